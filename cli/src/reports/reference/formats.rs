@@ -40,15 +40,17 @@ fn page(format: &VkFormat) -> Page {
             "exists on",
             arch_text(SUPPORTED.iter(), |arch| format.archs.contains(arch)),
         );
-    if let Some(tile) = format.tile {
-        let raw = if tile.raw {
-            ", not blendable by fixed function"
-        } else {
+    if let Some(target) = format.target() {
+        let blendable = target.internal_format().and_then(|row| row.blendable);
+        let raw = if blendable.is_some() {
             ""
+        } else {
+            ", not blendable by fixed function"
         };
+        let name = target.writeback_name(Arch::V10);
         page = page
-            .fact("in the tile buffer", tile.internal)
-            .fact("written back as", format!("{}{raw}", tile.writeback));
+            .fact("in the tile buffer", target.internal_name(Arch::V10))
+            .fact("written back as", format!("{name}{raw}"));
     }
     page.aliases = vec![format!("VK_FORMAT_{}", format.name)];
     page

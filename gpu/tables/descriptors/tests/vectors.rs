@@ -431,9 +431,14 @@ fn every_format_is_as_the_facts_say() {
                 format.clump_code.map(u64::from),
                 "{name}"
             );
-            let tile = format
-                .tile
-                .map(|tile| (tile.internal, tile.writeback, tile.raw));
+            let tile = format.target().map(|target| {
+                let internal = target.internal_format().expect(name);
+                (
+                    target.internal_name(arch),
+                    target.writeback_name(arch),
+                    internal.blendable.is_none(),
+                )
+            });
             let expected = json["tile"].as_object().map(|tile| {
                 let text = |key: &str| tile[key].as_str().unwrap();
                 let raw = tile.get("raw").and_then(Json::as_bool).unwrap_or(false);

@@ -5,7 +5,7 @@ misuses! {
     ShaderMisuse {
         Undefined { word: u64 }                     = "{word:#018x} is no instruction of this architecture", "valhall-isa.md 1";
         NotModelled { word: u64 }                   = "{word:#018x} is known but not modelled", "valhall-isa.md 17";
-        WrongStage { word: u64 }                    = "{word:#018x} has no meaning in a compute program", "valhall-isa.md 11";
+        WrongStage { word: u64 }                    = "{word:#018x} has no meaning in a program of this stage", "valhall-isa.md 11";
         FauRules { word: u64 }                      = "{word:#018x} breaks the rules for uniforms, specials and immediates", "valhall-isa.md 2.3";
         OddPair { word: u64 }                       = "{word:#018x} has a 64-bit pair or a staging range that begins with an odd register", "valhall-isa.md 4";
         HalfBits { word: u64 }                      = "{word:#018x} sets a bit above the selection of a half, of which no notice is taken (a note)", "valhall-isa.md 7.5 (10)";
@@ -24,6 +24,9 @@ misuses! {
         BarrierOutstanding { slot: u8 }             = "BARRIER with a message outstanding on slot {slot}", "valhall-isa.md 6";
         BarrierDiverged { lanes: u32 }              = "BARRIER is reached by lanes {lanes:#x} alone", "valhall-isa.md 12.3";
         BarrierDeadlock                             = "some warps wait at a barrier that the others will never reach", "valhall-isa.md 11.12";
+        TestOrder { reason: &'static str }          = "the tests of a fragment are out of order: {reason}", "graphics-model.md 4.2";
+        TileAccess { reason: &'static str }         = "an access to the tile buffer has no effect: {reason}", "graphics-model.md 4.4";
+        BlendOperand { operand: u64 }               = "the operand {operand:#x} of a BLEND means nothing", "valhall-isa.md 11.9";
         UnknownBranchTest { word: u64 }             = "{word:#018x} tests with a combination that is not established", "valhall-isa.md 12.1";
     }
 }

@@ -4,8 +4,8 @@
 
 use super::interface::{GroupBlocks, Stop, Words};
 use crate::clock::Nanoseconds;
-use crate::compute::Endpoints;
 use crate::stream::{Blocked, Effects, SLOTS, Stream, Work};
+use crate::work::Endpoints;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::ep_req;
 use eitri_csf::interface::stream::{CS_REQ, cs_req};
@@ -126,12 +126,29 @@ impl Group {
         }
     }
 
-    /// What the group may have of the shader cores for compute jobs, of those that all groups may have.
-    pub(super) fn compute_endpoints(&self, alloc: u64) -> Endpoints {
+    /// What the group may have of the shader cores for a kind of work, of those that all groups may have. Call `permit` first.
+    // FACT: which endpoints shade the vertices of a draw is not published (hardware/csf-firmware.md 9); a group that may have
+    // a tiler shades them on all its compute cores. Settled by a draw in a group with a tiler and few compute endpoints, on
+    // any board.
+    pub(super) fn endpoints_for(&self, work: Work, alloc: u64) -> Endpoints {
+        let (cores, most, exclusive) = match work {
+            Work::Compute => (
+                self.allow_compute,
+                ep_req::COMPUTE.get(self.endpoints),
+                ep_req::COMPUTE_EXCLUSIVE.get(self.endpoints),
+            ),
+            Work::Fragment => (
+                self.allow_fragment,
+                ep_req::FRAGMENT.get(self.endpoints),
+                ep_req::FRAGMENT_EXCLUSIVE.get(self.endpoints),
+            ),
+            Work::Tiling if self.permits[Work::Tiling as usize] == 0 => (0, 0, false),
+            Work::Tiling => (self.allow_compute, u32::MAX, false),
+        };
         Endpoints {
-            cores: self.allow_compute & alloc,
-            most: ep_req::COMPUTE.get(self.endpoints),
-            exclusive: ep_req::COMPUTE_EXCLUSIVE.get(self.endpoints),
+            cores: cores & alloc,
+            most: most.min((cores & alloc).count_ones()),
+            exclusive,
             priority: self.priority(),
         }
     }

@@ -1,7 +1,8 @@
 //! Tiler heaps: what happens when the tiler has no memory left.
 //!
-//! There is no tiler in the model: it runs out of memory only where an injection says so, while a stream has a render pass
-//! open. What follows is the firmware's exchange with the host, chunk by chunk.
+//! Running out is a state of a stream's tiling iterator; the stream itself goes on. An injection makes it happen at an allocation
+//! of the tiler, or, where nothing is drawn, blocks a stream that has a render pass open as if its tiler had asked. What follows
+//! is the firmware's exchange with the host, chunk by chunk.
 //!
 //! Facts: hardware/csf-scheduling.md 7, command-stream.md 1.12 and 3.3 (exception handlers).
 
@@ -10,7 +11,7 @@ use super::interface::{GroupBlocks, Stop, Words};
 use super::slot::Slot;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Access;
-use crate::mmu::Source;
+use crate::mmu::{Refused, Source};
 use crate::stream::{Blocked, Frame, HeapWait, exception};
 use eitri_csf::interface::handshake;
 use eitri_csf::interface::stream::{
@@ -59,21 +60,51 @@ impl Group {
             let Some(stream) = &self.streams[index] else {
                 continue;
             };
-            let free = match stream.blocked {
-                Blocked::Heap(HeapWait::Fragments(then)) => {
+            let free = match stream.heap_wait {
+                Some(HeapWait::Fragments(then)) => {
                     let [_, _, fragments] = self.heap_counters(stream.heap_address());
                     fragments != then
                 }
-                Blocked::Heap(HeapWait::Handler) => {
+                Some(HeapWait::Handler) => {
                     let streams = self.streams.iter().flatten();
                     let mut running = streams.filter(|other| other.handler_depth.is_some());
                     !running.any(|other| other.heap_address() == stream.heap_address())
                 }
+                Some(HeapWait::NoHandler) => {
+                    let context = stream.heap_address();
+                    if let Some(handler) = self.handler(index, context) {
+                        self.run_handler(index, handler);
+                    }
+                    false
+                }
                 _ => false,
             };
             if free && let Some(stream) = &mut self.streams[index] {
-                stream.blocked = Blocked::No;
+                stream.end_heap_wait();
             }
+        }
+    }
+
+    /// Lets stream `handler` run its exception handler for stream `asking`.
+    fn run_handler(&mut self, asking: usize, handler: usize) {
+        self.set_heap_wait(asking, HeapWait::Handler);
+        if let Some(stream) = &mut self.streams[handler]
+            && let Some((start, length)) = stream.handler
+        {
+            // Whatever it waited for is looked at again when the handler has ended.
+            stream.handler_depth = Some(stream.frames.len());
+            stream.frames.push(Frame {
+                start,
+                next: start,
+                end: start.saturating_add(length),
+            });
+            stream.blocked = Blocked::No;
+        }
+    }
+
+    fn set_heap_wait(&mut self, index: usize, wait: HeapWait) {
+        if let Some(stream) = &mut self.streams[index] {
+            stream.heap_wait = Some(wait);
         }
     }
 }
@@ -93,7 +124,7 @@ impl Slot {
             let Some(stream) = &group.streams[index] else {
                 continue;
             };
-            if stream.blocked != Blocked::Heap(HeapWait::Wanted) {
+            if stream.heap_wait != Some(HeapWait::Wanted) {
                 continue;
             }
             let context = stream.heap_address();
@@ -107,7 +138,7 @@ impl Slot {
             words.set32(at.output, CS_HEAP_FRAG_END, fragments)?;
             words.set(at.output, CS_HEAP_ADDRESS, context)?;
             if let Some(stream) = &mut group.streams[index] {
-                stream.blocked = Blocked::Heap(HeapWait::Asked);
+                stream.heap_wait = Some(HeapWait::Asked);
             }
             self.stream_raised[index] |= event;
             let ack = handshake::raise(req, self.stream_acks[index], event);
@@ -135,42 +166,33 @@ impl Slot {
             return Ok(());
         };
         let context = stream.heap_address();
+        let blocks_stream = stream.blocked == Blocked::Heap;
         if first != 0 || last != 0 {
             check_chunks(words, (number, index as u8, space), first, last)?;
-            stream.blocked = Blocked::No;
+            let linked = stream.give_back(words.fabric, words.memory, first, last);
+            if let Err(Refused::Stalled(_)) = linked {
+                return Err(Stop::Wait);
+            }
+            stream.end_heap_wait();
             return Ok(());
         }
         let [_, ended, fragments] = group.heap_counters(context);
         if ended != fragments {
-            set_blocked(group, index, Blocked::Heap(HeapWait::Fragments(fragments)));
+            group.set_heap_wait(index, HeapWait::Fragments(fragments));
             return Ok(());
         }
-        let Some(handler) = group.handler(index, context) else {
-            if let Some(stream) = &mut group.streams[index] {
-                stream.fault(exception::OOM, context);
+        match group.handler(index, context) {
+            Some(handler) => group.run_handler(index, handler),
+            // Pending until a stream installs a handler (hardware/graphics.md 2.2).
+            None if !blocks_stream => group.set_heap_wait(index, HeapWait::NoHandler),
+            None => {
+                if let Some(stream) = &mut group.streams[index] {
+                    stream.heap_wait = None;
+                    stream.fault(exception::OOM, context);
+                }
             }
-            return Ok(());
-        };
-        set_blocked(group, index, Blocked::Heap(HeapWait::Handler));
-        if let Some(stream) = &mut group.streams[handler]
-            && let Some((start, length)) = stream.handler
-        {
-            // Whatever it waited for is looked at again when the handler has ended.
-            stream.handler_depth = Some(stream.frames.len());
-            stream.frames.push(Frame {
-                start,
-                next: start,
-                end: start.saturating_add(length),
-            });
-            stream.blocked = Blocked::No;
         }
         Ok(())
-    }
-}
-
-fn set_blocked(group: &mut Group, index: usize, blocked: Blocked) {
-    if let Some(stream) = &mut group.streams[index] {
-        stream.blocked = blocked;
     }
 }
 

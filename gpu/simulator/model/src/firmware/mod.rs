@@ -20,13 +20,14 @@ mod streams;
 pub(crate) mod stub;
 mod suspended;
 
-use crate::compute::Cores;
 use crate::diagnosis::{FirmwareMisuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::MCU_SPACE;
 use crate::power::Power;
+use crate::stream::Work;
+use crate::work::Cores;
 use alloc::vec::Vec;
 use boot::Conditions;
 use eitri_csf::interface::global::{GLB_HALT_STATUS, HALT_STATUS_OK, HALT_STATUS_PANIC};
@@ -261,8 +262,10 @@ impl Mcu {
                     group.pending_events |= csg_req::SYNC_UPDATE.mask32();
                 }
                 group.permit(alloc, tilers);
-                self.cores
-                    .allow(words.fabric, slot.number, group.compute_endpoints(alloc));
+                for work in Work::ALL {
+                    let endpoints = group.endpoints_for(work, alloc);
+                    self.cores.allow(words.fabric, slot.number, work, endpoints);
+                }
             }
             slot.store_endpoints(&mut words, blocks)?;
         }

@@ -11,7 +11,6 @@ use super::interfaces::Candidate;
 use super::protected::Protection;
 use crate::activity::{INTERFACES, State};
 use crate::clock::Nanoseconds;
-use crate::compute::Ended;
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
@@ -19,6 +18,7 @@ use crate::memory::PhysicalMemory;
 use crate::power::Power;
 use crate::stream::{Blocked, Effects, HeapWait, Identity, Stream, exception};
 use crate::trace::Event;
+use crate::work::Ended;
 use alloc::vec::Vec;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::csg_req;
@@ -252,6 +252,7 @@ impl Mcu {
             return;
         }
         self.deliver_jobs(fabric);
+        self.note_exhausted_heaps();
         let mut effects = Effects::default();
         for slot in &mut self.slots {
             let Some(group) = &mut slot.group else {
@@ -269,6 +270,11 @@ impl Mcu {
             }
             group.settle_progress_waits();
             group.settle_heap_waits();
+            for stream in group.streams.iter().flatten() {
+                if stream.heap_wait.is_none() {
+                    self.cores.resume_tiling(stream.identity);
+                }
+            }
             group.settle_shared_waits(&group_effects);
             effects.join(group_effects);
         }
@@ -281,6 +287,18 @@ impl Mcu {
         match self.answer(fabric, memory) {
             Ok(()) | Err(Stop::Wait) => {}
             Err(Stop::Crash) => self.panic(fabric, memory),
+        }
+    }
+
+    /// Tells streams whose tiling has run out of memory.
+    fn note_exhausted_heaps(&mut self) {
+        for owner in self.cores.take_exhausted() {
+            let slot = self.slots.get_mut(usize::from(owner.group));
+            let group = slot.and_then(|slot| slot.group.as_mut());
+            let stream = group.and_then(|it| it.streams.get_mut(usize::from(owner.stream)));
+            if let Some(Some(stream)) = stream {
+                stream.heap_wait = Some(HeapWait::Wanted);
+            }
         }
     }
 
@@ -448,17 +466,21 @@ fn inject(fabric: &mut Fabric, stream: &mut Stream) -> bool {
         stream: number,
         ..
     } = stream.identity;
-    let open_pass = stream.has_open_pass();
+    let (open_pass, draws) = (stream.has_open_pass(), stream.draws);
     let struck = fabric.strike_at(Some(group), Some(number), |injection| match injection {
         Injection::StreamFatal { .. } | Injection::StreamFault { .. } => Some(injection),
-        Injection::TilerOutOfMemory if open_pass => Some(injection),
+        // Where something is drawn, the tiler itself runs out.
+        Injection::TilerOutOfMemory if open_pass && !draws => Some(injection),
         _ => None,
     });
     let address = stream.address();
     match struck {
         Some(Injection::StreamFatal { exception }) => stream.fatal(exception, address),
         Some(Injection::StreamFault { exception }) => stream.fault(exception, address),
-        Some(Injection::TilerOutOfMemory) => stream.blocked = Blocked::Heap(HeapWait::Wanted),
+        Some(Injection::TilerOutOfMemory) => {
+            stream.heap_wait = Some(HeapWait::Wanted);
+            stream.blocked = Blocked::Heap;
+        }
         _ => return false,
     }
     true

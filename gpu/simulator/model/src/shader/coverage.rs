@@ -29,12 +29,10 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("ILOGB.f32",               "special cases (hardware/valhall-isa.md 17)"),
     ("ILOGB.v2f16",             "special cases (hardware/valhall-isa.md 17)"),
     ("JUMP_EX",                 "stack depth (hardware/valhall-isa.md 17)"),
-    ("LD_ATTR",                 "attributes are of vertex shaders"),
-    ("LD_ATTR_IMM",             "attributes are of vertex shaders"),
     ("LD_CHECKED",              "roles of its sources (hardware/valhall-isa.md 17)"),
     ("LD_CHECKED_IMM",          "roles of its sources (hardware/valhall-isa.md 17)"),
-    ("LEA_ATTR",                "attributes are of vertex shaders"),
-    ("LEA_ATTR_IMM",            "attributes are of vertex shaders"),
+    ("LEA_ATTR",                "no captured driver takes addresses of attributes"),
+    ("LEA_ATTR_IMM",            "no captured driver takes addresses of attributes"),
     ("LOGB.f32",                "special cases (hardware/valhall-isa.md 17)"),
     ("LOGB.v2f16",              "special cases (hardware/valhall-isa.md 17)"),
     ("MMUL.f32",                "lane layout (hardware/valhall-isa.md 17)"),
@@ -44,9 +42,17 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("ST_CHECKED",              "roles of its sources (hardware/valhall-isa.md 17)"),
     ("ST_CHECKED_IMM",          "roles of its sources (hardware/valhall-isa.md 17)"),
     ("TEX_DUAL",                "handle of the second texture (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_BUF_DUAL",        "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_BUF_GATHER",      "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_BUF_GRADIENT",    "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_BUF_SINGLE",      "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_DUAL",            "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_GATHER",          "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_GRADIENT",        "details (hardware/valhall-isa.md 11.10)"),
+    ("VAR_TEX_SINGLE",          "details (hardware/valhall-isa.md 11.10)"),
 ];
 
-/// The instructions of a compute shader none of whose forms is executed on `arch`.
+/// The instructions none of whose forms is executed on `arch`.
 fn without_meaning(arch: Arch) -> BTreeSet<String> {
     let mut state = 0x2545_f491_u32;
     let mut next = || {

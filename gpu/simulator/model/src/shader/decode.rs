@@ -210,17 +210,19 @@ fn operation(instr: &Instr) -> Operation {
         | Kind::Address
         | Kind::Attribute
         | Kind::Texture
+        | Kind::Varying
+        | Kind::TileLoad
+        | Kind::TileStore
+        | Kind::Coverage
+        | Kind::Blend
         | Kind::Barrier
         | Kind::Clock => message::decode(instr).map_or(Operation::NotModelled, Operation::Message),
         Kind::System if instr.op() == Op::Kaboom => Operation::Kaboom,
         Kind::System => Operation::NotModelled,
-        Kind::Discard
-        | Kind::Varying
-        | Kind::VaryingTexture
-        | Kind::TileLoad
-        | Kind::TileStore
-        | Kind::Coverage
-        | Kind::Blend => Operation::WrongStage,
+        Kind::Discard => {
+            meaning::condition(instr).map_or(Operation::NotModelled, Operation::Discard)
+        }
+        Kind::VaryingTexture => Operation::NotModelled,
     }
 }
 

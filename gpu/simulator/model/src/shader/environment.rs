@@ -1,4 +1,4 @@
-//! What all threads of a job share: uniforms, resources, thread storage, float policy.
+//! What all threads of a program share: uniforms, resources, thread storage, float policy, blend words.
 //!
 //! Facts: hardware/descriptors.md 3 to 5, 11, 12; valhall-isa.md 2.2, 11.3.
 
@@ -29,6 +29,10 @@ pub(crate) struct Environment {
     pub(crate) wls_base: u64,
     pub(crate) wls_bytes: u64,
     pub(crate) wls_instances: u64,
+    /// Words 2 and 3 of the draw's BLEND descriptors, by their place.
+    pub(crate) blend_words: alloc::vec::Vec<u64>,
+    /// What a merged vertex program is to store: bit 0 positions, bit 1 attributes, bit 2 varyings.
+    pub(crate) shader_output: u32,
 }
 
 /// A workgroup's place.
@@ -134,12 +138,15 @@ impl Environment {
             // (hardware/valhall-isa.md 2.2); the warp's number in its workgroup stands low, and nothing else. Settled by a
             // shader on any board that stores warp_id.
             Special::WarpId => [u64::from(warp.first_thread) / WARP as u64; WARP],
-            // Of other stages.
+            Special::BlendDescriptor(target) => {
+                let words = self.blend_words.get(usize::from(target.index()));
+                [words.copied().unwrap_or(0); WARP]
+            }
+            Special::ShaderOutput => [self.shader_output.into(); WARP],
+            // The datum of ATEST is the model's own and empty; nothing is known of the others.
             Special::FramebufferSize
             | Special::AtestDatum
             | Special::Sample
-            | Special::BlendDescriptor(_)
-            | Special::ShaderOutput
             | Special::PrepassState => [0; WARP],
         }
     }

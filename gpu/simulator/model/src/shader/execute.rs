@@ -8,6 +8,7 @@ use super::instruction::{Instruction, Operation, Source, Test};
 use super::lanes::{Lanes, WARP, WideLanes};
 use super::messages::{Memory, Sent};
 use super::program::Program;
+use super::stage::Stage;
 use super::warp::{Warp, bits};
 use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
@@ -279,7 +280,7 @@ impl Executor<'_> {
                     .pc
                     .wrapping_add(8)
                     .wrapping_add_signed(8 * i64::from(offset));
-                next = branch(warp, taken, |_| target);
+                next = branch(warp, taken, flow, |_| target);
             }
             Operation::BranchTo {
                 test,
@@ -303,7 +304,7 @@ impl Executor<'_> {
                 let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
                 warp.waited(flow.waits_for());
                 let base = warp.pc;
-                next = branch(warp, taken, |lane| {
+                next = branch(warp, taken, flow, |lane| {
                     if absolute {
                         base & !0xffff_ffff | u64::from(target[lane])
                     } else {
@@ -330,18 +331,35 @@ impl Executor<'_> {
                     Sent::Barrier => {
                         return Ok(self.barrier(warp, address, flow));
                     }
+                    Sent::Blended { done, skip } => {
+                        warp.send(message.slot, 0);
+                        note_registers(warp, running, writes, last_use);
+                        warp.waited(flow.waits_for());
+                        return Ok(go_on_after_blend(warp, done, skip, flow));
+                    }
                 }
+            }
+            Operation::Discard(condition) => {
+                let [left, right] = [0, 1].map(|index: usize| {
+                    let source = &instruction.sources[index];
+                    read(self.fabric, self.environment, self.place, warp, source)
+                });
+                let Stage::Fragment(stage) = &mut self.memory_unit.stage else {
+                    let word = instruction.word;
+                    report(self.fabric, ShaderMisuse::WrongStage { word });
+                    return Err(fault(exception::INSTR_INVALID_ENC, address));
+                };
+                let discarded = bits(warp.lanes)
+                    .filter(|lane| condition.singles(left[*lane], right[*lane]))
+                    .fold(0, |mask, lane| mask | 1 << lane);
+                stage.discard(discarded);
+                warp.helpers |= discarded;
             }
             Operation::Kaboom => return Err(fault(exception::KABOOM, address)),
             Operation::Invalid => return Err(fault(exception::INSTR_INVALID_ENC, address)),
             Operation::NotModelled => {
                 let word = instruction.word;
                 report(self.fabric, ShaderMisuse::NotModelled { word });
-                return Err(fault(exception::INSTR_INVALID_ENC, address));
-            }
-            Operation::WrongStage => {
-                let word = instruction.word;
-                report(self.fabric, ShaderMisuse::WrongStage { word });
                 return Err(fault(exception::INSTR_INVALID_ENC, address));
             }
         }
@@ -395,6 +413,25 @@ impl Executor<'_> {
     }
 }
 
+/// Lanes of which no blend shader follows skip instructions or end; the others go on behind the BLEND, whose end they ignore.
+fn go_on_after_blend(warp: &mut Warp, done: u16, skip: u32, flow: Flow) -> Next {
+    let following = warp.pc.wrapping_add(8);
+    for lane in bits(warp.lanes) {
+        let skips = done >> lane & 1 != 0;
+        let behind = following.wrapping_add(8 * u64::from(skip));
+        warp.pcs[lane] = if skips { behind } else { following };
+    }
+    let lanes = warp.lanes;
+    warp.forget_running();
+    if flow.ends_thread() {
+        warp.live &= !(lanes & done);
+    }
+    if flow == Flow::Discard {
+        warp.live &= !(lanes & warp.helpers);
+    }
+    Next::Choose
+}
+
 /// Flow control takes effect, and the running lanes move on.
 fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
     if let Next::Choose = next {
@@ -403,7 +440,11 @@ fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
     }
     warp.pc = warp.pc.wrapping_add(8);
     match flow {
-        Flow::None | Flow::WaitResource | Flow::Discard | Flow::Continue => Next::Following,
+        Flow::None | Flow::WaitResource | Flow::Continue => Next::Following,
+        Flow::Discard => {
+            warp.end_helpers();
+            Next::Following
+        }
         Flow::End => {
             warp.end();
             Next::Choose
@@ -495,15 +536,19 @@ fn taken(warp: &Warp, test: Test, if_zero: bool, value: &Lanes) -> u16 {
         .fold(0, |mask, lane| mask | 1 << lane)
 }
 
-/// Sends the lanes in `taken` elsewhere and the others on.
-fn branch(warp: &mut Warp, taken: u16, target: impl Fn(usize) -> u64) -> Next {
+/// Sends the lanes in `taken` elsewhere and the others on, or ends those if the branch carries the end (valhall-isa.md 12.5).
+fn branch(warp: &mut Warp, taken: u16, flow: Flow, target: impl Fn(usize) -> u64) -> Next {
     let following = warp.pc.wrapping_add(8);
     for lane in bits(warp.lanes) {
         let goes = taken >> lane & 1 != 0;
         warp.pcs[lane] = if goes { target(lane) } else { following };
     }
+    let others = warp.lanes & !taken;
     // The places are noted: parking must not write them over.
     warp.forget_running();
+    if flow.ends_thread() {
+        warp.live &= !others;
+    }
     Next::Choose
 }
 

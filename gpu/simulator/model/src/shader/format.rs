@@ -7,6 +7,7 @@
 //! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
 
 use super::float::{Format as Float, Round, narrow, wide16, wide32};
+use eitri_descriptors::attachment_formats::InternalFormat;
 
 /// How a component is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,9 @@ enum Takes {
 pub(crate) struct PixelFormat {
     number: Number,
     layout: Layout,
+    /// Lowest bit of each stored component.
+    low: [u8; 4],
+    bytes: u8,
     order: [Takes; 4],
     srgb: bool,
 }
@@ -55,22 +59,141 @@ impl PixelFormat {
     pub(crate) fn of(word: u32) -> Option<PixelFormat> {
         let code = (word >> 12) & 0xff;
         let (number, layout) = stored(code)?;
+        // A stencil value lands in red, whatever the order (descriptors.md 10.2).
+        let order = order(if code == STENCIL { RGB1 } else { word & 0xfff })?;
+        let (low, bytes) = match layout {
+            // Depth of 24 bits has eight unused ones above it.
+            Layout::Bits(_) if code == DEPTH24 => ([0; 4], 4),
+            Layout::Bits(sizes) => places(sizes, [0; 4]),
+            Layout::SharedExponent => ([0, 9, 18, 27], 4),
+            Layout::Nothing => ([0; 4], 0),
+        };
+        let srgb = word >> 20 & 1 != 0;
         Some(PixelFormat {
             number,
             layout,
-            // A stencil value lands in red, whatever the order (descriptors.md 10.2).
-            order: order(if code == STENCIL { RGB1 } else { word & 0xfff })?,
-            srgb: word >> 20 & 1 != 0,
+            low,
+            bytes,
+            order,
+            srgb,
         })
+    }
+
+    /// The format of the memory word of a BLEND or LD_TILE: also the tile buffer's own codes.
+    ///
+    /// Their dithered and undithered forms are one: components are codes without fraction
+    /// (hardware/graphics-model.md 4.4, free choice). Alpha that is not stored is 1, whatever the order.
+    pub(crate) fn of_tile(word: u32) -> Option<PixelFormat> {
+        let code = (word >> 12) & 0xff;
+        let mut format = match InternalFormat::of_code(code) {
+            None => PixelFormat::of(word)?,
+            Some(fields) => {
+                let (low, bytes) = places(fields.bits, fields.fraction);
+                let number = if fields.is_float {
+                    Number::Float
+                } else {
+                    Number::Unorm
+                };
+                PixelFormat {
+                    number,
+                    layout: Layout::Bits(fields.bits),
+                    low,
+                    bytes,
+                    order: order(word & 0xfff)?,
+                    srgb: word >> 20 & 1 != 0,
+                }
+            }
+        };
+        if let Layout::Bits([.., 0]) = format.layout
+            && format.order[3] == Takes::Stored(3)
+        {
+            format.order[3] = Takes::One;
+        }
+        Some(format)
+    }
+
+    /// Whether its components are fractions of 0 to 1.
+    pub(crate) fn is_unorm(&self) -> bool {
+        self.number == Number::Unorm
+    }
+
+    /// The same format with components on the sRGB curve or not.
+    pub(crate) fn with_srgb(self, srgb: bool) -> PixelFormat {
+        PixelFormat { srgb, ..self }
+    }
+
+    /// The texel of stored components, in the order of the texel.
+    pub(crate) fn texel_of_codes(&self, codes: [u32; 4]) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            return 0;
+        };
+        (0..4).fold(0, |texel, index| {
+            texel | u128::from(codes[index] & mask(sizes[index])) << self.low[index]
+        })
+    }
+
+    /// Bytes of a texel in the body of an AFBC image: depth of 24 bits is packed there.
+    pub(crate) fn afbc_bytes(&self) -> u8 {
+        match self.layout {
+            Layout::Bits([24, 0, 0, 0]) => 3,
+            _ => self.bytes,
+        }
+    }
+
+    /// Bits of the widest component.
+    pub(crate) fn widest(&self) -> u8 {
+        match self.layout {
+            Layout::Bits(sizes) => sizes.into_iter().max().unwrap_or(0),
+            Layout::SharedExponent => 9,
+            Layout::Nothing => 0,
+        }
+    }
+
+    /// The bits of a texel that hold output component `channel`; none if it is not stored.
+    pub(crate) fn channel_bits(&self, channel: usize) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            // Components that share an exponent are written together.
+            return (1 << (8 * u32::from(self.bytes()))) - 1;
+        };
+        let Some(Takes::Stored(index)) = self.order.get(channel).copied() else {
+            return 0;
+        };
+        let index = usize::from(index);
+        u128::from(mask(sizes[index])) << self.low[index]
+    }
+
+    /// The stored bits of each component, in the order of the texel.
+    pub(crate) fn stored_codes(&self, texel: u128) -> [u32; 4] {
+        let Layout::Bits(sizes) = self.layout else {
+            return [0; 4];
+        };
+        core::array::from_fn(|index| (texel >> self.low[index]) as u32 & mask(sizes[index]))
+    }
+
+    /// The texel with its fractions zero: cut off, or rounded to nearest even.
+    pub(crate) fn without_fraction(&self, texel: u128, rounds: bool) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            return texel;
+        };
+        let (mut clean, mut end) = (0, 0);
+        for (size, low) in sizes.into_iter().zip(self.low) {
+            let fraction = u32::from(low - end);
+            let field = (texel >> end) as u32 & mask(size + low - end);
+            let code = if rounds && fraction != 0 {
+                let value = f64::from(field) / f64::from(1_u32 << fraction);
+                (libm::rint(value) as u32).min(mask(size))
+            } else {
+                field >> fraction
+            };
+            clean |= u128::from(code) << low;
+            end = low + size;
+        }
+        clean
     }
 
     /// Bytes of a texel.
     pub(crate) fn bytes(&self) -> u8 {
-        match self.layout {
-            Layout::Bits(sizes) => sizes.iter().sum::<u8>() / 8,
-            Layout::SharedExponent => 4,
-            Layout::Nothing => 0,
-        }
+        self.bytes
     }
 
     /// Whether its values are integers.
@@ -87,15 +210,10 @@ impl PixelFormat {
     pub(crate) fn unpack(&self, texel: u128) -> Colour {
         let stored = match self.layout {
             Layout::Bits(sizes) => {
-                let mut low = 0;
-                sizes.map(|size| {
-                    let bits = (texel >> low) as u32 & mask(size);
-                    low += u32::from(size);
-                    if size == 0 {
-                        0.0
-                    } else {
-                        value(self.number, bits, size)
-                    }
+                let codes = self.stored_codes(texel);
+                core::array::from_fn(|index| match sizes[index] {
+                    0 => 0.0,
+                    size => value(self.number, codes[index], size),
                 })
             }
             Layout::SharedExponent => {
@@ -136,13 +254,12 @@ impl PixelFormat {
         };
         match self.layout {
             Layout::Bits(sizes) => {
-                let (mut texel, mut low) = (0, 0);
-                for (index, size) in (0..).zip(sizes) {
+                let mut texel = 0;
+                for (index, size) in sizes.into_iter().enumerate() {
                     if size != 0 {
-                        let bits = bits_of(self.number, stored(index), size);
-                        texel |= u128::from(bits & mask(size)) << low;
+                        let bits = bits_of(self.number, stored(index as u8), size);
+                        texel |= u128::from(bits & mask(size)) << self.low[index];
                     }
-                    low += u32::from(size);
                 }
                 texel
             }
@@ -152,7 +269,19 @@ impl PixelFormat {
     }
 }
 
+/// Lowest bit of each component and bytes of a texel, of components of `sizes` above bits of `fraction` each.
+fn places(sizes: [u8; 4], fraction: [u8; 4]) -> ([u8; 4], u8) {
+    let mut end = 0;
+    let low = core::array::from_fn(|index| {
+        let low = end + fraction[index];
+        end = low + sizes[index];
+        low
+    });
+    (low, end / 8)
+}
+
 const STENCIL: u32 = 93;
+const DEPTH24: u32 = 77;
 const RGB1: u32 = 16;
 
 /// How the texels of a format code are stored.
@@ -168,6 +297,7 @@ fn stored(code: u32) -> Option<(Number, Layout)> {
          71 => bits(Uint,  [10, 10, 10, 2]),
          73 => bits(Sint,  [10, 10, 10, 2]),
          75 => bits(Unorm, [16,  0,  0, 0]),
+         DEPTH24 => bits(Unorm, [24,  0,  0, 0]),
          76 => bits(Float, [32,  0,  0, 0]),
          89 => bits(Float, [11, 11, 10, 0]),
          91 => Some((Float, Layout::SharedExponent)),
@@ -403,3 +533,7 @@ mod tests {
         assert_eq!(PixelFormat::of(38 << 12), None);
     }
 }
+
+#[cfg(test)]
+#[path = "format_vectors.rs"]
+mod vectors;

@@ -2,7 +2,7 @@
 //!
 //! A word is decoded once per program, not once per warp. Facts: hardware/valhall-isa.md 2, 3, 6, 8.1.
 
-use super::alu::{Alu, Wide};
+use super::alu::{Alu, Condition, Wide};
 use super::message::Message;
 use super::select::{Select, SelectWide};
 use eitri_isa::row::Unit;
@@ -122,6 +122,8 @@ pub(crate) enum Operation {
         if_zero: bool,
         absolute: bool,
     },
+    /// Discards the fragments of lanes for which the condition holds between two floats.
+    Discard(Condition),
     /// Asks a unit outside.
     Message(Message),
     /// The deliberate fault.
@@ -130,8 +132,6 @@ pub(crate) enum Operation {
     Invalid,
     /// An instruction that the model does not know enough about.
     NotModelled,
-    /// An instruction of another stage.
-    WrongStage,
 }
 
 /// An instruction, ready to run.

@@ -314,7 +314,8 @@ fn shift(instr: &Instr, kind: ShiftKind, logic: Logic) -> Shift {
     }
 }
 
-fn condition(instr: &Instr) -> Option<Condition> {
+/// The condition of an instruction.
+pub(super) fn condition(instr: &Instr) -> Option<Condition> {
     Some(match instr.get::<values::Condition>()? {
         values::Condition::Eq => Condition::Equal,
         values::Condition::Gt => Condition::Greater,

@@ -7,7 +7,8 @@ use super::typed::{Components, Fetch};
 use eitri_isa::row::Type;
 use eitri_isa::values::{
     AtomicOp, AtomicOp1, Dimension, FetchComponent, Flag, GclkSource, LoadLane, LodMode,
-    RegisterFormat, RegisterWidth, StoreLane, VectorSize, WriteMask,
+    MemoryAccess, RegisterFormat, RegisterWidth, SampleMode, SourceFormat, StoreLane, UpdateMode,
+    VectorSize, WriteMask,
 };
 use eitri_isa::{ImmId, Instr, Op};
 
@@ -61,6 +62,30 @@ pub(crate) enum Handle {
     Fixed(u32),
 }
 
+/// How a varying is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VaryingPlace {
+    /// By its byte offset in the vertex's block.
+    Offset(u32),
+    /// By the byte offset in this source.
+    OffsetSource(u8),
+    /// By an attribute descriptor.
+    Descriptor { handle: Handle, flat: bool },
+    /// One of the built-in ones.
+    Special(u32),
+}
+
+/// A load of a varying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Varying {
+    pub(crate) place: VaryingPlace,
+    /// Format in memory; of a descriptor's the descriptor tells.
+    pub(crate) source: SourceFormat,
+    pub(crate) sample: SampleMode,
+    pub(crate) update: UpdateMode,
+    pub(crate) components: Components,
+}
+
 /// What a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -71,8 +96,13 @@ pub(crate) enum Action {
         unsigned: bool,
         offset: i32,
     },
-    /// Stores to an address, from byte `skip` of the first register on.
-    Store { bytes: u8, skip: u8, offset: i32 },
+    /// Stores to an address, from byte `skip` of the first register on; `helpers`: of helper lanes too.
+    Store {
+        bytes: u8,
+        skip: u8,
+        offset: i32,
+        helpers: bool,
+    },
     /// Loads from a buffer by its handle.
     LoadBuffer {
         bytes: u8,
@@ -105,6 +135,23 @@ pub(crate) enum Action {
         operand: AtomicOperand,
         offset: u32,
     },
+    /// Fetches a vertex attribute.
+    LoadAttribute {
+        handle: Handle,
+        components: Components,
+    },
+    /// Loads a varying.
+    LoadVarying(Varying),
+    /// Coverage and alpha: discards, covers by alpha, tests late.
+    Atest,
+    /// Tests late with the program's depth and stencil, as far as it gives them.
+    ZsEmit { depth: bool, stencil: bool },
+    /// Gives a colour to the tile buffer or to a blend shader; skips so many instructions unless a blend shader follows.
+    Blend { components: Components, skip: u32 },
+    /// Reads the tile buffer.
+    LoadTile(Components),
+    /// Writes the tile buffer.
+    StoreTile(Components),
     /// Waits for the workgroup.
     Barrier,
     /// Reads the cycle counter, or the timestamp.
@@ -197,6 +244,7 @@ fn action(instr: &Instr) -> Option<Action> {
             bytes,
             skip: stored_from(instr),
             offset,
+            helpers: instr.get::<MemoryAccess>() == Some(MemoryAccess::Force),
         },
         Op::LdBufferI8
         | Op::LdBufferI16
@@ -270,11 +318,70 @@ fn action(instr: &Instr) -> Option<Action> {
                 offset: offset as u32,
             }
         }
+        Op::LdAttr | Op::LdAttrImm => Action::LoadAttribute {
+            handle: handle(instr, 2)?,
+            components: components(instr)?,
+        },
+        Op::LdVarSpecial
+        | Op::LdVarBufImmF32
+        | Op::LdVarBufImmF16
+        | Op::LdVarBufF32
+        | Op::LdVarBufF16
+        | Op::LdVar
+        | Op::LdVarImm
+        | Op::LdVarFlat
+        | Op::LdVarFlatImm => Action::LoadVarying(varying(instr)?),
+        Op::Atest => Action::Atest,
+        Op::ZsEmit => Action::ZsEmit {
+            depth: instr.flag(Flag::Z),
+            stencil: instr.flag(Flag::Stencil),
+        },
+        Op::Blend => Action::Blend {
+            components: Components {
+                count: 4,
+                format: instr.get::<RegisterFormat>()?,
+            },
+            skip: instr.imm(ImmId::Target)? as u32,
+        },
+        Op::LdTile => Action::LoadTile(components(instr)?),
+        Op::StTile => Action::StoreTile(components(instr)?),
         Op::Barrier => Action::Barrier,
         Op::LdGclkU64 => Action::Clock {
             timestamp: instr.get::<GclkSource>()? == GclkSource::SystemTimestamp,
         },
         _ => return None,
+    })
+}
+
+/// The load of a varying that an instruction asks for; `None` if that is not modelled.
+fn varying(instr: &Instr) -> Option<Varying> {
+    let flat = matches!(instr.op(), Op::LdVarFlat | Op::LdVarFlatImm);
+    // Vertices that are named exist on v14 alone.
+    let place = match instr.op() {
+        Op::LdVarSpecial => VaryingPlace::Special(instr.imm(ImmId::Index)? as u32),
+        Op::LdVarBufImmF32 | Op::LdVarBufImmF16 => {
+            VaryingPlace::Offset(instr.imm(ImmId::Index)? as u32)
+        }
+        Op::LdVarBufF32 | Op::LdVarBufF16 => VaryingPlace::OffsetSource(1),
+        _ => VaryingPlace::Descriptor {
+            handle: handle(instr, if flat { 0 } else { 1 })?,
+            flat,
+        },
+    };
+    let format = match instr.op() {
+        Op::LdVarBufImmF16 | Op::LdVarBufF16 => RegisterFormat::F16,
+        Op::LdVarBufImmF32 | Op::LdVarBufF32 | Op::LdVarSpecial => RegisterFormat::F32,
+        _ => instr.get::<RegisterFormat>()?,
+    };
+    Some(Varying {
+        place,
+        source: instr.get::<SourceFormat>().unwrap_or(SourceFormat::F32),
+        sample: instr.get::<SampleMode>().unwrap_or(SampleMode::Center),
+        update: instr.get::<UpdateMode>().unwrap_or(UpdateMode::Clobber),
+        components: Components {
+            count: instr.get::<VectorSize>()?.components(),
+            format,
+        },
     })
 }
 
@@ -379,9 +486,15 @@ fn fits(action: Action, read: u8, write: u8) -> bool {
         }
         Action::Store { bytes, .. } => read == registers(bytes),
         Action::ByteAddress | Action::ElementAddress { .. } | Action::Clock { .. } => write == 2,
-        Action::LoadConverted { components, .. } | Action::LoadTexel { components, .. } => {
-            write == components.registers_needed()
+        Action::LoadVarying(varying) => write == varying.components.registers_needed(),
+        Action::Atest | Action::ZsEmit { .. } => write == 1,
+        Action::Blend { components, .. } | Action::StoreTile(components) => {
+            read == components.registers_needed()
         }
+        Action::LoadTile(components)
+        | Action::LoadAttribute { components, .. }
+        | Action::LoadConverted { components, .. }
+        | Action::LoadTexel { components, .. } => write == components.registers_needed(),
         Action::StoreConverted { components, .. } => read == components.registers_needed(),
         Action::TexelAddress { .. } => write == 3,
         Action::RequestTexture(request) => read == request.payload() && write == request.results(),

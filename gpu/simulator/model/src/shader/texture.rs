@@ -1,24 +1,24 @@
 //! Textures as memory: from a texture descriptor and a texel's coordinates to the texel's address.
 //!
 //! Guarantees: an address that is given lies inside the plane; coordinates outside the texture give none.
-//! Modelled are generic planes, linear and u-interleaved, of formats that are not block-compressed.
+//! Modelled are generic planes and AFBC planes of formats that are not block-compressed; orders of elements are `tile::layout`'s.
 //!
 //! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3.
 
 use super::format::PixelFormat;
 use super::sampling::Footing;
-use crate::compute::descriptors::descriptor_words;
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
+use crate::tile::afbc::AfbcSurface;
+use crate::tile::layout::{Order, element_offset};
+use crate::work::descriptors::descriptor_words;
 use eitri_descriptors::Descriptor;
-use eitri_descriptors::plane::{ClumpOrdering, GenericPlane, PlaneType};
+use eitri_descriptors::plane::{AfbcPlane, ClumpOrdering, GenericPlane, PlaneType};
 use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};
 
 /// Bytes of a plane descriptor in the array.
 const PLANE_BYTES: u64 = 32;
-/// Texels along a side of a u-interleaved tile.
-const TILE: u32 = 16;
 /// The conversion word of no texel: the constant format, whose loads give 0 and whose stores write nothing.
 pub(crate) const NO_TEXEL: u32 = 95 << 12 | 231;
 
@@ -52,10 +52,31 @@ pub(crate) struct Texel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     At(u64),
+    /// In a compressed image: the header of its superblock tells where.
+    Compressed(CompressedTexel),
     /// Outside of the texture or its memory, or the plane is null: reads give 0.
     Nowhere,
     /// The plane or the format is not modelled.
     NotModelled,
+}
+
+/// A texel of a compressed image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CompressedTexel {
+    pub(crate) surface: AfbcSurface,
+    pub(crate) at: [u32; 2],
+    /// Bytes from the header area on that may be accessed.
+    size: u64,
+}
+
+impl CompressedTexel {
+    /// Whether bytes lie inside the plane.
+    pub(crate) fn holds(&self, address: u64, bytes: u8) -> bool {
+        let offset = address.wrapping_sub(self.surface.header);
+        offset
+            .checked_add(bytes.into())
+            .is_some_and(|end| end <= self.size)
+    }
 }
 
 impl Texture {
@@ -133,6 +154,18 @@ impl Texture {
             return Ok(Found::Nowhere);
         }
         let arch = fabric.config.product.arch();
+        if words[0] >> 4 & 0xf == PlaneType::Afbc as u32 {
+            let plane = AfbcPlane::unpack_at(arch, &words, 0).ok();
+            // Compressed images have two dimensions and one sample.
+            let plane = plane.filter(|_| !self.is_3d() && texel.sample == 0);
+            return Ok(plane.map_or(Found::NotModelled, |plane| {
+                Found::Compressed(CompressedTexel {
+                    surface: AfbcSurface::of_plane(&plane, format),
+                    at: [texel.at[0] as u32, texel.at[1] as u32],
+                    size: u64::from(plane.size_hi) << 32 | u64::from(plane.size),
+                })
+            }));
+        }
         let Ok(plane) = GenericPlane::unpack_at(arch, &words, 0) else {
             return Ok(Found::NotModelled);
         };
@@ -159,24 +192,16 @@ fn offset_in(plane: &GenericPlane, is_3d: bool, format: &PixelFormat, texel: Tex
     let slice = if is_3d { z } else { texel.sample };
     let stride = u64::from(plane.slice_stride_hi) << 32 | u64::from(plane.slice_stride);
     let row = u64::from(plane.row_stride);
-    let within = match plane.clump_ordering {
-        ClumpOrdering::Linear => u64::from(y) * row + u64::from(x) * bytes,
-        ClumpOrdering::TiledUInterleaved => {
-            let tile = u64::from(x / TILE) * u64::from(TILE * TILE);
-            let index = u64::from(interleaved(x % TILE, y % TILE));
-            u64::from(y / TILE) * row + (tile + index) * bytes
-        }
-        _ => return None,
+    let order = match plane.clump_ordering {
+        ClumpOrdering::Linear => Order::Linear,
+        ClumpOrdering::TiledUInterleaved => Order::UInterleaved,
+        ClumpOrdering::Interleaved64k => Order::Interleaved64k,
+        ClumpOrdering::BlockLinearInterleaved16x16
+        | ClumpOrdering::BlockLinearInterleaved8x16
+        | ClumpOrdering::BlockLinearInterleaved8x8 => return None,
     };
+    let within = element_offset(order, row, format.bytes(), [x, y])?;
     u64::from(slice).checked_mul(stride)?.checked_add(within)
-}
-
-/// The place of a texel in its tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.
-fn interleaved(x: u32, y: u32) -> u32 {
-    (0..4).fold(0, |index, bit| {
-        let (x, y) = (x >> bit & 1, y >> bit & 1);
-        index | (x ^ y) << (2 * bit) | y << (2 * bit + 1)
-    })
 }
 
 /// Bytes of an element of a clump format that holds single texels.
@@ -192,22 +217,4 @@ fn element_bytes(clump: u32) -> Option<u64> {
         10 => 12,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_are_in_u_order() {
-        // hardware/descriptors.md 9.1, by hand: (1, 0) is 1, (1, 1) is 2, (0, 1) is 3, (2, 0) is 4, (15, 15) is 0b10101010.
-        let places = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (15, 15)];
-        let indices = places.map(|(x, y)| interleaved(x, y));
-        assert_eq!(indices, [0, 1, 2, 3, 4, 0b1010_1010]);
-        // Every place of a tile once.
-        let mut all: alloc::vec::Vec<u32> =
-            (0..256).map(|at| interleaved(at % 16, at / 16)).collect();
-        all.sort_unstable();
-        assert!(all.into_iter().eq(0..256));
-    }
 }

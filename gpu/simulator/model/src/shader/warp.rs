@@ -33,6 +33,8 @@ pub(crate) struct Warp {
     pub(crate) pcs: [u64; WARP],
     /// Lanes that have not ended.
     pub(crate) live: u16,
+    /// Lanes that compute for their neighbours only: helpers and discarded fragments, whose stores have no effect.
+    pub(crate) helpers: u16,
     /// Lanes that wait at a barrier.
     pub(crate) waiting: u16,
     /// The lanes that run now, all at `pc`; none: to be decided.
@@ -58,10 +60,16 @@ impl Warp {
     /// A warp whose first `threads` lanes start at `entry`.
     pub(crate) fn new(first_thread: u32, threads: u32, entry: u64) -> Warp {
         let live = ((1u32 << threads.min(WARP as u32)) - 1) as u16;
+        Warp::with_lanes(first_thread, live, entry)
+    }
+
+    /// A warp whose `live` lanes start at `entry`.
+    pub(crate) fn with_lanes(first_thread: u32, live: u16, entry: u64) -> Warp {
         Warp {
             registers: Box::new([[0; WARP]; REGISTERS]),
             pcs: [entry; WARP],
             live,
+            helpers: 0,
             waiting: 0,
             lanes: 0,
             pc: entry,
@@ -144,6 +152,12 @@ impl Warp {
     pub(crate) fn end(&mut self) {
         self.live &= !self.lanes;
         self.lanes = 0;
+    }
+
+    /// Helpers among the running lanes end.
+    pub(crate) fn end_helpers(&mut self) {
+        self.live &= !(self.lanes & self.helpers);
+        self.lanes &= self.live;
     }
 
     /// The running lanes wait at a barrier, and go on behind it.

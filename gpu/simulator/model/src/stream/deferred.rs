@@ -152,7 +152,7 @@ impl Stream {
             | Blocked::Shared(_)
             | Blocked::Progress { .. }
             | Blocked::Protected
-            | Blocked::Heap(_)
+            | Blocked::Heap
             | Blocked::Fault
             | Blocked::Fatal => false,
         };

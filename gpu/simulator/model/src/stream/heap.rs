@@ -2,12 +2,12 @@
 //!
 //! Facts: hardware/command-stream.md 1.12, 3.6 (FINISH_FRAGMENT), 3.7; csf-scheduling.md 7.1.
 
-use super::Stream;
+use super::{Blocked, Stream};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 
-/// How far a request for tiler memory has come.
+/// How far a request for tiler memory has come: a state of the stream's tiling iterator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeapWait {
     /// The host is to be asked.
@@ -16,6 +16,8 @@ pub(crate) enum HeapWait {
     Asked,
     /// The host gave nothing: a render pass in flight must give chunks back; so many were complete then.
     Fragments(u32),
+    /// The host gave nothing, and no stream has an exception handler: one that installs it runs it.
+    NoHandler,
     /// The exception handler runs.
     Handler,
 }
@@ -37,6 +39,14 @@ impl Stream {
     pub(crate) fn heap_moves(&self, context: u64) -> [u32; 3] {
         let moves = self.heaps.iter().find(|moves| moves.context == context);
         moves.map_or([0; 3], |moves| moves.counters)
+    }
+
+    /// There may be memory: the tiling iterator, or what stands for it, goes on.
+    pub(crate) fn end_heap_wait(&mut self) {
+        self.heap_wait = None;
+        if self.blocked == Blocked::Heap {
+            self.blocked = Blocked::No;
+        }
     }
 
     /// Whether a render pass of its heap has begun and not ended tiling.
@@ -70,7 +80,7 @@ impl Stream {
     /// Puts a list of chunks in front of the free list, whose head is the first word of the heap context.
     // FACT: at which end of the free list chunks are put is not known (hardware/csf-scheduling.md 7.1 names the head alone).
     // Settled by a dump of a heap context after FINISH_FRAGMENT on any board.
-    pub(super) fn give_back(
+    pub(crate) fn give_back(
         &self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,

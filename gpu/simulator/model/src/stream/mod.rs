@@ -6,15 +6,22 @@
 //!
 //! Facts: hardware/command-stream.md 1.
 
+mod access;
 mod arithmetic;
+mod control_flow;
 mod deferred;
+mod draw;
 mod execute;
 mod flow;
 mod heap;
+mod jobs;
 mod kernel_registers;
+mod progress;
 mod protected;
 mod registers;
 mod ring;
+mod scoreboards;
+mod synchronise;
 mod transfer;
 mod waits;
 mod work;
@@ -35,7 +42,10 @@ pub(crate) use heap::HeapWait;
 use protected::Region;
 pub(crate) use registers::Registers;
 pub(crate) use ring::Ring;
-pub(crate) use work::{IssuedJob, Tasks, Work};
+pub(crate) use work::{
+    DRAW_REGISTERS, Dispatch, Issued, IssuedDraw, IssuedFragment, IssuedFullscreen, IssuedJob,
+    StageRegisters, Tasks, VertexStages, Work,
+};
 
 /// Frames of a call stack, the ring included.
 pub(crate) const FRAMES: usize = 8;
@@ -90,8 +100,8 @@ pub(crate) enum Blocked {
     Memory(Stall),
     /// Protected mode.
     Protected,
-    /// Memory for the tiler.
-    Heap(HeapWait),
+    /// Memory for the tiler, where an injection says that there is none though nothing is drawn.
+    Heap,
     /// A recoverable fault, to be acknowledged.
     Fault,
     /// For good.
@@ -118,7 +128,7 @@ impl Blocked {
             Blocked::Progress { .. } => "waits for progress",
             Blocked::Memory(_) => "waits for memory",
             Blocked::Protected => "waits for protected mode",
-            Blocked::Heap(_) => "waits for heap memory",
+            Blocked::Heap => "waits for heap memory",
             Blocked::Fault => "faulted",
             Blocked::Fatal => "dead",
         }
@@ -217,6 +227,10 @@ pub(crate) struct Stream {
     /// How much this stream has moved the counters of heap contexts.
     heaps: Vec<HeapMoves>,
     heap_context: u64,
+    /// Its tiling iterator waits for memory.
+    pub(crate) heap_wait: Option<HeapWait>,
+    /// Whether it has issued work for the tiler.
+    pub(crate) draws: bool,
     /// The error status since the last barrier: an exception word.
     pub(crate) error: u32,
     pub(crate) progress: u64,
@@ -275,6 +289,8 @@ impl Stream {
             resources: 0,
             heaps: Vec::new(),
             heap_context: 0,
+            heap_wait: None,
+            draws: false,
             error: 0,
             progress: 0,
             blocked: Blocked::Empty,
@@ -395,8 +411,8 @@ impl Stream {
         // Whatever it waited for may have come meanwhile.
         self.look_at_sync = true;
         self.protected_reported = false;
-        if let Blocked::Heap(HeapWait::Asked) = self.blocked {
-            self.blocked = Blocked::Heap(HeapWait::Wanted);
+        if self.heap_wait == Some(HeapWait::Asked) {
+            self.heap_wait = Some(HeapWait::Wanted);
         }
         // A fault that the host was told of counts as acknowledged; a fatal one lasts.
         if self.reported && self.blocked == Blocked::Fault {
@@ -444,7 +460,7 @@ impl Stream {
             Blocked::Progress { .. } => BlockedReason::Progress,
             // FACT: the reason shown while tiler memory is awaited is not known (hardware/command-stream.md 1.14); it is an
             // iterator that waits. Settled by STATUS_UPDATE on a board whose tiler is out of memory.
-            Blocked::Protected | Blocked::Heap(_) => BlockedReason::Resource,
+            Blocked::Protected | Blocked::Heap => BlockedReason::Resource,
             Blocked::No | Blocked::Empty | Blocked::Memory(_) | Blocked::Fault | Blocked::Fatal => {
                 BlockedReason::Unblocked
             }

@@ -81,7 +81,7 @@ impl Stream {
     }
 
     /// The value of a register that an instruction reads, and whether anybody wrote it.
-    fn look(
+    pub(super) fn look(
         &self,
         fabric: &mut Fabric,
         word: u64,

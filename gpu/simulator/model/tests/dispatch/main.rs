@@ -6,6 +6,7 @@
 mod bench;
 
 mod caches;
+mod compressed;
 mod counters;
 mod generations;
 mod lanes;

@@ -15,11 +15,11 @@ pub(super) const LINEAR: u64 = BUFFER + 0x2_0000;
 
 const RGBA8: u32 = 0x0b_b000;
 const BGRA8: u32 = 0x0b_b004;
-const R32_UINT: u64 = 0x08_5010;
+pub(super) const R32_UINT: u64 = 0x08_5010;
 
 /// Runs a program after `fill` has put what it needs into memory.
 #[track_caller]
-fn run(dispatch: &Dispatch, text: &str, fill: impl Fn(&mut Bench)) -> Bench {
+pub(super) fn run(dispatch: &Dispatch, text: &str, fill: impl Fn(&mut Bench)) -> Bench {
     let mut bench = dispatch.prepare(text);
     fill(&mut bench);
     dispatch.submit(&mut bench);
@@ -62,20 +62,26 @@ fn a_texel_buffer_is_loaded_and_stored_by_its_conversion_word() {
     }
 }
 
-/// A texture of 32 x 32 R32_UINT texels, and its plane.
-pub(super) fn texture(bench: &mut Bench, number: u64, order: u64, pointer: u64, row_stride: u64) {
-    let interleave = if order == 1 { 1 << 12 } else { 0 };
+/// A texture of 32 x 32 texels of a format, without its plane, whose address it gives.
+pub(super) fn plane_of(bench: &mut Bench, number: u64, format: u64, interleave: u64) -> u64 {
     let plane = PLANES + 64 * number;
     bench.put_words(
         1,
         FREE.0 + 32 * number,
         &[
-            2 | 2 << 4 | R32_UINT << 10 | (31 | 31 << 16) << 32,
+            2 | 2 << 4 | format << 10 | (31 | 31 << 16) << 32,
             0x688 | interleave,
             plane,
             0,
         ],
     );
+    plane
+}
+
+/// A texture of 32 x 32 R32_UINT texels, and its plane.
+pub(super) fn texture(bench: &mut Bench, number: u64, order: u64, pointer: u64, row_stride: u64) {
+    let interleave = if order == 2 { 0 } else { 1 << 12 };
+    let plane = plane_of(bench, number, R32_UINT, interleave);
     bench.put_words(
         1,
         plane,

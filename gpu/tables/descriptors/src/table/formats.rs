@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/descriptors.md 1.2 and 10, and `vk_formats` of its data files.
 
+use super::attachment_formats::TargetFormat;
 use super::names::{FORMAT, RGB_COMPONENT_ORDER};
 use crate::arch::{Arch, ArchSet, SUPPORTED};
 use crate::member::PixelFormat;
@@ -32,17 +33,6 @@ impl Uses {
     }
 }
 
-/// How a format stands in the tile buffer and in memory as a colour target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
-    /// Format of the tile buffer.
-    pub internal: &'static str,
-    /// Format in memory.
-    pub writeback: &'static str,
-    /// Not blendable by fixed function.
-    pub raw: bool,
-}
-
 /// One format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VkFormat {
@@ -62,8 +52,6 @@ pub struct VkFormat {
     pub clump: &'static str,
     /// Number of the clump format.
     pub clump_code: Option<u32>,
-    /// As a colour target.
-    pub tile: Option<Tile>,
     /// The format of the second plane, of a depth format whose stencil has a plane of its own.
     pub stencil_plane: Option<&'static str>,
     /// Where it exists.
@@ -100,6 +88,11 @@ impl VkFormat {
             .filter(move |format| format.archs.contains(arch))
     }
 
+    /// The format as a colour target; `None` if it is none.
+    pub fn target(&self) -> Option<&'static TargetFormat> {
+        TargetFormat::of_name(self.name)
+    }
+
     /// The name of the format's code.
     pub fn code_name(&self, arch: Arch) -> &'static str {
         FORMAT
@@ -112,24 +105,6 @@ impl VkFormat {
         RGB_COMPONENT_ORDER
             .of_value(arch, self.order.into())
             .map_or("", |row| row.name)
-    }
-
-    const fn with_tile(self, internal: &'static str, writeback: &'static str) -> VkFormat {
-        let tile = Some(Tile {
-            internal,
-            writeback,
-            raw: false,
-        });
-        VkFormat { tile, ..self }
-    }
-
-    const fn with_raw_tile(self, internal: &'static str, writeback: &'static str) -> VkFormat {
-        let tile = Some(Tile {
-            internal,
-            writeback,
-            raw: true,
-        });
-        VkFormat { tile, ..self }
     }
 
     const fn clump(self, clump: &'static str, code: u32) -> VkFormat {
@@ -186,7 +161,6 @@ const fn f(
         block_bytes,
         clump: "",
         clump_code: None,
-        tile: None,
         stencil_plane: None,
         archs,
     }
@@ -202,85 +176,85 @@ const I: Uses = Uses::IMAGE;
 #[rustfmt::skip]
 pub static FORMATS: &[VkFormat] = &[
     // name, code, component order, curve, uses, bytes of a block
-    f("R4G4B4A4_UNORM_PACK16",                   186,  12, Linear, VTR,  2).clump("RAW16", 1).with_tile("R4G4B4A4", "R4G4B4A4"),
-    f("B4G4R4A4_UNORM_PACK16",                   186,   8, Linear, VTR,  2).clump("RAW16", 1).with_tile("R4G4B4A4", "R4G4B4A4"),
-    f("R5G6B5_UNORM_PACK16",                      64,  20, Linear, VTR,  2).clump("RAW16", 1).with_tile("R5G6B5A0", "R5G6B5"),
-    f("B5G6R5_UNORM_PACK16",                      64,  16, Linear, VTR,  2).clump("RAW16", 1).with_tile("R5G6B5A0", "R5G6B5"),
-    f("A1R5G5B5_UNORM_PACK16",                    65,   4, Linear, VTR,  2).clump("RAW16", 1).with_tile("R5G5B5A1", "R5G5B5A1"),
-    f("R8_UNORM",                                163,  16, Linear, VTR,  1).clump("RAW8", 0).with_tile("R8G8B8A8", "R8"),
-    f("R8_SNORM",                                 99,  16, Linear, VTR,  1).clump("RAW8", 0).with_raw_tile("RAW8", "RAW8"),
+    f("R4G4B4A4_UNORM_PACK16",                   186,  12, Linear, VTR,  2).clump("RAW16", 1),
+    f("B4G4R4A4_UNORM_PACK16",                   186,   8, Linear, VTR,  2).clump("RAW16", 1),
+    f("R5G6B5_UNORM_PACK16",                      64,  20, Linear, VTR,  2).clump("RAW16", 1),
+    f("B5G6R5_UNORM_PACK16",                      64,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("A1R5G5B5_UNORM_PACK16",                    65,   4, Linear, VTR,  2).clump("RAW16", 1),
+    f("R8_UNORM",                                163,  16, Linear, VTR,  1).clump("RAW8", 0),
+    f("R8_SNORM",                                 99,  16, Linear, VTR,  1).clump("RAW8", 0),
     f("R8_USCALED",                              131,  16, Linear, V,    1),
     f("R8_SSCALED",                              195,  16, Linear, V,    1),
-    f("R8_UINT",                                 131,  16, Linear, VTR,  1).clump("RAW8", 0).with_raw_tile("RAW8", "RAW8"),
-    f("R8_SINT",                                 195,  16, Linear, VTR,  1).clump("RAW8", 0).with_raw_tile("RAW8", "RAW8"),
-    f("R8_SRGB",                                 163,  16, Srgb,   VTR,  1).clump("RAW8", 0).with_tile("R8G8B8A8", "R8"),
-    f("R8G8_UNORM",                              171,  16, Linear, VTR,  2).clump("RAW16", 1).with_tile("R8G8B8A8", "R8G8"),
-    f("R8G8_SNORM",                              107,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
+    f("R8_UINT",                                 131,  16, Linear, VTR,  1).clump("RAW8", 0),
+    f("R8_SINT",                                 195,  16, Linear, VTR,  1).clump("RAW8", 0),
+    f("R8_SRGB",                                 163,  16, Srgb,   VTR,  1).clump("RAW8", 0),
+    f("R8G8_UNORM",                              171,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R8G8_SNORM",                              107,  16, Linear, VTR,  2).clump("RAW16", 1),
     f("R8G8_USCALED",                            139,  16, Linear, V,    2),
     f("R8G8_SSCALED",                            203,  16, Linear, V,    2),
-    f("R8G8_UINT",                               139,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
-    f("R8G8_SINT",                               203,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
-    f("R8G8_SRGB",                               171,  16, Srgb,   VTR,  2).clump("RAW16", 1).with_tile("R8G8B8A8", "R8G8"),
-    f("R8G8B8_UNORM",                            179,  16, Linear, VTR,  3).clump("RAW24", 8).with_tile("R8G8B8A8", "R8G8B8"),
-    f("R8G8B8_SNORM",                            115,  16, Linear, VTR,  3).clump("RAW24", 8).with_raw_tile("RAW32", "RAW24"),
+    f("R8G8_UINT",                               139,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R8G8_SINT",                               203,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R8G8_SRGB",                               171,  16, Srgb,   VTR,  2).clump("RAW16", 1),
+    f("R8G8B8_UNORM",                            179,  16, Linear, VTR,  3).clump("RAW24", 8),
+    f("R8G8B8_SNORM",                            115,  16, Linear, VTR,  3).clump("RAW24", 8),
     f("R8G8B8_USCALED",                          147,  16, Linear, V,    3),
     f("R8G8B8_SSCALED",                          211,  16, Linear, V,    3),
     f("R8G8B8_UINT",                             147,  16, Linear, V,    3),
     f("R8G8B8_SINT",                             211,  16, Linear, V,    3),
-    f("R8G8B8_SRGB",                             179,  16, Srgb,   VTR,  3).clump("RAW24", 8).with_tile("R8G8B8A8", "R8G8B8"),
-    f("B8G8R8_UNORM",                            179,  20, Linear, VTR,  3).clump("RAW24", 8).with_tile("R8G8B8A8", "R8G8B8"),
+    f("R8G8B8_SRGB",                             179,  16, Srgb,   VTR,  3).clump("RAW24", 8),
+    f("B8G8R8_UNORM",                            179,  20, Linear, VTR,  3).clump("RAW24", 8),
     f("B8G8R8_USCALED",                          147,  20, Linear, V,    3),
     f("B8G8R8_SSCALED",                          211,  20, Linear, V,    3),
     f("B8G8R8_UINT",                             147,  20, Linear, V,    3),
     f("B8G8R8_SINT",                             211,  20, Linear, V,    3),
-    f("B8G8R8_SRGB",                             179,  20, Srgb,   VTR,  3).clump("RAW24", 8).with_tile("R8G8B8A8", "R8G8B8"),
-    f("R8G8B8A8_UNORM",                          187,   0, Linear, VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("R8G8B8A8_SNORM",                          123,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
+    f("B8G8R8_SRGB",                             179,  20, Srgb,   VTR,  3).clump("RAW24", 8),
+    f("R8G8B8A8_UNORM",                          187,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("R8G8B8A8_SNORM",                          123,   0, Linear, VTR,  4).clump("RAW32", 2),
     f("R8G8B8A8_USCALED",                        155,   0, Linear, V,    4),
     f("R8G8B8A8_SSCALED",                        219,   0, Linear, V,    4),
-    f("R8G8B8A8_UINT",                           155,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R8G8B8A8_SINT",                           219,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R8G8B8A8_SRGB",                           187,   0, Srgb,   VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("B8G8R8A8_UNORM",                          187,   4, Linear, VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("B8G8R8A8_SNORM",                          123,   4, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
+    f("R8G8B8A8_UINT",                           155,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("R8G8B8A8_SINT",                           219,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("R8G8B8A8_SRGB",                           187,   0, Srgb,   VTR,  4).clump("RAW32", 2),
+    f("B8G8R8A8_UNORM",                          187,   4, Linear, VTR,  4).clump("RAW32", 2),
+    f("B8G8R8A8_SNORM",                          123,   4, Linear, VTR,  4).clump("RAW32", 2),
     f("B8G8R8A8_USCALED",                        155,   4, Linear, V,    4),
     f("B8G8R8A8_SSCALED",                        219,   4, Linear, V,    4),
-    f("B8G8R8A8_UINT",                           155,   4, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("B8G8R8A8_SINT",                           219,   4, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("B8G8R8A8_SRGB",                           187,   4, Srgb,   VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("A8B8G8R8_UNORM_PACK32",                   187,   0, Linear, VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("A8B8G8R8_SNORM_PACK32",                   123,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
+    f("B8G8R8A8_UINT",                           155,   4, Linear, VTR,  4).clump("RAW32", 2),
+    f("B8G8R8A8_SINT",                           219,   4, Linear, VTR,  4).clump("RAW32", 2),
+    f("B8G8R8A8_SRGB",                           187,   4, Srgb,   VTR,  4).clump("RAW32", 2),
+    f("A8B8G8R8_UNORM_PACK32",                   187,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("A8B8G8R8_SNORM_PACK32",                   123,   0, Linear, VTR,  4).clump("RAW32", 2),
     f("A8B8G8R8_USCALED_PACK32",                 155,   0, Linear, V,    4),
     f("A8B8G8R8_SSCALED_PACK32",                 219,   0, Linear, V,    4),
-    f("A8B8G8R8_UINT_PACK32",                    155,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("A8B8G8R8_SINT_PACK32",                    219,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("A8B8G8R8_SRGB_PACK32",                    187,   0, Srgb,   VTR,  4).clump("RAW32", 2).with_tile("R8G8B8A8", "R8G8B8A8"),
-    f("A2R10G10B10_UNORM_PACK32",                 67,   4, Linear, VTR,  4).clump("RAW32", 2).with_tile("R10G10B10A2", "R10G10B10A2"),
+    f("A8B8G8R8_UINT_PACK32",                    155,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("A8B8G8R8_SINT_PACK32",                    219,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("A8B8G8R8_SRGB_PACK32",                    187,   0, Srgb,   VTR,  4).clump("RAW32", 2),
+    f("A2R10G10B10_UNORM_PACK32",                 67,   4, Linear, VTR,  4).clump("RAW32", 2),
     f("A2R10G10B10_SNORM_PACK32",                 69,   4, Linear, V,    4),
     f("A2R10G10B10_USCALED_PACK32",               71,   4, Linear, V,    4),
     f("A2R10G10B10_SSCALED_PACK32",               73,   4, Linear, V,    4),
-    f("A2R10G10B10_UINT_PACK32",                  71,   4, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("A2R10G10B10_SINT_PACK32",                  73,   4, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("A2B10G10R10_UNORM_PACK32",                 67,   0, Linear, VTR,  4).clump("RAW32", 2).with_tile("R10G10B10A2", "R10G10B10A2"),
+    f("A2R10G10B10_UINT_PACK32",                  71,   4, Linear, VTR,  4).clump("RAW32", 2),
+    f("A2R10G10B10_SINT_PACK32",                  73,   4, Linear, VTR,  4).clump("RAW32", 2),
+    f("A2B10G10R10_UNORM_PACK32",                 67,   0, Linear, VTR,  4).clump("RAW32", 2),
     f("A2B10G10R10_SNORM_PACK32",                 69,   0, Linear, V,    4),
     f("A2B10G10R10_USCALED_PACK32",               71,   0, Linear, V,    4),
     f("A2B10G10R10_SSCALED_PACK32",               73,   0, Linear, V,    4),
-    f("A2B10G10R10_UINT_PACK32",                  71,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("A2B10G10R10_SINT_PACK32",                  73,   0, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R16_UNORM",                               164,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
-    f("R16_SNORM",                               100,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
+    f("A2B10G10R10_UINT_PACK32",                  71,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("A2B10G10R10_SINT_PACK32",                  73,   0, Linear, VTR,  4).clump("RAW32", 2),
+    f("R16_UNORM",                               164,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R16_SNORM",                               100,  16, Linear, VTR,  2).clump("RAW16", 1),
     f("R16_USCALED",                             132,  16, Linear, V,    2),
     f("R16_SSCALED",                             196,  16, Linear, V,    2),
-    f("R16_UINT",                                132,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
-    f("R16_SINT",                                196,  16, Linear, VTR,  2).clump("RAW16", 1).with_raw_tile("RAW16", "RAW16"),
-    f("R16_SFLOAT",                              199,  16, Linear, VTR,  2).clump("RAW16", 1).with_tile("R16F", "R16F"),
-    f("R16G16_UNORM",                            172,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R16G16_SNORM",                            108,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
+    f("R16_UINT",                                132,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R16_SINT",                                196,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R16_SFLOAT",                              199,  16, Linear, VTR,  2).clump("RAW16", 1),
+    f("R16G16_UNORM",                            172,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R16G16_SNORM",                            108,  16, Linear, VTR,  4).clump("RAW32", 2),
     f("R16G16_USCALED",                          140,  16, Linear, V,    4),
     f("R16G16_SSCALED",                          204,  16, Linear, V,    4),
-    f("R16G16_UINT",                             140,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R16G16_SINT",                             204,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R16G16_SFLOAT",                           207,  16, Linear, VTR,  4).clump("RAW32", 2).with_tile("RG16F", "RG16F"),
+    f("R16G16_UINT",                             140,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R16G16_SINT",                             204,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R16G16_SFLOAT",                           207,  16, Linear, VTR,  4).clump("RAW32", 2),
     f("R16G16B16_UNORM",                         180,  16, Linear, V,    6),
     f("R16G16B16_SNORM",                         116,  16, Linear, V,    6),
     f("R16G16B16_USCALED",                       148,  16, Linear, V,    6),
@@ -288,29 +262,29 @@ pub static FORMATS: &[VkFormat] = &[
     f("R16G16B16_UINT",                          148,  16, Linear, V,    6),
     f("R16G16B16_SINT",                          212,  16, Linear, V,    6),
     f("R16G16B16_SFLOAT",                        215,  16, Linear, V,    6),
-    f("R16G16B16A16_UNORM",                      188,   0, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R16G16B16A16_SNORM",                      124,   0, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
+    f("R16G16B16A16_UNORM",                      188,   0, Linear, VTR,  8).clump("RAW64", 3),
+    f("R16G16B16A16_SNORM",                      124,   0, Linear, VTR,  8).clump("RAW64", 3),
     f("R16G16B16A16_USCALED",                    156,   0, Linear, V,    8),
     f("R16G16B16A16_SSCALED",                    220,   0, Linear, V,    8),
-    f("R16G16B16A16_UINT",                       156,   0, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R16G16B16A16_SINT",                       220,   0, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R16G16B16A16_SFLOAT",                     223,   0, Linear, VTR,  8).clump("RAW64", 3).with_tile("RGBA16F", "RGBA16F"),
-    f("R32_UINT",                                133,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R32_SINT",                                197,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R32_SFLOAT",                              167,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
-    f("R32G32_UINT",                             141,  16, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R32G32_SINT",                             205,  16, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R32G32_SFLOAT",                           175,  16, Linear, VTR,  8).clump("RAW64", 3).with_raw_tile("RAW64", "RAW64"),
-    f("R32G32B32_UINT",                          149,  16, Linear, VTR, 12).clump("RAW96", 10).with_raw_tile("RAW128", "RAW96"),
-    f("R32G32B32_SINT",                          213,  16, Linear, VTR, 12).clump("RAW96", 10).with_raw_tile("RAW128", "RAW96"),
-    f("R32G32B32_SFLOAT",                        183,  16, Linear, VTR, 12).clump("RAW96", 10).with_raw_tile("RAW128", "RAW96"),
-    f("R32G32B32A32_UINT",                       157,   0, Linear, VTR, 16).clump("RAW128", 4).with_raw_tile("RAW128", "RAW128"),
-    f("R32G32B32A32_SINT",                       221,   0, Linear, VTR, 16).clump("RAW128", 4).with_raw_tile("RAW128", "RAW128"),
-    f("R32G32B32A32_SFLOAT",                     191,   0, Linear, VTR, 16).clump("RAW128", 4).with_raw_tile("RAW128", "RAW128"),
+    f("R16G16B16A16_UINT",                       156,   0, Linear, VTR,  8).clump("RAW64", 3),
+    f("R16G16B16A16_SINT",                       220,   0, Linear, VTR,  8).clump("RAW64", 3),
+    f("R16G16B16A16_SFLOAT",                     223,   0, Linear, VTR,  8).clump("RAW64", 3),
+    f("R32_UINT",                                133,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R32_SINT",                                197,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R32_SFLOAT",                              167,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("R32G32_UINT",                             141,  16, Linear, VTR,  8).clump("RAW64", 3),
+    f("R32G32_SINT",                             205,  16, Linear, VTR,  8).clump("RAW64", 3),
+    f("R32G32_SFLOAT",                           175,  16, Linear, VTR,  8).clump("RAW64", 3),
+    f("R32G32B32_UINT",                          149,  16, Linear, VTR, 12).clump("RAW96", 10),
+    f("R32G32B32_SINT",                          213,  16, Linear, VTR, 12).clump("RAW96", 10),
+    f("R32G32B32_SFLOAT",                        183,  16, Linear, VTR, 12).clump("RAW96", 10),
+    f("R32G32B32A32_UINT",                       157,   0, Linear, VTR, 16).clump("RAW128", 4),
+    f("R32G32B32A32_SINT",                       221,   0, Linear, VTR, 16).clump("RAW128", 4),
+    f("R32G32B32A32_SFLOAT",                     191,   0, Linear, VTR, 16).clump("RAW128", 4),
     f("R64_UINT",                                141,  16, Linear, I,    8),
     f("R64_SINT",                                141,  16, Linear, I,    8),
-    f("B10G11R11_UFLOAT_PACK32",                  89,  16, Linear, VTR,  4).clump("RAW32", 2).with_tile("RG11F_B10F", "RG11F_B10F"),
-    f("E5B9G9R9_UFLOAT_PACK32",                   91,  16, Linear, VTR,  4).clump("RAW32", 2).with_raw_tile("RAW32", "RAW32"),
+    f("B10G11R11_UFLOAT_PACK32",                  89,  16, Linear, VTR,  4).clump("RAW32", 2),
+    f("E5B9G9R9_UFLOAT_PACK32",                   91,  16, Linear, VTR,  4).clump("RAW32", 2),
     f("D16_UNORM",                                75,   0, Linear, TZ,   2).clump("RAW16", 1),
     f("X8_D24_UNORM_PACK32",                      77,   0, Linear, TZ,   4).clump("RAW32", 2),
     f("D32_SFLOAT",                               76,   0, Linear, TZ,   4).clump("RAW32", 2),
@@ -371,9 +345,9 @@ pub static FORMATS: &[VkFormat] = &[
     f("ASTC_12x10_SRGB_BLOCK",                   187,   0, Srgb,   T,   16).plane("ASTC plane"),
     f("ASTC_12x12_UNORM_BLOCK",                  223,   0, Linear, T,   16).plane("ASTC plane"),
     f("ASTC_12x12_SRGB_BLOCK",                   187,   0, Srgb,   T,   16).plane("ASTC plane"),
-    f("A4R4G4B4_UNORM_PACK16",                   186,   4, Linear, VTR,  2).clump("RAW16", 1).with_tile("R4G4B4A4", "R4G4B4A4"),
-    f("A4B4G4R4_UNORM_PACK16",                   186,   0, Linear, VTR,  2).clump("RAW16", 1).with_tile("R4G4B4A4", "R4G4B4A4"),
-    f("A1B5G5R5_UNORM_PACK16",                    65,   0, Linear, VTR,  2).clump("RAW16", 1).with_tile("R5G5B5A1", "R5G5B5A1"),
-    f("A8_UNORM",                                187, 229, Linear, VTR,  1).clump("A8", 26).with_tile("R8G8B8A8", "R8"),
+    f("A4R4G4B4_UNORM_PACK16",                   186,   4, Linear, VTR,  2).clump("RAW16", 1),
+    f("A4B4G4R4_UNORM_PACK16",                   186,   0, Linear, VTR,  2).clump("RAW16", 1),
+    f("A1B5G5R5_UNORM_PACK16",                    65,   0, Linear, VTR,  2).clump("RAW16", 1),
+    f("A8_UNORM",                                187, 229, Linear, VTR,  1).clump("A8", 26),
     f("R10X6G10X6B10X6A10X6_UNORM_4PACK16",      190,   0, Linear, T,    8).clump("RAW64", 3).since(Arch::V11),
 ];

@@ -12,6 +12,7 @@ pub mod target;
 pub mod texture;
 pub mod tiler;
 
+pub mod attachment_formats;
 pub mod formats;
 pub mod names;
 pub mod ycbcr;

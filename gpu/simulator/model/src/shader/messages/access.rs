@@ -14,19 +14,18 @@ use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
 pub(super) type LastPage = Option<(u64, u64)>;
 
 impl Sender<'_> {
-    /// Where the accesses of all lanes go, by the address in the message's 64-bit source.
+    /// Where the accesses of `lanes` go, by the address in the message's 64-bit source.
     pub(super) fn locate(
         &mut self,
         warp: &Warp,
+        lanes: u16,
         instruction: &Instruction,
-        offset: i64,
-        bytes: u8,
-        kind: AccessKind,
+        (offset, bytes, kind): (i64, u8, AccessKind),
     ) -> Result<Targets, Stopped> {
         let bases = self.addresses(warp, instruction);
         let mut targets = Targets::default();
         let mut page = None;
-        for lane in bits(warp.lanes) {
+        for lane in bits(lanes) {
             let address = bases[lane].wrapping_add_signed(offset);
             targets[lane] = self.target(address, bytes, kind, &mut page)?;
         }

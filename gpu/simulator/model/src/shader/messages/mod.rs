@@ -6,9 +6,14 @@
 //! Facts: hardware/valhall-isa.md 11; descriptors.md 4 and 5 (bounds).
 
 mod access;
+mod atest;
+mod attribute;
+mod blend;
 mod samples;
 mod texels;
+mod tile;
 mod transfer;
+mod varying;
 
 use super::environment::{Environment, Place};
 use super::execute::{JobFault, Stopped, exception};
@@ -16,17 +21,19 @@ use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
 use super::sampling::Sampler;
+use super::stage::{OUTPUT_TABLE, Stage};
 use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
 use crate::clock::Clock;
-use crate::compute::descriptors::{Lookup, View, look_up};
 use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Unit};
+use crate::work::descriptors::{Lookup, View, look_up};
 use alloc::vec::Vec;
+use attribute::Fetched;
 use eitri_isa::Arch;
 use texels::ReadBy;
 
@@ -37,6 +44,8 @@ pub(crate) enum Sent {
     Done,
     /// The lanes wait for the workgroup.
     Barrier,
+    /// A BLEND: of these lanes no blend shader follows, so they skip instructions.
+    Blended { done: u16, skip: u32 },
 }
 
 /// Handles whose descriptors are remembered: more than shaders use at a time.
@@ -51,6 +60,10 @@ pub(crate) struct Memory {
     textures: Vec<(u32, Option<Texture>)>,
     /// The same of samplers.
     samplers: Vec<(u32, Option<Sampler>)>,
+    /// The same of vertex attributes.
+    attributes: Vec<(u32, Option<Fetched>)>,
+    /// What messages act on beside memory.
+    pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.
     pub(crate) issued: u64,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
@@ -81,6 +94,14 @@ struct Sender<'a> {
 }
 
 impl Memory {
+    /// Forgets descriptors that were looked up: another draw has others.
+    pub(crate) fn forget_resources(&mut self) {
+        self.views.clear();
+        self.textures.clear();
+        self.samplers.clear();
+        self.attributes.clear();
+    }
+
     /// Does what a message of the running lanes asks for.
     pub(crate) fn send(
         &mut self,
@@ -116,18 +137,32 @@ impl Memory {
                 unsigned,
                 offset,
             } => {
-                let targets =
-                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Read)?;
+                let targets = sender.locate(
+                    warp,
+                    warp.lanes,
+                    instruction,
+                    (offset.into(), bytes, AccessKind::Read),
+                )?;
                 sender.load(warp, message, &targets, placement, unsigned, bytes)?;
             }
             Action::Store {
                 bytes,
                 skip,
                 offset,
+                helpers,
             } => {
-                let targets =
-                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Write)?;
-                for lane in bits(warp.lanes) {
+                let lanes = if helpers {
+                    warp.lanes
+                } else {
+                    warp.lanes & !warp.helpers
+                };
+                let targets = sender.locate(
+                    warp,
+                    lanes,
+                    instruction,
+                    (offset.into(), bytes, AccessKind::Write),
+                )?;
+                for lane in bits(lanes) {
                     let value = staged(warp, message.read, lane);
                     let value = &value.to_le_bytes()[usize::from(skip)..];
                     let wide = sender.fabric.defects.shader_has(ShaderDefect::StoreWide);
@@ -141,8 +176,12 @@ impl Memory {
                 operand,
                 offset,
             } => {
-                let targets =
-                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Atomic)?;
+                let targets = sender.locate(
+                    warp,
+                    warp.lanes & !warp.helpers,
+                    instruction,
+                    (offset.into(), bytes, AccessKind::Atomic),
+                )?;
                 sender.atomic(warp, message, &targets, (bytes, operation, operand))?;
             }
             Action::LoadBuffer {
@@ -162,6 +201,16 @@ impl Memory {
                 let handles = sender.handles(warp, instruction, handle);
                 let mut addresses = [0; WARP];
                 for lane in bits(warp.lanes) {
+                    if handles[lane] >> 24 == OUTPUT_TABLE {
+                        let output = self.stage.output(handles[lane], index[lane]);
+                        addresses[lane] = output.unwrap_or_else(|| {
+                            sender.report(ShaderMisuse::NoSuchResource {
+                                handle: handles[lane],
+                            });
+                            0
+                        });
+                        continue;
+                    }
                     let view = self.view(&mut sender, handles[lane])?;
                     let index = u64::from(index[lane]);
                     let scale = match message.action {
@@ -202,6 +251,27 @@ impl Memory {
                     |colour, texture| fetch.registers(colour, texture),
                 )?;
                 set_registers(warp, message.write, &registers);
+            }
+            Action::LoadAttribute { handle, components } => {
+                let wanted = (handle, components);
+                self.load_attribute(&mut sender, warp, message, instruction, wanted)?;
+            }
+            Action::LoadVarying(varying) => {
+                self.load_varying(&mut sender, warp, message, instruction, varying)?;
+            }
+            Action::Atest => self.atest(&mut sender, warp, message, instruction)?,
+            Action::ZsEmit { depth, stencil } => {
+                self.zs_emit(&mut sender, warp, message, instruction, (depth, stencil))?;
+            }
+            Action::Blend { components, skip } => {
+                let done = self.blend(&mut sender, warp, message, instruction, components)?;
+                return Ok(Sent::Blended { done, skip });
+            }
+            Action::LoadTile(components) => {
+                self.load_tile(&mut sender, warp, message, instruction, components)?;
+            }
+            Action::StoreTile(components) => {
+                self.store_tile(&mut sender, warp, message, instruction, components)?;
             }
             Action::RequestTexture(request) => {
                 self.request_texture(&mut sender, warp, message, instruction, request)?;
@@ -332,6 +402,17 @@ impl Sender<'_> {
             .fetch_wide(journal, warp, self.place, from, false)
     }
 
+    /// The instruction belongs to another stage.
+    fn wrong_stage(&mut self, instruction: &Instruction) -> Stopped {
+        let word = instruction.word;
+        self.report(ShaderMisuse::WrongStage { word });
+        JobFault {
+            exception: exception::INSTR_INVALID_ENC,
+            address: self.address,
+        }
+        .into()
+    }
+
     /// The instruction asks for something that is not modelled.
     fn not_modelled(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
@@ -353,6 +434,7 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         Action::Load { .. }
         | Action::LoadBuffer { .. }
         | Action::LoadConverted { .. }
+        | Action::LoadAttribute { .. }
         | Action::LoadTexel { .. } => match full {
             true => &mut core.full_reads,
             false => &mut core.short_reads,
@@ -363,10 +445,16 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         },
         Action::Atomic { .. } => &mut core.atomics,
         Action::FetchTexel(_) | Action::RequestTexture(_) => &mut core.textures,
-        // Neither touches memory.
+        // Of no counter here.
         Action::ByteAddress
         | Action::ElementAddress { .. }
         | Action::TexelAddress { .. }
+        | Action::LoadVarying(_)
+        | Action::Atest
+        | Action::ZsEmit { .. }
+        | Action::Blend { .. }
+        | Action::LoadTile(_)
+        | Action::StoreTile(_)
         | Action::Barrier
         | Action::Clock { .. } => return,
     };

@@ -12,10 +12,10 @@ use super::super::texture::Texture;
 use super::super::texture_request::{Gradient, Payload, TextureRequest, Wanted};
 use super::super::typed::masked_registers;
 use super::super::warp::{Warp, bits};
+use super::texels::ReadBy;
 use super::{Memory, REMEMBERED, Sender, set_registers};
-use crate::compute::descriptors::descriptor;
 use crate::diagnosis::ShaderMisuse;
-use crate::mmu::AccessKind;
+use crate::work::descriptors::descriptor;
 use alloc::vec::Vec;
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::texture::Sampler as SamplerDescriptor;
@@ -177,14 +177,14 @@ impl Unit<'_> {
                     let (signed, integer) = (self.format.is_signed(), self.format.is_integer());
                     self.sampler.border(signed, integer)
                 }
-                Some(texel) => match sender.find_texel(instruction, self.texture, texel)?.1 {
-                    None => [0.0; 4],
-                    Some(address) => {
-                        let bytes = self.format.bytes();
-                        let target = sender.target(address, bytes, AccessKind::Read, &mut None)?;
-                        self.format.unpack(sender.read_texel(&target)?)
+                Some(texel) => {
+                    let texel = (self.texture, texel);
+                    let unit = ReadBy::Texture;
+                    match sender.stored_texel(instruction, texel, unit, &mut None)?.1 {
+                        None => [0.0; 4],
+                        Some(bits) => self.format.unpack(bits),
                     }
-                },
+                }
             };
             if self.shadow {
                 let reference = f64::from(payload.reference);

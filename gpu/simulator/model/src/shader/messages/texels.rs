@@ -7,13 +7,15 @@ use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
-use super::super::texture::{Found, NO_TEXEL, Texel, Texture};
+use super::super::texture::{CompressedTexel, Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Fetch, conversion, image_texel};
 use super::super::warp::{Warp, bits};
+use super::access::LastPage;
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
-use crate::compute::descriptors::descriptor;
 use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
+use crate::tile::afbc::{AfbcHeader, AfbcTexel};
+use crate::work::descriptors::descriptor;
 use alloc::vec::Vec;
 
 /// The unit that reads texels, each through a cache of its own.
@@ -129,9 +131,15 @@ impl Memory {
             let Some((texture, texel)) = texels[lane] else {
                 continue;
             };
-            let (_, address) = sender.find_texel(instruction, &texture, texel)?;
-            if let Some(address) = address {
-                registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
+            match sender.find_texel(instruction, &texture, texel)?.1 {
+                Found::At(address) => {
+                    registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
+                }
+                Found::Nowhere => {}
+                // A compressed texel has no address that a store could use.
+                Found::Compressed(_) | Found::NotModelled => {
+                    return Err(sender.not_modelled(instruction));
+                }
             }
         }
         set_registers(warp, message.write, &registers);
@@ -140,22 +148,69 @@ impl Memory {
 }
 
 impl Sender<'_> {
-    /// The format of a texel and its address; no address where reads give 0.
+    /// The format of a texel and where it is. A plane that is not modelled stops the program.
     pub(super) fn find_texel(
         &mut self,
         instruction: &Instruction,
         texture: &Texture,
         texel: Texel,
-    ) -> Result<(PixelFormat, Option<u64>), Stopped> {
+    ) -> Result<(PixelFormat, Found), Stopped> {
         let Some(format) = PixelFormat::of(texture.word) else {
             return Err(self.not_modelled(instruction));
         };
         let access = self.access(0);
         let found = texture.find(self.fabric, self.memory, access, (&format, texel))?;
-        match found {
-            Found::At(address) => Ok((format, Some(address))),
-            Found::Nowhere => Ok((format, None)),
-            Found::NotModelled => Err(self.not_modelled(instruction)),
+        if found == Found::NotModelled {
+            return Err(self.not_modelled(instruction));
+        }
+        Ok((format, found))
+    }
+
+    /// The format of a texel and its bits; no bits where reads give 0. `page` is that of the lane before.
+    pub(super) fn stored_texel(
+        &mut self,
+        instruction: &Instruction,
+        (texture, texel): (&Texture, Texel),
+        unit: ReadBy,
+        page: &mut LastPage,
+    ) -> Result<(PixelFormat, Option<u128>), Stopped> {
+        let (format, found) = self.find_texel(instruction, texture, texel)?;
+        let bits = match found {
+            Found::Nowhere | Found::NotModelled => None,
+            Found::At(address) => {
+                let target = self.target(address, format.bytes(), AccessKind::Read, page)?;
+                Some(match unit {
+                    ReadBy::LoadStore => self.read(&target)?,
+                    ReadBy::Texture => self.read_texel(&target)?,
+                })
+            }
+            Found::Compressed(texel) => self.compressed_texel(instruction, &texel)?,
+        };
+        Ok((format, bits))
+    }
+
+    /// The bits of a texel of a compressed image. No bits where the plane ends before it.
+    fn compressed_texel(
+        &mut self,
+        instruction: &Instruction,
+        texel: &CompressedTexel,
+    ) -> Result<Option<u128>, Stopped> {
+        let surface = &texel.surface;
+        let entry = surface.entry_address(texel.at);
+        if !texel.holds(entry, AfbcHeader::BYTES) {
+            return Ok(None);
+        }
+        let header = self.target(entry, AfbcHeader::BYTES, AccessKind::Read, &mut None)?;
+        let header = AfbcHeader::decode(self.read_texel(&header)?.to_le_bytes());
+        match surface.texel(&header, texel.at) {
+            AfbcTexel::Solid(bits) => Ok(Some(bits.into())),
+            AfbcTexel::Compressed => Err(self.not_modelled(instruction)),
+            AfbcTexel::At(address) if texel.holds(address, surface.pixel_bytes) => {
+                let bytes = surface.pixel_bytes;
+                let target = self.target(address, bytes, AccessKind::Read, &mut None)?;
+                Ok(Some(surface.restored(self.read_texel(&target)?)))
+            }
+            AfbcTexel::At(_) => Ok(None),
         }
     }
 
@@ -174,12 +229,9 @@ impl Sender<'_> {
             let Some((texture, texel)) = texels[lane] else {
                 continue;
             };
-            let (format, address) = self.find_texel(instruction, &texture, texel)?;
-            let Some(address) = address else { continue };
-            let target = self.target(address, format.bytes(), AccessKind::Read, &mut page)?;
-            let read = match unit {
-                ReadBy::LoadStore => self.read(&target)?,
-                ReadBy::Texture => self.read_texel(&target)?,
+            let stored = self.stored_texel(instruction, (&texture, texel), unit, &mut page)?;
+            let (format, Some(read)) = stored else {
+                continue;
             };
             let colour = texture.swizzled(format.unpack(read));
             result[lane] = registers(colour, &format);

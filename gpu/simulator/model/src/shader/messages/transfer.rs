@@ -67,7 +67,7 @@ impl Sender<'_> {
         (bytes, operation, operand): (u8, Atomic, AtomicOperand),
     ) -> Result<(), Stopped> {
         let wide = bytes == 8;
-        for lane in bits(warp.lanes) {
+        for lane in bits(warp.lanes & !warp.helpers) {
             let staged = staged(warp, message.read, lane);
             let (value, compare) = match operand {
                 AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),

@@ -1,37 +1,25 @@
-//! One job: from its staging registers to its last workgroup.
+//! Compute jobs: workgroups in order, one on a core at a time.
 //!
 //! Facts: hardware/command-stream.md 3.6 (RUN_COMPUTE), 4.1 (registers).
 
-use super::launch::{Grid, Launch, launch};
+use super::job::Turn;
+use super::launch::{Grid, Launch};
 use super::workgroup::{Turned, Workgroup};
 use crate::defect::Defect;
 use crate::fabric::Fabric;
-use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
-use crate::mmu::{Refused, Stall};
-use crate::shader::{JobFault, Memory, Program, WARP};
-use crate::stream::{Identity, IssuedJob, Tasks};
+use crate::mmu::Refused;
+use crate::shader::{Memory, Program, WARP};
+use crate::stream::Tasks;
 use crate::trace::Event;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Instructions of one workgroup before another has its turn.
 const TURN: u64 = 512;
 
-/// What a job is doing.
+/// A compute job whose workgroups run.
 #[derive(Debug)]
-pub(super) enum State {
-    /// Its descriptors were not read yet.
-    Queued,
-    /// Its workgroups run.
-    Running(Box<Running>),
-    /// It is over.
-    Ended(Option<JobFault>),
-}
-
-/// A job whose workgroups run.
-#[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct Compute {
     launch: Launch,
     program: Program,
     memory_unit: Memory,
@@ -40,126 +28,6 @@ pub(super) struct Running {
     /// Tasks that were begun.
     tasks: u64,
     resident: Vec<Workgroup>,
-}
-
-/// A job.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) owner: Identity,
-    /// Over all streams.
-    pub(super) number: u64,
-    pub(super) issued: IssuedJob,
-    pub(super) state: State,
-    /// A memory access waits for a change of the address space.
-    stall: Option<Stall>,
-    /// Instructions so far.
-    executed: u64,
-}
-
-impl Job {
-    pub(super) fn new(owner: Identity, number: u64, issued: IssuedJob) -> Job {
-        Job {
-            owner,
-            number,
-            issued,
-            state: State::Queued,
-            stall: None,
-            executed: 0,
-        }
-    }
-
-    /// Whether it could go on now, on the `ready` cores.
-    pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
-        let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
-        (ready != 0 || self.cores() != 0) && !stalled
-    }
-
-    /// How many instructions it has executed, if it runs and nothing is wrong with it.
-    pub(super) fn running(&self) -> Option<u64> {
-        let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
-        runs.then_some(self.executed)
-    }
-
-    /// The cores that have a workgroup of it.
-    pub(super) fn cores(&self) -> u64 {
-        match &self.state {
-            State::Running(running) => running.cores(),
-            State::Queued | State::Ended(_) => 0,
-        }
-    }
-
-    /// Works for at most `limit` instructions; how many it were.
-    pub(super) fn work(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-        limit: u64,
-    ) -> u64 {
-        self.stall = None;
-        if let State::Queued = self.state {
-            self.begin(fabric, memory);
-        }
-        let State::Running(running) = &mut self.state else {
-            return 0;
-        };
-        let worked = running.work(fabric, memory, ready, limit);
-        let (Ok((used, _)) | Err((used, _))) = worked;
-        self.executed += used;
-        match worked {
-            Ok((used, false)) => used,
-            Ok((used, true)) => {
-                fabric.activity.tasks += running.tasks;
-                self.state = State::Ended(None);
-                used
-            }
-            Err((used, Refused::Stalled(stall))) => {
-                self.stall = Some(stall);
-                used
-            }
-            Err((used, Refused::Failed(fault))) => {
-                self.state = State::Ended(Some(fault));
-                used
-            }
-        }
-    }
-
-    fn begin(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
-        let (slot, stream) = (Some(self.owner.group), Some(self.owner.stream));
-        let injected = fabric.strike_at(slot, stream, |injection| match injection {
-            Injection::JobFault { exception } => Some(exception),
-            _ => None,
-        });
-        if let Some(exception) = injected {
-            self.state = State::Ended(Some(JobFault {
-                exception,
-                address: 0,
-            }));
-            return;
-        }
-        match launch(fabric, memory, self.owner, &self.issued) {
-            Ok(mut launch) => {
-                fabric.trace(Event::JobStarted {
-                    group: self.owner.group,
-                    stream: self.owner.stream,
-                    number: self.number,
-                    groups: launch.grid.count,
-                });
-                let arch = launch.arch;
-                fabric.defects.wear_launch(&mut launch.environment);
-                self.state = State::Running(Box::new(Running {
-                    launch,
-                    program: Program::new(arch),
-                    memory_unit: Memory::default(),
-                    next: 0,
-                    tasks: 0,
-                    resident: Vec::new(),
-                }));
-            }
-            Err(Refused::Stalled(stall)) => self.stall = Some(stall),
-            Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
-        }
-    }
 }
 
 /// Tells whoever traces that a workgroup has begun or ended.
@@ -175,15 +43,33 @@ fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begu
     }
 }
 
-impl Running {
+impl Compute {
+    /// A job of which no workgroup was begun.
+    pub(super) fn new(launch: Launch) -> Compute {
+        let arch = launch.arch;
+        Compute {
+            launch,
+            program: Program::new(arch),
+            memory_unit: Memory::default(),
+            next: 0,
+            tasks: 0,
+            resident: Vec::new(),
+        }
+    }
+
+    /// Tasks that were begun.
+    pub(super) fn tasks(&self) -> u64 {
+        self.tasks
+    }
+
     /// A turn of every resident workgroup; whether all are done.
-    fn work(
+    pub(super) fn work(
         &mut self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         ready: u64,
         limit: u64,
-    ) -> Result<(u64, bool), (u64, Refused<JobFault>)> {
+    ) -> (u64, Turn) {
         self.fill(fabric, ready);
         let mut used = 0;
         let mut index = 0;
@@ -226,12 +112,12 @@ impl Running {
                     stalled = Some(stall);
                     index += 1;
                 }
-                Turned::Refused(fault) => return Err((used, fault)),
+                Turned::Refused(fault) => return (used, Err(fault)),
             }
         }
         match stalled {
-            Some(stall) if !progressed => Err((used, Refused::Stalled(stall))),
-            _ => Ok((used, self.resident.is_empty())),
+            Some(stall) if !progressed => (used, Err(Refused::Stalled(stall))),
+            _ => (used, Ok(self.resident.is_empty())),
         }
     }
 

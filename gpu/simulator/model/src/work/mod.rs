@@ -1,14 +1,21 @@
-//! Compute jobs: queued by streams, cut into workgroups, run on shader cores.
+//! Work: jobs queued by streams, cut into tasks by an iterator for each kind of work, run on shader cores.
 //!
 //! Guarantees: one workgroup of a job is resident on a core at a time, so memory is bounded whatever the size of a dispatch;
-//! jobs and cores take turns, so a job that never ends stops nobody else.
+//! jobs and cores take turns, so a job that never ends stops nobody else. Tiling jobs of a stream run one after another, and so
+//! do its fragment jobs: primitives are drawn in the order of issue.
 //!
 //! Facts: hardware/command-stream.md 1.6, 3.6 and 4.1; csf-scheduling.md 1; csf-firmware.md 9 (endpoint requests).
 
+mod compute;
 pub(crate) mod descriptors;
+mod draw;
 mod endpoints;
+mod fragment;
 mod job;
 mod launch;
+mod quads;
+mod stage;
+mod tiling;
 mod workgroup;
 
 use crate::defect::Defect;
@@ -19,7 +26,7 @@ use crate::memory::PhysicalMemory;
 use crate::power::Power;
 use crate::random::Random;
 use crate::shader::JobFault;
-use crate::stream::{Identity, IssuedJob, exception};
+use crate::stream::{Identity, IssuedJob, Work, exception};
 use alloc::vec::Vec;
 use eitri_csf::registers::power::Domain;
 pub(crate) use endpoints::Endpoints;
@@ -54,8 +61,8 @@ pub(crate) struct Cores {
     ended: Vec<Ended>,
     /// The place among jobs, by priority, from which on none had a turn.
     not_served: usize,
-    /// What the group on each slot may have of the cores.
-    endpoints: Vec<Endpoints>,
+    /// What the group on each slot may have of the cores, for each kind of work.
+    endpoints: Vec<[Endpoints; Work::ALL.len()]>,
     /// Whose turn it is among jobs that nothing orders, where they overlap.
     draws: Option<Random>,
 }
@@ -67,8 +74,14 @@ impl Cores {
         self.jobs.push(Job::new(owner, self.issued, issued));
     }
 
-    /// The group on `slot` may have these endpoints.
-    pub(crate) fn allow(&mut self, fabric: &Fabric, slot: u8, mut endpoints: Endpoints) {
+    /// The group on `slot` may have these endpoints for a kind of work.
+    pub(crate) fn allow(
+        &mut self,
+        fabric: &Fabric,
+        slot: u8,
+        work: Work,
+        mut endpoints: Endpoints,
+    ) {
         if fabric.defects.has(Defect::EndpointsIgnored) && endpoints.cores != 0 {
             endpoints.cores = fabric.config.product.part.shader_present;
             endpoints.most = endpoints.cores.count_ones();
@@ -78,9 +91,9 @@ impl Cores {
         }
         let index = usize::from(slot);
         if self.endpoints.len() <= index {
-            self.endpoints.resize(index + 1, Endpoints::default());
+            self.endpoints.resize(index + 1, Default::default());
         }
-        self.endpoints[index] = endpoints;
+        self.endpoints[index][work as usize] = endpoints;
     }
 
     pub(crate) fn has_jobs(&self) -> bool {
@@ -115,6 +128,20 @@ impl Cores {
         self.ended.retain(|ended| ended.owner.group != slot);
     }
 
+    /// Streams whose tiling has run out of memory since the last call.
+    pub(crate) fn take_exhausted(&mut self) -> Vec<Identity> {
+        let jobs = self.jobs.iter_mut();
+        let exhausted = jobs.filter_map(|job| job.take_exhausted().then_some(job.owner));
+        exhausted.collect()
+    }
+
+    /// The tiling jobs of a stream that wait for memory go on.
+    pub(crate) fn resume_tiling(&mut self, owner: Identity) {
+        for job in self.jobs.iter_mut().filter(|job| job.owner == owner) {
+            job.resume_tiling();
+        }
+    }
+
     /// Jobs that have ended since the last call.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
         core::mem::take(&mut self.ended)
@@ -125,23 +152,44 @@ impl Cores {
         self.jobs.iter().fold(0, |mask, job| mask | job.cores())
     }
 
-    /// The cores that the group on each slot has now, by its priority and what it may have.
-    fn grants(&self) -> Vec<u64> {
-        let with_jobs = |slot: usize| {
-            let of = |job: &Job| usize::from(job.owner.group) == slot;
-            self.jobs.iter().any(of)
-        };
-        endpoints::share(&self.endpoints, with_jobs)
+    /// The cores that the group on each slot has now for each kind of work, by its priority and what it may have.
+    // FACT: whether vertex, fragment and compute work of groups shares cores is not published; each kind is shared apart from
+    // the others. Settled by STATUS_EP_CURRENT of groups with several kinds of work, on any board.
+    fn grants(&self) -> [Vec<u64>; Work::ALL.len()] {
+        Work::ALL.map(|work| {
+            let with_jobs = |slot: usize| {
+                let of =
+                    |job: &Job| usize::from(job.owner.group) == slot && job.work_kind() == work;
+                self.jobs.iter().any(of)
+            };
+            let wanted: Vec<Endpoints> = self
+                .endpoints
+                .iter()
+                .map(|endpoints| endpoints[work as usize])
+                .collect();
+            endpoints::share(&wanted, with_jobs)
+        })
     }
 
-    fn endpoints(&self, slot: u8) -> Endpoints {
-        let endpoints = self.endpoints.get(usize::from(slot));
-        endpoints.copied().unwrap_or_default()
+    /// What the owner of a job may have of the cores for it.
+    fn endpoints(&self, job: &Job) -> Endpoints {
+        let endpoints = self.endpoints.get(usize::from(job.owner.group));
+        endpoints.map_or_else(Endpoints::default, |all| all[job.work_kind() as usize])
+    }
+
+    /// Whether an earlier job of the same stream and kind must end first.
+    fn waits_for_earlier(&self, index: usize) -> bool {
+        let job = &self.jobs[index];
+        let kind = job.work_kind();
+        kind != Work::Compute
+            && self.jobs.iter().any(|other| {
+                other.owner == job.owner && other.work_kind() == kind && other.number < job.number
+            })
     }
 
     /// Whether a job could go on at once.
     pub(crate) fn can_work(&self, fabric: &Fabric, power: &Power) -> bool {
-        if !self.ended.is_empty() {
+        if !self.ended.is_empty() || self.jobs.iter().any(Job::is_exhausted) {
             return true;
         }
         if self.jobs.is_empty() {
@@ -149,12 +197,11 @@ impl Cores {
         }
         let grants = self.grants();
         let ready = power.ready(Domain::Shader);
-        self.jobs.iter().any(|job| {
-            let slot = job.owner.group;
+        self.jobs.iter().enumerate().any(|(index, job)| {
             // Without any core it ends at once, with a fault.
-            let none = self.endpoints(slot).count() == 0;
-            let granted = grants.get(usize::from(slot)).copied().unwrap_or(0);
-            none || job.can_work(fabric, granted & ready)
+            let none = self.endpoints(job).count() == 0;
+            let granted = granted(&grants, job);
+            !self.waits_for_earlier(index) && (none || job.can_work(fabric, granted & ready))
         })
     }
 
@@ -183,9 +230,7 @@ impl Cores {
             shuffle(draws, &mut order);
         }
         // A stable sort: jobs of one group stay in the order of issue, or in the one that was drawn.
-        order.sort_by_key(|&index| {
-            core::cmp::Reverse(self.endpoints(self.jobs[index].owner.group).priority)
-        });
+        order.sort_by_key(|&index| core::cmp::Reverse(self.endpoints(&self.jobs[index]).priority));
         let mut used = 0;
         // Where the instructions ran out the last time: those that had no turn come first.
         let first = core::mem::take(&mut self.not_served);
@@ -196,10 +241,12 @@ impl Cores {
                 self.not_served = (first + turn) % count;
                 break;
             }
-            let slot = self.jobs[index].owner.group;
-            let none = self.endpoints(slot).count() == 0;
-            let granted = grants.get(usize::from(slot)).copied().unwrap_or(0);
+            if self.waits_for_earlier(index) {
+                continue;
+            }
+            let none = self.endpoints(&self.jobs[index]).count() == 0;
             let job = &mut self.jobs[index];
+            let granted = granted(&grants, job);
             if none {
                 job.state = State::Ended(Some(JobFault {
                     exception: exception::CS_ENDPOINT_FAULT,
@@ -232,8 +279,8 @@ impl Cores {
                 ended.push(Ended {
                     owner: job.owner,
                     number: job.number,
-                    slot: job.issued.slot,
-                    progress: job.issued.progress,
+                    slot: job.job.slot,
+                    progress: job.job.progress,
                     fault,
                 });
                 false
@@ -242,6 +289,13 @@ impl Cores {
         });
         used
     }
+}
+
+/// The cores that the owner of a job has for it.
+fn granted(grants: &[Vec<u64>; Work::ALL.len()], job: &Job) -> u64 {
+    let of_work = &grants[job.work_kind() as usize];
+    let granted = of_work.get(usize::from(job.owner.group));
+    granted.copied().unwrap_or(0)
 }
 
 /// Instructions of a turn: half of all turns are short.

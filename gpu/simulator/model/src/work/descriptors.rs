@@ -1,4 +1,4 @@
-//! Descriptors that a compute job reads from memory; their layouts stand in `eitri_descriptors`.
+//! Descriptors that jobs read from memory; their layouts stand in `eitri_descriptors`.
 //!
 //! Bits that no field covers are ignored, as hardware is assumed to do; values that mean nothing are refused.
 //!
@@ -160,24 +160,27 @@ pub(super) struct Program {
     pub(super) half_registers: bool,
     /// Bit k: r(48 + k) is preloaded.
     pub(super) preload: u16,
+    /// Whether quads are filled with helper lanes.
+    pub(super) helpers: bool,
     pub(super) policy: FloatPolicy,
 }
 
 /// The name of a field whose value is not valid.
 pub(super) type InvalidField = &'static str;
 
-/// Reads a shader program descriptor for a compute job.
+/// Reads a shader program descriptor of a stage.
 pub(super) fn shader_program(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     access: Access,
+    stage: ShaderStage,
 ) -> Result<Result<Program, InvalidField>, Refusal> {
     let program: ShaderProgram = match structure(fabric, memory, access)? {
         Ok(program) => program,
         Err(error) => return Ok(Err(error.field)),
     };
     let entry = program.binary.0;
-    if program.stage != ShaderStage::Compute {
+    if program.stage != stage {
         return Ok(Err("Stage"));
     }
     if entry == 0 || !entry.is_multiple_of(8) {
@@ -188,6 +191,7 @@ pub(super) fn shader_program(
         entry,
         half_registers: program.register_allocation == ShaderRegisterAllocation::ThirtyTwoPerThread,
         preload: program.preload.r48_r63 as u16,
+        helpers: program.requires_helper_threads,
         policy: FloatPolicy {
             flush32: flush != FlushToZeroMode::PreserveSubnormals,
             flush16: matches!(flush, FlushToZeroMode::Always | FlushToZeroMode::Abrupt),

@@ -1,0 +1,122 @@
+//! Depth: bias of a triangle, clamping, and the samples that depth culling removes.
+//!
+//! Quantising belongs to the tile buffer, which knows the format.
+//!
+//! Facts: hardware/graphics-model.md 1.3 item 3, 3.2; graphics-raster.md 4.8.
+
+use super::coverage::Quad;
+use super::fixed::Point;
+use super::interpolate::Gradient;
+use super::primitive::Primitive;
+use super::samples::{Sampling, corner_of};
+use eitri_descriptors::framebuffer::ZInternalFormat;
+use eitri_descriptors::raster::DepthClampMode;
+
+/// Depth bias of a draw (words 5 to 7 of the depth and stencil descriptor, where word 4 enables it).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DepthBias {
+    pub(crate) units: f32,
+    pub(crate) factor: f32,
+    /// Upper limit if positive, lower limit if negative, no limit if 0.
+    pub(crate) clamp: f32,
+    /// Format of the depth in the tile buffer.
+    pub(crate) format: ZInternalFormat,
+}
+
+impl DepthBias {
+    /// Bias that is added to the depth of a triangle; 0 for points and lines, which are not biased.
+    pub(super) fn of(&self, primitive: &Primitive) -> f64 {
+        let Gradient::Triangle { opposite, area } = &primitive.gradient else {
+            return 0.0;
+        };
+        let z = primitive.corners.map(|corner| corner.z);
+        // Change of depth for a step of one pixel: 256 steps of an edge function.
+        let slope = |along: [i64; 3]| {
+            let change = along.into_iter().zip(z);
+            let sum: f64 = change.map(|(along, z)| along as f64 * f64::from(z)).sum();
+            (sum * 256.0 / *area as f64).abs()
+        };
+        let across = slope(opposite.each_ref().map(|edge| edge.along_x));
+        let down = slope(opposite.each_ref().map(|edge| edge.along_y));
+        let bias = f64::from(self.factor) * across.max(down) + f64::from(self.units) * self.unit(z);
+        let limit = f64::from(self.clamp);
+        if limit > 0.0 {
+            bias.min(limit)
+        } else if limit < 0.0 {
+            bias.max(limit)
+        } else {
+            bias
+        }
+    }
+
+    /// The smallest difference of depths that the format resolves around a triangle's largest depth.
+    fn unit(&self, z: [f32; 3]) -> f64 {
+        match self.format {
+            ZInternalFormat::D16 => libm::exp2(-16.0),
+            ZInternalFormat::D24 => libm::exp2(-24.0),
+            ZInternalFormat::D32 => {
+                let largest = z.into_iter().fold(0.0, |most: f32, z| most.max(z.abs()));
+                // The exponent as stored; 0 and subnormal numbers count as the least normal one: 2^-149.
+                let exponent = (largest.to_bits() >> 23 & 0xff).max(1);
+                libm::scalbn(1.0, exponent as i32 - 127 - 23)
+            }
+        }
+    }
+}
+
+/// Depths that a draw keeps: r44 and r45, or the viewport's on v12 and later.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DepthBounds {
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+    /// Culls depths below `low`.
+    pub(crate) cull_low: bool,
+    /// Culls depths above `high`.
+    pub(crate) cull_high: bool,
+}
+
+impl DepthBounds {
+    /// Tells whether depth culling keeps an unbiased depth. NaN is kept only if neither side culls (free choice).
+    pub(crate) fn keep(&self, depth: f64) -> bool {
+        (!self.cull_low || depth >= f64::from(self.low))
+            && (!self.cull_high || depth <= f64::from(self.high))
+    }
+
+    /// A depth as the test takes it: clamped by the mode, and NaN as 0 (free choice).
+    pub(crate) fn clamp(&self, depth: f64, mode: Option<DepthClampMode>) -> f64 {
+        let depth = if depth.is_nan() { 0.0 } else { depth };
+        match mode {
+            None => depth,
+            Some(DepthClampMode::Zero1) => depth.clamp(0.0, 1.0),
+            Some(DepthClampMode::Bounds) => {
+                depth.max(f64::from(self.low)).min(f64::from(self.high))
+            }
+        }
+    }
+
+    /// Removes the samples of a quad whose depth is culled.
+    ///
+    /// Culling samples instead of clipping the primitive is a free choice; the pictures differ in samples exactly on the
+    /// border at most.
+    pub(crate) fn cull(&self, primitive: &Primitive, sampling: &Sampling, quad: &mut Quad) {
+        if !self.cull_low && !self.cull_high {
+            return;
+        }
+        for lane in 0..4 {
+            let (x, y) = quad.pixel(lane);
+            let corner = corner_of(i32::from(x), i32::from(y));
+            let covered = &mut quad.coverage[lane];
+            let before = *covered;
+            for sample in (0..sampling.count()).filter(|sample| before >> sample & 1 != 0) {
+                let offset = sampling.depth_position(sample);
+                let at = Point {
+                    x: corner.x + offset.x,
+                    y: corner.y + offset.y,
+                };
+                if !self.keep(primitive.weights(at).depth()) {
+                    *covered &= !(1 << sample);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! BLEND: colours to the tile, or on to a blend shader.
+//!
+//! Facts: hardware/valhall-isa.md 11.9, 12.5; graphics-model.md 4.4.
+
+use super::super::execute::{JobFault, Stopped, exception};
+use super::super::instruction::Instruction;
+use super::super::message::Message;
+use super::super::stage::{FragmentStage, Stage};
+use super::super::typed::Components;
+use super::super::warp::{Warp, bits};
+use super::tile::reason_of;
+use super::{Memory, Sender, staged};
+use crate::diagnosis::ShaderMisuse;
+use crate::tile::{BlendOperand, Output, Source, TileError};
+
+impl Memory {
+    /// BLEND: writes the colours of lanes whose operand asks for it; gives the lanes that have nothing left to do, those that
+    /// are not sent on to a blend shader.
+    pub(super) fn blend(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        message: &Message,
+        instruction: &Instruction,
+        components: Components,
+    ) -> Result<u16, Stopped> {
+        let operands = sender.addresses(warp, instruction);
+        let coverage = sender.source(warp, &instruction.sources[1]);
+        let Stage::Fragment(stage) = &mut self.stage else {
+            return Err(sender.wrong_stage(instruction));
+        };
+        let mut done = 0;
+        for lane in bits(warp.lanes) {
+            let Ok(operand) = BlendOperand::decode(sender.arch, operands[lane]) else {
+                return Err(sender.blend_operand(operands[lane]));
+            };
+            let written = stage.lanes[lane].fragment.written(coverage[lane] as u16);
+            let colour = staged(warp, message.read, lane);
+            let wrote = match operand {
+                BlendOperand::Shader { .. } => continue,
+                BlendOperand::Off => Ok(()),
+                BlendOperand::Opaque(output) => {
+                    stage.write(lane, &output, written, colour, components, false)
+                }
+                BlendOperand::FixedFunction(output) => {
+                    stage.write(lane, &output, written, colour, components, true)
+                }
+            };
+            if let Err(error) = wrote {
+                sender.report(ShaderMisuse::TileAccess {
+                    reason: reason_of(error),
+                });
+            }
+            done |= 1 << lane;
+        }
+        Ok(done)
+    }
+}
+
+impl Sender<'_> {
+    fn blend_operand(&mut self, operand: u64) -> Stopped {
+        self.report(ShaderMisuse::BlendOperand { operand });
+        JobFault {
+            exception: exception::DATA_INVALID_FAULT,
+            address: operand,
+        }
+        .into()
+    }
+}
+
+impl FragmentStage {
+    fn write(
+        &mut self,
+        lane: usize,
+        output: &Output,
+        coverage: u16,
+        staged: u128,
+        components: Components,
+        fixed_function: bool,
+    ) -> Result<(), TileError> {
+        let allowed = self.draw.targets >> output.target & 1 != 0;
+        if coverage == 0 || !allowed {
+            return Ok(());
+        }
+        let source = tile_source(output.conversion, staged, components);
+        let pixel = self.pixel(lane);
+        if fixed_function {
+            let draw = self.draw.clone();
+            self.tile
+                .blend(output, &draw.blend, pixel, coverage, &source)
+        } else {
+            self.tile.write_opaque(output, pixel, coverage, &source)
+        }
+    }
+}
+
+/// What staging registers hold, for a conversion.
+pub(super) fn tile_source(
+    conversion: crate::tile::Conversion,
+    staged: u128,
+    components: Components,
+) -> Source {
+    let registers = [0, 32, 64, 96].map(|low| (staged >> low) as u32);
+    match conversion.format() {
+        Some(format) if !conversion.is_raw() => {
+            Source::Colour(components.colour(registers, &format))
+        }
+        _ => Source::Raw(registers),
+    }
+}

@@ -1,0 +1,270 @@
+//! Varyings: values of a primitive's vertices, interpolated at a point of each lane's pixel.
+//!
+//! Values are computed in f64 from the exact weights and rounded once to the register's format.
+//! Facts: hardware/valhall-isa.md 11.7; graphics-raster.md 4.7; graphics-model.md 1.2, 3.1.
+
+use super::super::execute::Stopped;
+use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::super::instruction::Instruction;
+use super::super::lanes::{Lanes, WARP};
+use super::super::message::{Message, Varying, VaryingPlace};
+use super::super::stage::{FragmentStage, Geometry, Stage};
+use super::super::warp::{Warp, bits};
+use super::{Memory, Sender, set_registers};
+use crate::mmu::AccessKind;
+use crate::raster::{Evaluation, Point};
+use crate::work::descriptors::descriptor;
+use eitri_descriptors::Descriptor;
+use eitri_descriptors::resource::Attribute;
+use eitri_isa::values::{RegisterFormat, SampleMode, SourceFormat, UpdateMode};
+
+/// Where varyings begin in the addresses of vertex-packet attributes.
+const PACKET_BIAS: i32 = 1024;
+
+/// LD_VAR_SPECIAL's numbers.
+const POINT_COORDINATE: u32 = 0;
+const FRAG_W: u32 = 2;
+const FRAG_Z: u32 = 3;
+
+/// Where a varying lies in the vertices' blocks, and how.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    offset: u32,
+    format: SourceFormat,
+}
+
+impl Memory {
+    /// LD_VAR and its kin.
+    pub(super) fn load_varying(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &mut Warp,
+        message: &Message,
+        instruction: &Instruction,
+        varying: Varying,
+    ) -> Result<(), Stopped> {
+        let Stage::Fragment(stage) = &mut self.stage else {
+            return Err(sender.wrong_stage(instruction));
+        };
+        let operand = sender.source(warp, &instruction.sources[0]);
+        let points = points(stage, warp.lanes, &operand, varying);
+        if varying.update == UpdateMode::Store {
+            for lane in bits(warp.lanes) {
+                stage.kept[lane] = points[lane];
+            }
+        }
+        let mut registers = [[0; 4]; WARP];
+        let count = usize::from(varying.components.count);
+        let mut place = Place::of(sender, warp, instruction, varying)?;
+        for lane in bits(warp.lanes) {
+            let mut values = [Value::Number(0.0); 4];
+            match &mut place {
+                Place::Special(special) => {
+                    let numbers = built_in(stage, *special, points[lane]);
+                    values = numbers.map(Value::Number);
+                }
+                Place::Stored(stored) => {
+                    let stored = stored[lane];
+                    for (index, value) in values.iter_mut().enumerate().take(count) {
+                        *value = sender.varying(stage, stored, index as u32, points[lane])?;
+                    }
+                }
+            }
+            registers[lane] = packed(&values[..count], varying.components.format);
+        }
+        set_registers(warp, message.write, &registers);
+        Ok(())
+    }
+}
+
+/// What a lane loads from.
+enum Place {
+    Special(u32),
+    Stored([Stored; WARP]),
+}
+
+impl Place {
+    fn of(
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        instruction: &Instruction,
+        varying: Varying,
+    ) -> Result<Place, Stopped> {
+        let format = varying.source;
+        Ok(match varying.place {
+            VaryingPlace::Special(number) => Place::Special(number),
+            VaryingPlace::Offset(offset) => Place::Stored([Stored { offset, format }; WARP]),
+            VaryingPlace::OffsetSource(index) => {
+                let offsets = sender.source(warp, &instruction.sources[usize::from(index)]);
+                Place::Stored(offsets.map(|offset| Stored { offset, format }))
+            }
+            VaryingPlace::Descriptor { handle, flat } => {
+                let handles = sender.handles(warp, instruction, handle);
+                let mut stored = [Stored { offset: 0, format }; WARP];
+                for lane in bits(warp.lanes) {
+                    stored[lane] = sender.packet(instruction, handles[lane], flat)?;
+                }
+                Place::Stored(stored)
+            }
+        })
+    }
+}
+
+/// A component before it goes to a register.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Number(f64),
+    /// Of a flat varying: as stored.
+    Bits(u32),
+}
+
+impl Sender<'_> {
+    /// One component of a varying at a point.
+    fn varying(
+        &mut self,
+        stage: &FragmentStage,
+        stored: Stored,
+        component: u32,
+        point: Point,
+    ) -> Result<Value, Stopped> {
+        let geometry = &*stage.geometry;
+        let wide = matches!(stored.format, SourceFormat::F32 | SourceFormat::Flat32);
+        let bytes = if wide { 4 } else { 2 };
+        let offset = stored.offset.wrapping_add(component * u32::from(bytes));
+        if matches!(stored.format, SourceFormat::Flat32 | SourceFormat::Flat16) {
+            let bits = self.vertex_bits(geometry, geometry.provoking, offset, bytes)?;
+            return Ok(Value::Bits(bits));
+        }
+        let mut numbers = [0.0; 3];
+        let vertices = geometry.vertices.min(3);
+        for (vertex, number) in numbers.iter_mut().enumerate().take(vertices) {
+            let bits = self.vertex_bits(geometry, vertex, offset, bytes)?;
+            *number = if wide {
+                wide32(bits)
+            } else {
+                wide16(bits as u16)
+            };
+        }
+        Ok(Value::Number(match &geometry.primitive {
+            Some(primitive) => primitive.weights(point).perspective(&numbers[..vertices]),
+            None => 0.0,
+        }))
+    }
+
+    /// Stored bits of one vertex; beyond its block they are 0 (free choice).
+    fn vertex_bits(
+        &mut self,
+        geometry: &Geometry,
+        vertex: usize,
+        offset: u32,
+        bytes: u8,
+    ) -> Result<u32, Stopped> {
+        let end = offset.checked_add(bytes.into());
+        let inside = end.is_some_and(|end| end <= geometry.varying_bytes);
+        let Some(base) = geometry.varyings.get(vertex).filter(|_| inside) else {
+            return Ok(0);
+        };
+        let address = base.wrapping_add(offset.into());
+        let target = self.target(address, bytes, AccessKind::Read, &mut None)?;
+        Ok(self.read(&target)? as u32)
+    }
+
+    /// The place of a varying that an attribute of a vertex packet describes.
+    fn packet(
+        &mut self,
+        instruction: &Instruction,
+        handle: u32,
+        flat: bool,
+    ) -> Result<Stored, Stopped> {
+        let access = self.access(0);
+        let tables = (self.environment.resources, self.environment.resource_count);
+        let words = descriptor(self.fabric, self.memory, access, tables, handle)?;
+        let attribute = words.and_then(|words| Attribute::unpack_at(self.arch, &words, 0).ok());
+        let (Some(words), Some(attribute)) = (words, attribute) else {
+            return Err(self.not_modelled(instruction));
+        };
+        // Codes of the formats with components of 16 bits have column 4 or 7 of their rows; varyings have no others.
+        let code = words[0] >> 22 & 0xff;
+        let wide = matches!(code % 8, 5) || (160..192).contains(&code) && code % 8 == 7;
+        let format = match (flat, wide) {
+            (true, true) => SourceFormat::Flat32,
+            (true, false) => SourceFormat::Flat16,
+            (false, true) => SourceFormat::F32,
+            (false, false) => SourceFormat::F16,
+        };
+        let offset = attribute.offset.wrapping_sub(PACKET_BIAS) as u32;
+        Ok(Stored { offset, format })
+    }
+}
+
+/// Where each lane is evaluated.
+fn points(stage: &FragmentStage, lanes: u16, operand: &Lanes, varying: Varying) -> [Point; WARP] {
+    let mut points = stage.kept;
+    if varying.update == UpdateMode::Retrieve {
+        return points;
+    }
+    let Some(primitive) = &stage.geometry.primitive else {
+        return points;
+    };
+    for lane in bits(lanes) {
+        let state = &stage.lanes[lane];
+        let own = operand[lane];
+        let evaluation = match varying.sample {
+            SampleMode::Center => match state.sample {
+                Some(sample) => Evaluation::Sample(sample),
+                None => Evaluation::Centre,
+            },
+            SampleMode::Centroid => Evaluation::Centroid,
+            SampleMode::Sample => Evaluation::Sample((own >> 16 & 0x1f) as u8),
+            SampleMode::Explicit => Evaluation::Explicit {
+                x: own as i16,
+                y: (own >> 16) as i16,
+            },
+        };
+        points[lane] =
+            evaluation.point(primitive, &stage.draw.sampling, state.pixel, state.covered);
+    }
+    points
+}
+
+/// Built-in varyings; 0 for a primitive that has none.
+fn built_in(stage: &FragmentStage, special: u32, point: Point) -> [f64; 4] {
+    let Some(primitive) = &stage.geometry.primitive else {
+        return [0.0; 4];
+    };
+    match special {
+        POINT_COORDINATE => {
+            let [s, t] = primitive.point_coordinate(point).unwrap_or([0.0; 2]);
+            let t = if stage.draw.point_origin_below {
+                1.0 - t
+            } else {
+                t
+            };
+            [s, t, 0.0, 0.0]
+        }
+        FRAG_W => [primitive.weights(point).inv_w(), 0.0, 0.0, 0.0],
+        FRAG_Z => [primitive.weights(point).biased_depth(), 0.0, 0.0, 0.0],
+        _ => [0.0; 4],
+    }
+}
+
+/// Components in registers: one each, or two halves in one.
+fn packed(values: &[Value], format: RegisterFormat) -> [u32; 4] {
+    let narrow_registers = format.bits() == 16;
+    let mut registers = [0; 4];
+    for (index, value) in values.iter().enumerate() {
+        let bits = match *value {
+            Value::Bits(bits) => bits,
+            Value::Number(number) if narrow_registers => {
+                narrow(number, 0, Float::Binary16, Round::NearestEven)
+            }
+            Value::Number(number) => narrow(number, 0, Float::Binary32, Round::NearestEven),
+        };
+        if narrow_registers {
+            registers[index / 2] |= (bits & 0xffff) << (16 * (index % 2));
+        } else {
+            registers[index] = bits;
+        }
+    }
+    registers
+}

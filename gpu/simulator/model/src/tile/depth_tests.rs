@@ -1,0 +1,165 @@
+//! Depth and stencil against the vectors, and by hand.
+
+use super::*;
+use crate::tile::tests::{bits_of_hex, vectors};
+
+#[test]
+fn depth_codes_are_those_of_the_vectors() {
+    let Some(vectors) = vectors("graphics-vectors.json") else {
+        return;
+    };
+    for case in vectors["depth_quantise"].as_array().expect("a list") {
+        let z = f64::from(f32::from_bits(bits_of_hex(&case["z"])));
+        let d16 = quantised(ZInternalFormat::D16, z);
+        let d24 = quantised(ZInternalFormat::D24, z);
+        assert_eq!(Some(u64::from(d16)), case["d16"].as_u64(), "{case}");
+        assert_eq!(Some(u64::from(d24)), case["d24"].as_u64(), "{case}");
+        assert_eq!(quantised(ZInternalFormat::D32, z), (z as f32).to_bits());
+        assert_eq!(
+            quantised(ZInternalFormat::D24, depth_of(ZInternalFormat::D24, d24)),
+            d24
+        );
+    }
+    assert_eq!(quantised(ZInternalFormat::D32, f64::NAN), 0);
+}
+
+#[test]
+fn stencil_operations_are_those_of_the_vectors() {
+    let Some(vectors) = vectors("graphics-vectors.json") else {
+        return;
+    };
+    for case in vectors["stencil_op"].as_array().expect("a list") {
+        let number = |name: &str| case[name].as_u64().expect("a number");
+        let op = StencilOp::from_number(number("code") as u32).expect("an operation");
+        let [old, reference, mask] = ["old", "ref", "write_mask"].map(|name| number(name) as u8);
+        let new = stencil_after(op, old, reference, mask);
+        assert_eq!(u64::from(new), number("new"), "{case}");
+    }
+}
+
+fn state() -> DepthStencil {
+    DepthStencil {
+        front_compare_function: Func::Equal,
+        front_stencil_fail: StencilOp::Invert,
+        front_depth_fail: StencilOp::IncrSat,
+        front_depth_pass: StencilOp::Replace,
+        front_write_mask: 0xff,
+        front_value_mask: 0x0f,
+        front_reference_value: 0x25,
+        back_compare_function: Func::Always,
+        stencil_test_enable: true,
+        depth_write_enable: true,
+        depth_function: Func::Less,
+        ..DepthStencil::default()
+    }
+}
+
+/// The result of a front-facing sample of depth 100 against a tile's sample.
+#[track_caller]
+fn check(descriptor: &DepthStencil, stored: (u32, u8), left: (u32, u8), passes: bool) {
+    let state = ZsState::of(descriptor, true);
+    let stored = StoredZs {
+        depth: stored.0,
+        stencil: stored.1,
+    };
+    let expected = StoredZs {
+        depth: left.0,
+        stencil: left.1,
+    };
+    let found = state.tested(ZInternalFormat::D24, stored, 100, None);
+    assert_eq!(found, (expected, passes));
+}
+
+#[test]
+fn stencil_is_tested_before_depth_and_each_outcome_has_its_operation() {
+    let both = state();
+    // Only the low four bits are compared.
+    check(&both, (200, 0xf5), (100, 0x25), true);
+    check(&both, (100, 0xf5), (100, 0xf6), false);
+    check(&both, (50, 0x04), (50, 0xfb), false);
+    let read_only = DepthStencil {
+        depth_write_enable: false,
+        ..both
+    };
+    check(&read_only, (200, 0x05), (200, 0x25), true);
+    let no_stencil = DepthStencil {
+        stencil_test_enable: false,
+        ..both
+    };
+    check(&no_stencil, (200, 0x07), (100, 0x07), true);
+}
+
+#[test]
+fn faces_and_shader_values_are_told_apart() {
+    let descriptor = state();
+    let stored = StoredZs {
+        depth: 200,
+        stencil: 3,
+    };
+    let back = ZsState::of(&descriptor, false);
+    // The back face keeps stencil.
+    let (left, passes) = back.tested(ZInternalFormat::D24, stored, 100, None);
+    assert_eq!((left.stencil, passes), (3, true));
+    let given = ZsState::of(
+        &DepthStencil {
+            stencil_from_shader: true,
+            ..descriptor
+        },
+        true,
+    );
+    let (left, passes) = given.tested(ZInternalFormat::D24, stored, 100, Some(0x13));
+    assert_eq!((left.stencil, passes), (0x13, true));
+    // A value that nobody asked for does not count.
+    let front = ZsState::of(&descriptor, true);
+    assert!(
+        !front
+            .tested(ZInternalFormat::D24, stored, 100, Some(0x13))
+            .1
+    );
+}
+
+#[test]
+fn floats_are_compared_as_floats() {
+    let descriptor = DepthStencil {
+        stencil_test_enable: false,
+        depth_function: Func::Lequal,
+        ..state()
+    };
+    let state = ZsState::of(&descriptor, true);
+    let stored = StoredZs {
+        depth: 0.0_f32.to_bits(),
+        stencil: 0,
+    };
+    let tested = |z: f32| {
+        state
+            .tested(ZInternalFormat::D32, stored, z.to_bits(), None)
+            .1
+    };
+    // -1 has the greater bits.
+    assert!(tested(-1.0) && tested(-0.0) && !tested(0.5));
+}
+
+#[test]
+fn depth_comes_from_its_source_and_is_clamped() {
+    let bounds = DepthBounds {
+        low: 0.25,
+        high: 0.75,
+    };
+    let depth = |source, clamp, emitted| {
+        let descriptor = DepthStencil {
+            depth_source: source,
+            depth_clamp_mode: clamp,
+            ..state()
+        };
+        ZsState::of(&descriptor, true).tested_depth(1.5, emitted, bounds)
+    };
+    use DepthClampMode::{Bounds, Zero1};
+    use DepthSource::{FixedFunction, Maximum, Minimum, Shader};
+    assert_eq!(depth(FixedFunction, Zero1, Some(0.5)), 1.0);
+    assert_eq!(depth(FixedFunction, Bounds, None), 0.75);
+    assert_eq!(depth(Shader, Zero1, Some(0.5)), 0.5);
+    assert_eq!(depth(Shader, Bounds, Some(-3.0)), 0.25);
+    assert_eq!(depth(Shader, Zero1, Some(f32::NAN)), 0.0);
+    assert_eq!(depth(Minimum, Zero1, None), 0.0);
+    assert_eq!(depth(Maximum, Zero1, None), 1.0);
+}

@@ -1,0 +1,152 @@
+//! Orders of elements in memory: where the element at (x, y) of a surface begins.
+//!
+//! Offsets are u64: coordinates have 16 bits, a row stride 32, an element at most 16 bytes, so nothing wraps.
+//! Facts: hardware/graphics-framebuffer.md 5.8.1, 5.8.2, 5.8.5; hardware/graphics-model.md 4.6.
+
+/// Elements along a side of a u-interleaved tile.
+const TILE: u32 = 16;
+/// Bytes of a block of the interleaved 64 KiB order.
+const BLOCK: u64 = 65_536;
+
+/// Order of single elements in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Linear,
+    /// Tiles of 16 by 16 elements.
+    UInterleaved,
+    /// Blocks of 64 KiB.
+    Interleaved64k,
+}
+
+/// Offset of element (x, y) from the base of its surface; `None` where the order has no elements of `bytes`.
+pub(crate) fn element_offset(
+    order: Order,
+    row_stride: u64,
+    bytes: u8,
+    [x, y]: [u32; 2],
+) -> Option<u64> {
+    let size = u64::from(bytes);
+    Some(match order {
+        Order::Linear => u64::from(y) * row_stride + u64::from(x) * size,
+        Order::UInterleaved => {
+            let tile = u64::from(x / TILE) * u64::from(TILE * TILE);
+            let index = u64::from(u_index(x % TILE, y % TILE));
+            u64::from(y / TILE) * row_stride + (tile + index) * size
+        }
+        Order::Interleaved64k => {
+            let [width, height] = block_extent(bytes)?;
+            let block = u64::from(x / width) * BLOCK;
+            let index = u64::from(morton(x % width, y % height, height));
+            u64::from(y / height) * row_stride + block + index * size
+        }
+    })
+}
+
+/// Place of an element in its u-interleaved tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.
+pub(crate) fn u_index(x: u32, y: u32) -> u32 {
+    (0..4).fold(0, |index, bit| {
+        let (x, y) = (x >> bit & 1, y >> bit & 1);
+        index | (x ^ y) << (2 * bit) | y << (2 * bit + 1)
+    })
+}
+
+/// Elements of a 64 KiB block, across and down; square or twice as wide as high.
+pub(crate) fn block_extent(bytes: u8) -> Option<[u32; 2]> {
+    Some(match bytes {
+        1 => [256, 256],
+        2 => [256, 128],
+        4 => [128, 128],
+        8 => [128, 64],
+        16 => [64, 64],
+        _ => return None,
+    })
+}
+
+/// Place of an element in its 64 KiB block. The hardware's order is not established and nobody else sees it: Morton order,
+/// x in the even bits until the shorter side is used up (free choice of hardware/graphics-model.md 4.6).
+fn morton(x: u32, y: u32, height: u32) -> u32 {
+    let bits = height.trailing_zeros();
+    let low = (0..bits).fold(0, |index, bit| {
+        index | (x >> bit & 1) << (2 * bit) | (y >> bit & 1) << (2 * bit + 1)
+    });
+    low | (x >> bits) << (2 * bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::tests::vectors;
+    use std::vec::Vec;
+
+    #[test]
+    fn u_interleaved_addresses_are_those_of_the_vectors() {
+        let Some(vectors) = vectors("graphics-vectors.json") else {
+            return;
+        };
+        for case in vectors["u_interleaved_address"].as_array().expect("a list") {
+            let number = |name: &str| case[name].as_u64().expect("a number");
+            let bytes = number("bytes");
+            let row = number("width").div_ceil(16) * 256 * bytes;
+            let at = [number("x") as u32, number("y") as u32];
+            let found = element_offset(Order::UInterleaved, row, bytes as u8, at);
+            assert_eq!(found, case["address"].as_u64(), "{case}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_64_kib_begin_where_the_vectors_say() {
+        let Some(vectors) = vectors("graphics-vectors2.json") else {
+            return;
+        };
+        for case in vectors["image_layout_64k"].as_array().expect("a list") {
+            let number = |json: &serde_json::Value| json.as_u64().expect("a number");
+            let bytes = number(&case["block_bytes"]) as u8;
+            let row = number(&case["per_level_offset_row_surface"][0][1]);
+            let block = [0, 1].map(|axis| number(&case["block"][axis]) as u32);
+            for texel in case["level0_texel_to_block_start"]
+                .as_array()
+                .expect("a list")
+            {
+                let at = [0, 1].map(|axis| number(&texel[axis]) as u32 / block[axis]);
+                let offset = element_offset(Order::Interleaved64k, row, bytes, at);
+                let start = offset.map(|offset| offset / BLOCK * BLOCK);
+                assert_eq!(start, texel[2].as_u64(), "{texel} of {case}");
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_are_in_u_order() {
+        // hardware/graphics-framebuffer.md 5.8.2.
+        let places = [
+            (0, 0),
+            (1, 0),
+            (1, 1),
+            (0, 1),
+            (2, 0),
+            (3, 0),
+            (5, 3),
+            (15, 15),
+        ];
+        let indices = places.map(|(x, y)| u_index(x, y));
+        assert_eq!(indices, [0, 1, 2, 3, 4, 5, 30, 170]);
+    }
+
+    #[test]
+    fn every_order_gives_each_element_its_own_place() {
+        for bytes in [1_u8, 2, 4, 8, 16] {
+            let [width, height] = block_extent(bytes).expect("a power of two");
+            for order in [Order::UInterleaved, Order::Interleaved64k] {
+                let row = u64::from(width) * u64::from(bytes) * u64::from(TILE);
+                let mut all: Vec<u64> = (0..width * height)
+                    .map(|at| [at % width, at / width])
+                    .map(|at| element_offset(order, row, bytes, at).expect("an offset"))
+                    .collect();
+                all.sort_unstable();
+                let packed = (0..u64::from(width * height)).map(|at| at * u64::from(bytes));
+                assert!(all.into_iter().eq(packed), "{order:?} of {bytes} bytes");
+            }
+        }
+        assert_eq!(element_offset(Order::Interleaved64k, 0, 3, [0, 0]), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Surfaces: memory of one level of one layer of an attachment, and which part of it is written.
+//!
+//! Facts: hardware/graphics-framebuffer.md 5.3, 5.6, 5.8, 5.9.
+
+use super::afbc::{AfbcSurface, Superblock, channel_widths};
+use super::layout::{Order, element_offset};
+use eitri_descriptors::framebuffer::{BlockFormat, Msaa, SFormat, ZsFormat};
+use eitri_descriptors::target::AfbcRgbRenderTarget;
+
+/// One level of one layer in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// Single elements.
+    Elements {
+        order: Order,
+        base: u64,
+        row_stride: u64,
+    },
+    Afbc(AfbcSurface),
+}
+
+impl Surface {
+    /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no
+    /// such elements.
+    pub(crate) fn address(&self, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {
+        let address = match self {
+            Surface::Elements {
+                order,
+                base,
+                row_stride,
+            } => base.wrapping_add(element_offset(*order, *row_stride, bytes, at)?),
+            Surface::Afbc(surface) => surface.written_address(at),
+        };
+        Some(address.wrapping_add(start))
+    }
+}
+
+/// The part of an element in memory that depth or stencil takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ZsElement {
+    /// Bytes of an element.
+    pub(crate) element: u8,
+    /// First byte that is written, and how many are.
+    pub(crate) first: u8,
+    pub(crate) bytes: u8,
+}
+
+impl ZsElement {
+    const fn whole(bytes: u8) -> ZsElement {
+        ZsElement {
+            element: bytes,
+            first: 0,
+            bytes,
+        }
+    }
+
+    /// What depth of a format takes: next to interleaved stencil only its three bytes.
+    pub(crate) fn of_depth(format: ZsFormat) -> ZsElement {
+        match format {
+            ZsFormat::D16 => ZsElement::whole(2),
+            ZsFormat::D24 => ZsElement::whole(3),
+            ZsFormat::D24X8 | ZsFormat::D32 => ZsElement::whole(4),
+            ZsFormat::D24S8 => ZsElement {
+                element: 4,
+                first: 0,
+                bytes: 3,
+            },
+        }
+    }
+
+    /// What stencil of a format takes: of interleaved depth the top byte.
+    pub(crate) fn of_stencil(format: SFormat) -> ZsElement {
+        match format {
+            SFormat::S8 => ZsElement::whole(1),
+            SFormat::X24S8 => ZsElement {
+                element: 4,
+                first: 3,
+                bytes: 1,
+            },
+        }
+    }
+}
+
+/// Which samples reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WrittenSamples {
+    /// Sample 0.
+    First,
+    /// The mean of all.
+    Average,
+    /// Each to its own surface, so many bytes after the one before it.
+    Layered { stride: u64 },
+}
+
+/// The surface of single elements; `None` of other block formats.
+pub(super) fn elements(block: BlockFormat, base: u64, row_stride: u32) -> Option<Surface> {
+    let order = match block {
+        BlockFormat::Linear => Order::Linear,
+        BlockFormat::TiledUInterleaved => Order::UInterleaved,
+        BlockFormat::Interleaved64k => Order::Interleaved64k,
+        BlockFormat::NoWrite | BlockFormat::Afbc | BlockFormat::AfbcTiled => return None,
+    };
+    Some(Surface::Elements {
+        order,
+        base,
+        row_stride: row_stride.into(),
+    })
+}
+
+/// The compressed surface of a target. Wide superblocks are taken as 32 by 8 (free choice: the target has one bit for them).
+pub(super) fn afbc_surface(fields: &AfbcRgbRenderTarget, pixel_bytes: u8) -> Option<Surface> {
+    let widths = channel_widths(fields.compression_mode);
+    Some(Surface::Afbc(AfbcSurface {
+        header: fields.header.0,
+        row_stride: fields.row_stride.into(),
+        body_offset: fields.body_offset.into(),
+        superblock: if fields.wide_block {
+            Superblock::WIDE
+        } else {
+            Superblock::SQUARE
+        },
+        tiled: is_tiled(fields.writeback_block_format)?,
+        pixel_bytes,
+        transform: widths.filter(|_| fields.yuv_transform),
+    }))
+}
+
+/// The compressed surface of depth or stencil.
+pub(super) fn zs_afbc(
+    block: BlockFormat,
+    [header, row_stride]: [u64; 2],
+    body_offset: u32,
+    pixel_bytes: u8,
+) -> Option<Surface> {
+    Some(Surface::Afbc(AfbcSurface {
+        header,
+        row_stride,
+        body_offset: body_offset.into(),
+        superblock: Superblock::SQUARE,
+        tiled: is_tiled(block)?,
+        pixel_bytes,
+        transform: None,
+    }))
+}
+
+/// Whether a compressed block format has tiled headers; `None` if it is not compressed.
+fn is_tiled(block: BlockFormat) -> Option<bool> {
+    match block {
+        BlockFormat::Afbc => Some(false),
+        BlockFormat::AfbcTiled => Some(true),
+        _ => None,
+    }
+}
+
+/// The samples that are written; `None` of the form that no driver uses.
+pub(super) fn written(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
+    match msaa {
+        Msaa::Single => Some(WrittenSamples::First),
+        Msaa::Average => Some(WrittenSamples::Average),
+        Msaa::Layered => Some(WrittenSamples::Layered { stride }),
+        Msaa::Multiple => None,
+    }
+}
+
+/// Depth and stencil have no mean.
+pub(super) fn written_zs(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
+    written(msaa, stride).filter(|samples| *samples != WrittenSamples::Average)
+}

@@ -1,0 +1,163 @@
+//! Colour targets: how their pixels stand in the tile buffer and in memory.
+//!
+//! Facts: hardware/graphics-formats.md 4 and 5; hardware/graphics-framebuffer.md 5.3, 5.4.
+
+use crate::shader::PixelFormat;
+use eitri_descriptors::attachment_formats::InternalFormat;
+use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat, FloatColorFormat};
+
+/// Format of a colour target in the tile buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TileFormat {
+    /// Bytes of a pixel and sample.
+    pub(crate) bytes: u8,
+    /// Components, of a format that hardware blends; raw bits have none.
+    pub(crate) blendable: Option<PixelFormat>,
+}
+
+impl TileFormat {
+    /// The tile format of an internal format; raw formats without a size take that of memory.
+    pub(crate) fn of(internal: ColorBufferInternalFormat, memory_bytes: u8) -> TileFormat {
+        let Some(row) = InternalFormat::of(internal) else {
+            return TileFormat {
+                bytes: memory_bytes.next_power_of_two().min(16),
+                blendable: None,
+            };
+        };
+        let word = row.blendable.map(|blendable| blendable.code << 12);
+        TileFormat {
+            bytes: row.bytes as u8,
+            blendable: word.and_then(PixelFormat::of_tile),
+        }
+    }
+}
+
+/// Format of a colour target in memory: the bits of each component, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryFormat {
+    /// Bits as they stand in the tile buffer, this many bytes.
+    Raw { bytes: u8 },
+    /// Codes of so many bits; `reversed` puts the last component lowest.
+    Codes { sizes: [u8; 4], reversed: bool },
+}
+
+impl MemoryFormat {
+    /// The format of a write-back code of integer and normalised internal formats; `None` if it is not modelled.
+    #[rustfmt::skip]
+    pub(crate) fn of(code: ColorFormat) -> Option<MemoryFormat> {
+        use ColorFormat as C;
+        let codes = |sizes| Some(MemoryFormat::Codes { sizes, reversed: false });
+        let reversed = |sizes| Some(MemoryFormat::Codes { sizes, reversed: true });
+        let raw = |bytes| Some(MemoryFormat::Raw { bytes });
+        match code {
+            C::RAW8 => raw(1), C::RAW16 => raw(2), C::RAW24 => raw(3), C::RAW32 => raw(4),
+            C::RAW48 => raw(6), C::RAW64 => raw(8), C::RAW96 => raw(12), C::RAW128 => raw(16),
+            C::R8 => codes([8, 0, 0, 0]),
+            C::R8G8 => codes([8, 8, 0, 0]),
+            C::R8G8B8 | C::R8G8B8FromR8G8B8A2 => codes([8, 8, 8, 0]),
+            C::R8G8B8A8 => codes([8, 8, 8, 8]),
+            C::R4G4B4A4 => codes([4, 4, 4, 4]),
+            C::R5G6B5 => codes([5, 6, 5, 0]),
+            C::R10G10B10A2 => codes([10, 10, 10, 2]),
+            C::A2B10G10R10 => reversed([10, 10, 10, 2]),
+            C::R5G5B5A1 => codes([5, 5, 5, 1]),
+            C::A1B5G5R5 => reversed([5, 5, 5, 1]),
+            C::RAW192 | C::RAW256 | C::RAW384 | C::RAW512 | C::RAW768 | C::RAW1024 | C::RAW1536
+            | C::RAW2048 | C::Native => None,
+        }
+    }
+
+    /// The format of a write-back code of float internal formats.
+    #[rustfmt::skip]
+    pub(crate) fn of_float(code: FloatColorFormat) -> MemoryFormat {
+        use FloatColorFormat as C;
+        let codes = |sizes| MemoryFormat::Codes { sizes, reversed: false };
+        let raw = |bytes| MemoryFormat::Raw { bytes };
+        match code {
+            C::RAW8 => raw(1), C::RAW16 => raw(2), C::RAW24 => raw(3), C::RAW32 => raw(4),
+            C::RAW48 => raw(6), C::RAW64 => raw(8), C::RAW96 => raw(12), C::RAW128 => raw(16),
+            C::R16F => codes([16, 0, 0, 0]),
+            C::RG16F => codes([16, 16, 0, 0]),
+            C::RGB16F => codes([16, 16, 16, 0]),
+            C::RGBA16F => codes([16, 16, 16, 16]),
+            C::RG11FB10F => codes([11, 11, 10, 0]),
+        }
+    }
+
+    /// Bytes of a pixel.
+    pub(crate) fn bytes(self) -> u8 {
+        match self {
+            MemoryFormat::Raw { bytes } => bytes,
+            MemoryFormat::Codes { sizes, .. } => sizes.iter().sum::<u8>() / 8,
+        }
+    }
+
+    /// The pixel of four codes.
+    pub(crate) fn pack(self, codes: [u32; 4]) -> u128 {
+        let MemoryFormat::Codes { sizes, reversed } = self else {
+            return 0;
+        };
+        let (mut pixel, mut low) = (0, 0);
+        for place in 0..4 {
+            let index = if reversed { 3 - place } else { place };
+            let size = sizes[index];
+            let mask = (1_u64 << size) - 1;
+            pixel |= u128::from(u64::from(codes[index]) & mask) << low;
+            low += u32::from(size);
+        }
+        pixel
+    }
+}
+
+/// The bits in memory of the bits of a sample.
+pub(crate) fn memory_bits(
+    tile: TileFormat,
+    memory: MemoryFormat,
+    swizzle: [u8; 4],
+    bits: u128,
+) -> u128 {
+    // Raw bits have no components that could be exchanged.
+    let (Some(format), MemoryFormat::Codes { sizes, .. }) = (tile.blendable, memory) else {
+        return bits;
+    };
+    let codes = format.stored_codes(bits);
+    let one = |index: usize| {
+        if format.is_unorm() {
+            u32::MAX
+        } else {
+            // 1.0 of a float of so many bits with an exponent of five; that of 16 bits has a sign too.
+            15_u32 << (sizes[index] - if sizes[index] == 16 { 6 } else { 5 })
+        }
+    };
+    memory.pack(core::array::from_fn(|index| match swizzle[index] {
+        _ if sizes[index] == 0 => 0,
+        component @ 0..=3 if format.channel_bits(component.into()) != 0 => {
+            codes[usize::from(component)]
+        }
+        // Alpha that the tile does not hold is 1; other components are 0.
+        3 | 5 => one(index),
+        _ => 0,
+    }))
+}
+
+/// The mean of samples. Codes of normalised formats are averaged as integers, exactly; the others as values in f64.
+pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u128 {
+    let count = samples.len().max(1) as f64;
+    if format.is_unorm() && !srgb {
+        let mut sums = [0.0; 4];
+        for sample in samples {
+            for (sum, code) in sums.iter_mut().zip(format.stored_codes(*sample)) {
+                *sum += f64::from(code);
+            }
+        }
+        return format.texel_of_codes(sums.map(|sum| libm::rint(sum / count) as u32));
+    }
+    let format = format.with_srgb(srgb);
+    let mut sums = [0.0; 4];
+    for sample in samples {
+        for (sum, value) in sums.iter_mut().zip(format.unpack(*sample)) {
+            *sum += value;
+        }
+    }
+    format.pack(sums.map(|sum| sum / count))
+}

@@ -1,0 +1,269 @@
+//! One job: from its staging registers to the end of its work.
+//!
+//! Facts: hardware/command-stream.md 3.6.
+
+use super::compute::Compute;
+use super::fragment::Pass;
+use super::launch::launch;
+use super::tiling::{self, Fullscreen, Tiling};
+use crate::fabric::Fabric;
+use crate::injection::Injection;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{Refused, Stall};
+use crate::shader::JobFault;
+use crate::stream::{Identity, Issued, IssuedJob, Work};
+use crate::trace::Event;
+use alloc::boxed::Box;
+
+/// State of a job.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Its descriptors were not read yet.
+    Queued,
+    /// Its tasks run.
+    Running(Running),
+    /// It is over.
+    Ended(Option<JobFault>),
+}
+
+/// A job whose tasks run, by the iterator that cuts it into them.
+#[derive(Debug)]
+pub(super) enum Running {
+    Compute(Box<Compute>),
+    Draw(Box<Tiling>),
+    Fullscreen(Box<Fullscreen>),
+    Fragment(Box<Pass>),
+}
+
+/// How far a tiling job that has run out of memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeapNeed {
+    /// It needs none now.
+    No,
+    /// Its stream must be told.
+    Untold,
+    /// It waits.
+    Waits,
+}
+
+/// What became of an iterator's turn: whether the job is done, or why it can't go on.
+pub(super) type Turn = Result<bool, Refused<JobFault>>;
+
+impl Running {
+    /// Works for at most about `limit` instructions; how many they were, and what became of the turn.
+    fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> (u64, Turn) {
+        match self {
+            Running::Compute(job) => job.work(fabric, memory, ready, limit),
+            Running::Draw(job) => job.work(fabric, memory, ready, limit),
+            Running::Fullscreen(job) => job.work(fabric, memory),
+            Running::Fragment(job) => job.work(fabric, memory, ready, limit),
+        }
+    }
+
+    /// The cores that have a task of it.
+    fn cores(&self) -> u64 {
+        match self {
+            Running::Compute(job) => job.cores(),
+            Running::Draw(job) => job.cores(),
+            Running::Fullscreen(_) => 0,
+            Running::Fragment(job) => job.cores(),
+        }
+    }
+
+    /// Whether it can't go on without tiler memory.
+    fn needs_memory(&self) -> bool {
+        match self {
+            Running::Draw(job) => job.needs_memory(),
+            Running::Fullscreen(job) => job.needs_memory(),
+            Running::Compute(_) | Running::Fragment(_) => false,
+        }
+    }
+
+    /// Tasks that were begun.
+    fn tasks(&self) -> u64 {
+        match self {
+            Running::Compute(job) => job.tasks(),
+            Running::Draw(job) => job.tasks(),
+            Running::Fullscreen(_) => 0,
+            Running::Fragment(job) => job.tasks(),
+        }
+    }
+}
+
+/// A job.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) owner: Identity,
+    /// Over all streams.
+    pub(super) number: u64,
+    pub(super) job: IssuedJob,
+    pub(super) state: State,
+    /// A memory access waits for a change of the address space.
+    stall: Option<Stall>,
+    heap: HeapNeed,
+    /// Instructions so far.
+    executed: u64,
+}
+
+impl Job {
+    pub(super) fn new(owner: Identity, number: u64, job: IssuedJob) -> Job {
+        Job {
+            owner,
+            number,
+            job,
+            state: State::Queued,
+            stall: None,
+            heap: HeapNeed::No,
+            executed: 0,
+        }
+    }
+
+    /// The kind of work, and so the endpoints that do it.
+    pub(super) fn work_kind(&self) -> Work {
+        self.job.issued.work()
+    }
+
+    /// Whether it could go on now, on the `ready` cores.
+    pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
+        let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
+        (ready != 0 || self.cores() != 0) && !stalled && self.heap == HeapNeed::No
+    }
+
+    /// Whether it has run out of tiler memory, and its stream was not told.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.heap == HeapNeed::Untold
+    }
+
+    /// Whether its stream is to be told that it has run out of tiler memory; the next call says no.
+    pub(super) fn take_exhausted(&mut self) -> bool {
+        let untold = self.is_exhausted();
+        if untold {
+            self.heap = HeapNeed::Waits;
+        }
+        untold
+    }
+
+    /// There may be tiler memory.
+    pub(super) fn resume_tiling(&mut self) {
+        if self.heap == HeapNeed::Waits {
+            self.heap = HeapNeed::No;
+        }
+    }
+
+    /// How many instructions it has executed, if it runs and nothing is wrong with it.
+    pub(super) fn running(&self) -> Option<u64> {
+        let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
+        runs.then_some(self.executed)
+    }
+
+    /// The cores that have a task of it.
+    pub(super) fn cores(&self) -> u64 {
+        match &self.state {
+            State::Running(running) => running.cores(),
+            State::Queued | State::Ended(_) => 0,
+        }
+    }
+
+    /// Works for at most `limit` instructions; how many it were.
+    pub(super) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> u64 {
+        self.stall = None;
+        if let State::Queued = self.state {
+            self.begin(fabric, memory);
+        }
+        let State::Running(running) = &mut self.state else {
+            return 0;
+        };
+        let (used, turn) = running.work(fabric, memory, ready, limit);
+        self.executed += used;
+        match turn {
+            Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
+            Ok(false) => {}
+            Ok(true) => {
+                fabric.activity.tasks += running.tasks();
+                self.state = State::Ended(None);
+            }
+            Err(Refused::Stalled(stall)) => self.stall = Some(stall),
+            Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
+        }
+        used
+    }
+
+    fn begin(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        let (slot, stream) = (Some(self.owner.group), Some(self.owner.stream));
+        let injected = fabric.strike_at(slot, stream, |injection| match injection {
+            Injection::JobFault { exception } => Some(exception),
+            _ => None,
+        });
+        if let Some(exception) = injected {
+            self.state = State::Ended(Some(JobFault {
+                exception,
+                address: 0,
+            }));
+            return;
+        }
+        self.state = match self.started(fabric, memory) {
+            Ok(state) => state,
+            Err(Refused::Stalled(stall)) => {
+                self.stall = Some(stall);
+                return;
+            }
+            Err(Refused::Failed(fault)) => State::Ended(Some(fault)),
+        };
+    }
+
+    /// The state of the job once its descriptors were read.
+    fn started(
+        &self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<State, Refused<JobFault>> {
+        let (running, groups) = match &self.job.issued {
+            Issued::Compute(dispatch) => {
+                let mut launch = launch(fabric, memory, self.owner, dispatch)?;
+                fabric.defects.wear_launch(&mut launch.environment);
+                let groups = launch.grid.count;
+                (Running::Compute(Box::new(Compute::new(launch))), groups)
+            }
+            Issued::FinishTiling => return Ok(State::Ended(None)),
+            Issued::Fragment(issued) => {
+                let pass = Pass::new(fabric, memory, self.owner, issued)?;
+                let groups = [pass.tile_count() as u32, 1, 1];
+                (Running::Fragment(Box::new(pass)), groups)
+            }
+            Issued::Draw(issued) => {
+                let tiling = Tiling::new(fabric, memory, self.owner, issued)?;
+                let Some(tiling) = tiling else {
+                    return Ok(State::Ended(None));
+                };
+                let groups = [issued.registers[33], issued.registers[34], 1];
+                (Running::Draw(tiling), groups)
+            }
+            Issued::Fullscreen(issued) => {
+                let draw = tiling::fullscreen(fabric, memory, self.owner, issued)?;
+                let Some(draw) = draw else {
+                    return Ok(State::Ended(None));
+                };
+                (Running::Fullscreen(Box::new(draw)), [1; 3])
+            }
+        };
+        fabric.trace(Event::JobStarted {
+            group: self.owner.group,
+            stream: self.owner.stream,
+            number: self.number,
+            groups,
+        });
+        Ok(State::Running(running))
+    }
+}

@@ -1,0 +1,353 @@
+//! Quads as warps: fragments of one primitive, four quads at a time, from early tests to the end of their program.
+//!
+//! One warp of a tile runs at a time, so that the fragments of each pixel take effect in the order of primitives.
+//!
+//! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6.
+
+use super::draw::LoadedDraw;
+use super::stage::LoadedStage;
+use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::Refused;
+use crate::raster::{Point, Quad};
+use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
+use crate::shader::{Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception};
+use crate::tile::{Framebuffer, TileBuffer};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use eitri_isa::Arch;
+
+/// Quads of a warp.
+const QUADS: usize = WARP / 4;
+/// Units of a pixel in the rasteriser's coordinates.
+const SUBPIXELS: i32 = 256;
+
+/// Fragments that wait to be shaded.
+#[derive(Clone, Debug)]
+struct Batch {
+    draw: Arc<LoadedDraw>,
+    geometry: Arc<Geometry>,
+    quads: Vec<Quad>,
+}
+
+/// Fragments that are being shaded.
+#[derive(Debug)]
+struct Running {
+    draw: Arc<LoadedDraw>,
+    warp: Warp,
+    /// Fragments after their early tests, with which the run for each sample begins.
+    begun: [FragmentLane; WARP],
+    /// Samples whose runs have not begun.
+    samples: u16,
+}
+
+/// Shades the fragments of a tile.
+#[derive(Debug)]
+pub(super) struct Shader {
+    program: Program,
+    unit: Memory,
+    /// The core of the tile; `None` between tiles.
+    place: Option<Place>,
+    origin: [u32; 2],
+    /// `None` while a warp has it.
+    tile: Option<TileBuffer>,
+    frame_argument: u64,
+    waiting: VecDeque<Batch>,
+    running: Option<Running>,
+    /// The draw whose resources the unit remembers.
+    remembered: Option<Arc<LoadedDraw>>,
+    counted: Vec<(Arc<LoadedDraw>, u64)>,
+}
+
+impl Shader {
+    pub(super) fn new(arch: Arch, framebuffer: &Framebuffer) -> Shader {
+        Shader {
+            program: Program::new(arch),
+            unit: Memory::default(),
+            place: None,
+            origin: [0; 2],
+            tile: Some(TileBuffer::new(framebuffer)),
+            frame_argument: framebuffer.parameters.frame_argument,
+            waiting: VecDeque::new(),
+            running: None,
+            remembered: None,
+            counted: Vec::new(),
+        }
+    }
+
+    /// The core of the tile.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.place
+    }
+
+    /// The tile's pixels; `None` while a warp has them.
+    pub(super) fn tile(&self) -> Option<&TileBuffer> {
+        self.tile.as_ref()
+    }
+
+    /// Begins a tile, cleared, whose upper left pixel is `origin`.
+    pub(super) fn begin_tile(&mut self, place: Place, origin: [u32; 2]) {
+        self.place = Some(place);
+        self.origin = origin;
+        if let Some(tile) = &mut self.tile {
+            tile.clear();
+        }
+    }
+
+    pub(super) fn leave_tile(&mut self) {
+        self.place = None;
+    }
+
+    /// Queues quads of a primitive, in order.
+    pub(super) fn queue(
+        &mut self,
+        draw: &Arc<LoadedDraw>,
+        geometry: &Arc<Geometry>,
+        quads: &[Quad],
+    ) {
+        for quads in quads.chunks(QUADS) {
+            self.waiting.push_back(Batch {
+                draw: draw.clone(),
+                geometry: geometry.clone(),
+                quads: quads.to_vec(),
+            });
+        }
+    }
+
+    /// Whether fragments wait or run.
+    pub(super) fn is_busy(&self) -> bool {
+        self.running.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Samples counted by queries since the last call, by draw.
+    pub(super) fn take_counted(&mut self) -> Vec<(Arc<LoadedDraw>, u64)> {
+        core::mem::take(&mut self.counted)
+    }
+
+    /// Begins or continues a warp, for at most `limit` instructions; how many they were.
+    pub(super) fn run(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        if self.running.is_none() {
+            if let Some(batch) = self.waiting.pop_front() {
+                self.begin(fabric, batch);
+            }
+            // Early tests and set-up count as an instruction.
+            return Ok(1);
+        }
+        let place = self.place.unwrap_or_default();
+        let Some(running) = &mut self.running else {
+            return Ok(0);
+        };
+        let Some(stage) = &running.draw.stage else {
+            return Ok(0);
+        };
+        let mut executor = Executor {
+            program: &mut self.program,
+            environment: &stage.environment,
+            memory_unit: &mut self.unit,
+            place,
+            fabric,
+            memory,
+        };
+        let (used, stopped) = executor.run(&mut running.warp, limit);
+        match stopped {
+            Stopped::Turn => {}
+            Stopped::Ended => self.end(fabric),
+            Stopped::Barrier => {
+                let address = running.warp.pc;
+                let misuse = ShaderMisuse::BarrierDeadlock;
+                fabric.journal.report(Misuse::Shader { address, misuse });
+                let exception = exception::INSTR_BARRIER_FAULT;
+                return Err((used, Refused::Failed(JobFault { exception, address })));
+            }
+            Stopped::Refused(refused) => return Err((used, refused)),
+        }
+        Ok(used.max(1))
+    }
+
+    /// Makes the early tests of a batch; a warp runs if fragments are left and have a program.
+    fn begin(&mut self, fabric: &mut Fabric, batch: Batch) {
+        let Some(tile) = self.tile.take() else {
+            return;
+        };
+        let mut stage = FragmentStage {
+            tile,
+            origin: self.origin,
+            draw: batch.draw.state.clone(),
+            geometry: batch.geometry,
+            lanes: [FragmentLane::default(); WARP],
+            kept: [Point::default(); WARP],
+            frame_argument: self.frame_argument,
+        };
+        place_lanes(&mut stage, &batch.quads);
+        let has_program = batch.draw.stage.is_some();
+        for lane in 0..WARP {
+            let covered = stage.lanes[lane].covered;
+            if covered == 0 {
+                continue;
+            }
+            let begun = stage.with_tests(lane, |order, _, tests| {
+                if has_program {
+                    order.begin(covered, tests)
+                } else {
+                    order.without_program(covered, tests)
+                }
+            });
+            // Covered pixels lie in the tile.
+            stage.lanes[lane].fragment = begun.unwrap_or_default();
+        }
+        let Some(program) = &batch.draw.stage else {
+            self.tile = Some(self.count(&batch.draw, stage));
+            return;
+        };
+        let alive = stage.lanes.iter();
+        let alive = alive.fold(0, |mask, lane| mask | lane.fragment.coverage());
+        let (begun, per_sample) = (stage.lanes, stage.draw.per_sample);
+        if alive == 0 {
+            self.tile = Some(self.count(&batch.draw, stage));
+            return;
+        }
+        if !self.remembers(&batch.draw) {
+            self.unit.forget_resources();
+            self.remembered = Some(batch.draw.clone());
+        }
+        let mut samples = 0;
+        if per_sample {
+            // What was counted early belongs to the pixel, not to a sample's run.
+            self.count_early(&batch.draw, &stage);
+            samples = alive & alive.wrapping_sub(1);
+            take_sample(&mut stage, &begun, alive.trailing_zeros() as u8);
+        }
+        let warp = launch(&stage, program);
+        self.note_warp(fabric, &warp);
+        self.unit.stage = Stage::Fragment(Box::new(stage));
+        self.running = Some(Running {
+            draw: batch.draw,
+            warp,
+            begun,
+            samples,
+        });
+    }
+
+    fn remembers(&self, draw: &Arc<LoadedDraw>) -> bool {
+        let same = |known: &Arc<LoadedDraw>| Arc::ptr_eq(known, draw);
+        self.remembered.as_ref().is_some_and(same)
+    }
+
+    fn note_warp(&self, fabric: &mut Fabric, warp: &Warp) {
+        let core = self.place.unwrap_or_default().core;
+        let activity = fabric.activity.core(core);
+        activity.warps += 1;
+        activity.full_warps += u64::from(warp.live == u16::MAX);
+    }
+
+    /// The warp has ended: the run of the next sample begins, or the tile is free again.
+    fn end(&mut self, fabric: &mut Fabric) {
+        let Some(mut running) = self.running.take() else {
+            return;
+        };
+        let Stage::Fragment(mut stage) = core::mem::take(&mut self.unit.stage) else {
+            return;
+        };
+        let address = running.draw.stage.as_ref().map_or(0, |stage| stage.entry);
+        let order = &stage.draw.order[stage.geometry.face & 1];
+        if stage
+            .lanes
+            .iter()
+            .any(|lane| order.end(&lane.fragment).is_err())
+        {
+            let reason = "no ATEST or ZS_EMIT makes the late tests";
+            let misuse = ShaderMisuse::TestOrder { reason };
+            fabric.journal.report(Misuse::Shader { address, misuse });
+        }
+        if running.samples == 0 {
+            self.tile = Some(self.count(&running.draw, *stage));
+            return;
+        }
+        self.count_early(&running.draw, &stage);
+        let sample = running.samples.trailing_zeros() as u8;
+        running.samples &= running.samples - 1;
+        take_sample(&mut stage, &running.begun, sample);
+        if let Some(program) = &running.draw.stage {
+            running.warp = launch(&stage, program);
+            self.note_warp(fabric, &running.warp);
+        }
+        self.unit.stage = Stage::Fragment(stage);
+        self.running = Some(running);
+    }
+
+    /// Takes note of the samples that a query counts; gives the tile back.
+    fn count(&mut self, draw: &Arc<LoadedDraw>, stage: FragmentStage) -> TileBuffer {
+        self.count_early(draw, &stage);
+        stage.tile
+    }
+
+    fn count_early(&mut self, draw: &Arc<LoadedDraw>, stage: &FragmentStage) {
+        let lanes = stage.lanes.iter();
+        let count: u64 = lanes.map(|lane| u64::from(lane.fragment.counted())).sum();
+        if draw.query().is_some() {
+            self.counted.push((draw.clone(), count));
+        }
+    }
+}
+
+/// Puts quads in lanes: pixels, covered samples, depths.
+fn place_lanes(stage: &mut FragmentStage, quads: &[Quad]) {
+    let sampling = stage.draw.sampling;
+    for (number, quad) in quads.iter().enumerate().take(QUADS) {
+        for lane in 0..4 {
+            let (x, y) = quad.pixel(lane);
+            let mut depths = [0.0; 16];
+            if let Some(primitive) = &stage.geometry.primitive {
+                for (sample, depth) in depths.iter_mut().enumerate().take(sampling.count()) {
+                    let within = sampling.depth_position(sample);
+                    let at = Point {
+                        x: i32::from(x) * SUBPIXELS + within.x,
+                        y: i32::from(y) * SUBPIXELS + within.y,
+                    };
+                    *depth = primitive.weights(at).biased_depth();
+                }
+            }
+            stage.lanes[4 * number + lane] = FragmentLane {
+                pixel: (x, y),
+                covered: quad.coverage[lane],
+                depths,
+                ..FragmentLane::default()
+            };
+        }
+    }
+}
+
+/// Lets every lane run for one sample.
+fn take_sample(stage: &mut FragmentStage, begun: &[FragmentLane; WARP], sample: u8) {
+    for (lane, begun) in stage.lanes.iter_mut().zip(begun) {
+        lane.fragment = begun.fragment.of_sample(sample.into());
+        lane.sample = Some(sample);
+    }
+}
+
+/// The warp of the fragments that are alive, with helper lanes if the program needs them.
+fn launch(stage: &FragmentStage, program: &LoadedStage) -> Warp {
+    let alive = |lane: usize| stage.lanes[lane].fragment.coverage() != 0;
+    let (mut live, mut helpers) = (0, 0);
+    for lane in 0..WARP {
+        let quad = lane & !3;
+        if alive(lane) {
+            live |= 1 << lane;
+        } else if program.helpers && (quad..quad + 4).any(alive) {
+            live |= 1 << lane;
+            helpers |= 1 << lane;
+        }
+    }
+    let mut warp = Warp::with_lanes(0, live, program.entry);
+    warp.helpers = helpers;
+    stage.preload(&mut warp, program.preload);
+    warp
+}

@@ -1,0 +1,996 @@
+//! Draws: vertices shaded in warps, assembled, culled, and entered in polygon lists in the memory of the tiler heap.
+//!
+//! A draw is worked on in segments of its vertex stream, so memory is bounded whatever its size. Of each segment the distinct
+//! vertices are shaded, then its primitives are assembled and entered. Vertices that primitives of the next segment may need
+//! are carried over by reference: their results stay in the heap.
+//!
+//! Facts: hardware/graphics-draw.md 3; graphics-model.md 1; graphics.md 2; command-stream.md 3.6 (RUN_IDVS, RUN_IDVS2).
+
+use super::draw::{
+    clip_of, depth_bounds, is_conservative, pair, state_of_draw, state_of_fullscreen,
+};
+use super::fragment::{DRAW_WORDS, Through};
+use super::job::Turn;
+use super::stage::{LoadedStage, Reader, StagePointers};
+use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
+use crate::fabric::Fabric;
+use crate::injection::Injection;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{Refusal, Refused};
+use crate::raster::{Corner, LineWidth, PixelBox, PointSize};
+use crate::shader::stage::{Outputs, Stage, VertexStage, VertexThread, preload_vertices};
+use crate::shader::{
+    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception as shader_exception,
+};
+use crate::stream::{Identity, IssuedDraw, IssuedFullscreen, VertexStages, exception};
+use crate::tiler::{
+    Assembled, Assembler, CullRules, DrawState, HeapMemory, ListedPrimitive, OpenError, Opening,
+    Piece, PolygonList, PrimitiveKind, ProvokingVertex, Resumed, TilingStop, Topology, VertexBatch,
+    VertexLayout, VertexReference, cull,
+};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use eitri_descriptors::raster::{DcdFlags0, DrawMode, FifoFormat, IndexType, PrimitiveFlags};
+use eitri_descriptors::shader::ShaderStage;
+use eitri_descriptors::tiler::TilerContext;
+use eitri_descriptors::{Arch, Descriptor};
+
+/// Vertices of the stream that are worked on at a time.
+const SEGMENT: u64 = 256;
+
+/// Bits of `shader_output`.
+const OUTPUT_POSITION: u32 = 1;
+const OUTPUT_ATTRIBUTES: u32 = 2;
+const OUTPUT_VARYINGS: u32 = 4;
+
+/// Byte offsets in an attribute record.
+const POINT_SIZE: u64 = 0;
+const LAYER: u64 = 2;
+const PRIMITIVE_ID: u64 = 12;
+
+/// Indices of a draw.
+#[derive(Clone, Copy, Debug)]
+struct Indices {
+    /// Bytes of an index; 0 without an index buffer.
+    bytes: u8,
+    address: u64,
+    size: u64,
+    first: u32,
+    /// The index of all ones ends a run.
+    restart: bool,
+    /// Added to an index.
+    offset: u32,
+}
+
+impl Indices {
+    /// The vertex at place `number` of the stream; `None` is a restart.
+    fn fetch(&self, memory: &mut Through<'_>, number: u32) -> Result<Option<u32>, Refusal> {
+        if self.bytes == 0 {
+            return Ok(Some(number.wrapping_add(self.offset)));
+        }
+        let place = u64::from(self.first) + u64::from(number);
+        let end = (place + 1) * u64::from(self.bytes);
+        let mut word = [0; 4];
+        if end <= self.size {
+            let address = self.address.wrapping_add(end - u64::from(self.bytes));
+            HeapMemory::read(memory, address, &mut word[..usize::from(self.bytes)])?;
+        }
+        let index = u32::from_le_bytes(word);
+        let all_ones = u32::MAX >> (32 - 8 * u32::from(self.bytes));
+        if self.restart && index == all_ones {
+            return Ok(None);
+        }
+        Ok(Some(index.wrapping_add(self.offset)))
+    }
+}
+
+/// A vertex program and the outputs that it writes.
+#[derive(Debug)]
+struct VertexProgram {
+    stage: LoadedStage,
+    outputs: Outputs,
+}
+
+/// A vertex that is shaded, by its place in a batch.
+#[derive(Clone, Copy, Debug)]
+struct Shaded {
+    batch: VertexBatch,
+    number: u32,
+    /// The vertex itself, by which it can be shaded again.
+    vertex: u32,
+}
+
+/// What is done next.
+#[derive(Debug)]
+enum Step {
+    /// The next segment of the stream is fetched.
+    Fetch,
+    /// Memory for the segment's vertices is allocated.
+    Allocate,
+    /// The programs run over the segment's vertices: which program, and the first vertex of the next warp.
+    Shade { program: usize, first: usize },
+    /// The segment's primitives are assembled: the place in the segment.
+    Assemble(usize),
+    /// The words that others read are written.
+    Store,
+}
+
+/// A draw.
+#[derive(Debug)]
+pub(super) struct Tiling {
+    reader: Reader,
+    flags: PrimitiveFlags,
+    topology: Topology,
+    provoking: ProvokingVertex,
+    rules: CullRules,
+    state: DrawState,
+    indices: Indices,
+    layout: VertexLayout,
+    extended: bool,
+    count: u32,
+    instances: u32,
+    draw_id: u32,
+    list: PolygonList,
+    programs: Vec<VertexProgram>,
+    program: Program,
+    unit: Memory,
+    step: Step,
+    running: Option<Warp>,
+    place: Option<Place>,
+    instance: u32,
+    /// Place in the stream of the instance.
+    next: u32,
+    assembler: Assembler,
+    /// Vertex names of the segment; `None` is a restart.
+    segment: Vec<Option<u32>>,
+    /// Vertices of the segment that are to be shaded.
+    fresh: Vec<u32>,
+    batch: Option<VertexBatch>,
+    /// Names of the vertices in `fresh`, where they are shaded again.
+    reshaded: Option<Vec<u32>>,
+    /// Shaded vertices by name, those that primitives may still need.
+    shaded: BTreeMap<u32, Shaded>,
+    /// Names given so far.
+    names: u32,
+    /// The first vertex of the run, and the last two.
+    carried: [Option<u32>; 3],
+    /// Primitives that are to be entered, what they were assembled as, and how many of it are entered.
+    pending: VecDeque<ListedPrimitive>,
+    current: Option<Assembled>,
+    entered: usize,
+    /// Where assembly goes on once the segment is shaded.
+    place_in_segment: usize,
+    memory: MemoryState,
+    warps: u64,
+}
+
+/// Tiler memory, as a job sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemoryState {
+    /// Nothing is known to be missing.
+    Enough,
+    /// An allocation failed.
+    Exhausted,
+    /// The list was emptied, and nothing was entered since: one more failure is final.
+    Emptied,
+}
+
+fn fault(exception: u8, address: u64) -> Refused<JobFault> {
+    Refused::Failed(JobFault { exception, address })
+}
+
+/// Opens the polygon list of a tiler context.
+fn open_list(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    reader: &Reader,
+    context: u64,
+    heap: u64,
+) -> Result<PolygonList, Refused<JobFault>> {
+    if heap == 0 {
+        reader.report(fabric, StreamMisuse::WithoutHeap);
+    }
+    let opening = Opening {
+        arch: fabric.config.product.arch(),
+        context,
+        heap_context: heap,
+    };
+    let mut through = Through {
+        fabric,
+        memory,
+        access: reader.access(0),
+    };
+    match PolygonList::open(&mut through, &opening) {
+        Ok(list) => Ok(list),
+        Err(OpenError::Memory(refusal)) => Err(refusal.into()),
+        Err(OpenError::Context(error) | OpenError::Heap(error)) => {
+            Err(reader.invalid(fabric, context, error.field))
+        }
+    }
+}
+
+/// Which vertex provokes in the pass of a tiler context.
+fn provoking(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    reader: &Reader,
+    context: u64,
+) -> Result<ProvokingVertex, Refused<JobFault>> {
+    let words = reader.words(fabric, memory, context, 32)?;
+    let arch = fabric.config.product.arch();
+    match TilerContext::unpack_at(arch, &words, 0) {
+        Ok(context) if context.first_provoking_vertex => Ok(ProvokingVertex::First),
+        Ok(_) => Ok(ProvokingVertex::Last),
+        Err(error) => Err(reader.invalid(fabric, context, error.field)),
+    }
+}
+
+impl Tiling {
+    /// Reads what a draw's registers name. `None`: it draws nothing.
+    pub(super) fn new(
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        owner: Identity,
+        issued: &IssuedDraw,
+    ) -> Result<Option<Box<Tiling>>, Refused<JobFault>> {
+        let reader = Reader { owner };
+        let arch = fabric.config.product.arch();
+        let registers = &issued.registers;
+        let state = state_of_draw(arch, issued);
+        let (count, instances) = (registers[33], registers[34]);
+        if count == 0 || instances == 0 {
+            return Ok(None);
+        }
+        let flags = match PrimitiveFlags::unpack_at(arch, &[state.primitive_flags], 0) {
+            Ok(flags) => flags,
+            Err(error) => return Err(reader.invalid(fabric, 56, error.field)),
+        };
+        let Some(topology) = Topology::new(flags.draw_mode) else {
+            let value = u64::from(state.primitive_flags);
+            let register = 56;
+            reader.report(fabric, StreamMisuse::StagingInvalid { register, value });
+            return Err(reader.fail(value));
+        };
+        let dcd = match DcdFlags0::unpack_at(arch, &state.dcd, 0) {
+            Ok(dcd) => dcd,
+            Err(error) => return Err(reader.invalid(fabric, 57, error.field)),
+        };
+        let zs = reader.depth_stencil(fabric, memory, arch, state.depth_stencil)?;
+        let context = pair(registers, 40);
+        let mut list = open_list(fabric, memory, &reader, context, issued.heap)?;
+        list.set_draw(state);
+        let Some(area) = clip_of(&state).and_then(|clip| clip.intersection(list.framebuffer()))
+        else {
+            return Ok(None);
+        };
+        let extended = is_extended(&flags);
+        let views = flags.view_mask.count_ones().max(1) as u8;
+        let programs = programs(fabric, memory, &reader, issued, &state, (&flags, extended))?;
+        let provoking = provoking(fabric, memory, &reader, context)?;
+        Ok(Some(Box::new(Tiling {
+            reader,
+            topology,
+            provoking,
+            rules: CullRules {
+                area,
+                front_ccw: dcd.front_face_ccw,
+                cull_front: dcd.cull_front_face,
+                cull_back: dcd.cull_back_face,
+                depth: depth_bounds(&state, zs.depth_cull_enable),
+                conservative: is_conservative(&dcd),
+                line_width: LineWidth::new(state.primitive_size),
+                bresenham: dcd.aligned_line_ends,
+            },
+            indices: indices(arch, registers, &flags),
+            layout: VertexLayout::new(views, extended, state.varying_bytes),
+            extended,
+            count,
+            instances,
+            draw_id: issued.draw_id,
+            list,
+            programs,
+            program: Program::new(arch),
+            unit: Memory::default(),
+            step: Step::Fetch,
+            running: None,
+            place: None,
+            instance: 0,
+            next: 0,
+            assembler: Assembler::new(topology, provoking),
+            segment: Vec::new(),
+            fresh: Vec::new(),
+            batch: None,
+            reshaded: None,
+            shaded: BTreeMap::new(),
+            names: 0,
+            carried: [None; 3],
+            pending: VecDeque::new(),
+            current: None,
+            entered: 0,
+            place_in_segment: 0,
+            memory: MemoryState::Enough,
+            warps: 0,
+            flags,
+            state,
+        })))
+    }
+
+    /// Warps that were begun.
+    pub(super) fn tasks(&self) -> u64 {
+        self.warps
+    }
+
+    /// Whether the tiler heap must have more memory before the job goes on.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.memory == MemoryState::Exhausted
+    }
+
+    /// The core that shades vertices.
+    pub(super) fn cores(&self) -> u64 {
+        self.place.map_or(0, |place| 1 << (place.core & 63))
+    }
+
+    pub(super) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> (u64, Turn) {
+        let mut used = 0;
+        if self.needs_memory()
+            && let Err(refused) = self.resume(fabric, memory)
+        {
+            return (1, Err(refused));
+        }
+        while used < limit && !self.needs_memory() {
+            if self.running.is_some() {
+                match self.run(fabric, memory, limit - used) {
+                    Ok(executed) => used += executed,
+                    Err((executed, refused)) => return (used + executed, Err(refused)),
+                }
+                continue;
+            }
+            // A step without a warp counts as an instruction.
+            used += 1;
+            match self.advance(fabric, memory, ready) {
+                Ok(false) => {}
+                Ok(true) => return (used, Ok(true)),
+                Err(refused) => return (used, Err(refused)),
+            }
+        }
+        (used, Ok(false))
+    }
+
+    /// Does the next step; whether the draw is done.
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>> {
+        let access = self.reader.access(0);
+        let mut through = Through {
+            fabric,
+            memory,
+            access,
+        };
+        self.step = match self.step {
+            Step::Fetch => {
+                if self.fetch(&mut through)? {
+                    Step::Allocate
+                } else {
+                    Step::Store
+                }
+            }
+            Step::Allocate => {
+                let allocated = self.allocate(&mut through);
+                if !self.has_memory(&mut through, allocated)? {
+                    return Ok(false);
+                }
+                Step::Shade {
+                    program: 0,
+                    first: 0,
+                }
+            }
+            Step::Shade { program, first } => {
+                if ready == 0 {
+                    return Ok(false);
+                }
+                self.begin_warp(fabric, ready, program, first)
+            }
+            Step::Assemble(place) => self.assemble(&mut through, place)?,
+            Step::Store => {
+                self.list.store(&mut through)?;
+                return Ok(true);
+            }
+        };
+        Ok(false)
+    }
+
+    /// Fetches the next segment of the stream; `false` if there is none.
+    fn fetch(&mut self, memory: &mut Through<'_>) -> Result<bool, Refused<JobFault>> {
+        if self.next == self.count {
+            self.instance += 1;
+            self.next = 0;
+            self.assembler = Assembler::new(self.topology, self.provoking);
+            self.carried = [None; 3];
+        }
+        if self.instance >= self.instances {
+            return Ok(false);
+        }
+        let end = (u64::from(self.next) + SEGMENT).min(self.count.into()) as u32;
+        let mut vertices = Vec::new();
+        for number in self.next..end {
+            vertices.push(self.indices.fetch(memory, number)?);
+        }
+        let mut known = BTreeMap::new();
+        self.segment.clear();
+        self.fresh.clear();
+        for vertex in vertices {
+            let name = vertex.map(|vertex| {
+                *known.entry(vertex).or_insert_with(|| {
+                    self.fresh.push(vertex);
+                    self.names = self.names.wrapping_add(1);
+                    self.names
+                })
+            });
+            self.segment.push(name);
+        }
+        self.next = end;
+        Ok(true)
+    }
+
+    /// Allocates memory for the results of the segment's vertices.
+    fn allocate(&mut self, memory: &mut Through<'_>) -> Result<(), TilingStop<Refusal>> {
+        let count = self.fresh.len() as u32;
+        if lacks_memory(memory.fabric, &self.reader) {
+            return Err(TilingStop::Exhausted);
+        }
+        let batch = self.list.allocate_vertices(memory, self.layout, count)?;
+        let carried = self.carried;
+        let reshaded = self.reshaded.take();
+        if reshaded.is_none() {
+            self.shaded.retain(|name, _| carried.contains(&Some(*name)));
+        }
+        let first = self.names.wrapping_sub(count);
+        for (number, vertex) in (0..count).zip(&self.fresh) {
+            let name = match &reshaded {
+                Some(names) => names[number as usize],
+                None => first.wrapping_add(number + 1),
+            };
+            let shaded = Shaded {
+                batch,
+                number,
+                vertex: *vertex,
+            };
+            self.shaded.insert(name, shaded);
+        }
+        self.batch = Some(batch);
+        Ok(())
+    }
+
+    /// Whether an allocation has succeeded; takes note if there was no memory.
+    fn has_memory(
+        &mut self,
+        memory: &mut Through<'_>,
+        allocated: Result<(), TilingStop<Refusal>>,
+    ) -> Result<bool, Refused<JobFault>> {
+        match allocated {
+            Ok(()) => Ok(true),
+            Err(TilingStop::Exhausted) if self.memory == MemoryState::Emptied => {
+                Err(fault(exception::OOM, 0))
+            }
+            Err(TilingStop::Exhausted) => {
+                self.memory = MemoryState::Exhausted;
+                Ok(false)
+            }
+            Err(stop) => Err(stopped(&self.reader, memory.fabric, stop)),
+        }
+    }
+
+    /// Goes on once there may be memory. If the list was rendered and emptied, the results of vertices are gone with it: those
+    /// that primitives still need are shaded again.
+    fn resume(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        match self.list.resume(&mut through)? {
+            Resumed::Continued => self.memory = MemoryState::Enough,
+            Resumed::Emptied => {
+                self.memory = MemoryState::Emptied;
+                self.pending.clear();
+                let (names, vertices): (Vec<u32>, Vec<u32>) = self
+                    .shaded
+                    .iter()
+                    .map(|(name, shaded)| (*name, shaded.vertex))
+                    .unzip();
+                if let Step::Assemble(place) = self.step {
+                    self.place_in_segment = place;
+                    self.fresh = vertices;
+                    self.reshaded = Some(names);
+                    self.step = Step::Allocate;
+                } else if !names.is_empty() && self.reshaded.is_none() {
+                    // Vertices of the segment have no results yet: those that are carried over come first.
+                    let new = core::mem::take(&mut self.fresh);
+                    let first = self.names.wrapping_sub(new.len() as u32);
+                    let known = names.iter().copied();
+                    let fresh_names = (0..new.len() as u32).map(|it| first.wrapping_add(it + 1));
+                    self.reshaded = Some(known.chain(fresh_names).collect());
+                    self.fresh = vertices.into_iter().chain(new).collect();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a warp of vertices; the step that follows.
+    fn begin_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        ready: u64,
+        program: usize,
+        first: usize,
+    ) -> Step {
+        let (Some(vertex_program), Some(batch)) = (self.programs.get(program), self.batch) else {
+            self.place = None;
+            return Step::Assemble(core::mem::take(&mut self.place_in_segment));
+        };
+        if first >= self.fresh.len() {
+            return Step::Shade {
+                program: program + 1,
+                first: 0,
+            };
+        }
+        let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
+        let turn = self.warps as usize % cores.len().max(1);
+        let core = cores.get(turn).copied().unwrap_or(0);
+        let count = (self.fresh.len() - first).min(WARP);
+        let threads = core::array::from_fn(|lane| {
+            // Lanes beyond the last vertex do not run.
+            let number = first + lane.min(count - 1);
+            VertexThread {
+                output: batch.index(number as u32),
+                vertex: self.fresh[number],
+                instance: self.instance,
+            }
+        });
+        let stage = &vertex_program.stage;
+        let mut warp = Warp::new(0, count as u32, stage.entry);
+        preload_vertices(&mut warp, stage.preload, &threads, self.draw_id);
+        if first == 0 {
+            self.unit.forget_resources();
+        }
+        self.unit.stage = Stage::Vertex(VertexStage {
+            batch,
+            outputs: vertex_program.outputs,
+        });
+        let activity = fabric.activity.core(core);
+        activity.tasks += 1;
+        activity.warps += 1;
+        activity.full_warps += u64::from(count == WARP);
+        self.warps += 1;
+        self.place = Some(Place { core });
+        self.running = Some(warp);
+        Step::Shade {
+            program,
+            first: first + count,
+        }
+    }
+
+    /// Continues a warp; how many instructions were executed.
+    fn run(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        let Step::Shade { program, .. } = self.step else {
+            return Ok(0);
+        };
+        // The step names the program of the warp that runs.
+        let (Some(warp), Some(vertex_program)) = (&mut self.running, self.programs.get(program))
+        else {
+            return Ok(0);
+        };
+        let mut executor = Executor {
+            program: &mut self.program,
+            environment: &vertex_program.stage.environment,
+            memory_unit: &mut self.unit,
+            place: self.place.unwrap_or_default(),
+            fabric,
+            memory,
+        };
+        let (used, stopped) = executor.run(warp, limit);
+        match stopped {
+            Stopped::Turn => {}
+            Stopped::Ended => self.running = None,
+            Stopped::Barrier => {
+                let address = warp.pc;
+                let misuse = ShaderMisuse::BarrierDeadlock;
+                fabric.journal.report(Misuse::Shader { address, misuse });
+                let exception = shader_exception::INSTR_BARRIER_FAULT;
+                return Err((used, fault(exception, address)));
+            }
+            Stopped::Refused(refused) => return Err((used, refused)),
+        }
+        Ok(used.max(1))
+    }
+
+    /// Enters waiting primitives, or assembles the next of the segment; the step that follows.
+    fn assemble(
+        &mut self,
+        memory: &mut Through<'_>,
+        place: usize,
+    ) -> Result<Step, Refused<JobFault>> {
+        if self.pending.is_empty()
+            && let Some(assembled) = self.current
+        {
+            // Entered in part before the list was emptied.
+            let all = self.survivors(memory, &assembled)?;
+            self.pending = all.into_iter().skip(self.entered).collect();
+        }
+        if let Some(primitive) = self.pending.front().copied() {
+            let added = if lacks_memory(memory.fabric, &self.reader) {
+                Err(TilingStop::Exhausted)
+            } else {
+                self.list.add(memory, &primitive)
+            };
+            if self.has_memory(memory, added)? {
+                self.memory = MemoryState::Enough;
+                self.pending.pop_front();
+                self.entered += 1;
+                if self.pending.is_empty() {
+                    self.current = None;
+                }
+            }
+            return Ok(Step::Assemble(place));
+        }
+        self.current = None;
+        // A copy, so that what waits for memory is assembled again.
+        let mut assembler = self.assembler;
+        let ends = place >= self.segment.len();
+        let assembled = match self.segment.get(place) {
+            Some(Some(name)) => assembler.vertex(*name),
+            Some(None) => assembler.restart(),
+            None if self.next == self.count => assembler.restart(),
+            None => None,
+        };
+        if let Some(assembled) = assembled {
+            self.pending = self.survivors(memory, &assembled)?;
+            self.entered = 0;
+            self.current = (!self.pending.is_empty()).then_some(assembled);
+        }
+        self.assembler = assembler;
+        if ends {
+            return Ok(if self.pending.is_empty() {
+                Step::Fetch
+            } else {
+                // A loop's last line is entered, then nothing is left.
+                self.segment.clear();
+                Step::Assemble(0)
+            });
+        }
+        match self.segment[place] {
+            None => self.carried = [None; 3],
+            Some(name) => {
+                let [first, _, last] = self.carried;
+                self.carried = [first.or(Some(name)), last, Some(name)];
+            }
+        }
+        Ok(Step::Assemble(place + 1))
+    }
+
+    /// The primitives of an assembled one that reach the lists: one for each view and piece.
+    fn survivors(
+        &self,
+        memory: &mut Through<'_>,
+        assembled: &Assembled,
+    ) -> Result<VecDeque<ListedPrimitive>, Refused<JobFault>> {
+        let mut primitives = VecDeque::new();
+        let mask = self.flags.view_mask;
+        let layers = (0..8).filter(|layer| mask >> layer & 1 != 0 || mask == 0 && *layer == 0);
+        for (view, layer) in (0..).zip(layers) {
+            self.survivors_of_view(memory, assembled, (view, layer), &mut primitives)?;
+        }
+        Ok(primitives)
+    }
+
+    fn survivors_of_view(
+        &self,
+        memory: &mut Through<'_>,
+        assembled: &Assembled,
+        (view, layer): (u8, u8),
+        primitives: &mut VecDeque<ListedPrimitive>,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut vertices = [VertexReference::default(); 3];
+        let mut corners = [Corner::default(); 3];
+        let names = assembled.corners();
+        for (index, name) in names.iter().enumerate() {
+            let Some(shaded) = self.shaded.get(name) else {
+                return Ok(());
+            };
+            vertices[index] = VertexReference {
+                position: shaded.batch.position(shaded.number, view).unwrap_or(0),
+                varyings: shaded.batch.varyings(shaded.number, view).unwrap_or(0),
+            };
+            corners[index] = position(memory, vertices[index].position)?;
+        }
+        let provoking = names.get(usize::from(assembled.provoking));
+        let provoking = provoking.and_then(|name| self.shaded.get(name));
+        let record = provoking
+            .filter(|_| self.extended)
+            .and_then(|shaded| shaded.batch.attributes(shaded.number, view));
+        let mut listed = ListedPrimitive {
+            kind: match names.len() {
+                1 => PrimitiveKind::Point,
+                2 => PrimitiveKind::Line,
+                _ => PrimitiveKind::Triangle,
+            },
+            provoking: assembled.provoking,
+            id: assembled.id,
+            layer,
+            point_size: self.state.primitive_size,
+            bounds: self.rules.area,
+            vertices,
+            piece: None,
+            draw: 0,
+        };
+        if let Some(record) = record {
+            self.apply_record(memory, record, &mut listed)?;
+        }
+        let arch = memory.fabric.config.product.arch();
+        let size = PointSize::new(listed.point_size, arch);
+        for survivor in cull(&corners[..names.len()], size, &self.rules) {
+            primitives.push_back(ListedPrimitive {
+                bounds: survivor.bounds,
+                piece: survivor.parts.map(|parts| Piece {
+                    corners: survivor.corners,
+                    parts,
+                }),
+                ..listed
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes point size, layer and primitive id from the provoking vertex's attribute record, as the flags ask.
+    fn apply_record(
+        &self,
+        memory: &mut Through<'_>,
+        record: u64,
+        listed: &mut ListedPrimitive,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut bytes = [0; 16];
+        HeapMemory::read(memory, record, &mut bytes)?;
+        if listed.kind == PrimitiveKind::Point && self.flags.draw_mode == DrawMode::Points {
+            let at = POINT_SIZE as usize;
+            let half = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+            listed.point_size = crate::shader::half(half) as f32;
+        }
+        if self.flags.layer_index_enable {
+            listed.layer = bytes[LAYER as usize];
+        }
+        if self.flags.primitive_index_override {
+            let at = PRIMITIVE_ID as usize;
+            let id = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            listed.id = u32::from_le_bytes(id);
+        }
+        Ok(())
+    }
+}
+
+fn position(memory: &mut Through<'_>, address: u64) -> Result<Corner, Refusal> {
+    let mut bytes = [0; 16];
+    HeapMemory::read(memory, address, &mut bytes)?;
+    let float =
+        |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    Ok(Corner {
+        x: float(0),
+        y: float(4),
+        z: float(8),
+        inv_w: float(12),
+    })
+}
+
+/// Whether an injection makes this allocation of the tiler fail.
+fn lacks_memory(fabric: &mut Fabric, reader: &Reader) -> bool {
+    let (slot, stream) = (Some(reader.owner.group), Some(reader.owner.stream));
+    let lacks = |injection| (injection == Injection::TilerOutOfMemory).then_some(());
+    fabric.strike_at(slot, stream, lacks).is_some()
+}
+
+/// Why tiling stops, as the job ends or waits.
+fn stopped(reader: &Reader, fabric: &mut Fabric, stop: TilingStop<Refusal>) -> Refused<JobFault> {
+    match stop {
+        TilingStop::Memory(refusal) => refusal.into(),
+        TilingStop::Exhausted => fault(exception::OOM, 0),
+        TilingStop::TooLarge { bytes } => {
+            let value = bytes;
+            let register = 48;
+            reader.report(fabric, StreamMisuse::StagingInvalid { register, value });
+            reader.fail(value)
+        }
+    }
+}
+
+/// Whether vertices have attribute records.
+// FACT: what the automatic position FIFO format chooses is inferred from its name: extended where the flags need a record.
+// Settled by a draw with layers and format 0 on any board.
+fn is_extended(flags: &PrimitiveFlags) -> bool {
+    match flags.position_fifo_format {
+        FifoFormat::Extended => true,
+        FifoFormat::Basic => false,
+        _ => flags.layer_index_enable || flags.primitive_index_override,
+    }
+}
+
+fn indices(arch: Arch, registers: &[u32], flags: &PrimitiveFlags) -> Indices {
+    let merged = arch >= Arch::V12;
+    Indices {
+        bytes: match flags.index_type {
+            IndexType::None => 0,
+            IndexType::UINT8 => 1,
+            IndexType::UINT16 => 2,
+            IndexType::UINT32 => 4,
+        },
+        address: pair(registers, if merged { 48 } else { 54 }),
+        size: registers[if merged { 50 } else { 39 }].into(),
+        first: registers[35],
+        restart: flags.primitive_restart,
+        offset: registers[36],
+    }
+}
+
+/// The vertex programs of a draw, in the order in which they run.
+fn programs(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    reader: &Reader,
+    issued: &IssuedDraw,
+    state: &DrawState,
+    (flags, extended): (&PrimitiveFlags, bool),
+) -> Result<Vec<VertexProgram>, Refused<JobFault>> {
+    let registers = &issued.registers;
+    let mut load = |stage| {
+        let pointers = StagePointers::of(registers, stage);
+        reader.stage(fabric, memory, pointers, ShaderStage::Vertex)
+    };
+    Ok(match issued.vertex {
+        VertexStages::Merged(stage) => {
+            let mut stage = load(stage)?;
+            let attributes = if extended { OUTPUT_ATTRIBUTES } else { 0 };
+            let varyings = if state.varying_bytes != 0 {
+                OUTPUT_VARYINGS
+            } else {
+                0
+            };
+            stage.environment.shader_output = OUTPUT_POSITION | attributes | varyings;
+            alloc::vec![VertexProgram {
+                stage,
+                outputs: Outputs::Positions,
+            }]
+        }
+        VertexStages::Split { position, varying } => {
+            let mut programs = alloc::vec![VertexProgram {
+                stage: load(position)?,
+                outputs: Outputs::Positions,
+            }];
+            if flags.secondary_shader {
+                programs.push(VertexProgram {
+                    stage: load(varying)?,
+                    outputs: Outputs::Varyings,
+                });
+            }
+            programs
+        }
+    })
+}
+
+/// Enters a fullscreen draw in the lists of every layer of its view mask. `None`: it draws nothing.
+pub(super) fn fullscreen(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    owner: Identity,
+    issued: &IssuedFullscreen,
+) -> Result<Option<Fullscreen>, Refused<JobFault>> {
+    let reader = Reader { owner };
+    let arch = fabric.config.product.arch();
+    reader.check_alignment(fabric, issued.draw, 64)?;
+    let words = reader.words(fabric, memory, issued.draw, DRAW_WORDS)?;
+    let state = match state_of_fullscreen(arch, issued, &words) {
+        Ok(state) => state,
+        Err(error) => return Err(reader.invalid(fabric, issued.draw, error.field)),
+    };
+    // A barrier has no program and no effect but order, which lists keep anyway.
+    if state.program == 0 {
+        return Ok(None);
+    }
+    let context = pair(&issued.registers, 40);
+    let mut list = open_list(fabric, memory, &reader, context, issued.heap)?;
+    list.set_draw(state);
+    let Some(bounds) = clip_of(&state) else {
+        return Ok(None);
+    };
+    Ok(Some(Fullscreen {
+        reader,
+        list,
+        bounds,
+        layers: (state.primitive_flags >> 24) as u8,
+        needs_memory: false,
+    }))
+}
+
+/// A fullscreen draw.
+#[derive(Debug)]
+pub(super) struct Fullscreen {
+    reader: Reader,
+    list: PolygonList,
+    bounds: PixelBox,
+    /// Layers that it is not entered in yet, a bit each.
+    layers: u8,
+    needs_memory: bool,
+}
+
+impl Fullscreen {
+    /// Whether the tiler heap must have more memory before the job goes on.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.needs_memory
+    }
+
+    pub(super) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> (u64, Turn) {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        if core::mem::take(&mut self.needs_memory)
+            && let Err(refusal) = self.list.resume(&mut through)
+        {
+            self.needs_memory = true;
+            return (1, Err(refusal.into()));
+        }
+        while self.layers != 0 {
+            let primitive = ListedPrimitive {
+                kind: PrimitiveKind::Fullscreen,
+                provoking: 0,
+                id: 0,
+                layer: self.layers.trailing_zeros() as u8,
+                point_size: 0.0,
+                bounds: self.bounds,
+                vertices: [VertexReference::default(); 3],
+                piece: None,
+                draw: 0,
+            };
+            let added = if lacks_memory(through.fabric, &self.reader) {
+                Err(TilingStop::Exhausted)
+            } else {
+                self.list.add(&mut through, &primitive)
+            };
+            match added {
+                Ok(()) => {}
+                Err(TilingStop::Exhausted) => {
+                    self.needs_memory = true;
+                    return (1, Ok(false));
+                }
+                Err(stop) => return (1, Err(stopped(&self.reader, through.fabric, stop))),
+            }
+            self.layers &= self.layers - 1;
+        }
+        match self.list.store(&mut through) {
+            Ok(()) => (1, Ok(true)),
+            Err(refusal) => (1, Err(refusal.into())),
+        }
+    }
+}
