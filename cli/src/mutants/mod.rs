@@ -16,9 +16,9 @@ mod suite;
 mod tree;
 
 pub(crate) use judgement::Judgement;
-pub(crate) use page::{Equivalents, PAGE};
+pub(crate) use page::Equivalents;
 pub(crate) use subjects::{Subject, of_name, subjects};
-pub(crate) use suite::{Suite, Verdict};
+pub(crate) use suite::Suite;
 pub(crate) use tree::Tree;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
