@@ -89,6 +89,7 @@ mod storage;
 // Who has what of the hardware: pure, and tested alone.
 mod seats;
 
+mod policy;
 mod scheduler;
 
 // The layers, from the hardware up: these four use nothing that comes after them.

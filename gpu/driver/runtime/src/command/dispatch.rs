@@ -193,7 +193,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             None => {
                 let (at, address) = self.writer.take(last.bytes);
                 let words = device.uniforms.again();
-                device.platform.write_words(at, words);
+                device.hw.platform.write_words(at, words);
                 let uniforms = address.0 | (words.len() as u64) << COUNT_SHIFT;
                 self.made.uniforms = Some((uniforms, workgroups));
                 uniforms
@@ -201,7 +201,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         };
         let end = self.writer.end();
         let known = &mut self.known;
-        let mut emitter = Emitter::new(&mut device.platform, words, known, end);
+        let mut emitter = Emitter::new(&mut device.hw.platform, words, known, end);
         emitter.wide_and(Wide::Uniforms, uniforms, last.run);
         self.writer.end_at(emitter.end());
         self.invocations = self.invocations.map(|sum| sum.saturating_add(last.threads));
@@ -590,7 +590,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let bytes = pairs.saturating_mul(8);
         let (at, address) = self.written_room(bytes)?;
         self.write_uniforms(at, counts)?;
-        self.device.platform.clean(at.span(bytes.into()));
+        self.device.hw.platform.clean(at.span(bytes.into()));
         Ok(address.0 | u64::from(pairs) << COUNT_SHIFT)
     }
 
@@ -600,7 +600,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.find_uniforms()?;
         }
         let words = self.device.uniforms.of(counts);
-        self.device.platform.write_words(at, words);
+        self.device.hw.platform.write_words(at, words);
         Ok(())
     }
 

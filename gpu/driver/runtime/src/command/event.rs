@@ -64,20 +64,20 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If it was destroyed.
     pub fn event_status(&mut self, event: Event) -> Result<bool, Error> {
         let at = self.object(event.0, WHAT)?.mapping.memory();
-        self.platform.invalidate(at.span(SYNC32_BYTES));
-        let value = self.platform.load32(at);
+        self.hw.platform.invalidate(at.span(SYNC32_BYTES));
+        let value = self.hw.platform.load32(at);
         // What was done before it was set is seen by whoever reads after this.
-        self.platform.observe();
+        self.hw.platform.observe();
         Ok(value != 0)
     }
 
     fn store_event(&mut self, event: Event, value: u32) -> Result<(), Error> {
         let at = self.object(event.0, WHAT)?.mapping.memory();
         // A cache may hold an old value of the GPU's.
-        self.platform.invalidate(at.span(SYNC32_BYTES));
-        self.platform.store64(at, value.into());
-        self.platform.clean(at.span(SYNC32_BYTES));
-        self.platform.publish();
+        self.hw.platform.invalidate(at.span(SYNC32_BYTES));
+        self.hw.platform.store64(at, value.into());
+        self.hw.platform.clean(at.span(SYNC32_BYTES));
+        self.hw.platform.publish();
         Ok(())
     }
 }

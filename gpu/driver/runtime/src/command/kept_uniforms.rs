@@ -88,13 +88,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Ok(false);
         };
         let mut first = [0; 3];
-        self.device.platform.read_words(at, &mut first);
+        self.device.hw.platform.read_words(at, &mut first);
         let [key, second, counts] = first;
         if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
             return Ok(false);
         }
         let device = &mut *self.device;
-        let (uniforms, platform) = (&mut device.uniforms, &mut device.platform);
+        let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
         Ok(uniforms.restore(pipeline, counts, |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
@@ -112,7 +112,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return;
         };
         let first = [pipeline.0.number(), places.version];
-        let platform = &mut self.device.platform;
+        let platform = &mut self.device.hw.platform;
         platform.write_words(at, &first);
         platform.write_words(at.offset(16), &words);
         // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.

@@ -183,7 +183,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let end = self.words()?.end;
             self.put(end)?;
         }
-        let (start, bytes) = self.writer.finish(&mut self.device.platform);
+        let (start, bytes) = self.writer.finish(&mut self.device.hw.platform);
         self.wrote_areas();
         self.device.host_wrote(self.commands);
         if let Some(it) = self.device.commands_mut(self.commands) {
@@ -237,7 +237,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     pub(super) fn arch(&self) -> Arch {
-        self.device.properties.arch
+        self.device.hw.properties.arch
     }
 
     /// Makes room for so many instructions in one block.
@@ -260,7 +260,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             Err(fault) => return Err(CommandError::Build(*fault).into()),
         };
         let mut emitter = Emitter::new(
-            &mut self.device.platform,
+            &mut self.device.hw.platform,
             words,
             &mut self.known,
             self.writer.end(),
@@ -274,7 +274,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Appends an instruction.
     pub(super) fn put(&mut self, it: Checked) -> Result<(), Error> {
         self.make_room(1)?;
-        self.writer.put(&mut self.device.platform, it);
+        self.writer.put(&mut self.device.hw.platform, it);
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub(super) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
         self.make_room(u32::try_from(all.len()).unwrap_or(u32::MAX))?;
         for it in all {
-            self.writer.put(&mut self.device.platform, *it);
+            self.writer.put(&mut self.device.hw.platform, *it);
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ fn translate(
     address: u64,
 ) -> Option<(PhysicalAddress, Attributes)> {
     let (_, vm) = device.spaces.iter().next().expect("one");
-    vm.space.translate(&mut device.platform, address)
+    vm.space.translate(&mut device.hw.platform, address)
 }
 
 /// Where the code of a pipeline is, and its bytes.
@@ -106,7 +106,7 @@ fn code_of(device: &Device<'_, '_, Fake>, pipeline: Pipeline) -> (u32, u64) {
 /// `count` words of 32 bits where the GPU sees `address`.
 pub(super) fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32> {
     let (at, _) = translate(device, address).expect("mapped");
-    let platform = &mut device.platform;
+    let platform = &mut device.hw.platform;
     (0..count)
         .map(|word| platform.load32(at.offset(4 * word)))
         .collect()
@@ -117,7 +117,7 @@ pub(super) fn recorded(device: &mut Device<'_, '_, Fake>, commands: CommandBuffe
     let recorded = device.recorded(commands).expect("recorded");
     let (GpuAddress(start), bytes) = (recorded.start, recorded.bytes);
     let (at, _) = translate(device, start).expect("mapped");
-    let platform = &mut device.platform;
+    let platform = &mut device.hw.platform;
     (0..u64::from(bytes))
         .step_by(8)
         .map(|byte| platform.load64(at.offset(byte)))

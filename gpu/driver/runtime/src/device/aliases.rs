@@ -83,7 +83,9 @@ impl<P: Platform> Device<'_, '_, P> {
             physical: memory.offset(offset),
             attributes: access.attributes(),
         };
-        let mapped = vm.space.map(&mut self.platform, &mut self.memory, &[part]);
+        let mapped = vm
+            .space
+            .map(&mut self.hw.platform, &mut self.memory, &[part]);
         self.obeyed(mapped)
     }
 
@@ -107,7 +109,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let unmapped = vm
             .space
-            .unmap(&mut self.platform, &mut self.memory, &[range]);
+            .unmap(&mut self.hw.platform, &mut self.memory, &[range]);
         self.obeyed(unmapped)
     }
 
@@ -127,14 +129,14 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let unmapped = vm
             .space
-            .unmap_memory(&mut self.platform, &mut self.memory, part.clone());
+            .unmap_memory(&mut self.hw.platform, &mut self.memory, part.clone());
         if unmapped.is_err_and(|error| error.costs_the_device()) {
             let told = self.obeyed(unmapped);
             // The GPU is stopped now: what is left is to change the tables in memory.
             if let Some(vm) = self.spaces.get_mut(space) {
                 let _ = vm
                     .space
-                    .unmap_memory(&mut self.platform, &mut self.memory, part);
+                    .unmap_memory(&mut self.hw.platform, &mut self.memory, part);
             }
             return told;
         }

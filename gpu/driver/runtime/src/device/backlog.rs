@@ -18,7 +18,7 @@ pub(crate) enum Filed {
     /// Was saved while all its work waited for sync objects.
     Blocked,
     /// Has to end.
-    Doomed,
+    Ending,
 }
 
 const LISTS: usize = 6;
@@ -28,7 +28,7 @@ impl Filed {
         match self {
             Filed::Ready(priority) => priority as usize,
             Filed::Blocked => 4,
-            Filed::Doomed => 5,
+            Filed::Ending => 5,
         }
     }
 }
@@ -134,17 +134,16 @@ impl Backlog {
 
 /// Where a group belongs.
 fn belongs(group: &Group) -> Option<Filed> {
-    if group.residency != Residency::Off {
+    if !matches!(group.residency, Residency::Off(_)) {
         return None;
     }
-    if group.doom.is_some() {
-        return Some(Filed::Doomed);
+    if group.ending.is_some() {
+        return Some(Filed::Ending);
     }
-    match (group.is_ready(), group.blocked && group.is_busy()) {
-        (true, _) => Some(Filed::Ready(group.priority)),
-        (false, true) => Some(Filed::Blocked),
-        (false, false) => None,
+    if group.is_ready() {
+        return Some(Filed::Ready(group.priority));
     }
+    (group.is_blocked() && group.is_busy()).then_some(Filed::Blocked)
 }
 
 impl<P: Platform> Device<'_, '_, P> {

@@ -3,11 +3,11 @@
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
 use super::caches::Caches;
-use super::phase::Phase;
 use super::poll::Watch;
 use super::power::{Power, supply};
+use super::recovery::Phase;
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
-use super::{Device, DeviceLost};
+use super::{Device, DeviceLost, Hw};
 use crate::command::{Uniforms, Words};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
@@ -227,14 +227,16 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
         let words = words(&properties, &interface);
         let number = DeviceNumber::next();
         Ok(Device {
-            platform,
-            properties,
-            coherency,
+            hw: Hw {
+                platform,
+                properties,
+                coherency,
+                interface,
+            },
             options,
             memory,
             firmware_vm: Vm::new(space, for_firmware),
             image,
-            interface,
             spaces: Slab::new(tables.spaces, number),
             groups: Slab::new(tables.groups, number),
             jobs: Slab::new(tables.jobs, number),
@@ -293,7 +295,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             }
             Err(error) => {
                 if !matches!(error, BringUpError::Reset(_)) {
-                    let stopped = stop_gpu(&mut self.platform);
+                    let stopped = stop_gpu(&mut self.hw.platform);
                     self.stopped(stopped.is_ok());
                 }
                 self.give_up(DeviceLost::Restart(error));

@@ -63,10 +63,10 @@ impl<P: Platform> Device<'_, '_, P> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
         self.host_writes(buffer.0, WHAT)?;
         // A cache may hold old neighbours of what is written, which the GPU has written since.
-        self.platform.observe();
-        self.platform.invalidate(at.span(length));
-        self.platform.write_bytes(at, bytes);
-        self.platform.clean(at.span(length));
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(at.span(length));
+        self.hw.platform.write_bytes(at, bytes);
+        self.hw.platform.clean(at.span(length));
         self.host_wrote(buffer.0);
         Ok(())
     }
@@ -85,9 +85,9 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
         self.host_reads(buffer.0, WHAT)?;
-        self.platform.observe();
-        self.platform.invalidate(at.span(length));
-        self.platform.read_bytes(at, bytes);
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(at.span(length));
+        self.hw.platform.read_bytes(at, bytes);
         Ok(())
     }
 

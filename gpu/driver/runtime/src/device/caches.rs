@@ -185,8 +185,8 @@ impl<P: Platform> Device<'_, '_, P> {
         let id = match reach {
             Reach::All if self.caches.partial == 0 && self.is_running() => {
                 // The id is read when what was written is in memory.
-                self.platform.publish();
-                self.platform.read_word(LATEST_FLUSH)
+                self.hw.platform.publish();
+                self.hw.platform.read_word(LATEST_FLUSH)
             }
             _ => FLUSH_ALWAYS,
         };
@@ -254,7 +254,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if !self.is_running() {
             return Ok(());
         }
-        match flush(&mut self.platform, CacheFlush::ALL) {
+        match flush(&mut self.hw.platform, CacheFlush::ALL) {
             Ok(()) => {
                 self.caches.emptied();
                 Ok(())

@@ -1,4 +1,4 @@
-//! Loss: what takes the whole device down. What is done then is in `phase.rs`.
+//! Loss: what takes the whole device down. What is done then is in `recovery.rs`.
 //!
 //! Facts: hardware/csf-mmio.md sections 8, 11 and 16.9.
 
@@ -73,8 +73,8 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     pub(super) fn crash(&mut self, fault: Option<MmuFault>) -> DeviceLost {
-        let mcu_status = self.platform.read_word(MCU_STATUS);
-        let halt_status = self.interface.global.halt_status(&mut self.platform);
+        let mcu_status = self.hw.platform.read_word(MCU_STATUS);
+        let halt_status = self.hw.interface.global.halt_status(&mut self.hw.platform);
         DeviceLost::Firmware(FirmwareCrash {
             mcu_status,
             halt_status,

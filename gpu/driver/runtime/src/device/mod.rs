@@ -12,16 +12,19 @@ mod buffers;
 mod caches;
 mod counters;
 mod dump;
+mod faults;
+mod groups;
 mod heap;
+mod hw;
 mod images;
 mod loss;
 mod objects;
-mod phase;
-mod place;
 mod poll;
 mod power;
 mod queues;
+mod recovery;
 mod run;
+mod schedule;
 mod semaphores;
 mod shutdown;
 mod spaces;
@@ -36,6 +39,7 @@ pub(crate) use backlog::Entry;
 pub use bring_up::{BringUpError, Failed, Options};
 pub use counters::{CountersError, Counts};
 pub use heap::{TilerHeapConfig, TilerHeapInfo};
+pub(crate) use hw::Hw;
 pub use images::ImagePart;
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
@@ -48,7 +52,7 @@ pub use submit::SubmitInfo;
 
 use crate::command::{Uniforms, Words};
 use crate::error::Error;
-use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
+use crate::firmware::{LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
 use crate::group::Group;
 use crate::links::Links;
@@ -63,10 +67,9 @@ use caches::Caches;
 use counters::CounterRing;
 use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::Version;
-use eitri_csf::registers::control::Coherency;
-use phase::Phase;
 use poll::Watch;
 use power::Power;
+use recovery::Phase;
 
 /// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
 ///
@@ -82,15 +85,12 @@ use power::Power;
 #[derive(Debug)]
 #[must_use = "a device that is dropped leaves its GPU running"]
 pub struct Device<'s, 'd, P> {
-    pub(crate) platform: P,
-    pub(crate) properties: Properties,
-    pub(crate) coherency: Coherency,
+    pub(crate) hw: Hw<P>,
     pub(crate) options: Options,
     pub(crate) memory: Memory,
     /// The firmware's address space: its sections, suspend buffers, user pages.
     pub(crate) firmware_vm: Vm,
     pub(crate) image: LoadedImage<'d>,
-    pub(crate) interface: Interface,
     pub(crate) spaces: Slab<'s, Vm>,
     pub(crate) groups: Slab<'s, Group>,
     pub(crate) jobs: Slab<'s, Job>,
@@ -153,12 +153,12 @@ pub struct Device<'s, 'd, P> {
 impl<P: Platform> Device<'_, '_, P> {
     /// What the GPU is and has.
     pub fn properties(&self) -> &Properties {
-        &self.properties
+        &self.hw.properties
     }
 
     /// The interface version that the running firmware offers.
     pub fn interface_version(&self) -> Version {
-        self.interface.version
+        self.hw.interface.version
     }
 
     /// The git hash of the firmware's build, if its image has one.
@@ -168,7 +168,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The platform, to look at. Only the runtime programs the GPU.
     pub fn platform(&self) -> &P {
-        &self.platform
+        &self.hw.platform
     }
 
     /// Why the GPU was lost the last time, whether it came back or not.

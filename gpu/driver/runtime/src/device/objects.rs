@@ -537,12 +537,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ) -> Result<[Option<Mapping>; AT_ONCE], Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let mapped = vm.map(&mut self.platform, &mut self.memory, wanted);
+        let mapped = vm.map(&mut self.hw.platform, &mut self.memory, wanted);
         mapped.map_err(|(pages, error)| {
             // A space that does not obey has cost the device: the GPU is stopped before its memory has a new owner.
             self.note(error);
             for pages in pages.into_iter().flatten() {
-                self.memory.give_back(&mut self.platform, pages);
+                self.memory.give_back(&mut self.hw.platform, pages);
             }
             error.into()
         })
@@ -557,16 +557,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ) -> Result<(), Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let unmapped = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
+        let unmapped = vm.unmap(&mut self.hw.platform, &mut self.memory, &mappings);
         if let Err(error) = unmapped {
             self.note(error);
             // The GPU is stopped now, if the space did not obey: what is left is to change the tables in memory.
             let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-            let _ = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
+            let _ = vm.unmap(&mut self.hw.platform, &mut self.memory, &mappings);
         }
         for mapping in mappings.into_iter().flatten() {
             self.memory
-                .give_back(&mut self.platform, mapping.into_pages());
+                .give_back(&mut self.hw.platform, mapping.into_pages());
         }
         Ok(unmapped?)
     }

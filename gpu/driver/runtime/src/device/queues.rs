@@ -4,11 +4,13 @@
 
 use super::{Device, Entry};
 use crate::error::{Error, Table, Thing};
-use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS};
+use crate::group::{Endpoints, Group, GroupMemory, Off, Residency, STREAMS, Termination};
 use crate::handle::{Fence, Queue, Space};
 use crate::platform::Platform;
+use crate::policy::{Event, Outcome, outcome};
 use crate::queue::{Job, Places, Ring, Status, Stream, StreamShape};
 use crate::scheduler::Priority;
+use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, NOTHING, Protection};
 use eitri_cs::SubQueue;
 
@@ -45,7 +47,7 @@ impl<P: Platform> Device<'_, '_, P> {
             cores,
             streams: urgency,
         } = config;
-        let usable = self.properties.cores;
+        let usable = self.hw.properties.cores;
         let cores = cores.unwrap_or(usable);
         if cores == 0 || cores & !usable != 0 {
             return Err(Error::Cores {
@@ -64,9 +66,9 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(full);
         }
         let shape = StreamShape::new(
-            self.properties.arch,
-            self.interface.registers(),
-            self.interface.scoreboards(),
+            self.hw.properties.arch,
+            self.hw.interface.registers(),
+            self.hw.interface.scoreboards(),
         )?;
         let owns_space = space.is_none();
         let space = match space {
@@ -104,28 +106,17 @@ impl<P: Platform> Device<'_, '_, P> {
             priority,
             endpoints: Endpoints {
                 cores,
-                tilers: self.properties.tilers,
+                tilers: self.hw.properties.tilers,
             },
             space: space.0,
             owns_space,
             streams,
             memory,
-            residency: Residency::Off,
-            slot: None,
-            number: 0,
-            saved: false,
-            idle: false,
-            unseen: false,
-            exhausted: 0,
-            blocked: false,
-            waiting: [None; STREAMS],
-            adrift: false,
-            keeps_state: false,
+            residency: Residency::Off(Off::FRESH),
+            relies_on_registers: false,
             stamp: 0,
             backlog: Entry::NONE,
-            doom: None,
-            stopped: None,
-            leaving: false,
+            ending: None,
         };
         // There is a place: it was looked for above.
         self.groups.insert(group).map(Queue).map_err(|_| full)
@@ -157,8 +148,7 @@ impl<P: Platform> Device<'_, '_, P> {
             }
         }
         if let Some(group) = self.groups.get_mut(queue.0) {
-            group.leaving = true;
-            group.doom = group.doom.or(Some(Doom::Cancelled));
+            group.end_for(Termination::Cancelled).destroyed = true;
             self.leaving = self.leaving.saturating_add(1);
         }
         self.restless = true;
@@ -174,12 +164,19 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there is no such queue.
     pub fn cancel(&mut self, queue: Queue) -> Result<(), Error> {
         self.group(queue)?;
-        if let Some(group) = self.groups.get_mut(queue.0) {
-            group.doom = group.doom.or(Some(Doom::Cancelled));
+        self.cancel_group(queue.0);
+        Ok(())
+    }
+
+    /// Lets a group end, if it has not ended yet.
+    pub(super) fn cancel_group(&mut self, key: Key) {
+        if let Some(group) = self.groups.get_mut(key)
+            && outcome(Event::Cancelled, group.residency.state()) == Outcome::Ends
+        {
+            group.end_for(Termination::Cancelled);
         }
         self.restless = true;
-        self.file(queue.0);
-        Ok(())
+        self.file(key);
     }
 
     /// The address space of a queue.
@@ -206,7 +203,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.group(queue)?;
         let group = self.groups.get(queue.0);
         let stream = group.and_then(|group| group.stream(sub_queue));
-        Ok(stream.map_or(0, |stream| stream.reached(&mut self.platform)))
+        Ok(stream.map_or(0, |stream| stream.reached(&mut self.hw.platform)))
     }
 
     /// Gives the place of a failed job back. Its outcome, and that of the jobs before it, is not known afterwards.
@@ -225,7 +222,10 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The group of a queue that its owner has not destroyed.
     pub(crate) fn group(&self, queue: Queue) -> Result<&Group, Error> {
-        let group = self.groups.get(queue.0).filter(|group| !group.leaving);
+        let group = self
+            .groups
+            .get(queue.0)
+            .filter(|group| !group.is_destroyed());
         group.ok_or(Error::Gone { what: Thing::Queue })
     }
 
@@ -238,7 +238,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(key) = self.groups.key_at(index) else {
                 continue;
             };
-            let done = |group: &Group| group.leaving && group.is_off();
+            let done = |group: &Group| group.is_destroyed() && group.is_off();
             if !self.groups.get(key).is_some_and(done) {
                 continue;
             }
@@ -278,7 +278,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     #[inline(never)]
     fn group_memory(&mut self, space: Space) -> Result<GroupMemory, Error> {
-        let facts = self.interface.facts;
+        let facts = self.hw.interface.facts;
         let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);
         // Shaders reach what is in the queue's own space: only what its streams have to write is writable there.
         #[rustfmt::skip]

@@ -10,7 +10,7 @@ use crate::access::Access;
 use crate::command::{CommandError, Level};
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
-use crate::group::{Doom, Group, Residency, doorbell};
+use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
 use crate::queue::{CacheUse, MOST_POINTS, Points, PushError, SubQueue, Work, fault_of};
@@ -236,7 +236,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let fence = self.push(queue, sub_queue, &work)?;
         if let Some(group) = self.groups.get_mut(queue.0) {
-            group.keeps_state = true;
+            group.relies_on_registers = true;
         }
         Ok(fence)
     }
@@ -245,19 +245,19 @@ impl<P: Platform> Device<'_, '_, P> {
         self.alive()?;
         const GONE: Error = Error::Gone { what: Thing::Queue };
         let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
-        if group.leaving {
+        if group.is_destroyed() {
             return Err(GONE);
         }
         if group.space != work.space {
             let what = Thing::CommandBuffer;
             return Err(Error::OtherSpace { what });
         }
-        if group.doom.is_some() || group.residency == Residency::Dead {
+        if group.ending.is_some() || group.residency == Residency::Dead {
             return Err(has_failed(group, queue, sub_queue));
         }
         let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
         let begins = self.caches.begin(work.uses);
-        let (platform, jobs) = (&mut self.platform, &mut self.jobs);
+        let (platform, jobs) = (&mut self.hw.platform, &mut self.jobs);
         let job = (queue, work, &begins);
         let points = work.points.and_then(|points| self.points.get(points));
         let pushed = match points {
@@ -276,17 +276,15 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         self.in_flight = self.in_flight.saturating_add(1);
         self.power.idle_since = None;
-        group.idle = false;
-        group.blocked = false;
-        let on = matches!(group.residency, Residency::On { .. });
-        let (slot, space) = (group.slot, group.space);
-        match on && self.is_running() && self.seated(space).is_some() {
-            true => {
-                if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
-                    self.platform.ring(doorbell(slot));
-                }
+        group.wake();
+        let (seated, space) = (group.residency.seated(), group.space);
+        let slot = seated.filter(|seated| seated.is_running());
+        let slot = slot.and_then(|seated| self.hw.interface.slots.get(seated.slot));
+        match slot.map(doorbell) {
+            Some(doorbell) if self.is_running() && self.seated(space).is_some() => {
+                self.hw.platform.ring(doorbell);
             }
-            false => self.make_seen(queue.0),
+            _ => self.make_seen(queue.0),
         }
         Ok(Fence {
             queue,
@@ -305,18 +303,21 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(group) = self.groups.get(key) else {
             return;
         };
-        let on = matches!(group.residency, Residency::On { .. });
-        let starting = matches!(group.residency, Residency::Starting { .. });
-        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
-        // and once its space is in the hardware.
-        let unseen = starting || on && self.seated(group.space).is_none();
-        if let Some(group) = self.groups.get_mut(key) {
-            group.unseen |= unseen;
+        let has_space = self.seated(group.space).is_some();
+        let group = self.groups.get_mut(key);
+        if let Some(seated) = group.and_then(|group| group.residency.seated_mut()) {
+            // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
+            // and once its space is in the hardware.
+            match seated.stage {
+                Stage::Starting { .. } => seated.unseen = true,
+                Stage::Running { .. } => {
+                    seated.unseen |= !has_space;
+                    return;
+                }
+                Stage::Waiting | Stage::Suspending { .. } | Stage::Terminating { .. } => {}
+            }
         }
-        if on {
-            return;
-        }
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         match running {
             true => {
                 if let Err(lost) = self.arrange(now) {
@@ -344,14 +345,13 @@ fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
         sub_queue,
         point: 0,
     };
-    let cause = match group.doom {
-        Some(Doom::Cancelled) => Cause::Cancelled,
-        Some(Doom::NotSuspended) => Cause::NotSuspended,
-        Some(Doom::Space { fault, .. }) => Cause::Mmu(fault),
-        Some(Doom::Stream) | None => Cause::Lost,
-    };
+    let why = group.ending.map(|ending| ending.why);
+    let cause = why.map_or(Cause::Lost, |why| why.cause_of_refusal());
     let mut fault = fault_of(stream, cause, Recovery::NewQueue);
     fault.job = None;
-    let fault = group.stopped.unwrap_or(fault);
+    let fault = group
+        .ending
+        .and_then(|ending| ending.fault)
+        .unwrap_or(fault);
     Error::QueueFailed { queue, fault }
 }
