@@ -68,7 +68,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.set = Some(set);
             return Ok(self);
         }
-        self.refer(set.0, Thing::DescriptorSet)?;
+        if !new.mentioned {
+            self.refer(set.0, Thing::DescriptorSet)?;
+        }
         self.bind_set(new);
         self.set = Some(set);
         Ok(self)

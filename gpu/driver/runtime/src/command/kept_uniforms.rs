@@ -83,15 +83,24 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some((set, pipeline)) = self.keeper() else {
             return Ok(false);
         };
-        let (places, list) = (set.places, set.list);
+        let (places, list, all_mentioned) = (set.places, set.list, set.all_mentioned);
+        let whole = set.whole;
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
         let mut first = [0; 3];
         self.device.hw.platform.read_words(at, &mut first);
         let [key, second, counts] = first;
-        if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
+        if key != pipeline.0.number() || second != places.version {
             return Ok(false);
+        }
+        if !all_mentioned {
+            if !self.mention_bound(list)? {
+                return Ok(false);
+            }
+            if let Some(whole) = whole {
+                self.device.all_is_mentioned(whole.0);
+            }
         }
         let device = &mut *self.device;
         let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);

@@ -17,6 +17,7 @@ use crate::platform::Platform;
 use crate::queue::{Begin, CacheUse, JobFlush, Reach};
 use crate::slab::Key;
 use crate::vm::VmError;
+use core::ops::Range;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::registers::doorbell::{FLUSH_ALWAYS, LATEST_FLUSH};
 
@@ -119,7 +120,15 @@ impl Caches {
 
     /// A job is over that began so. `done`: it has run, so that what it began with has happened to all that was there at the
     /// stamp.
+    #[inline]
     pub(super) fn end(&mut self, uses: CacheUse, begin: Begin, done: bool) {
+        if begin.reach.is_some() || uses.concerns_others() {
+            self.end_with(uses, begin, done);
+        }
+    }
+
+    #[inline(never)]
+    fn end_with(&mut self, uses: CacheUse, begin: Begin, done: bool) {
         let Begin { reach, stamp, .. } = begin;
         if is_partial(uses, begin) {
             self.partial = self.partial.saturating_sub(1);
@@ -195,33 +204,45 @@ impl<P: Platform> Device<'_, '_, P> {
         self.caches.pending = Some(Pending { flush, stamp });
     }
 
-    /// Lets the host see what jobs have written to an object.
+    /// Lets the host see what jobs have written to a part of an object.
     ///
     /// # Errors
     /// If the caches are not flushed in time, which costs the device; or if the GPU was reset before they were, and what jobs
     /// wrote there is lost.
-    pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(crate) fn host_reads(
+        &mut self,
+        key: Key,
+        what: Thing,
+        part: &Range<u64>,
+    ) -> Result<(), Error> {
         self.object(key, what)?;
         self.quiet();
         let object = self.updated(key, what)?;
-        match (object.doubtful, object.uses > 0 && !object.uncached) {
-            (true, _) => Err(Error::ContentsLost { what }),
+        if object.lost.overlaps(part) {
+            Err(Error::ContentsLost { what })
+        } else if object.uses > 0 && !object.uncached {
             // A job in flight may have signalled that what it wrote is to be read.
-            (false, true) => self.empty_caches(),
-            (false, false) => self.empty_caches_of(key, what),
+            self.empty_caches()
+        } else {
+            self.empty_caches_of(key, what)
         }
     }
 
-    /// The host is about to write to an object: nothing that a job has written there before comes on top of it.
+    /// The host is about to write to a part of an object: nothing that a job has written there before comes on top of it.
     ///
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
-    pub(crate) fn host_writes(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(crate) fn host_writes(
+        &mut self,
+        key: Key,
+        what: Thing,
+        part: &Range<u64>,
+    ) -> Result<(), Error> {
         self.object(key, what)?;
         self.quiet();
         self.empty_caches_of(key, what)?;
         if let Some(object) = self.objects.get_mut(key) {
-            object.doubtful = false;
+            object.lost.restore(part);
         }
         Ok(())
     }
@@ -280,7 +301,9 @@ impl<P: Platform> Device<'_, '_, P> {
         self.update_uses();
         let flushed = self.caches.flushed;
         for (_, object) in self.objects.iter_mut() {
-            object.doubtful |= !object.uncached && object.touched > flushed;
+            if !object.uncached && object.touched > flushed {
+                object.lose_contents();
+            }
         }
     }
 

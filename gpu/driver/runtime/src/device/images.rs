@@ -130,12 +130,16 @@ impl<P: Platform> Device<'_, '_, P> {
         let lies = info.level(level, layer);
         let memory = self.object(image.0, WHAT)?.mapping.memory();
         let skipped = lies.slice.saturating_mul(slice.into());
-        let at = memory.offset(lies.offset).offset(skipped);
+        let offset = lies.offset.saturating_add(skipped);
+        let (at, part) = (
+            memory.offset(offset),
+            offset..offset.saturating_add(lies.slice),
+        );
         let is_in = matches!(way, Way::In(_));
         if is_in {
-            self.host_writes(image.0, WHAT)?;
+            self.host_writes(image.0, WHAT, &part)?;
         } else {
-            self.host_reads(image.0, WHAT)?;
+            self.host_reads(image.0, WHAT, &part)?;
         }
         // A cache may hold old neighbours of what is written, or old texels of what is read, which the GPU has written since.
         self.hw.platform.observe();

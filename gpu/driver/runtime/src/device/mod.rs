@@ -18,6 +18,7 @@ mod heap;
 mod hw;
 mod images;
 mod loss;
+mod lost_contents;
 mod objects;
 mod poll;
 mod power;
@@ -63,6 +64,7 @@ use crate::scheduler::Scheduler;
 use crate::seats::Seats;
 use crate::slab::{Key, Slab};
 use crate::vm::Vm;
+use crate::warning::Warning;
 use caches::Caches;
 use counters::CounterRing;
 use eitri_cs::builder::BuildFault;
@@ -169,6 +171,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// The platform, to look at. Only the runtime programs the GPU.
     pub fn platform(&self) -> &P {
         &self.hw.platform
+    }
+
+    /// Oddities of the firmware's interface, as the last start of the GPU has found them: [`Device::poll`] starts a lost GPU again
+    /// without a [`Reporter`](crate::Reporter).
+    pub fn warnings(&self) -> &[Warning] {
+        &self.hw.interface.warnings
     }
 
     /// Why the GPU was lost the last time, whether it came back or not.

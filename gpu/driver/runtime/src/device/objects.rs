@@ -5,6 +5,7 @@
 //! ([`Device::settle`]). So submitting commands again costs one count, however much they use, and a job's end another.
 
 use super::heap::Heap;
+use super::lost_contents::LostContents;
 use super::{Device, DeviceLost};
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
@@ -29,8 +30,8 @@ pub(crate) struct Object<'d> {
     pub(super) touched: u64,
     /// The GPU's L2 does not cache it.
     pub(super) uncached: bool,
-    /// What jobs wrote into it was lost with the caches.
-    pub(super) doubtful: bool,
+    /// What jobs wrote into it and was lost with the caches.
+    pub(super) lost: LostContents,
     /// The last recording whose commands refer to it: [`Device::mention`].
     mentioned: u32,
     /// What it refers to.
@@ -47,7 +48,7 @@ impl<'d> Object<'d> {
             uses: 0,
             touched: 0,
             uncached: true,
-            doubtful: false,
+            lost: LostContents::NONE,
             mentioned: 0,
             list: List::EMPTY,
             kind,
@@ -81,6 +82,8 @@ pub(crate) enum Kind<'d> {
         bytes: u32,
         /// Of what is bound to it: no other set has it, nor has this one had it before.
         version: u64,
+        /// The last recording whose commands refer to everything that is bound to it.
+        all_mentioned: u32,
     },
     /// Commands.
     Commands(Commands),
@@ -277,8 +280,25 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             // Once in 2^32 recordings: what another has left is not taken for this one's.
             for (_, object) in self.objects.iter_mut() {
                 object.mentioned = 0;
+                if let Kind::Set { all_mentioned, .. } = &mut object.kind {
+                    *all_mentioned = 0;
+                }
             }
             self.recordings = 1;
+        }
+    }
+
+    /// Whether the commands that are being recorded refer to an object.
+    pub(crate) const fn is_mentioned(&self, object: &Object<'_>) -> bool {
+        object.mentioned == self.recordings
+    }
+
+    /// The commands that are being recorded refer to everything that is bound to a set.
+    pub(crate) fn all_is_mentioned(&mut self, set: Key) {
+        if let Some(object) = self.objects.get_mut(set)
+            && let Kind::Set { all_mentioned, .. } = &mut object.kind
+        {
+            *all_mentioned = self.recordings;
         }
     }
 
@@ -295,10 +315,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if object.space != space {
             return Err(Error::OtherSpace { what });
         }
-        match object.mentioned == self.recordings {
-            true => Ok(()),
-            false => self.mention_first(commands, key),
+        if self.is_mentioned(object) {
+            return Ok(());
         }
+        self.mention_first(commands, key)
     }
 
     #[inline(never)]

@@ -76,10 +76,10 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Err(lost) = polled {
             self.lose(lost, now);
         }
-        self.due = if self.is_running() {
-            Some(polled.unwrap_or(now))
-        } else {
-            self.poll_phase(now)
+        self.due = match polled {
+            _ if !self.is_running() => self.poll_phase(now),
+            Ok(due) => Some(due),
+            Err(_) => Some(now),
         };
         let lines = match self.due {
             Some(_) => Lines::ALL,

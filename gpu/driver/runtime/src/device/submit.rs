@@ -276,10 +276,9 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         self.in_flight = self.in_flight.saturating_add(1);
         self.power.idle_since = None;
-        group.wake();
-        let (seated, space) = (group.residency.seated(), group.space);
-        let slot = seated.filter(|seated| seated.is_running());
-        let slot = slot.and_then(|seated| self.hw.interface.slots.get(seated.slot));
+        let space = group.space;
+        let slot = group.wake();
+        let slot = slot.and_then(|slot| self.hw.interface.slots.get(slot));
         match slot.map(doorbell) {
             Some(doorbell) if self.is_running() && self.seated(space).is_some() => {
                 self.hw.platform.ring(doorbell);

@@ -77,6 +77,8 @@ fn come_up(offset: usize, word: u32, warnings: &[&str]) -> Device<'static, 'stat
     let up = Device::bring_up(gpu(), image, storage(), Options::default(), &mut heard);
     let device = up.expect("it can be lived with");
     assert_eq!(heard.0, warnings);
+    let kept: Vec<String> = device.warnings().iter().map(Warning::to_string).collect();
+    assert_eq!(kept, warnings, "the device keeps them");
     device
 }
 

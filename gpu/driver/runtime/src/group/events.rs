@@ -36,6 +36,9 @@ impl Group {
             slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
         }
         let events = slot.requests().take_events(platform, GROUP_EVENTS);
+        if asking == 0 && events == 0 && whom == Whom::Asking {
+            return Reported::NOTHING;
+        }
         // What the events are about stands in words that are read after them.
         platform.observe();
         let mut bells = 0;

@@ -134,13 +134,18 @@ impl Group {
         interface.slots.get(self.slot()?)
     }
 
-    /// The group has work again.
-    pub(crate) const fn wake(&mut self) {
+    /// The group has work again; gives its slot if it runs there.
+    #[inline]
+    pub(crate) fn wake(&mut self) -> Option<usize> {
         match &mut self.residency {
             Residency::Off(off) => off.blocked = None,
-            Residency::Seated(seated) => seated.idle = false,
+            Residency::Seated(seated) => {
+                seated.idle = false;
+                return seated.is_running().then_some(seated.slot);
+            }
             Residency::Dead => {}
         }
+        None
     }
 
     /// Asks the firmware to start or resume the group on its slot.

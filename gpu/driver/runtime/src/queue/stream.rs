@@ -453,7 +453,10 @@ impl Stream {
         if self.oldest(jobs).is_some_and(in_flight) {
             return Status::Pending;
         }
-        let mut kept = jobs.iter().filter(|_| self.failures > 0);
+        let mut kept = (self.failures > 0)
+            .then(|| jobs.iter())
+            .into_iter()
+            .flatten();
         match kept.find(|(_, job)| job.fence == fence) {
             Some((_, job)) => job.fault.map_or(Status::Pending, Status::Failed),
             None if fence.point <= self.discarded => Status::Unknown,
