@@ -1,4 +1,4 @@
-//! Access: registers and shared words by the rows of the tables, never by bare offsets.
+//! RegisterAccess: registers and shared words by the rows of the tables, never by bare offsets.
 //!
 //! A 64-bit register is two accesses, low word first; a 64-bit word of memory is one, unless the
 //! firmware has put its block at an odd multiple of 4. Then the halves are read so that they belong together, and written low
@@ -10,7 +10,7 @@ use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
 use eitri_csf::table::{Register, Width};
 
 /// Reads and writes registers by table row, for every platform.
-pub trait Access: Platform {
+pub trait RegisterAccess: Platform {
     /// Reads a register of the window.
     fn read(&mut self, register: Register) -> u64 {
         let low = u64::from(self.read32(register.offset));
@@ -40,7 +40,7 @@ pub trait Access: Platform {
     }
 }
 
-impl<P: Platform> Access for P {}
+impl<P: Platform> RegisterAccess for P {}
 
 const fn high_word(offset: u32) -> u32 {
     offset.wrapping_add(4)

@@ -5,7 +5,7 @@
 //! holds.  Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
 //! so that a late interrupt is not a failure.  Facts: limits are those of hardware/csf-mmio.md section 16.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
 use core::fmt;
 use core::time::Duration;
@@ -194,7 +194,7 @@ impl Awaited {
         pause(self.begun, now)
     }
 
-    /// That it will not be fulfilled any more, whatever time is left.
+    /// Reports the condition as failed now, before its deadline.
     pub(crate) fn missed<P: Platform>(&self, platform: &mut P) -> TimedOut {
         let value = self.read(platform);
         self.timed_out(value)

@@ -185,9 +185,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Where the space of a set has an object that is to be bound to it.
     fn address_in(&self, place: &Place, target: Key, what: Thing) -> Result<u64, Error> {
         let object = self.object(target, what)?;
-        match object.space == place.space {
-            true => Ok(object.mapping.address().0),
-            false => Err(Error::OtherSpace { what }),
+        if object.space == place.space {
+            Ok(object.mapping.address().0)
+        } else {
+            Err(Error::OtherSpace { what })
         }
     }
 
@@ -242,7 +243,7 @@ impl<P: Platform> Device<'_, '_, P> {
 }
 
 impl Place {
-    /// That a part of a buffer is too small.
+    /// The refusal of a part of a buffer that is too small.
     const fn too_small(&self, bytes: u64, needed: u32) -> CommandError {
         CommandError::TooSmall {
             set: self.set,

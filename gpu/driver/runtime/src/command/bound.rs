@@ -68,9 +68,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.set = Some(set);
             return Ok(self);
         }
-        if !new.mentioned {
-            self.refer(set.0, Thing::DescriptorSet)?;
-        }
+        self.refer(set.0, Thing::DescriptorSet)?;
         self.bind_set(new);
         self.set = Some(set);
         Ok(self)

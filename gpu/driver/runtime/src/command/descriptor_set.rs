@@ -41,10 +41,6 @@ pub(super) struct BoundSet {
     pub(super) list: List,
     /// Where it keeps uniforms.
     pub(super) places: Places,
-    /// The commands that are being recorded refer to the set.
-    pub(super) mentioned: bool,
-    /// They refer to everything that is bound to it, too.
-    pub(super) all_mentioned: bool,
 }
 
 /// How far a buffer's bound part is moved when its set is bound to commands: the dynamic offset of one descriptor.
@@ -101,7 +97,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             table,
             bytes: u32::try_from(length).unwrap_or(u32::MAX),
             version: self.next_set_version(),
-            all_mentioned: 0,
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -144,7 +139,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             table,
             bytes,
             version,
-            all_mentioned,
             ..
         } = object.kind
         else {
@@ -165,8 +159,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             alone: Some(address.0 | u64::from(resource_entries(table))),
             list: object.list,
             places: Places::between(own, end, version),
-            mentioned: self.is_mentioned(object),
-            all_mentioned: all_mentioned == self.recordings,
         })
     }
 

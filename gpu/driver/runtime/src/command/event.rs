@@ -146,9 +146,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             scope: SyncScope::System,
             error_propagate: true,
             wait_mask,
-            signal_slot: match deferred {
-                true => words::SIGNALS,
-                false => Slot::default(),
+            signal_slot: if deferred {
+                words::SIGNALS
+            } else {
+                Slot::default()
             },
             ..SyncSet32::default()
         })?;

@@ -14,10 +14,10 @@ use crate::handle::{DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
 use heapless::Vec;
 
-/// Words of a place: the pipeline, the version of the set, and the uniforms.
+/// EncodedInstructions of a place: the pipeline, the version of the set, and the uniforms.
 const WORDS: usize = 32;
 const BYTES: u64 = WORDS as u64 * 8;
-/// Words of the uniforms.
+/// EncodedInstructions of the uniforms.
 pub(super) const MOST: usize = WORDS - 2;
 /// Places of a set at most.
 const PLACES: u64 = 255;
@@ -27,7 +27,7 @@ const PLACES: u64 = 255;
 pub(super) struct Places {
     start: PhysicalAddress,
     count: u8,
-    /// Of what is bound to the set.
+    /// Version of what is bound to the set.
     version: u64,
 }
 
@@ -83,24 +83,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some((set, pipeline)) = self.keeper() else {
             return Ok(false);
         };
-        let (places, list, all_mentioned) = (set.places, set.list, set.all_mentioned);
-        let whole = set.whole;
+        let (places, list) = (set.places, set.list);
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
         let mut first = [0; 3];
         self.device.hw.platform.read_words(at, &mut first);
         let [key, second, counts] = first;
-        if key != pipeline.0.number() || second != places.version {
+        if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
             return Ok(false);
-        }
-        if !all_mentioned {
-            if !self.mention_bound(list)? {
-                return Ok(false);
-            }
-            if let Some(whole) = whole {
-                self.device.all_is_mentioned(whole.0);
-            }
         }
         let device = &mut *self.device;
         let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);

@@ -59,9 +59,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// Invalidates read-only caches if what is sampled may stand there as it was before it was written.
     pub(super) fn refresh_texels(&mut self) -> Result<(), Error> {
-        match self.stale_texels {
-            true => self.flush(Reach::ReadOnly),
-            false => Ok(()),
+        if self.stale_texels {
+            self.flush(Reach::ReadOnly)
+        } else {
+            Ok(())
         }
     }
 

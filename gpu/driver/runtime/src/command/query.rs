@@ -139,9 +139,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             state: StoredState::Timestamp,
             address: words::ADDRESS,
             wait_mask,
-            signal_slot: match deferred {
-                true => words::STATES,
-                false => Slot::default(),
+            signal_slot: if deferred {
+                words::STATES
+            } else {
+                Slot::default()
             },
             ..StoreState::default()
         })?;

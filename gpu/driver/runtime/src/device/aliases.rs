@@ -76,7 +76,7 @@ impl<P: Platform> Device<'_, '_, P> {
             *aliased = true;
         }
         let gone = Error::Gone { what: Thing::Space };
-        self.quiet();
+        self.wait_for_mmu();
         let vm = self.spaces.get_mut(key).ok_or(gone)?;
         let part = Part {
             range,
@@ -105,7 +105,7 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(Error::Occupied { what, number });
         }
         let gone = Error::Gone { what: Thing::Space };
-        self.quiet();
+        self.wait_for_mmu();
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let unmapped = vm
             .space
@@ -123,7 +123,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (space, mapping) = (object.space, &object.mapping);
         let part = mapping.memory().span(mapping.bytes());
-        self.quiet();
+        self.wait_for_mmu();
         let Some(vm) = self.spaces.get_mut(space) else {
             return Ok(());
         };

@@ -8,7 +8,7 @@ use super::power::{Power, supply};
 use super::recovery::Phase;
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
 use super::{Device, DeviceLost, Hw};
-use crate::command::{Uniforms, Words};
+use crate::command::{EncodedInstructions, Uniforms};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
 };
@@ -142,8 +142,11 @@ const fn for_jobs(address_spaces: u32) -> u32 {
 }
 
 /// The instructions that recording writes, for streams as the firmware has them.
-pub(super) fn words(properties: &Properties, interface: &Interface) -> Result<Words, BuildFault> {
-    Words::new(
+pub(super) fn words(
+    properties: &Properties,
+    interface: &Interface,
+) -> Result<EncodedInstructions, BuildFault> {
+    EncodedInstructions::new(
         properties.arch,
         interface.registers(),
         interface.scoreboards(),

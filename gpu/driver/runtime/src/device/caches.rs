@@ -9,7 +9,7 @@
 //! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2), csf-mmio.md 6 and 13, csf-scheduling.md 4.
 
 use super::{Device, DeviceLost, Object};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::error::{Error, Thing};
 use crate::gpu::caches::flush;
 use crate::mmu::MmuError;
@@ -73,7 +73,7 @@ impl Caches {
         self.next()
     }
 
-    /// What the next job has to begin with, for a job that flushes by itself as `uses` says.
+    /// The flush to put before the next job, given the flushes that the job does itself.
     // FACT: whether a flush of some caches moves LATEST_FLUSH is not published (hardware/csf-mmio.md 13 says "the last cache
     // flush performed"); if it does, an id must not be trusted while one may happen, so it is dropped then. Settled by
     // LATEST_FLUSH before and after a FLUSH_CACHE2 that only invalidates, on any board.
@@ -173,14 +173,15 @@ impl<P: Platform> Device<'_, '_, P> {
     /// The host has written to an object, and cleaned what it wrote: if the GPU may hold older lines, the next job begins with a
     /// flush.
     pub(crate) fn host_wrote(&mut self, key: Key) {
-        let Ok(object) = self.updated(key, Thing::Buffer) else {
+        let Ok(object) = self.refreshed(key, Thing::Buffer) else {
             return;
         };
         // Memory that the L2 does not cache may still be in the caches of the cores.
         let (used, touched, uncached) = (object.uses > 0, object.touched, object.uncached);
-        let (reach, since) = match uncached {
-            true => (Reach::Cores, self.caches.refreshed),
-            false => (Reach::All, self.caches.flushed),
+        let (reach, since) = if uncached {
+            (Reach::Cores, self.caches.refreshed)
+        } else {
+            (Reach::All, self.caches.flushed)
         };
         if used || touched > since {
             self.flush_first(reach);
@@ -216,8 +217,8 @@ impl<P: Platform> Device<'_, '_, P> {
         part: &Range<u64>,
     ) -> Result<(), Error> {
         self.object(key, what)?;
-        self.quiet();
-        let object = self.updated(key, what)?;
+        self.wait_for_mmu();
+        let object = self.refreshed(key, what)?;
         if object.lost.overlaps(part) {
             Err(Error::ContentsLost { what })
         } else if object.uses > 0 && !object.uncached {
@@ -239,7 +240,7 @@ impl<P: Platform> Device<'_, '_, P> {
         part: &Range<u64>,
     ) -> Result<(), Error> {
         self.object(key, what)?;
-        self.quiet();
+        self.wait_for_mmu();
         self.empty_caches_of(key, what)?;
         if let Some(object) = self.objects.get_mut(key) {
             object.lost.restore(part);
@@ -250,7 +251,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Flushes the caches if they may hold lines of an object. Nothing else is under way: one flush at a time, and none while
     /// the GPU is being stopped, which brings everything to memory.
     fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        let object = self.updated(key, what)?;
+        let object = self.refreshed(key, what)?;
         let (uncached, touched) = (object.uncached, object.touched);
         if uncached || touched <= self.caches.flushed {
             return Ok(());
@@ -264,10 +265,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
     pub(crate) fn flush_for_waiters(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.updated(key, what)?.uses == 0 || self.caches.pending.is_none() {
+        if self.refreshed(key, what)?.uses == 0 || self.caches.pending.is_none() {
             return Ok(());
         }
-        self.quiet();
+        self.wait_for_mmu();
         self.empty_caches()
     }
 
@@ -290,15 +291,15 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Whether jobs have left what they wrote in the caches.
     pub(super) fn jobs_have_written(&mut self) -> bool {
-        self.update_uses();
+        self.refresh_uses();
         let flushed = self.caches.flushed;
         let left = |object: &Object<'_>| !object.uncached && object.touched > flushed;
         self.objects.iter().any(|(_, object)| left(object))
     }
 
-    /// What they left there can't be brought to memory before the reset: whoever reads it is told.
+    /// Notes what jobs left in the caches as lost, since it can't reach memory before the reset: a read of it fails.
     pub(super) fn forget_written(&mut self) {
-        self.update_uses();
+        self.refresh_uses();
         let flushed = self.caches.flushed;
         for (_, object) in self.objects.iter_mut() {
             if !object.uncached && object.touched > flushed {

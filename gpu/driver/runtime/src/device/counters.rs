@@ -4,7 +4,7 @@
 //! a power-off; a sum has 64 bits.  Facts: hardware/csf-perfcnt.md sections 1 to 3.
 
 use super::Device;
-use crate::access::{Access, SharedBlock};
+use crate::access::{RegisterAccess, SharedBlock};
 use crate::error::Error;
 use crate::firmware::{ANSWER, Asked, Channel, RequestIgnored};
 use crate::platform::{Lines, Platform};
@@ -326,9 +326,10 @@ impl<P: Platform> Device<'_, '_, P> {
         let it = &mut self.hw.platform;
         let found = SharedBlock::new(control).read_word(it, GLB_PRFCNT_SIZE);
         let arch = self.hw.properties.arch;
-        let features = match arch >= Arch::V11 {
-            true => it.read_word(PRFCNT_FEATURES),
-            false => 0,
+        let features = if arch >= Arch::V11 {
+            it.read_word(PRFCNT_FEATURES)
+        } else {
+            0
         };
         let slices = mem_features::L2_SLICES_MINUS_1.get(self.hw.properties.mem_features);
         let present = it.read(SHADER_PRESENT);

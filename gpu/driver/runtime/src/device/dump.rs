@@ -4,7 +4,7 @@
 //! is acknowledged.  Facts: hardware/csf-scheduling.md 7, csf-firmware.md 11 (STATUS_UPDATE).
 
 use super::{Device, Hw};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::fault::Cause;
 use crate::gpu::caches;
 use crate::group::{GroupMemory, STATUS, request_status, ring};
@@ -115,7 +115,7 @@ impl<P: Platform> Device<'_, '_, P> {
         room: &mut [Region],
         sink: &mut K,
     ) -> Result<Summary, WriteError<K::Error>> {
-        self.quiet();
+        self.wait_for_mmu();
         if self.is_running() {
             self.refresh();
         }
@@ -244,9 +244,10 @@ impl<P: Platform> Memory for Dumped<'_, '_, '_, P> {
 impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
     fn register(&mut self, offset: u32) -> u32 {
         // A GPU without supply does not answer.
-        match self.device.has_supply() {
-            true => self.device.hw.platform.read32(offset),
-            false => 0,
+        if self.device.has_supply() {
+            self.device.hw.platform.read32(offset)
+        } else {
+            0
         }
     }
 
@@ -278,9 +279,10 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
             let (slot, stream) = (slot_of(job.fence), job.fence.sub_queue as u32);
             let space = fault.mmu.map_or(NONE, |mmu| mmu.space);
             if let Cause::Exception(it) = fault.cause {
-                let reporter = match it.fatal {
-                    true => Reporter::StreamFatal,
-                    false => Reporter::StreamFault,
+                let reporter = if it.fatal {
+                    Reporter::StreamFatal
+                } else {
+                    Reporter::StreamFault
                 };
                 let code = u32::from(it.exception.0);
                 tell(Fault {

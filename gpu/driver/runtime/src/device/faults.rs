@@ -3,7 +3,7 @@
 //! Facts: hardware/gpu-mmu.md section 8, csf-mmio.md sections 7 and 8.
 
 use super::{Device, DeviceLost};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::fault::{Cause, GpuFault, Recovery};
 use crate::group::{STREAMS, SpaceFault, Termination};
 use crate::mmu::MmuFault;

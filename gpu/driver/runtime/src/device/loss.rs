@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-mmio.md sections 8, 11 and 16.9.
 
 use super::{BringUpError, Device};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::fault::{GpuFault, JobFault};
 use crate::firmware::RequestIgnored;
 use crate::mmu::{MmuError, MmuFault};

@@ -51,7 +51,7 @@ pub use run::Bound;
 pub use semaphores::SemaphorePoint;
 pub use submit::SubmitInfo;
 
-use crate::command::{Uniforms, Words};
+use crate::command::{EncodedInstructions, Uniforms};
 use crate::error::Error;
 use crate::firmware::{LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
@@ -107,7 +107,7 @@ pub struct Device<'s, 'd, P> {
     /// The commands that hold what they use, as a list.
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
-    pub(crate) words: Result<Words, BuildFault>,
+    pub(crate) words: Result<EncodedInstructions, BuildFault>,
     /// The uniforms of what is being recorded.
     pub(crate) uniforms: Uniforms,
     /// What the GPU's caches may hold.

@@ -2,7 +2,7 @@
 //!
 //! Commands hold what they refer to: from their first submission on it is counted as used, and it stays so when their jobs are
 //! over, until somebody asks for an object that is held. Then whatever only idle commands hold is let go
-//! ([`Device::settle`]). So submitting commands again costs one count, however much they use, and a job's end another.
+//! ([`Device::refresh_uses`]). So submitting commands again costs one count, however much they use, and a job's end another.
 
 use super::heap::Heap;
 use super::lost_contents::LostContents;
@@ -26,7 +26,7 @@ pub(crate) struct Object<'d> {
     /// How many commands hold it, and how often jobs in flight use it as a semaphore. 0: no job in flight uses it.
     pub(super) uses: u32,
     /// When a job that used it last ended and left lines of it in the GPU's caches: a stamp of [`super::caches`]. Of jobs whose
-    /// commands still hold it, those that had ended by [`Device::settle`].
+    /// commands still hold it, those that had ended by [`Device::refresh_uses`].
     pub(super) touched: u64,
     /// The GPU's L2 does not cache it.
     pub(super) uncached: bool,
@@ -56,7 +56,7 @@ impl<'d> Object<'d> {
     }
 }
 
-/// What it is.
+/// Kind of an object.
 #[derive(Debug)]
 pub(crate) enum Kind<'d> {
     /// Memory of shaders.
@@ -80,10 +80,8 @@ pub(crate) enum Kind<'d> {
         table: u8,
         /// Bytes of its descriptors.
         bytes: u32,
-        /// Of what is bound to it: no other set has it, nor has this one had it before.
+        /// Version of what is bound: no other set has it, nor has this one had it before.
         version: u64,
-        /// The last recording whose commands refer to everything that is bound to it.
-        all_mentioned: u32,
     },
     /// Commands.
     Commands(Commands),
@@ -187,11 +185,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.insert_object(object)
     }
 
-    /// That there is a place for an object, before memory is taken for it.
+    /// Fails if there is no place for an object, before memory is taken for it.
     pub(super) fn check_places(&self) -> Result<(), Error> {
-        match self.objects.len() < self.objects.capacity() {
-            true => Ok(()),
-            false => Err(self.no_places()),
+        if self.objects.len() < self.objects.capacity() {
+            Ok(())
+        } else {
+            Err(self.no_places())
         }
     }
 
@@ -280,25 +279,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             // Once in 2^32 recordings: what another has left is not taken for this one's.
             for (_, object) in self.objects.iter_mut() {
                 object.mentioned = 0;
-                if let Kind::Set { all_mentioned, .. } = &mut object.kind {
-                    *all_mentioned = 0;
-                }
             }
             self.recordings = 1;
-        }
-    }
-
-    /// Whether the commands that are being recorded refer to an object.
-    pub(crate) const fn is_mentioned(&self, object: &Object<'_>) -> bool {
-        object.mentioned == self.recordings
-    }
-
-    /// The commands that are being recorded refer to everything that is bound to a set.
-    pub(crate) fn all_is_mentioned(&mut self, set: Key) {
-        if let Some(object) = self.objects.get_mut(set)
-            && let Kind::Set { all_mentioned, .. } = &mut object.kind
-        {
-            *all_mentioned = self.recordings;
         }
     }
 
@@ -315,7 +297,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if object.space != space {
             return Err(Error::OtherSpace { what });
         }
-        if self.is_mentioned(object) {
+        if object.mentioned == self.recordings {
             return Ok(());
         }
         self.mention_first(commands, key)
@@ -349,9 +331,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         Ok(())
     }
 
-    /// That no job in flight uses an object.
+    /// Fails if a job in flight uses an object.
     pub(crate) fn unused(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.updated(key, what)?.uses == 0 {
+        if self.refreshed(key, what)?.uses == 0 {
             return Ok(());
         }
         match self.user_of(key, None) {
@@ -384,14 +366,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         None
     }
 
-    /// That a stream may run commands with memory of their own beside the jobs in flight.
+    /// Fails if commands with memory of their own can't run beside the jobs in flight of other streams.
     pub(crate) fn check_exclusive(
         &mut self,
         commands: Key,
         queue: Queue,
         sub_queue: SubQueue,
     ) -> Result<(), Error> {
-        self.update_uses();
+        self.refresh_uses();
         let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
             if let Some(object) = object
@@ -419,10 +401,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// An object as it is now: what [`Self::settle`] may change of it has changed.
-    pub(super) fn updated(&mut self, key: Key, what: Thing) -> Result<&Object<'d>, Error> {
+    /// The object as it is now: what [`Self::refresh_uses`] may change of it has changed.
+    pub(super) fn refreshed(&mut self, key: Key, what: Thing) -> Result<&Object<'d>, Error> {
         if self.object(key, what)?.uses > 0 {
-            self.update_uses();
+            self.refresh_uses();
         }
         self.object(key, what)
     }
@@ -458,7 +440,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Lets what only idle commands hold go, and notes what jobs that are over have left in the GPU's caches.
     #[cold]
-    pub(super) fn update_uses(&mut self) {
+    pub(super) fn refresh_uses(&mut self) {
         let mut next = self.holders.take();
         // There are no more holders than objects.
         for _ in 0..self.objects.capacity() {
@@ -555,7 +537,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         space: Option<Key>,
         wanted: [Wanted; AT_ONCE],
     ) -> Result<[Option<Mapping>; AT_ONCE], Error> {
-        self.quiet();
+        self.wait_for_mmu();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
         let mapped = vm.map(&mut self.hw.platform, &mut self.memory, wanted);
         mapped.map_err(|(pages, error)| {
@@ -575,7 +557,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         space: Option<Key>,
         mappings: [Option<Mapping>; AT_ONCE],
     ) -> Result<(), Error> {
-        self.quiet();
+        self.wait_for_mmu();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
         let unmapped = vm.unmap(&mut self.hw.platform, &mut self.memory, &mappings);
         if let Err(error) = unmapped {

@@ -305,12 +305,11 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.phase = Phase::Off;
             }
             PowerChange::On if stable => {
-                let start = match self.power.kept {
-                    true => {
-                        self.hw.interface.global.clear_halt(&mut self.hw.platform);
-                        Start::fast()
-                    }
-                    false => Start::slow(),
+                let start = if self.power.kept {
+                    self.hw.interface.global.clear_halt(&mut self.hw.platform);
+                    Start::fast()
+                } else {
+                    Start::slow()
                 };
                 self.phase = Phase::Starting(start);
             }

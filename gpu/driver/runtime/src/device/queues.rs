@@ -260,7 +260,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let goes = group.owns_space && other.is_none();
             // A space that does not obey has cost the device, which says so from now on.
             if goes {
-                self.quiet();
+                self.wait_for_mmu();
                 let _ = self.take_out(space);
             }
             let _ = self.unmap(Some(space), [Some(rings), Some(syncs), None]);

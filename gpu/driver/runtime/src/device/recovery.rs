@@ -27,7 +27,7 @@ use core::time::Duration;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::interface::global::GLB_ACK;
 
-/// What the device is in.
+/// State of the device.
 #[derive(Debug)]
 pub(super) enum Phase {
     /// It takes jobs.
@@ -36,7 +36,7 @@ pub(super) enum Phase {
     Saving(Instant),
     /// On the way off: the firmware is to halt.
     Halting(Reaching),
-    /// What they were saved to is on its way to memory.
+    /// The caches are being cleaned, so that what groups were saved to reaches memory.
     Cleaning(Flush),
     /// The microcontroller is to stop.
     Stopping(Reaching),
@@ -89,9 +89,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// The GPU is lost: begins to start it again, unless somebody wants to see it first as it is.
     pub(super) fn lose(&mut self, lost: DeviceLost, now: Instant) {
-        match self.hold_faults {
-            true => self.held_loss = self.held_loss.or(Some(lost)),
-            false => self.recover(lost, now),
+        if self.hold_faults {
+            self.held_loss = self.held_loss.or(Some(lost))
+        } else {
+            self.recover(lost, now)
         }
     }
 
@@ -109,9 +110,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             self.attempts = self.attempts.saturating_add(1);
             self.recoveries = self.recoveries.saturating_add(1);
         }
-        let limit = match answers(&lost) && self.lost.is_none() {
-            true => self.hw.scaled(ANSWER),
-            false => Duration::ZERO,
+        let limit = if answers(&lost) && self.lost.is_none() {
+            self.hw.scaled(ANSWER)
+        } else {
+            Duration::ZERO
         };
         self.phase = Phase::Saving(now.after(limit));
     }
@@ -360,8 +362,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.space_seats.clear();
     }
 
-    /// Of a group that was on its slot when the GPU was stopped, or that was saved to nothing: jobs that wait for a semaphore
-    /// have not begun. Semaphores only grow, and nobody has signalled since.
+    /// Keeps the jobs that still wait for a semaphore, of a group that was on its slot when the GPU was stopped or whose save is
+    /// uncertain: they have not begun. Semaphores only grow, and nobody has signalled since.
     fn keep_what_waits(&mut self, key: Key) {
         self.retire(key);
         for number in 0..STREAMS {
@@ -460,7 +462,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Waits until memory that the GPU had may have a new owner, and nothing is under way in the MMU.
-    pub(super) fn quiet(&mut self) {
+    pub(super) fn wait_for_mmu(&mut self) {
         self.wait_for_phase(is_quiet);
         if !self.is_running() {
             return;

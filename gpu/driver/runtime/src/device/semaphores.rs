@@ -95,7 +95,7 @@ impl<P: Platform> Device<'_, '_, P> {
             Access::ReadWrite => Attributes::UNCACHED,
             Access::Read | Access::Execute => Attributes::UNCACHED.read_only(),
         };
-        self.quiet();
+        self.wait_for_mmu();
         let gone = Error::Gone { what: Thing::Space };
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let (platform, memory_of) = (&mut self.hw.platform, &mut self.memory);
@@ -115,7 +115,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn destroy_semaphore(&mut self, semaphore: Semaphore) -> Result<(), Error> {
         let key = semaphore.0;
         self.unused(key, WHAT)?;
-        self.quiet();
+        self.wait_for_mmu();
         let range = range(&self.object(key, WHAT)?.mapping);
         let mut result = Ok(());
         for index in 0..self.spaces.capacity() {
@@ -226,7 +226,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// What a job of a space is to wait for, or to signal.
+    /// The point that a job of a space is to wait for, or to signal.
     pub(super) fn sync_point(
         &mut self,
         space: Key,
@@ -249,13 +249,14 @@ impl<P: Platform> Device<'_, '_, P> {
             Some(seen) => seen.writable,
             None => self.find_semaphore(space, semaphore, signals)?,
         };
-        match signals && !writable {
-            true => Err(Error::ReadOnly { what }),
-            false => Ok(SyncPoint {
+        if signals && !writable {
+            Err(Error::ReadOnly { what })
+        } else {
+            Ok(SyncPoint {
                 semaphore,
                 address,
                 value,
-            }),
+            })
         }
     }
 

@@ -4,7 +4,7 @@
 //! Facts: hardware/gpu-mmu.md section 6.
 
 use super::{Device, DeviceLost};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::error::{Error, Table, Thing};
 use crate::fault::Neighbour;
 use crate::firmware::MAX_SLOTS;
@@ -67,9 +67,9 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Destroys a space and everything in it: no group of it is left.
     pub(super) fn drop_space(&mut self, key: Key) -> Result<(), Error> {
-        self.quiet();
+        self.wait_for_mmu();
         // Its commands are idle: they hold nothing of it any more.
-        self.update_uses();
+        self.refresh_uses();
         // The hardware forgets it first: what is in it is then unmapped in memory alone.
         let result = self.take_out(key);
         for index in 0..self.objects.capacity() {
@@ -234,15 +234,16 @@ impl<P: Platform> Device<'_, '_, P> {
         Some(true)
     }
 
-    /// What is mapped in a space, nearest to an address that is not.
+    /// The mapping of a space that is nearest to an address outside of all.
     pub(super) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
         let mut nearest: Option<Neighbour> = None;
         let mut look = |what, key: Key, start, bytes| {
             let GpuAddress(first) = start;
             let before = address < first;
-            let missed_by = match before {
-                true => first.wrapping_sub(address),
-                false => address.saturating_sub(first.saturating_add(bytes)),
+            let missed_by = if before {
+                first.wrapping_sub(address)
+            } else {
+                address.saturating_sub(first.saturating_add(bytes))
             };
             if nearest.is_none_or(|other| missed_by < other.missed_by) {
                 nearest = Some(Neighbour {

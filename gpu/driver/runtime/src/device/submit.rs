@@ -6,14 +6,14 @@
 
 use super::semaphores::SemaphorePoint;
 use super::{Device, Kind};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::command::{CommandError, Level};
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
 use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, MOST_POINTS, Points, PushError, SubQueue, Work, fault_of};
+use crate::queue::{CacheUse, MOST_POINTS, NewJob, Points, PushError, SubQueue, fault_of};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
@@ -104,7 +104,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if recorded.level != Level::Primary {
             return Err(CommandError::Secondary.into());
         }
-        let work = Work {
+        let work = NewJob {
             code: (recorded.start, recorded.bytes),
             commands: Some(key),
             space: object.space,
@@ -113,9 +113,10 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
         it.jobs = it.jobs.saturating_add(1);
-        let ready = match held && !exclusive {
-            true => Ok(()),
-            false => self.make_ready(key, exclusive, (queue, sub_queue)),
+        let ready = if held && !exclusive {
+            Ok(())
+        } else {
+            self.make_ready(key, exclusive, (queue, sub_queue))
         };
         let pushed = match (ready, waits.is_empty() && signals.is_empty()) {
             (Ok(()), true) => self.push(queue, sub_queue, &work),
@@ -142,9 +143,10 @@ impl<P: Platform> Device<'_, '_, P> {
         if exclusive {
             self.check_exclusive(key, queue, sub_queue)?;
         }
-        match self.commands_mut(key).is_some_and(|it| !it.held) {
-            true => self.hold(key),
-            false => Ok(()),
+        if self.commands_mut(key).is_some_and(|it| !it.held) {
+            self.hold(key)
+        } else {
+            Ok(())
         }
     }
 
@@ -154,7 +156,7 @@ impl<P: Platform> Device<'_, '_, P> {
         &mut self,
         queue: Queue,
         sub_queue: SubQueue,
-        mut work: Work,
+        mut work: NewJob,
         (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
     ) -> Result<Fence, Error> {
         let space = self.group(queue)?.space;
@@ -204,9 +206,10 @@ impl<P: Platform> Device<'_, '_, P> {
                 let Some(place) = self.points.get_mut(points) else {
                     return Err(FULL);
                 };
-                let to = match signals {
-                    false => &mut place.waits,
-                    true => &mut place.signals,
+                let to = if signals {
+                    &mut place.signals
+                } else {
+                    &mut place.waits
                 };
                 to.push(point).map_err(|_| FULL)?;
             }
@@ -227,7 +230,7 @@ impl<P: Platform> Device<'_, '_, P> {
         start: GpuAddress,
         bytes: u32,
     ) -> Result<Fence, Error> {
-        let work = Work {
+        let work = NewJob {
             code: (start, bytes),
             commands: None,
             space: self.group(queue)?.space,
@@ -241,7 +244,7 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(fence)
     }
 
-    fn push(&mut self, queue: Queue, sub_queue: SubQueue, work: &Work) -> Result<Fence, Error> {
+    fn push(&mut self, queue: Queue, sub_queue: SubQueue, work: &NewJob) -> Result<Fence, Error> {
         self.alive()?;
         const GONE: Error = Error::Gone { what: Thing::Queue };
         let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
@@ -317,13 +320,12 @@ impl<P: Platform> Device<'_, '_, P> {
             }
         }
         let now = self.hw.platform.now();
-        match running {
-            true => {
-                if let Err(lost) = self.arrange(now) {
-                    self.lose(lost, now);
-                }
+        if running {
+            if let Err(lost) = self.arrange(now) {
+                self.lose(lost, now);
             }
-            false => self.wake_for_work(now),
+        } else {
+            self.wake_for_work(now)
         }
     }
 
@@ -335,7 +337,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 }
 
-/// That a group takes no more jobs.
+/// The refusal of a group that takes no more jobs.
 #[cold]
 #[inline(never)]
 fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {

@@ -510,9 +510,10 @@ fn a_stream_is_looked_at_when_it_asks_for_it_and_when_its_group_goes() {
             device.poll(now);
         }
         assert_eq!(device.status(fence), Status::Pending);
-        match cancelled {
-            true => device.cancel(fence.queue).expect("it is there"),
-            false => group.write(&mut device.hw.platform, CSG_IRQ_REQ, 1 << 2),
+        if cancelled {
+            device.cancel(fence.queue).expect("it is there")
+        } else {
+            group.write(&mut device.hw.platform, CSG_IRQ_REQ, 1 << 2)
         }
         let told = wait(&mut device, fence).expect_err("a fatal fault");
         assert!(told.contains("CS_INSTR_INVALID (0x49)"), "{told}");

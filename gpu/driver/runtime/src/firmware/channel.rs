@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-firmware.md section 11.
 
-use crate::access::{Access, SharedBlock};
+use crate::access::{RegisterAccess, SharedBlock};
 use crate::gpu::interrupts::clear_job_line;
 use crate::platform::{Instant, Platform};
 use crate::wait::{Condition, TimedOut, ms, scaled};
@@ -71,7 +71,7 @@ impl Channel {
         (req ^ ack) & mask == 0
     }
 
-    /// That the firmware has not done so within `limit`.
+    /// The error that the firmware has not done so within `limit`.
     pub(crate) fn ignored<P: Platform>(
         &self,
         platform: &mut P,

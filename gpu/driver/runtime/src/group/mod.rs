@@ -12,7 +12,7 @@ pub(crate) use events::{Reported, Whom};
 pub(crate) use residency::{Off, Residency, Saved, Seated, Stage};
 pub(crate) use termination::{Ending, SpaceFault, Termination};
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::device::{Entry, Hw};
 use crate::fault::{Cause, Recovery, StreamStatus};
 use crate::firmware::{ANSWER, Channel, Global, Interface, RequestIgnored, SlotBlocks};
@@ -460,9 +460,10 @@ fn write_endpoints<P: Platform>(
     let most = ep_req::FRAGMENT.set(most, endpoints.cores.count_ones());
     let most = ep_req::TILER.set(most, endpoints.tilers.count_ones());
     let request = ep_req::PRIORITY.set(most, number);
-    let word = match version >= Version::EP_REQ2 {
-        true => CSG_EP_REQ2,
-        false => CSG_EP_REQ,
+    let word = if version >= Version::EP_REQ2 {
+        CSG_EP_REQ2
+    } else {
+        CSG_EP_REQ
     };
     slot.input.write(platform, word, request);
 }

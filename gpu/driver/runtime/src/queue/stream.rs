@@ -50,9 +50,9 @@ pub(crate) struct Job {
     pub(crate) over: bool,
 }
 
-/// What a job is to do.
+/// A job that is about to be submitted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct NewJob {
     /// Where its instructions are, and their bytes.
     pub(crate) code: (GpuAddress, u32),
     /// Whose they are; `None` for a stream of its owner's.
@@ -239,7 +239,7 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &Work, &Begin),
+        (queue, work, begin): (Queue, &NewJob, &Begin),
     ) -> Result<u64, PushError> {
         const LENGTH: u64 = WRAPPER_WORDS as u64 * 8;
         if !self.ring.has_room(platform, LENGTH) {
@@ -260,7 +260,7 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &Work, &Begin),
+        (queue, work, begin): (Queue, &NewJob, &Begin),
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
@@ -280,7 +280,7 @@ impl Stream {
     fn add_job(
         &mut self,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begins): (Queue, &Work, &Begin),
+        (queue, work, begins): (Queue, &NewJob, &Begin),
         length: u64,
     ) -> Result<u64, PushError> {
         let insert = self.ring.insert();
@@ -355,9 +355,10 @@ impl Stream {
         }
         // The status is that of the last job that signalled; of another it says nothing. The CPU never writes it: the GPU may
         // write the same line at any time.
-        let status = match point == reached {
-            true => self.sync.read_word(platform, SYNC64_STATUS),
-            false => 0,
+        let status = if point == reached {
+            self.sync.read_word(platform, SYNC64_STATUS)
+        } else {
+            0
         };
         if status != 0 {
             fail(

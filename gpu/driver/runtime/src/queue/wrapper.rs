@@ -20,7 +20,7 @@ pub(crate) const WRAPPER_WORDS: usize = 16;
 /// The first words of it, which differ from job to job; and the others, which are a stream's.
 pub(crate) const OWN: usize = 5;
 pub(crate) const SAME: usize = WRAPPER_WORDS - OWN;
-/// What comes before the signals of semaphores, and after them.
+/// Words before and after the semaphore signals.
 const HEAD: usize = OWN + 1;
 const TAIL: usize = 5;
 /// Words for a semaphore: its address, two halves of a value, and what is done with it.

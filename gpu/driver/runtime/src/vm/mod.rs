@@ -78,7 +78,7 @@ pub enum VmError {
     Mmu(#[from] MmuError),
 }
 
-/// Memory that the GPU sees at a virtual address of a space. Whoever has it knows which space.
+/// Memory that the GPU sees at a virtual address of a space. The owner remembers which address space it belongs to.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     address: GpuAddress,
