@@ -115,6 +115,7 @@ pub struct Recorder<'r, 's, 'd, P> {
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Starts recording commands of a space into `block`. Constructed in place because it is large.
+    #[inline(always)]
     pub(super) fn new(
         device: &'r mut Device<'s, 'd, P>,
         commands: CommandBuffer,

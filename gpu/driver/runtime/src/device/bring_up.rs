@@ -221,21 +221,33 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
                 return Err(Failed { platform, error });
             }
         };
+        let hw = Hw {
+            platform,
+            properties,
+            coherency,
+            interface,
+        };
+        Ok(Device::new(hw, memory, prepared, tables, options))
+    }
+
+    /// The device of a GPU that was started.
+    #[inline(always)]
+    fn new(
+        mut hw: Hw<P>,
+        memory: Memory,
+        prepared: Prepared<'d>,
+        tables: Tables<'s, 'd>,
+        options: Options,
+    ) -> Device<'s, 'd, P> {
         let Prepared { space, image } = prepared;
         // A page between the shared section and the first object: an overrun of either faults.
         let first = image.shared_end().saturating_add(PAGE_BYTES);
         let for_firmware = first..u64::from(SHARED_VA_END);
-        let now = platform.now();
-        let slots = all_slots(&interface);
-        let words = words(&properties, &interface);
+        let now = hw.platform.now();
+        let slots = all_slots(&hw.interface);
+        let words = words(&hw.properties, &hw.interface);
         let number = DeviceNumber::next();
-        Ok(Device {
-            hw: Hw {
-                platform,
-                properties,
-                coherency,
-                interface,
-            },
+        Device {
             options,
             memory,
             firmware_vm: Vm::new(space, for_firmware),
@@ -261,7 +273,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             words,
             caches: Caches::new(),
             slot_seats: Seats::new(slots),
-            space_seats: Seats::new(for_jobs(properties.address_spaces)),
+            space_seats: Seats::new(for_jobs(hw.properties.address_spaces)),
             scheduler: Scheduler::new(options.seed),
             stamps: 0,
             watch: Watch::new(now),
@@ -275,7 +287,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             recoveries: 0,
             last_loss: None,
             lost: None,
-        })
+            hw,
+        }
     }
 
     /// Resets the GPU and starts it again, and waits for it: what can be saved is saved first, as in a recovery that

@@ -87,22 +87,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 return Err(error);
             }
         };
-        let (rings, syncs, pages) = (&memory.rings, &memory.syncs, &memory.pages);
-        let mut number = 0_u64;
-        let streams = SubQueue::ALL.map(|sub_queue| {
-            let ring = number.wrapping_mul(Ring::BYTES);
-            let sync = number.wrapping_mul(SYNC_STRIDE);
-            let page = number.wrapping_mul(Stream::USER_BYTES);
-            number = number.wrapping_add(1);
-            let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
-            let places = Places {
-                ring: part(rings, ring),
-                sync: part(syncs, sync),
-                pages: part(pages, page),
-            };
-            Stream::new(sub_queue, places, shape, priority)
-        });
-        let group = Group {
+        let group = || Group {
             priority,
             endpoints: Endpoints {
                 cores,
@@ -110,7 +95,7 @@ impl<P: Platform> Device<'_, '_, P> {
             },
             space: space.0,
             owns_space,
-            streams,
+            streams: streams(&memory, shape, urgency),
             memory,
             residency: Residency::Off(Off::FRESH),
             relies_on_registers: false,
@@ -119,7 +104,7 @@ impl<P: Platform> Device<'_, '_, P> {
             ending: None,
         };
         // There is a place: it was looked for above.
-        self.groups.insert(group).map(Queue).map_err(|_| full)
+        self.groups.insert_with(group).map(Queue).ok_or(full)
     }
 
     /// Destroys a queue that has no job in flight; with its own address space goes everything that is in it. Its memory is
@@ -325,4 +310,23 @@ fn part(mapping: &Mapping, offset: u64) -> (GpuAddress, crate::platform::Physica
         mapping.address().offset(offset),
         mapping.memory().offset(offset),
     )
+}
+
+/// The streams of a queue, each with its part of the queue's memory.
+#[inline(always)]
+fn streams(memory: &GroupMemory, shape: StreamShape, urgency: [u8; STREAMS]) -> [Stream; STREAMS] {
+    let mut number = 0_u64;
+    SubQueue::ALL.map(|sub_queue| {
+        let ring = number.wrapping_mul(Ring::BYTES);
+        let sync = number.wrapping_mul(SYNC_STRIDE);
+        let page = number.wrapping_mul(Stream::USER_BYTES);
+        number = number.wrapping_add(1);
+        let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
+        let places = Places {
+            ring: part(&memory.rings, ring),
+            sync: part(&memory.syncs, sync),
+            pages: part(&memory.pages, page),
+        };
+        Stream::new(sub_queue, places, shape, priority)
+    })
 }

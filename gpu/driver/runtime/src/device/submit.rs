@@ -13,7 +13,7 @@ use crate::fault::{Cause, Recovery};
 use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, MOST_POINTS, NewJob, Points, PushError, SubQueue, fault_of};
+use crate::queue::{CacheUse, Code, MOST_POINTS, NewJob, Points, PushError, SubQueue, fault_of};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
@@ -62,7 +62,11 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         commands: CommandBuffer,
     ) -> Result<Fence, Error> {
-        self.submit_points(queue, sub_queue, commands, &[], &[])
+        let info = SubmitInfo {
+            sub_queue,
+            ..SubmitInfo::default()
+        };
+        self.submit_points(queue, commands, &info)
     }
 
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
@@ -76,22 +80,16 @@ impl<P: Platform> Device<'_, '_, P> {
         commands: CommandBuffer,
         info: SubmitInfo<'_>,
     ) -> Result<Fence, Error> {
-        let SubmitInfo {
-            sub_queue,
-            waits,
-            signals,
-        } = info;
-        self.submit_points(queue, sub_queue, commands, waits, signals)
+        self.submit_points(queue, commands, &info)
     }
 
     fn submit_points(
         &mut self,
         queue: Queue,
-        sub_queue: SubQueue,
         commands: CommandBuffer,
-        waits: &[SemaphorePoint],
-        signals: &[SemaphorePoint],
+        info: &SubmitInfo<'_>,
     ) -> Result<Fence, Error> {
+        let sub_queue = info.sub_queue;
         const GONE: Error = Error::Gone {
             what: Thing::CommandBuffer,
         };
@@ -105,7 +103,11 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(CommandError::Secondary.into());
         }
         let work = NewJob {
-            code: (recorded.start, recorded.bytes),
+            queue,
+            code: Code {
+                start: recorded.start,
+                bytes: recorded.bytes,
+            },
             commands: Some(key),
             space: object.space,
             uses: recorded.uses,
@@ -116,11 +118,11 @@ impl<P: Platform> Device<'_, '_, P> {
         let ready = if held && !exclusive {
             Ok(())
         } else {
-            self.make_ready(key, exclusive, (queue, sub_queue))
+            self.make_ready(key, exclusive, queue, sub_queue)
         };
-        let pushed = match (ready, waits.is_empty() && signals.is_empty()) {
-            (Ok(()), true) => self.push(queue, sub_queue, &work),
-            (Ok(()), false) => self.push_points(queue, sub_queue, work, (waits, signals)),
+        let pushed = match (ready, info.waits.is_empty() && info.signals.is_empty()) {
+            (Ok(()), true) => self.push(sub_queue, &work),
+            (Ok(()), false) => self.push_points(work, info),
             (Err(error), _) => Err(error),
         };
         if pushed.is_err()
@@ -138,7 +140,8 @@ impl<P: Platform> Device<'_, '_, P> {
         &mut self,
         key: Key,
         exclusive: bool,
-        (queue, sub_queue): (Queue, SubQueue),
+        queue: Queue,
+        sub_queue: SubQueue,
     ) -> Result<(), Error> {
         if exclusive {
             self.check_exclusive(key, queue, sub_queue)?;
@@ -152,13 +155,8 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Submits a job with semaphores.
     #[inline(never)]
-    fn push_points(
-        &mut self,
-        queue: Queue,
-        sub_queue: SubQueue,
-        mut work: NewJob,
-        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
-    ) -> Result<Fence, Error> {
+    fn push_points(&mut self, mut work: NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
+        let (queue, sub_queue) = (work.queue, info.sub_queue);
         let space = self.group(queue)?.space;
         // There are as many places as for jobs. They are large: what was there last is written over.
         let Some((points, place)) = self.points.reuse(Points::default) else {
@@ -172,11 +170,11 @@ impl<P: Platform> Device<'_, '_, P> {
             sub_queue,
             point: 0,
         };
-        if let Err(error) = self.find_points(space, points, stream, (waits, signals)) {
+        if let Err(error) = self.find_points(space, points, stream, info) {
             let _ = self.points.release(points);
             return Err(error);
         }
-        let pushed = self.push(queue, sub_queue, &work);
+        let pushed = self.push(sub_queue, &work);
         match &pushed {
             Ok(fence) => self.count_points(points, *fence),
             Err(_) => drop(self.points.release(points)),
@@ -190,10 +188,10 @@ impl<P: Platform> Device<'_, '_, P> {
         space: Key,
         points: Key,
         stream: Fence,
-        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
+        info: &SubmitInfo<'_>,
     ) -> Result<(), Error> {
         const FULL: Error = Error::TooMany { most: MOST_POINTS };
-        for (from, signals) in [(waits, false), (signals, true)] {
+        for (from, signals) in [(info.waits, false), (info.signals, true)] {
             for point in from {
                 if signals {
                     let before = self.points.get(points).into_iter();
@@ -231,22 +229,24 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: u32,
     ) -> Result<Fence, Error> {
         let work = NewJob {
-            code: (start, bytes),
+            queue,
+            code: Code { start, bytes },
             commands: None,
             space: self.group(queue)?.space,
             uses: CacheUse::UNKNOWN,
             points: None,
         };
-        let fence = self.push(queue, sub_queue, &work)?;
+        let fence = self.push(sub_queue, &work)?;
         if let Some(group) = self.groups.get_mut(queue.0) {
             group.relies_on_registers = true;
         }
         Ok(fence)
     }
 
-    fn push(&mut self, queue: Queue, sub_queue: SubQueue, work: &NewJob) -> Result<Fence, Error> {
+    fn push(&mut self, sub_queue: SubQueue, work: &NewJob) -> Result<Fence, Error> {
         self.alive()?;
         const GONE: Error = Error::Gone { what: Thing::Queue };
+        let queue = work.queue;
         let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
         if group.is_destroyed() {
             return Err(GONE);
@@ -261,11 +261,10 @@ impl<P: Platform> Device<'_, '_, P> {
         let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
         let begins = self.caches.begin(work.uses);
         let (platform, jobs) = (&mut self.hw.platform, &mut self.jobs);
-        let job = (queue, work, &begins);
         let points = work.points.and_then(|points| self.points.get(points));
         let pushed = match points {
-            None => stream.push(platform, jobs, job),
-            Some(points) => stream.push_with(platform, jobs, job, points),
+            None => stream.push(platform, jobs, work, &begins),
+            Some(points) => stream.push_with(platform, jobs, work, &begins, points),
         };
         let point = match pushed {
             Ok(point) => point,

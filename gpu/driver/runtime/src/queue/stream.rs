@@ -50,11 +50,20 @@ pub(crate) struct Job {
     pub(crate) over: bool,
 }
 
+/// Instructions in a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    pub(crate) start: GpuAddress,
+    pub(crate) bytes: u32,
+}
+
 /// A job that is about to be submitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewJob {
-    /// Where its instructions are, and their bytes.
-    pub(crate) code: (GpuAddress, u32),
+    /// The queue that runs it.
+    pub(crate) queue: Queue,
+    /// Its instructions.
+    pub(crate) code: Code,
     /// Whose they are; `None` for a stream of its owner's.
     pub(crate) commands: Option<Key>,
     /// The space that they are in.
@@ -239,13 +248,14 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &NewJob, &Begin),
+        work: &NewJob,
+        begin: &Begin,
     ) -> Result<u64, PushError> {
         const LENGTH: u64 = WRAPPER_WORDS as u64 * 8;
         if !self.ring.has_room(platform, LENGTH) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, (queue, work, begin), LENGTH)?;
+        let point = self.add_job(jobs, work, begin, LENGTH)?;
         let job = Plain {
             own: own_words(&self.shape, work.code, begin),
             flushes: begin.reach.is_some(),
@@ -260,7 +270,8 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &NewJob, &Begin),
+        work: &NewJob,
+        begin: &Begin,
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
@@ -270,7 +281,7 @@ impl Stream {
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, (queue, work, begin), length)?;
+        let point = self.add_job(jobs, work, begin, length)?;
         self.ring.push(platform, &words);
         Ok(point)
     }
@@ -280,7 +291,8 @@ impl Stream {
     fn add_job(
         &mut self,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begins): (Queue, &NewJob, &Begin),
+        work: &NewJob,
+        begins: &Begin,
         length: u64,
     ) -> Result<u64, PushError> {
         let insert = self.ring.insert();
@@ -299,7 +311,7 @@ impl Stream {
             over,
         } = job;
         *fence = Fence {
-            queue,
+            queue: work.queue,
             sub_queue: self.sub_queue,
             point,
         };
