@@ -1,7 +1,7 @@
 //! Backlog: the groups on no slot that something is to be done about, in lists, so that a poll does not look at all others.
 //!
 //! Ready ones are in a list for each priority, in the order in which they became ready; those that wait for sync objects in
-//! another; those that are to end in a third. A group that sleeps is in none. [`Device::file`] puts a group where it belongs and is
+//! another; those that are to end in a third, and those whose memory can be given back in a fourth. A group that sleeps is in none. [`Device::file`] puts a group where it belongs and is
 //! called whenever that may have changed.  Guarantees: filing costs the same however many groups there are.
 
 use super::Device;
@@ -19,9 +19,11 @@ pub(crate) enum Filed {
     Blocked,
     /// Has to end.
     Ending,
+    /// Was destroyed, and is on no slot: its memory can be given back.
+    Gone,
 }
 
-const LISTS: usize = 6;
+const LISTS: usize = 7;
 
 impl Filed {
     const fn index(self) -> usize {
@@ -29,6 +31,7 @@ impl Filed {
             Filed::Ready(priority) => priority as usize,
             Filed::Blocked => 4,
             Filed::Ending => 5,
+            Filed::Gone => 6,
         }
     }
 }
@@ -134,6 +137,9 @@ impl Backlog {
 
 /// Where a group belongs.
 fn belongs(group: &Group) -> Option<Filed> {
+    if group.is_destroyed() && group.is_off() {
+        return Some(Filed::Gone);
+    }
     if !matches!(group.residency, Residency::Off(_)) {
         return None;
     }

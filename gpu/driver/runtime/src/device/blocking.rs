@@ -50,7 +50,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let settled = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let mut groups = device.groups.iter();
             let moves = groups.any(|(_, group)| {
-                let ends = group.residency != Residency::Dead && group.ending.is_some();
+                let off = matches!(group.residency, Residency::Off(_));
+                // One that was destroyed, too, is gone.
+                let ends = off && group.ending.is_some() && !group.is_destroyed();
                 group.moves() || ends
             });
             let off = device.power() == DevicePower::Off;

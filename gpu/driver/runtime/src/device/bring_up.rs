@@ -262,7 +262,6 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             spaces_move: false,
             spaces_faulted: false,
             in_flight: 0,
-            leaving: 0,
             restless: true,
             look_at: crate::platform::Instant(Duration::ZERO),
             set_versions: 0,

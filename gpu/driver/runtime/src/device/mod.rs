@@ -127,8 +127,6 @@ pub struct Device<'s, 'd, P> {
     spaces_faulted: bool,
     /// Jobs in flight.
     in_flight: u32,
-    /// Queues that were destroyed and are not gone yet.
-    leaving: u32,
     /// Something is on its way, or was asked for: the next poll looks at everything.
     restless: bool,
     /// When a poll looks at everything even if nothing was reported.

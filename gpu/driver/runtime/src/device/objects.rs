@@ -196,7 +196,22 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Keeps an object; [`Self::check_places`] has found a place for it.
     pub(super) fn insert_object(&mut self, object: Object<'d>) -> Result<Key, Error> {
-        self.objects.insert(object).map_err(|_| self.no_places())
+        let space = object.space;
+        let key = self.objects.insert(object);
+        let key = key.map_err(|_| self.no_places())?;
+        if let Some(vm) = self.spaces.get_mut(space) {
+            vm.objects = vm.objects.saturating_add(1);
+        }
+        Ok(key)
+    }
+
+    /// Takes an object out of the storage; its key is void.
+    pub(super) fn take_object(&mut self, key: Key) -> Option<Object<'d>> {
+        let object = self.objects.remove(key)?;
+        if let Some(vm) = self.spaces.get_mut(object.space) {
+            vm.objects = vm.objects.saturating_sub(1);
+        }
+        Some(object)
     }
 
     fn no_places(&self) -> Error {
@@ -211,7 +226,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.unused(key, what)?;
         let forgotten = self.forget_aliases(key);
         self.forget_links(key);
-        let object = self.objects.remove(key).ok_or(Error::Gone { what })?;
+        let object = self.take_object(key).ok_or(Error::Gone { what })?;
         forgotten.and(self.unmap(Some(object.space), [Some(object.mapping), None, None]))
     }
 
@@ -236,7 +251,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             if tag.is_some_and(&keep) {
                 // There is a place: the one that was just left.
                 let _ = self.links.push(&mut kept, used, tag);
-            } else if let Some(area) = self.objects.remove(used) {
+            } else if let Some(area) = self.take_object(used) {
                 // A space that does not obey has cost the device, which says so from now on.
                 let _ = self.unmap(Some(area.space), [Some(area.mapping), None, None]);
             }

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
+use super::backlog::Filed;
 use super::{Device, Entry};
 use crate::error::{Error, Table, Thing};
 use crate::group::{Endpoints, Group, GroupMemory, Off, Residency, STREAMS, Termination};
@@ -104,7 +105,11 @@ impl<P: Platform> Device<'_, '_, P> {
             ending: None,
         };
         // There is a place: it was looked for above.
-        self.groups.insert_with(group).map(Queue).ok_or(full)
+        let queue = self.groups.insert_with(group).ok_or(full)?;
+        if let Some(vm) = self.spaces.get_mut(space.0) {
+            vm.queues = vm.queues.saturating_add(1);
+        }
+        Ok(Queue(queue))
     }
 
     /// Destroys a queue that has no job in flight; with its own address space goes everything that is in it. Its memory is
@@ -114,27 +119,26 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If a job is in flight: wait for it, or cancel it.
     #[inline(never)]
     pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), Error> {
-        self.group(queue)?;
-        let open = |job: &Job| job.fence.queue == queue && !job.over;
-        let open = self.jobs.iter().find(|(_, job)| open(job));
-        if let Some(by) = open.map(|(_, job)| job.fence) {
-            let what = Thing::Queue;
+        let group = self.group(queue)?;
+        let mut streams = group.streams.iter();
+        if let Some(by) = streams.find_map(|stream| stream.oldest(&self.jobs)) {
+            let (what, by) = (Thing::Queue, by.fence);
             return Err(Error::InUse { what, by });
         }
         // What is left of it are failures that nobody asks for any more.
-        for index in 0..self.jobs.capacity() {
-            if let Some(key) = self.jobs.key_at(index)
-                && self
-                    .jobs
-                    .get(key)
-                    .is_some_and(|job| job.fence.queue == queue)
-            {
-                let _ = self.jobs.remove(key);
+        if group.streams.iter().any(Stream::keeps_failures) {
+            for index in 0..self.jobs.capacity() {
+                let key = self.jobs.key_at(index);
+                let job = key.and_then(|key| self.jobs.get(key));
+                if let (Some(key), Some(job)) = (key, job)
+                    && job.fence.queue == queue
+                {
+                    let _ = self.jobs.remove(key);
+                }
             }
         }
         if let Some(group) = self.groups.get_mut(queue.0) {
             group.end_for(Termination::Cancelled).destroyed = true;
-            self.leaving = self.leaving.saturating_add(1);
         }
         self.restless = true;
         self.file(queue.0);
@@ -216,22 +220,15 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Gives back what destroyed queues had, where the firmware has let go of it.
     pub(super) fn collect(&mut self) {
-        if self.leaving == 0 {
-            return;
-        }
-        for index in 0..self.groups.capacity() {
-            let Some(key) = self.groups.key_at(index) else {
-                continue;
+        // There are no more in a list than groups.
+        for _ in 0..self.groups.capacity() {
+            let Some(key) = self.backlog.first(Filed::Gone) else {
+                return;
             };
-            let done = |group: &Group| group.is_destroyed() && group.is_off();
-            if !self.groups.get(key).is_some_and(done) {
-                continue;
-            }
             self.unfile(key);
             let Some(group) = self.groups.remove(key) else {
                 continue;
             };
-            self.leaving = self.leaving.saturating_sub(1);
             let space = group.space;
             let GroupMemory {
                 rings,
@@ -240,9 +237,11 @@ impl<P: Platform> Device<'_, '_, P> {
                 suspend,
                 protected,
             } = group.memory;
-            let other = self.groups.iter().find(|(_, other)| other.space == space);
-            let other = other.map(|(key, _)| key);
-            let goes = group.owns_space && other.is_none();
+            let left = self.spaces.get_mut(space).map_or(0, |vm| {
+                vm.queues = vm.queues.saturating_sub(1);
+                vm.queues
+            });
+            let goes = group.owns_space && left == 0;
             // A space that does not obey has cost the device, which says so from now on.
             if goes {
                 self.wait_for_mmu();
@@ -253,10 +252,11 @@ impl<P: Platform> Device<'_, '_, P> {
             // The space is its other queue's from now on, or goes.
             if goes {
                 let _ = self.drop_space(space);
-            } else if group.owns_space
-                && let Some(other) = other.and_then(|key| self.groups.get_mut(key))
-            {
-                other.owns_space = true;
+            } else if group.owns_space {
+                let mut groups = self.groups.iter_mut();
+                if let Some((_, other)) = groups.find(|(_, other)| other.space == space) {
+                    other.owns_space = true;
+                }
             }
         }
     }

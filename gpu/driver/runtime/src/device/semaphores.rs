@@ -142,7 +142,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 }
             }
         }
-        if let Some(object) = self.objects.remove(key) {
+        if let Some(object) = self.take_object(key) {
             let pages = object.mapping.into_pages();
             self.memory.give_back(&mut self.hw.platform, pages);
         }

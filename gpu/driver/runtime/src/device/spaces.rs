@@ -52,13 +52,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there are queues or objects in it. Or if the hardware does not let go of it, which costs the device.
     pub fn destroy_space(&mut self, space: Space) -> Result<(), Error> {
         let key = space.0;
-        if self.spaces.get(key).is_none() {
-            return Err(Error::Gone { what: Thing::Space });
-        }
-        let queues = self.groups.iter();
-        let queues = queues.filter(|(_, group)| group.space == key).count();
-        let objects = self.objects.iter();
-        let objects = objects.filter(|(_, object)| object.space == key).count();
+        let gone = Error::Gone { what: Thing::Space };
+        let vm = self.spaces.get(key).ok_or(gone)?;
+        let (queues, objects) = (vm.queues as usize, vm.objects as usize);
         if queues > 0 || objects > 0 {
             return Err(Error::NotEmpty { queues, objects });
         }
@@ -72,14 +68,18 @@ impl<P: Platform> Device<'_, '_, P> {
         self.refresh_uses();
         // The hardware forgets it first: what is in it is then unmapped in memory alone.
         let result = self.take_out(key);
+        let left = |device: &Self| device.spaces.get(key).map_or(0, |vm| vm.objects);
         for index in 0..self.objects.capacity() {
+            if left(self) == 0 {
+                break;
+            }
             let of_space = |device: &Self| {
                 let object = device.objects.key_at(index)?;
                 (device.objects.get(object)?.space == key).then_some(object)
             };
             if let Some(object) = of_space(self) {
                 self.forget_links(object);
-                if let Some(object) = self.objects.remove(object) {
+                if let Some(object) = self.take_object(object) {
                     let _ = self.unmap(Some(key), [Some(object.mapping), None, None]);
                 }
             }

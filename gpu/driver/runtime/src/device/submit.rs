@@ -102,7 +102,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if recorded.level != Level::Primary {
             return Err(CommandError::Secondary.into());
         }
-        let work = NewJob {
+        let mut work = NewJob {
             queue,
             code: Code {
                 start: recorded.start,
@@ -122,7 +122,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let pushed = match (ready, info.waits.is_empty() && info.signals.is_empty()) {
             (Ok(()), true) => self.push(sub_queue, &work),
-            (Ok(()), false) => self.push_points(work, info),
+            (Ok(()), false) => self.push_points(&mut work, info),
             (Err(error), _) => Err(error),
         };
         if pushed.is_err()
@@ -155,7 +155,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Submits a job with semaphores.
     #[inline(never)]
-    fn push_points(&mut self, mut work: NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
+    fn push_points(&mut self, work: &mut NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
         let (queue, sub_queue) = (work.queue, info.sub_queue);
         let space = self.group(queue)?.space;
         // There are as many places as for jobs. They are large: what was there last is written over.
@@ -174,7 +174,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let _ = self.points.release(points);
             return Err(error);
         }
-        let pushed = self.push(sub_queue, &work);
+        let pushed = self.push(sub_queue, work);
         match &pushed {
             Ok(fence) => self.count_points(points, *fence),
             Err(_) => drop(self.points.release(points)),

@@ -422,6 +422,11 @@ impl Stream {
         self.end_first(jobs, false)
     }
 
+    /// Whether jobs are kept that failed and were not discarded.
+    pub(crate) const fn keeps_failures(&self) -> bool {
+        self.failures > 0
+    }
+
     /// The oldest job in flight.
     pub(crate) fn oldest<'j>(&self, jobs: &'j Slab<'_, Job>) -> Option<&'j Job> {
         jobs.get(self.first?)
