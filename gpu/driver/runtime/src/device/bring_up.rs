@@ -7,7 +7,7 @@ use super::poll::Watch;
 use super::power::{Power, supply};
 use super::recovery::Phase;
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
-use super::{Device, DeviceLost, Hw};
+use super::{Device, DeviceLost};
 use crate::command::{EncodedInstructions, Uniforms};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
@@ -16,6 +16,7 @@ use crate::gpu::power::choose_coherency;
 use crate::gpu::probe::probe;
 use crate::gpu::reset::stop_gpu;
 use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError, TimerClock};
+use crate::hw::Hw;
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};

@@ -3,12 +3,13 @@
 //! Guarantees: memory is read only where the platform gave it, whatever the GPU's registers say; nothing that a fault has left
 //! is acknowledged.  Facts: hardware/csf-scheduling.md 7, csf-firmware.md 11 (STATUS_UPDATE).
 
-use super::{Device, Hw};
+use super::Device;
 use crate::access::RegisterAccess;
 use crate::fault::Cause;
 use crate::gpu::caches;
 use crate::group::{GroupMemory, STATUS, request_status, ring};
 use crate::handle::Fence;
+use crate::hw::Hw;
 use crate::platform::{Lines, PhysicalAddress, Platform};
 use crate::queue::{Ring, Status};
 use crate::vm::Mapping;

@@ -306,22 +306,25 @@ impl<P: Platform> Device<'_, '_, P> {
         let Fence {
             queue, sub_queue, ..
         } = fence;
-        let signals = self.points.get(points).into_iter();
-        for point in signals.flat_map(|points| &points.signals) {
-            if let Some(object) = self.objects.get_mut(point.semaphore)
-                && let Kind::Semaphore { promise, .. } = &mut object.kind
-            {
+        let Some(points) = self.points.get(points) else {
+            return;
+        };
+        for point in &points.waits {
+            if let Some(object) = self.objects.get_mut(point.semaphore) {
+                object.uses = object.uses.saturating_add(1);
+            }
+        }
+        for point in &points.signals {
+            let Some(object) = self.objects.get_mut(point.semaphore) else {
+                continue;
+            };
+            object.uses = object.uses.saturating_add(1);
+            if let Kind::Semaphore { promise, .. } = &mut object.kind {
                 *promise = Some(Promise {
                     value: point.value,
                     queue,
                     sub_queue,
                 });
-            }
-        }
-        let all = self.points.get(points).into_iter();
-        for point in all.flat_map(|points| points.all()) {
-            if let Some(object) = self.objects.get_mut(point.semaphore) {
-                object.uses = object.uses.saturating_add(1);
             }
         }
     }

@@ -13,10 +13,11 @@ pub(crate) use residency::{Off, Residency, Saved, Seated, Stage};
 pub(crate) use termination::{Ending, SpaceFault, Termination};
 
 use crate::access::RegisterAccess;
-use crate::device::{Entry, Hw};
+use crate::device::Entry;
 use crate::fault::{Cause, Recovery, StreamStatus};
 use crate::firmware::{ANSWER, Channel, Global, Interface, RequestIgnored, SlotBlocks};
 use crate::handle::Queue;
+use crate::hw::Hw;
 use crate::mmu::AddressSpace;
 use crate::platform::{Instant, Platform};
 use crate::queue::{Ended, Job, Stream, Waiting};

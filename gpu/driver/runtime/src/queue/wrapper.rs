@@ -209,9 +209,8 @@ pub(crate) fn wrapper_with(
         put(words, shape.point(*point, point.value, shape.signal_point));
     }
     put(words, tail(shape, sync));
-    while !words.len().is_multiple_of(WRAPPER_WORDS) {
-        put(words, [0]);
-    }
+    // There is room: MOST_WORDS is such a multiple.
+    let _ = words.resize(words.len().next_multiple_of(WRAPPER_WORDS), 0);
 }
 
 /// Appends words: there is room, as MOST_WORDS counts them. They are few: a loop costs less than a call that copies them.
