@@ -181,11 +181,11 @@ impl Awaited {
         now: Instant,
     ) -> Result<bool, TimedOut> {
         let value = self.read(platform);
-        match self.wanted.holds(value) {
-            true => Ok(true),
-            false if now >= self.until => Err(self.timed_out(value)),
-            false => Ok(false),
+        let holds = self.wanted.holds(value);
+        if !holds && now >= self.until {
+            return Err(self.timed_out(value));
         }
+        Ok(holds)
     }
 
     /// How long to leave it alone after a look in vain: the longer it was waited for, the longer. What comes soon is seen soon, and

@@ -135,10 +135,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn signal(&mut self, also: SlotMask) -> Result<(), Error> {
         let mut wait_mask = self.busy();
         let deferred = wait_mask != SlotMask::NONE;
-        match deferred {
-            true => wait_mask = wait_mask | also,
+        if deferred {
+            wait_mask = wait_mask | also;
+        } else {
             // What is done in line would overtake what was deferred.
-            false => self.wait_for_signals()?,
+            self.wait_for_signals()?;
         }
         self.push(SyncSet32 {
             address: words::ADDRESS,

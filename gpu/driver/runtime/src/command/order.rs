@@ -100,10 +100,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// The slots on which something may be counted that came before, deferred operations aside.
     pub(super) fn busy(&self) -> SlotMask {
-        match self.running.jobs || self.running.memory {
+        if self.running.jobs || self.running.memory {
             // Always the same: operations that wait for the same slots are done in order (hardware/command-stream.md 1.8).
-            true => words::JOBS.mask() | words::OTHERS.mask(),
-            false => SlotMask::NONE,
+            words::JOBS.mask() | words::OTHERS.mask()
+        } else {
+            SlotMask::NONE
         }
     }
 

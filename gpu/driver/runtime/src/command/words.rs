@@ -114,23 +114,6 @@ impl EncodedInstructions {
                 ..Wait::default()
             })
         };
-        let flush = |reach: Reach| {
-            let if_reached = |least| {
-                if reach >= least {
-                    FlushMode::CleanAndInvalidate
-                } else {
-                    FlushMode::None
-                }
-            };
-            config.checked(FlushCache2 {
-                l2_flush_mode: if_reached(Reach::All),
-                lsc_flush_mode: if_reached(Reach::Cores),
-                other_flush_mode: OtherFlushMode::Invalidate,
-                latest_flush_id: COUNT,
-                signal_slot: OTHERS,
-                ..FlushCache2::default()
-            })
-        };
         let [first_x, first_y, first_z] = registers::FIRST;
         let [count_x, count_y, count_z] = registers::COUNT;
         let load32 = |to| Load32::new(&config, to);
@@ -171,9 +154,9 @@ impl EncodedInstructions {
                 offset: 0,
             })?,
             run: Run::new(&config, RunCompute::default())?,
-            flush_all: flush(Reach::All)?,
-            flush_cores: flush(Reach::Cores)?,
-            flush_read_only: flush(Reach::ReadOnly)?,
+            flush_all: flush(&config, Reach::All)?,
+            flush_cores: flush(&config, Reach::Cores)?,
+            flush_read_only: flush(&config, Reach::ReadOnly)?,
             config,
         })
     }
@@ -239,6 +222,25 @@ fn begin(config: &Config) -> Result<[Option<Checked>; 3], BuildFault> {
         Some(select(StreamState::SelectOther, OTHERS)?),
         Some(cores),
     ])
+}
+
+/// A flush of the caches that `reach` names; its id is in [`COUNT`].
+fn flush(config: &Config, reach: Reach) -> Result<Checked, BuildFault> {
+    let if_reached = |least| {
+        if reach >= least {
+            FlushMode::CleanAndInvalidate
+        } else {
+            FlushMode::None
+        }
+    };
+    config.checked(FlushCache2 {
+        l2_flush_mode: if_reached(Reach::All),
+        lsc_flush_mode: if_reached(Reach::Cores),
+        other_flush_mode: OtherFlushMode::Invalidate,
+        latest_flush_id: COUNT,
+        signal_slot: OTHERS,
+        ..FlushCache2::default()
+    })
 }
 
 /// Values of a job's registers that recording has loaded.

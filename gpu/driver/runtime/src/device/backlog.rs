@@ -1,8 +1,9 @@
 //! Backlog: the groups on no slot that something is to be done about, in lists, so that a poll does not look at all others.
 //!
 //! Ready ones are in a list for each priority, in the order in which they became ready; those that wait for sync objects in
-//! another; those that are to end in a third, and those whose memory can be given back in a fourth. A group that sleeps is in none. [`Device::file`] puts a group where it belongs and is
-//! called whenever that may have changed.  Guarantees: filing costs the same however many groups there are.
+//! another; those that are to end in a third, and those whose memory can be given back in a fourth. A group that sleeps is in none.
+//! [`Device::file`] puts a group where it belongs and is called whenever that may have changed.
+//! Guarantees: filing costs the same however many groups there are.
 
 use super::Device;
 use crate::group::{Group, Residency};

@@ -1,5 +1,6 @@
-//! Groups: what a poll does with one. Its slot's reports are answered, its completed jobs retired, and it goes on to or from its slot.
+//! Groups: polls one group, and carries out its end.
 //!
+//! A poll answers what the slot reports, retires completed jobs, and goes on with the group's way to its slot or from it.
 //! Every request to the firmware is a state with a deadline. Who ends for what stands in [`crate::policy`].
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md section 3.
 

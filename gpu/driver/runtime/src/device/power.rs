@@ -234,21 +234,19 @@ impl<P: Platform> Device<'_, '_, P> {
             }
             Err(_) => false,
         };
-        match left {
-            true if self.firmware_vm.space.holds().is_some() => Some(mmu::LOOK),
-            true => {
-                let switch = Switch::begin(&mut self.hw.platform, now, PowerChange::Off);
-                self.phase = Phase::SwitchingOff(switch);
-                None
-            }
+        if !left {
             // Caches may still hold what groups were saved to.
-            false => {
-                self.forget_saved();
-                self.power.kept = false;
-                self.phase = Phase::Starting(Start::stop());
-                None
-            }
+            self.forget_saved();
+            self.power.kept = false;
+            self.phase = Phase::Starting(Start::stop());
+            return None;
         }
+        if self.firmware_vm.space.holds().is_some() {
+            return Some(mmu::LOOK);
+        }
+        let switch = Switch::begin(&mut self.hw.platform, now, PowerChange::Off);
+        self.phase = Phase::SwitchingOff(switch);
+        None
     }
 
     /// Looks at the L2; when to look again.
@@ -359,10 +357,10 @@ pub(super) fn supply<P: Platform>(platform: &mut P) -> Result<(), BringUpError> 
     let limit = scaled(platform, SUPPLY);
     let until = platform.now().after(limit);
     finish(platform, Lines::NONE, LOOK, |it, now| {
-        match it.supply_is_stable() {
-            true => Ok(true),
-            false if now >= until => Err(BringUpError::NoSupply { limit }),
-            false => Ok(false),
+        let stable = it.supply_is_stable();
+        if !stable && now >= until {
+            return Err(BringUpError::NoSupply { limit });
         }
+        Ok(stable)
     })
 }

@@ -150,14 +150,14 @@ impl Asked {
         // The line first, then memory: an answer in between raises it again. What slots report is not lost by this: it
         // stands in their own words.
         clear_job_line(platform);
-        match channel.is_answered(platform, mask) {
-            true => {
-                // What the answer tells of stands in words that are read after it.
-                platform.observe();
-                Ok(true)
-            }
-            false if now >= until => Err(channel.ignored(platform, what, mask, limit)),
-            false => Ok(false),
+        if channel.is_answered(platform, mask) {
+            // What the answer tells of stands in words that are read after it.
+            platform.observe();
+            return Ok(true);
         }
+        if now >= until {
+            return Err(channel.ignored(platform, what, mask, limit));
+        }
+        Ok(false)
     }
 }
