@@ -199,6 +199,13 @@ pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
             true => {
                 let what = Thing::Buffer;
                 assert_eq!(read, Err(Error::ContentsLost { what }));
+                // What the host has written is good, and nothing else is.
+                device
+                    .write_buffer(work.buffer, 0, &[7; 8])
+                    .or_fail("it fits");
+                assert_eq!(work.words(&mut device, 2), [0x0707_0707; 2]);
+                let read = device.read_buffer(work.buffer, 8, &mut bytes);
+                assert_eq!(read, Err(Error::ContentsLost { what }));
                 device
                     .write_buffer(work.buffer, 0, &[3; 256])
                     .or_fail("it fits");

@@ -1,7 +1,8 @@
-//! Access: registers and shared words by the rows of the tables, never by bare offsets.
+//! RegisterAccess: registers and shared words by the rows of the tables, never by bare offsets.
 //!
 //! A 64-bit register is two accesses, low word first; a 64-bit word of memory is one, unless the
-//! firmware has put its block at an odd multiple of 4.
+//! firmware has put its block at an odd multiple of 4. Then the halves are read so that they belong together, and written low
+//! half first: a counter that crosses 2^32 at that moment looks smaller than it is, never larger.
 //! Facts: hardware/csf-mmio.md section 1, csf-firmware.md section 6.
 
 use crate::platform::{PhysicalAddress, Platform};
@@ -9,7 +10,7 @@ use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
 use eitri_csf::table::{Register, Width};
 
 /// Reads and writes registers by table row, for every platform.
-pub trait Access: Platform {
+pub trait RegisterAccess: Platform {
     /// Reads a register of the window.
     fn read(&mut self, register: Register) -> u64 {
         let low = u64::from(self.read32(register.offset));
@@ -39,7 +40,7 @@ pub trait Access: Platform {
     }
 }
 
-impl<P: Platform> Access for P {}
+impl<P: Platform> RegisterAccess for P {}
 
 const fn high_word(offset: u32) -> u32 {
     offset.wrapping_add(4)
@@ -75,10 +76,7 @@ impl SharedBlock {
         match word.width {
             Width::Bits32 => u64::from(platform.load32(address)),
             Width::Bits64 if address.0.is_multiple_of(8) => platform.load64(address),
-            Width::Bits64 => {
-                let low = u64::from(platform.load32(address));
-                low | u64::from(platform.load32(address.offset(4))) << 32
-            }
+            Width::Bits64 => read_halves(|offset| platform.load32(address.offset(offset))),
         }
     }
 
@@ -99,5 +97,34 @@ impl SharedBlock {
             }
         }
         platform.clean(address.span(u64::from(word.width.bytes())));
+    }
+}
+
+/// A word of 64 bits that is loaded by halves and may change meanwhile: the lower half is that of the upper one.
+fn read_halves(mut load: impl FnMut(u64) -> u32) -> u64 {
+    let (before, low, high) = (load(4), load(0), load(4));
+    // A carry in between: the lower half may be that of either. It is far from the next carry now.
+    let low = if before == high { low } else { load(0) };
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whenever the counter crosses 2^32, no value is read that it never had.
+    #[test]
+    fn a_counter_that_is_read_by_halves_is_never_torn() {
+        const CARRY: u64 = 1 << 32;
+        for crossed in 0..6 {
+            let mut loads = 0;
+            let value = read_halves(|offset| {
+                let counter = CARRY - crossed + loads;
+                loads += 1;
+                (counter >> (offset * 8)) as u32
+            });
+            let had = CARRY - crossed..CARRY - crossed + loads;
+            assert!(had.contains(&value), "{value:#x} is none of {had:#x?}");
+        }
     }
 }

@@ -161,9 +161,10 @@ pub struct Neighbour {
 impl fmt::Display for Neighbour {
     /// `0x40 bytes behind the end of buffer 3, which has 0x100 bytes at 0x2000000`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = match self.before {
-            true => "before the start",
-            false => "behind the end",
+        let side = if self.before {
+            "before the start"
+        } else {
+            "behind the end"
         };
         let Neighbour {
             what,

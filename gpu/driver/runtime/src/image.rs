@@ -265,7 +265,7 @@ impl ImageInfo {
     }
 
     /// Where the texels begin.
-    fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         self.planes()
             .saturating_mul(PLANE_BYTES)
             .next_multiple_of(ALIGNMENT)

@@ -86,10 +86,12 @@ mod handle;
 
 mod storage;
 
-// Who has what of the hardware: pure, and tested alone.
+// Who has what of the hardware, and who ends for what: pure, and tested alone.
 mod seats;
 
 mod scheduler;
+
+mod policy;
 
 // The layers, from the hardware up: these four use nothing that comes after them.
 mod gpu;
@@ -99,6 +101,8 @@ mod mmu;
 mod vm;
 
 mod firmware;
+
+mod hw;
 
 // What jobs go through, and the owner of it all.
 mod group;

@@ -2,7 +2,7 @@
 //!
 //! The higher priority first; among equals who has waited longest. A group that has nothing to do gives way to one that has;
 //! a busy one to a higher priority at once, and to an equal after its time slice. Nobody moves while a slot is free.
-//! A seed bends the choices that are a matter of taste, so that tests meet orders that no taste would choose.
+//! A seed perturbs choices that have no single right answer, for tests.
 //! Facts: hardware/csf-scheduling.md sections 3.2, 3.6 and 10.
 
 use crate::platform::Instant;
@@ -55,7 +55,7 @@ pub(crate) struct Contender {
     pub(crate) space: usize,
 }
 
-/// What there is to share.
+/// Slots and spaces to share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     /// Slots.

@@ -141,6 +141,14 @@ impl<'s, T> Slab<'s, T> {
         }
     }
 
+    /// Keeps the value that `make` makes, which it makes where the value stays. `None` if every place is taken.
+    #[inline]
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> Option<Key> {
+        let (key, place) = self.take()?;
+        *place = Some(make());
+        Some(key)
+    }
+
     /// Takes a place with what was there last, or with what `first` makes: a large value is written over, not moved. `None` if
     /// every place is taken.
     #[inline]

@@ -5,7 +5,7 @@
 //! holds.  Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
 //! so that a late interrupt is not a failure.  Facts: limits are those of hardware/csf-mmio.md section 16.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
 use core::fmt;
 use core::time::Duration;
@@ -181,11 +181,11 @@ impl Awaited {
         now: Instant,
     ) -> Result<bool, TimedOut> {
         let value = self.read(platform);
-        match self.wanted.holds(value) {
-            true => Ok(true),
-            false if now >= self.until => Err(self.timed_out(value)),
-            false => Ok(false),
+        let holds = self.wanted.holds(value);
+        if !holds && now >= self.until {
+            return Err(self.timed_out(value));
         }
+        Ok(holds)
     }
 
     /// How long to leave it alone after a look in vain: the longer it was waited for, the longer. What comes soon is seen soon, and
@@ -194,7 +194,7 @@ impl Awaited {
         pause(self.begun, now)
     }
 
-    /// That it will not be fulfilled any more, whatever time is left.
+    /// Reports the condition as failed now, before its deadline.
     pub(crate) fn missed<P: Platform>(&self, platform: &mut P) -> TimedOut {
         let value = self.read(platform);
         self.timed_out(value)

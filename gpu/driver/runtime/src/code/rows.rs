@@ -485,9 +485,10 @@ impl<T: Coded> Coded for Option<T> {
     }
 
     fn take(from: &mut dyn Source) -> Option<Self> {
-        match bool::take(from)? {
-            true => T::take(from).map(Some),
-            false => Some(None),
+        if bool::take(from)? {
+            T::take(from).map(Some)
+        } else {
+            Some(None)
         }
     }
 }

@@ -69,7 +69,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if length < needed {
             return Err(place.too_small(bytes, needed).into());
         }
-        let descriptor = buffer(self.properties.arch, address, length)?;
+        let descriptor = buffer(self.hw.properties.arch, address, length)?;
         self.put_descriptor(set, &place, target.0, descriptor)
     }
 
@@ -100,7 +100,7 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(place.too_small(bytes, texel).into());
         }
         let part = (address, texels.saturating_mul(texel));
-        let descriptor = texel_buffer(self.properties.arch, part, format)?;
+        let descriptor = texel_buffer(self.hw.properties.arch, part, format)?;
         self.put_descriptor(set, &place, target.0, descriptor)
     }
 
@@ -125,7 +125,7 @@ impl<P: Platform> Device<'_, '_, P> {
             }
             _ => return Err(wrong.into()),
         };
-        let descriptor = texture(self.properties.arch, &info, address, shape)?;
+        let descriptor = texture(self.hw.properties.arch, &info, address, shape)?;
         self.put_descriptor(set, &place, target.0, descriptor.ok_or(wrong)?)
     }
 
@@ -145,7 +145,7 @@ impl<P: Platform> Device<'_, '_, P> {
             BindingKind::CombinedImageSampler(_) => place.index.saturating_add(1),
             _ => return Err(wrong_kind(place.set, binding, "sampler").into()),
         };
-        let descriptor = sampler(self.properties.arch, info)?;
+        let descriptor = sampler(self.hw.properties.arch, info)?;
         self.write_descriptor(set, place.memory, index, descriptor);
         Ok(())
     }
@@ -185,9 +185,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Where the space of a set has an object that is to be bound to it.
     fn address_in(&self, place: &Place, target: Key, what: Thing) -> Result<u64, Error> {
         let object = self.object(target, what)?;
-        match object.space == place.space {
-            true => Ok(object.mapping.address().0),
-            false => Err(Error::OtherSpace { what }),
+        if object.space == place.space {
+            Ok(object.mapping.address().0)
+        } else {
+            Err(Error::OtherSpace { what })
         }
     }
 
@@ -242,7 +243,7 @@ impl<P: Platform> Device<'_, '_, P> {
 }
 
 impl Place {
-    /// That a part of a buffer is too small.
+    /// The refusal of a part of a buffer that is too small.
     const fn too_small(&self, bytes: u64, needed: u32) -> CommandError {
         CommandError::TooSmall {
             set: self.set,

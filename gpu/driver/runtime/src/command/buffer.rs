@@ -108,8 +108,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             memory: object.mapping.memory(),
             bytes: FIRST_BLOCK,
         };
-        let place = (object.space, block);
-        let mut recorder = Recorder::new(self, commands, place, secondary);
+        let space = object.space;
+        let mut recorder = Recorder::new(self, commands, space, block, secondary);
         recorder.begin()?;
         record(&mut recorder)?;
         recorder.finish()

@@ -102,7 +102,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let mapping = &self.object(key, WHAT)?.mapping;
         let (memory, address) = (mapping.memory(), mapping.address());
         let length = u32::try_from(length).unwrap_or(u32::MAX);
-        let arch = self.properties.arch;
+        let arch = self.hw.properties.arch;
         let descriptors = address.offset(before);
         let entry = resource(arch, descriptors.0, length)?;
         let at = memory.offset(u64::from(table).wrapping_mul(RESOURCE_BYTES));
@@ -118,10 +118,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     pub(super) fn write_words(&mut self, at: PhysicalAddress, words: &[u32]) {
         for (word, place) in words.iter().zip((0..).step_by(4)) {
-            self.platform.store32(at.offset(place), *word);
+            self.hw.platform.store32(at.offset(place), *word);
         }
         let bytes = (words.len() as u64).saturating_mul(4);
-        self.platform.clean(at.span(bytes));
+        self.hw.platform.clean(at.span(bytes));
     }
 
     /// Destroys a descriptor set.
@@ -167,7 +167,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let buffer = self.links.tagged(set.list, index)?;
         let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
         let at = set.memory.offset(at);
-        let [bytes, low, high] = [4, 8, 12].map(|place| self.platform.load32(at.offset(place)));
+        let [bytes, low, high] = [4, 8, 12].map(|place| self.hw.platform.load32(at.offset(place)));
         Some((buffer, u64::from(high) << 32 | u64::from(low), bytes))
     }
 
@@ -176,7 +176,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
         let at = set.memory.offset(at);
         let [bytes, stride, format] =
-            [4, 16, 28].map(|place| self.platform.load32(at.offset(place)));
+            [4, 16, 28].map(|place| self.hw.platform.load32(at.offset(place)));
         [bytes.checked_div(stride).unwrap_or(0), format]
     }
 
@@ -195,7 +195,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     fn has_sampler(&mut self, set: &BoundSet, index: u32) -> bool {
         let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
-        let word = self.platform.load32(set.memory.offset(at));
+        let word = self.hw.platform.load32(set.memory.offset(at));
         word & 0xf == DescriptorType::Sampler as u32
     }
 }
@@ -226,10 +226,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         (bound.memory, bound.address) = self.room(bound.bytes)?;
         (bound.alone, bound.whole) = (None, None);
         for place in (0..u64::from(bound.bytes)).step_by(8) {
-            let word = self.device.platform.load64(from.offset(place));
-            self.device
-                .platform
-                .store64(bound.memory.offset(place), word);
+            let word = self.device.hw.platform.load64(from.offset(place));
+            let to = bound.memory.offset(place);
+            self.device.hw.platform.store64(to, word);
         }
         for at in offsets {
             let (binding, element) = (at.binding, at.element);
@@ -266,7 +265,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let place = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
             let place = bound.memory.offset(place);
             for (word, at) in words.into_iter().zip((0..).step_by(4)) {
-                self.device.platform.store32(place.offset(at), word);
+                self.device.hw.platform.store32(place.offset(at), word);
             }
         }
         self.bind_set(bound);

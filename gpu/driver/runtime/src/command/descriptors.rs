@@ -16,7 +16,7 @@ use eitri_program::{Program, RegisterFile};
 pub(super) const DESCRIPTOR_BYTES: u64 = 32;
 /// What workgroup memory is aligned to.
 const PAGE: u64 = 4096;
-/// Words and bytes of an entry of the resource table.
+/// EncodedInstructions and bytes of an entry of the resource table.
 pub(super) const RESOURCE_WORDS: usize = 4;
 pub(super) const RESOURCE_BYTES: u64 = RESOURCE_WORDS as u64 * 4;
 /// Entries of a resource table come in groups of this many.

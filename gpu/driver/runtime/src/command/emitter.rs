@@ -2,15 +2,15 @@
 //!
 //! Needs: room (see [`super::recorder::Recorder::emit`]).  Guarantees: a register is loaded only when its value changes.
 
-use super::words::{Change, Grid, Known, Narrow, Wide, Words};
+use super::words::{Change, EncodedInstructions, Grid, LoadedRegisters, Narrow, Wide};
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_cs::builder::Checked;
 
 /// Appends instructions.
 pub(super) struct Emitter<'a, P> {
     platform: &'a mut P,
-    pub(super) words: &'a Words,
-    known: &'a mut Known,
+    pub(super) words: &'a EncodedInstructions,
+    known: &'a mut LoadedRegisters,
     at: PhysicalAddress,
 }
 
@@ -18,8 +18,8 @@ impl<'a, P: Platform> Emitter<'a, P> {
     /// From `at` on.
     pub(super) const fn new(
         platform: &'a mut P,
-        words: &'a Words,
-        known: &'a mut Known,
+        words: &'a EncodedInstructions,
+        known: &'a mut LoadedRegisters,
         at: PhysicalAddress,
     ) -> Emitter<'a, P> {
         Emitter {

@@ -64,20 +64,20 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If it was destroyed.
     pub fn event_status(&mut self, event: Event) -> Result<bool, Error> {
         let at = self.object(event.0, WHAT)?.mapping.memory();
-        self.platform.invalidate(at.span(SYNC32_BYTES));
-        let value = self.platform.load32(at);
+        self.hw.platform.invalidate(at.span(SYNC32_BYTES));
+        let value = self.hw.platform.load32(at);
         // What was done before it was set is seen by whoever reads after this.
-        self.platform.observe();
+        self.hw.platform.observe();
         Ok(value != 0)
     }
 
     fn store_event(&mut self, event: Event, value: u32) -> Result<(), Error> {
         let at = self.object(event.0, WHAT)?.mapping.memory();
         // A cache may hold an old value of the GPU's.
-        self.platform.invalidate(at.span(SYNC32_BYTES));
-        self.platform.store64(at, value.into());
-        self.platform.clean(at.span(SYNC32_BYTES));
-        self.platform.publish();
+        self.hw.platform.invalidate(at.span(SYNC32_BYTES));
+        self.hw.platform.store64(at, value.into());
+        self.hw.platform.clean(at.span(SYNC32_BYTES));
+        self.hw.platform.publish();
         Ok(())
     }
 }
@@ -135,10 +135,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn signal(&mut self, also: SlotMask) -> Result<(), Error> {
         let mut wait_mask = self.busy();
         let deferred = wait_mask != SlotMask::NONE;
-        match deferred {
-            true => wait_mask = wait_mask | also,
+        if deferred {
+            wait_mask = wait_mask | also;
+        } else {
             // What is done in line would overtake what was deferred.
-            false => self.wait_for_signals()?,
+            self.wait_for_signals()?;
         }
         self.push(SyncSet32 {
             address: words::ADDRESS,
@@ -146,9 +147,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             scope: SyncScope::System,
             error_propagate: true,
             wait_mask,
-            signal_slot: match deferred {
-                true => words::SIGNALS,
-                false => Slot::default(),
+            signal_slot: if deferred {
+                words::SIGNALS
+            } else {
+                Slot::default()
             },
             ..SyncSet32::default()
         })?;

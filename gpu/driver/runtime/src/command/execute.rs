@@ -4,7 +4,7 @@
 
 use super::error::CommandError;
 use super::recorder::{Level, Recorder, Running};
-use super::words::{self, Known};
+use super::words::{self, LoadedRegisters};
 use crate::error::{Error, Thing};
 use crate::handle::CommandBuffer;
 use crate::platform::Platform;
@@ -48,7 +48,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             length: words::COUNT,
         })?;
         // Whatever it has left behind.
-        self.known = Known::NOTHING;
+        self.known = LoadedRegisters::NOTHING;
         self.made.forget_state();
         self.running = Running {
             jobs: true,

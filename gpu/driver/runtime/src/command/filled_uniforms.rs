@@ -1,6 +1,6 @@
 //! Uniforms that the stream fills in: words of buffers, as they are when it gets there.
 //!
-//! Words that stand side by side in both are moved together.
+//! EncodedInstructions that stand side by side in both are moved together.
 //! Guarantees: what a program reads is in memory before its job starts, and not in a cache as it was before.
 //! Facts: hardware/command-stream.md sections 1.6 (loads and stores), 3.2, 6.10.
 
@@ -14,7 +14,7 @@ use eitri_cs::RegMask;
 use eitri_cs::instr::{LoadMultiple, StoreMultiple};
 use eitri_program::FauWord;
 
-/// Words that stand side by side in memory and in the uniforms.
+/// EncodedInstructions that stand side by side in memory and in the uniforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     from: u64,

@@ -153,9 +153,10 @@ pub(super) fn texture(
             width: info.width,
             height: info.height,
             depth: info.depth,
-            swizzle: match depth_stencil {
-                true => RED_ALONE,
-                false => Swizzle::IDENTITY,
+            swizzle: if depth_stencil {
+                RED_ALONE
+            } else {
+                Swizzle::IDENTITY
             },
             texel_interleave: info.tiling == crate::image::Tiling::UInterleaved,
             levels: info.levels,
@@ -197,9 +198,10 @@ pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], Descri
         Sampler {
             wrap_mode_s: s,
             wrap_mode_t: t,
-            wrap_mode_r: match info.unnormalized {
-                true => WrapMode::ClampToEdge,
-                false => r,
+            wrap_mode_r: if info.unnormalized {
+                WrapMode::ClampToEdge
+            } else {
+                r
             },
             round_to_nearest_even: info.magnify_linear || info.minify_linear,
             normalized_coordinates: !info.unnormalized,
@@ -216,9 +218,10 @@ pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], Descri
             lod_bias: Slod(info.lod_bias),
             compare_function: info.compare.map_or(Func::Never, swapped),
             maximum_anisotropy: info.max_anisotropy.clamp(1, 16),
-            lod_algorithm: match anisotropic {
-                true => LodAlgorithm::Anisotropic,
-                false => LodAlgorithm::Isotropic,
+            lod_algorithm: if anisotropic {
+                LodAlgorithm::Anisotropic
+            } else {
+                LodAlgorithm::Isotropic
             },
             border_color_r: red,
             border_color_g: green,

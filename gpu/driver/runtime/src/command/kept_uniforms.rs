@@ -14,10 +14,10 @@ use crate::handle::{DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
 use heapless::Vec;
 
-/// Words of a place: the pipeline, the version of the set, and the uniforms.
+/// EncodedInstructions of a place: the pipeline, the version of the set, and the uniforms.
 const WORDS: usize = 32;
 const BYTES: u64 = WORDS as u64 * 8;
-/// Words of the uniforms.
+/// EncodedInstructions of the uniforms.
 pub(super) const MOST: usize = WORDS - 2;
 /// Places of a set at most.
 const PLACES: u64 = 255;
@@ -27,7 +27,7 @@ const PLACES: u64 = 255;
 pub(super) struct Places {
     start: PhysicalAddress,
     count: u8,
-    /// Of what is bound to the set.
+    /// Version of what is bound to the set.
     version: u64,
 }
 
@@ -88,13 +88,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Ok(false);
         };
         let mut first = [0; 3];
-        self.device.platform.read_words(at, &mut first);
+        self.device.hw.platform.read_words(at, &mut first);
         let [key, second, counts] = first;
         if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
             return Ok(false);
         }
         let device = &mut *self.device;
-        let (uniforms, platform) = (&mut device.uniforms, &mut device.platform);
+        let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
         Ok(uniforms.restore(pipeline, counts, |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
@@ -112,7 +112,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return;
         };
         let first = [pipeline.0.number(), places.version];
-        let platform = &mut self.device.platform;
+        let platform = &mut self.device.hw.platform;
         platform.write_words(at, &first);
         platform.write_words(at.offset(16), &words);
         // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.

@@ -59,9 +59,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// Invalidates read-only caches if what is sampled may stand there as it was before it was written.
     pub(super) fn refresh_texels(&mut self) -> Result<(), Error> {
-        match self.stale_texels {
-            true => self.flush(Reach::ReadOnly),
-            false => Ok(()),
+        if self.stale_texels {
+            self.flush(Reach::ReadOnly)
+        } else {
+            Ok(())
         }
     }
 
@@ -99,10 +100,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// The slots on which something may be counted that came before, deferred operations aside.
     pub(super) fn busy(&self) -> SlotMask {
-        match self.running.jobs || self.running.memory {
+        if self.running.jobs || self.running.memory {
             // Always the same: operations that wait for the same slots are done in order (hardware/command-stream.md 1.8).
-            true => words::JOBS.mask() | words::OTHERS.mask(),
-            false => SlotMask::NONE,
+            words::JOBS.mask() | words::OTHERS.mask()
+        } else {
+            SlotMask::NONE
         }
     }
 

@@ -87,14 +87,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         space: Space,
         program: &Program<'d>,
     ) -> Result<Pipeline, Error> {
-        let gpu = self.properties.arch;
+        let gpu = self.hw.properties.arch;
         let wanted = program.arch();
         if wanted != gpu {
             let program = wanted;
             return Err(CommandError::Arch { program, gpu }.into());
         }
         let threads = program.workgroup().invocations();
-        let most = self.properties.max_workgroup;
+        let most = self.hw.properties.max_workgroup;
         if threads > most {
             let limit = CommandError::Limit {
                 what: Limit::WorkgroupThreads,
@@ -123,7 +123,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let pipelined = Pipelined {
             program: *program,
             workgroup,
-            threads: self.properties.threads_at_once(registers),
+            threads: self.hw.properties.threads_at_once(registers),
             pairs: words.div_ceil(2),
             counts,
             buffer_words,
@@ -138,7 +138,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let key = self.create_object(space, "code", bytes, Protection::Code, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
         let (memory, address, bytes) = (mapping.memory(), mapping.address(), mapping.bytes());
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         it.write_bytes(memory, program.code_bytes());
         it.write_bytes(memory.offset(places.data), program.data_bytes());
         let shader = shader_program(gpu, address.0, program)?;

@@ -72,14 +72,14 @@ impl<P: Platform> Device<'_, '_, P> {
         let count = u32::try_from(results.len()).unwrap_or(u32::MAX);
         let (memory, _) = self.queries(pool, first, count)?;
         let bytes = u64::from(count).wrapping_mul(QUERY_BYTES);
-        self.platform.observe();
-        self.platform.invalidate(memory.span(bytes));
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(memory.span(bytes));
         for (result, place) in results.iter_mut().zip((0..).step_by(QUERY_BYTES as usize)) {
             let at = memory.offset(place);
-            let there = self.platform.load32(at.offset(SYNC_OFFSET)) != 0;
+            let there = self.hw.platform.load32(at.offset(SYNC_OFFSET)) != 0;
             // The result was stored before its sync object.
-            self.platform.observe();
-            *result = there.then_some(self.platform.load64(at));
+            self.hw.platform.observe();
+            *result = there.then_some(self.hw.platform.load64(at));
         }
         Ok(())
     }
@@ -92,8 +92,8 @@ impl<P: Platform> Device<'_, '_, P> {
         self.unused(pool.0, WHAT)?;
         let (memory, _) = self.queries(pool, first, count)?;
         let bytes = u64::from(count).wrapping_mul(QUERY_BYTES);
-        self.platform.zero(memory, bytes);
-        self.platform.clean(memory.span(bytes));
+        self.hw.platform.zero(memory, bytes);
+        self.hw.platform.clean(memory.span(bytes));
         self.host_wrote(pool.0);
         Ok(())
     }
@@ -139,9 +139,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             state: StoredState::Timestamp,
             address: words::ADDRESS,
             wait_mask,
-            signal_slot: match deferred {
-                true => words::STATES,
-                false => Slot::default(),
+            signal_slot: if deferred {
+                words::STATES
+            } else {
+                Slot::default()
             },
             ..StoreState::default()
         })?;

@@ -9,7 +9,7 @@ use super::emitter::Emitter;
 use super::error::CommandError;
 use super::pipeline::BoundPipeline;
 use super::storage::Areas;
-use super::words::{Known, Words};
+use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
 use crate::device::Device;
 use crate::error::Error;
@@ -89,7 +89,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) kept: List,
     pub(super) level: Level,
     pub(super) areas: Areas,
-    pub(super) known: Known,
+    pub(super) known: LoadedRegisters,
     pub(super) running: Running,
     pub(super) pipeline: Option<BoundPipeline>,
     pub(super) pipeline_of: Option<Pipeline>,
@@ -97,7 +97,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// The set that was bound last, if its descriptors are used where they are.
     pub(super) set: Option<DescriptorSet>,
     /// What the next dispatch would write as the last did.
-    pub(super) made: super::dispatch::Made,
+    pub(super) made: super::dispatch::LastDispatch,
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
@@ -114,11 +114,13 @@ pub struct Recorder<'r, 's, 'd, P> {
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
-    /// Of commands in a space that begin in a block. It is large: it is made where it stays.
+    /// Starts recording commands of a space into `block`. Constructed in place because it is large.
+    #[inline(always)]
     pub(super) fn new(
         device: &'r mut Device<'s, 'd, P>,
         commands: CommandBuffer,
-        (space, block): (Key, Block),
+        space: Key,
+        block: Block,
         secondary: bool,
     ) -> Recorder<'r, 's, 'd, P> {
         let areas = Areas::begin(device, commands.0, Space(space));
@@ -135,12 +137,13 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             written: (0, WRITTEN_BYTES),
             written_area: None,
             kept,
-            level: match secondary {
-                true => Level::Secondary(0),
-                false => Level::Primary,
+            level: if secondary {
+                Level::Secondary(0)
+            } else {
+                Level::Primary
             },
             areas,
-            known: Known::NOTHING,
+            known: LoadedRegisters::NOTHING,
             // Those who call may have called before, and jobs of that call may still run.
             running: Running {
                 jobs: secondary,
@@ -152,7 +155,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             pipeline_of: None,
             sets: [None; TABLES],
             set: None,
-            made: super::dispatch::Made::NOTHING,
+            made: super::dispatch::LastDispatch::NOTHING,
             unflushed: false,
             partial: false,
             // Those who call may have written texels; what comes before a job its ring entry flushes for.
@@ -183,7 +186,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let end = self.words()?.end;
             self.put(end)?;
         }
-        let (start, bytes) = self.writer.finish(&mut self.device.platform);
+        let (start, bytes) = self.writer.finish(&mut self.device.hw.platform);
         self.wrote_areas();
         self.device.host_wrote(self.commands);
         if let Some(it) = self.device.commands_mut(self.commands) {
@@ -229,7 +232,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
     }
 
-    pub(super) fn words(&self) -> Result<&Words, Error> {
+    pub(super) fn words(&self) -> Result<&EncodedInstructions, Error> {
         match &self.device.words {
             Ok(words) => Ok(words),
             Err(fault) => Err(CommandError::Build(*fault).into()),
@@ -237,14 +240,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     pub(super) fn arch(&self) -> Arch {
-        self.device.properties.arch
+        self.device.hw.properties.arch
     }
 
     /// Makes room for so many instructions in one block.
     pub(super) fn make_room(&mut self, count: u32) -> Result<(), Error> {
-        match self.writer.has_room(count) {
-            true => Ok(()),
-            false => self.go_on(0),
+        if self.writer.has_room(count) {
+            Ok(())
+        } else {
+            self.go_on(0)
         }
     }
 
@@ -260,7 +264,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             Err(fault) => return Err(CommandError::Build(*fault).into()),
         };
         let mut emitter = Emitter::new(
-            &mut self.device.platform,
+            &mut self.device.hw.platform,
             words,
             &mut self.known,
             self.writer.end(),
@@ -274,7 +278,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Appends an instruction.
     pub(super) fn put(&mut self, it: Checked) -> Result<(), Error> {
         self.make_room(1)?;
-        self.writer.put(&mut self.device.platform, it);
+        self.writer.put(&mut self.device.hw.platform, it);
         Ok(())
     }
 
@@ -282,7 +286,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub(super) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
         self.make_room(u32::try_from(all.len()).unwrap_or(u32::MAX))?;
         for it in all {
-            self.writer.put(&mut self.device.platform, *it);
+            self.writer.put(&mut self.device.hw.platform, *it);
         }
         Ok(())
     }
@@ -301,7 +305,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Loads a pair that no job reads.
     pub(super) fn load_wide(
         &mut self,
-        which: impl FnOnce(&Words) -> eitri_cs::builder::Load64,
+        which: impl FnOnce(&EncodedInstructions) -> eitri_cs::builder::Load64,
         value: u64,
     ) -> Result<(), Error> {
         let (first, second) = which(self.words()?).with(value);

@@ -44,7 +44,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         };
         let link = Link::to(block.address.0, &self.words()?.config);
         let link = link.map_err(CommandError::Build)?;
-        self.writer.go_on(&mut self.device.platform, block, link);
+        self.writer.go_on(&mut self.device.hw.platform, block, link);
         self.blocks = number.saturating_add(1);
         Ok(())
     }
@@ -116,12 +116,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         for pair in &mut pairs {
             if let [low, high] = *pair {
                 let both = u64::from(high) << 32 | u64::from(low);
-                self.device.platform.store64(at, both);
+                self.device.hw.platform.store64(at, both);
             }
             at = at.offset(8);
         }
         if let [last] = *pairs.remainder() {
-            self.device.platform.store32(at, last);
+            self.device.hw.platform.store32(at, last);
         }
         Ok(address)
     }

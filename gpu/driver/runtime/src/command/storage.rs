@@ -77,7 +77,7 @@ impl Areas {
         workgroups: u64,
     ) -> Result<Used, Error> {
         let (commands, space) = (self.commands, self.space);
-        let properties = device.properties;
+        let properties = device.hw.properties;
         let thread = match program.scratch_bytes() {
             0 => None,
             bytes => {

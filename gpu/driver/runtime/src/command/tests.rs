@@ -1,18 +1,18 @@
 //! Commands against firmware that says yes: what a dispatch writes, and what is refused.
 
+mod texels;
+
 use crate::device::Device;
 use crate::error::Error;
-use crate::handle::{Buffer, CommandBuffer, DescriptorSet, Image, Pipeline};
-use crate::image::ImageInfo;
+use crate::handle::{Buffer, CommandBuffer, DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use crate::vm::GpuAddress;
 use eitri_csf::page_table::Attributes;
-use eitri_descriptors::formats::VkFormat;
 use eitri_program::{
     Access as Rights, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, FauWord,
-    ImageDimension, ImageShape, Program, ProgramParts, RegisterFile, Stage, WorkgroupSize,
+    Program, ProgramParts, RegisterFile, Stage, WorkgroupSize,
 };
 use std::string::ToString;
 use std::vec::Vec;
@@ -94,7 +94,7 @@ fn translate(
     address: u64,
 ) -> Option<(PhysicalAddress, Attributes)> {
     let (_, vm) = device.spaces.iter().next().expect("one");
-    vm.space.translate(&mut device.platform, address)
+    vm.space.translate(&mut device.hw.platform, address)
 }
 
 /// Where the code of a pipeline is, and its bytes.
@@ -106,7 +106,7 @@ fn code_of(device: &Device<'_, '_, Fake>, pipeline: Pipeline) -> (u32, u64) {
 /// `count` words of 32 bits where the GPU sees `address`.
 pub(super) fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32> {
     let (at, _) = translate(device, address).expect("mapped");
-    let platform = &mut device.platform;
+    let platform = &mut device.hw.platform;
     (0..count)
         .map(|word| platform.load32(at.offset(4 * word)))
         .collect()
@@ -117,7 +117,7 @@ pub(super) fn recorded(device: &mut Device<'_, '_, Fake>, commands: CommandBuffe
     let recorded = device.recorded(commands).expect("recorded");
     let (GpuAddress(start), bytes) = (recorded.start, recorded.bytes);
     let (at, _) = translate(device, start).expect("mapped");
-    let platform = &mut device.platform;
+    let platform = &mut device.hw.platform;
     (0..u64::from(bytes))
         .step_by(8)
         .map(|byte| platform.load64(at.offset(byte)))
@@ -516,165 +516,4 @@ fn programs_and_buffers_that_do_not_fit_the_gpu_are_refused() {
         .expect_err("misaligned")
         .to_string();
     assert_eq!(error, "offset 0x2 is not a multiple of 4");
-}
-
-/// A program with an image at 0:0, that fetches texels of it or writes them.
-fn image_program(kind: fn(ImageShape) -> BindingKind, access: Rights) -> Vec<u8> {
-    let shape = ImageShape {
-        dimension: ImageDimension::TwoD,
-        arrayed: false,
-        multisampled: false,
-    };
-    let binding = Binding {
-        set: 0,
-        binding: 0,
-        kind: kind(shape),
-        access,
-        count: 1,
-        slot: DescriptorSlot { table: 1, index: 0 },
-        min_bytes: 0,
-    };
-    let mut bytes = std::vec![0; 1024];
-    let parts = |parts: &mut ProgramParts<'_>| {
-        parts.push_constant_bytes = 0;
-        let parts = ProgramParts {
-            bindings: &[binding],
-            ..*parts
-        };
-        let length = parts.encode(&mut bytes).expect("room");
-        bytes.truncate(length);
-    };
-    program_with(&[], parts);
-    bytes
-}
-
-/// Pipelines that write, and that sample, the texels of one image.
-struct Texels<'d> {
-    device: Device<'d, 'd, Fake>,
-    write: (Pipeline, DescriptorSet),
-    sample: (Pipeline, DescriptorSet),
-    image: Image,
-    commands: CommandBuffer,
-}
-
-fn texels<'d>(firmware: &'d [u8], [write, sample]: [&'d [u8]; 2]) -> Texels<'d> {
-    let mut device = device(firmware);
-    let space = device.create_space().expect("memory");
-    let format = VkFormat::of_name(Arch::V10, "R32_UINT").expect("it is in the table");
-    let image = ImageInfo::two_d(format, 16, 16);
-    let image = device.create_image(space, image).expect("memory");
-    let mut bind = |program| {
-        let program = Program::parse(program).expect("legal");
-        let pipeline = device.create_pipeline(space, &program).expect("memory");
-        let set = device.create_descriptor_set(pipeline, 0).expect("memory");
-        device.bind_image(set, (0, 0), image).expect("it fits");
-        (pipeline, set)
-    };
-    let (write, sample) = (bind(write), bind(sample));
-    let commands = device.create_command_buffer(space).expect("memory");
-    Texels {
-        device,
-        write,
-        sample,
-        image,
-        commands,
-    }
-}
-
-/// FLUSH_CACHE2 of the read-only caches alone, FLUSH_CACHE2 of any kind, RUN_COMPUTE (hardware/command-stream.md 3.7, 3.6).
-const INVALIDATE_READ_ONLY: u64 = 0x2400_4600_0000_0200;
-const FLUSH_OPCODE: u64 = 0x24;
-const RUN_OPCODE: u64 = 0x04;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Do {
-    Write,
-    Sample,
-    Barrier(super::Accesses, super::Accesses),
-}
-
-/// Before a dispatch samples what one before it wrote, the caches through which it reads are invalidated; and only then.
-#[test]
-fn texels_that_were_written_are_sampled_behind_an_invalidation() {
-    use super::{Accesses, ShaderStage};
-    use Do::{Barrier, Sample, Write};
-    let firmware = image(&control_blocks());
-    let programs = [
-        image_program(BindingKind::StorageImage, Rights::ReadWrite),
-        image_program(BindingKind::SampledImage, Rights::Read),
-    ];
-    let Texels {
-        mut device,
-        write,
-        sample,
-        image,
-        commands,
-    } = texels(&firmware, programs.each_ref().map(Vec::as_slice));
-    assert_eq!(device.image_info(image).expect("there").width, 16);
-    let written = Barrier(Accesses::SHADER_WRITE, Accesses::SHADER_READ);
-    let sampled = Barrier(
-        Accesses::STORAGE_WRITE,
-        Accesses::SAMPLED_READ.in_stage(ShaderStage::Compute),
-    );
-    let read = Barrier(Accesses::SHADER_READ, Accesses::SHADER_WRITE);
-    let loaded = Barrier(Accesses::SHADER_WRITE, Accesses::STORAGE_READ);
-    // By dispatch, whether it comes behind an invalidation of its own.
-    let cases: [(&str, &[Do], &[bool]); 7] = [
-        ("nothing was written", &[Sample, read, Sample], &[false; 2]),
-        (
-            "written",
-            &[Sample, read, Write, written, Sample],
-            &[false, false, true],
-        ),
-        ("by name", &[Write, sampled, Sample], &[false, true]),
-        (
-            "the barrier is not last",
-            &[Write, written, read, Write, read, Sample],
-            &[false, false, true],
-        ),
-        (
-            "once",
-            &[Write, written, Sample, Sample, read, Sample],
-            &[false, true, false, false],
-        ),
-        (
-            "again",
-            &[Sample, Write, written, Sample, Write, written, Sample],
-            &[false, false, true, false, true],
-        ),
-        (
-            "loads go through the L2",
-            &[Write, loaded, Sample],
-            &[false; 2],
-        ),
-    ];
-    for (name, steps, expected) in cases {
-        let record = device.record(commands, |it| {
-            for step in steps {
-                let (pipeline, set) = match *step {
-                    Write => write,
-                    Sample => sample,
-                    Barrier(before, after) => {
-                        it.barrier(before, after)?;
-                        continue;
-                    }
-                };
-                it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
-                it.dispatch([1, 1, 1])?;
-            }
-            Ok(())
-        });
-        record.expect("complete");
-        let stream = recorded(&mut device, commands);
-        let opcode = |word: &u64| word >> 56;
-        let before_runs = stream.split(|word| opcode(word) == RUN_OPCODE);
-        let found: Vec<bool> = before_runs
-            .take(expected.len())
-            .map(|words| words.contains(&INVALIDATE_READ_ONLY))
-            .collect();
-        assert_eq!(found, expected, "{name}: {stream:#x?}");
-        let flushes = stream.iter().filter(|word| opcode(word) == FLUSH_OPCODE);
-        let wanted = expected.iter().filter(|flushes| **flushes);
-        assert_eq!(flushes.count(), wanted.count(), "{name}: {stream:#x?}");
-    }
 }

@@ -113,7 +113,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let (memory, address) = self.room(bytes)?;
         for (bytes, place) in data.chunks_exact(4).zip((0..).step_by(4)) {
             let at = memory.offset(place);
-            self.device.platform.store32(at, value(bytes));
+            self.device.hw.platform.store32(at, value(bytes));
         }
         self.copy(address, to, data.len() as u64)?;
         Ok(self)

@@ -12,7 +12,7 @@ use heapless::Vec;
 
 /// Pairs of words at most.
 const PAIRS: usize = MAX_FAU_WORDS.div_ceil(2);
-/// Words of push constants.
+/// EncodedInstructions of push constants.
 const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
 /// Behind them stand the workgroups along each axis, and a zero for whatever stays the same.
 const COUNTS: usize = PUSHED;
@@ -55,7 +55,7 @@ struct Changing {
 
 /// A step that is taken at each dispatch, between places of the values.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct UniformStep {
     op: FauOp,
     from: u8,
     with: u8,
@@ -68,7 +68,7 @@ pub(crate) struct Uniforms {
     /// Two words each, the first one in the low half.
     pairs: Vec<u64, PAIRS>,
     changing: Vec<Changing, PAIRS>,
-    steps: Vec<Step, MAX_FAU_STEPS>,
+    steps: Vec<UniformStep, MAX_FAU_STEPS>,
     /// Push constants, counts, the zero, and what steps read and make.
     values: [u32; VALUES],
     /// How many of the last there are.
@@ -80,7 +80,7 @@ pub(crate) struct Uniforms {
 }
 
 impl Uniforms {
-    /// Of no commands.
+    /// The uniforms of no commands.
     pub(crate) const fn new() -> Uniforms {
         Uniforms {
             pairs: Vec::new(),
@@ -130,7 +130,7 @@ impl Uniforms {
             Err(Source::Worked(place)) => place,
             _ => self.place_of(0),
         };
-        let _ = self.steps.push(Step { op, from, with, to });
+        let _ = self.steps.push(UniformStep { op, from, with, to });
         Err(Source::Worked(to))
     }
 
@@ -284,7 +284,7 @@ impl Uniforms {
             }
             let [op, from, with, to, ..] = word[0].to_le_bytes();
             if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
-                let _ = self.steps.push(Step { op, from, with, to });
+                let _ = self.steps.push(UniformStep { op, from, with, to });
             }
             word[0] >>= 32;
         }
@@ -297,9 +297,10 @@ impl Uniforms {
         if end > PUSHED * 4 {
             return None;
         }
-        let (whole, rest) = match offset.is_multiple_of(4) {
-            true => bytes.as_chunks::<4>(),
-            false => (&[][..], bytes),
+        let (whole, rest) = if offset.is_multiple_of(4) {
+            bytes.as_chunks::<4>()
+        } else {
+            (&[][..], bytes)
         };
         let mut different = 0;
         for (value, bytes) in self.values.get_mut(offset / 4..)?.iter_mut().zip(whole) {
@@ -344,7 +345,7 @@ impl Uniforms {
     /// All words of a dispatch of as many as the last.
     #[inline]
     pub(super) fn again(&mut self) -> &[u64] {
-        for Step { op, from, with, to } in &self.steps {
+        for UniformStep { op, from, with, to } in &self.steps {
             let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
             if let (Some(from), Some(with)) = (from, with) {
                 let made = op.apply(*from, *with);
@@ -365,7 +366,7 @@ impl Uniforms {
     }
 }
 
-/// Words of two numbers each, the first one in the low half.
+/// EncodedInstructions of two numbers each, the first one in the low half.
 fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
     core::iter::from_fn(move || {
         let low = numbers.next()?;

@@ -64,7 +64,7 @@ pub(super) enum Grid {
 
 /// The words.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct EncodedInstructions {
     pub(super) config: Config,
     /// Selects the slots, and asks for the shader cores.
     pub(super) begin: [Option<Checked>; 3],
@@ -89,12 +89,16 @@ pub(crate) struct Words {
     flush_read_only: Checked,
 }
 
-impl Words {
+impl EncodedInstructions {
     /// For streams of so many registers and slots, as the firmware reports them.
     ///
     /// # Errors
     /// If a stream has not what recording needs.
-    pub(crate) fn new(arch: Arch, registers: u32, scoreboards: u32) -> Result<Words, BuildFault> {
+    pub(crate) fn new(
+        arch: Arch,
+        registers: u32,
+        scoreboards: u32,
+    ) -> Result<EncodedInstructions, BuildFault> {
         let mut config = Config::new(arch);
         let registers = u8::try_from(registers).ok();
         if let Some(layout) = registers.and_then(Layout::with_count) {
@@ -110,25 +114,11 @@ impl Words {
                 ..Wait::default()
             })
         };
-        let flush = |reach: Reach| {
-            let if_reached = |least| match reach >= least {
-                true => FlushMode::CleanAndInvalidate,
-                false => FlushMode::None,
-            };
-            config.checked(FlushCache2 {
-                l2_flush_mode: if_reached(Reach::All),
-                lsc_flush_mode: if_reached(Reach::Cores),
-                other_flush_mode: OtherFlushMode::Invalidate,
-                latest_flush_id: COUNT,
-                signal_slot: OTHERS,
-                ..FlushCache2::default()
-            })
-        };
         let [first_x, first_y, first_z] = registers::FIRST;
         let [count_x, count_y, count_z] = registers::COUNT;
         let load32 = |to| Load32::new(&config, to);
         let load64 = |to| Load64::new(&config, to);
-        Ok(Words {
+        Ok(EncodedInstructions {
             begin: begin(&config)?,
             end: config.checked(ReqResource::default())?,
             wait_jobs: wait(JOBS.mask())?,
@@ -164,9 +154,9 @@ impl Words {
                 offset: 0,
             })?,
             run: Run::new(&config, RunCompute::default())?,
-            flush_all: flush(Reach::All)?,
-            flush_cores: flush(Reach::Cores)?,
-            flush_read_only: flush(Reach::ReadOnly)?,
+            flush_all: flush(&config, Reach::All)?,
+            flush_cores: flush(&config, Reach::Cores)?,
+            flush_read_only: flush(&config, Reach::ReadOnly)?,
             config,
         })
     }
@@ -234,24 +224,43 @@ fn begin(config: &Config) -> Result<[Option<Checked>; 3], BuildFault> {
     ])
 }
 
-/// What the registers of a job hold, as far as recording knows.
+/// A flush of the caches that `reach` names; its id is in [`COUNT`].
+fn flush(config: &Config, reach: Reach) -> Result<Checked, BuildFault> {
+    let if_reached = |least| {
+        if reach >= least {
+            FlushMode::CleanAndInvalidate
+        } else {
+            FlushMode::None
+        }
+    };
+    config.checked(FlushCache2 {
+        l2_flush_mode: if_reached(Reach::All),
+        lsc_flush_mode: if_reached(Reach::Cores),
+        other_flush_mode: OtherFlushMode::Invalidate,
+        latest_flush_id: COUNT,
+        signal_slot: OTHERS,
+        ..FlushCache2::default()
+    })
+}
+
+/// Values of a job's registers that recording has loaded.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct LoadedRegisters {
     wide: [Option<u64>; 4],
     narrow: [Option<u32>; 2],
     /// First workgroups and numbers of workgroups, x to z.
     grid: [Option<[u32; 3]>; 2],
 }
 
-impl Known {
+impl LoadedRegisters {
     /// Nothing.
-    pub(super) const NOTHING: Known = Known {
+    pub(super) const NOTHING: LoadedRegisters = LoadedRegisters {
         wide: [None; 4],
         narrow: [None; 2],
         grid: [None; 2],
     };
 
-    /// What of a pair must be loaded to hold this value; from then on it does.
+    /// The halves of a register pair that must be loaded for `value`; records the pair as loaded.
     pub(super) fn change_wide(&mut self, what: Wide, value: u64) -> Change {
         let place = self.wide.get_mut(what as usize);
         match place.and_then(|place| place.replace(value)) {
@@ -261,7 +270,7 @@ impl Known {
         }
     }
 
-    /// Whether a register must be.
+    /// Whether a register must be loaded for `value`; records it as loaded.
     pub(super) fn change_narrow(&mut self, what: Narrow, value: u32) -> bool {
         let place = self.narrow.get_mut(what as usize);
         place.is_none_or(|place| place.replace(value) != Some(value))
@@ -278,7 +287,7 @@ impl Known {
         matches!(known, Some([a, b, c]) if *a == x && *b == y && *c == z)
     }
 
-    /// The registers of a grid that must be, by axis.
+    /// The registers of a grid that must be loaded for `value`, by axis; records them as loaded.
     pub(super) fn change_grid(&mut self, what: Grid, value: [u32; 3]) -> [bool; 3] {
         let place = self.grid.get_mut(what as usize);
         match place.and_then(|place| place.replace(value)) {
@@ -298,7 +307,7 @@ impl Known {
     }
 }
 
-/// What of a pair is to be loaded.
+/// The halves of a register pair that are to be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
@@ -313,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_register_is_loaded_when_its_value_changes() {
-        let mut known = Known::NOTHING;
+        let mut known = LoadedRegisters::NOTHING;
         let mut change = |what, value| known.change_wide(what, value);
         assert_eq!(change(Wide::Uniforms, 0), Change::All);
         assert_eq!(change(Wide::Uniforms, 0), Change::Nothing);
@@ -336,10 +345,12 @@ mod tests {
     #[test]
     fn a_stream_without_what_is_needed_is_refused() {
         let arch = Arch::V10;
-        assert!(Words::new(arch, 96, 8).is_ok());
-        let few = Words::new(arch, 96, 3).map(drop).expect_err("no slot 3");
+        assert!(EncodedInstructions::new(arch, 96, 8).is_ok());
+        let few = EncodedInstructions::new(arch, 96, 3)
+            .map(drop)
+            .expect_err("no slot 3");
         assert!(matches!(few, BuildFault::NoSuchSlot { .. }), "{few}");
-        let none = Words::new(Arch::V14, 96, 8).map(drop);
+        let none = EncodedInstructions::new(Arch::V14, 96, 8).map(drop);
         assert!(matches!(none, Err(BuildFault::Encode(_))));
     }
 }

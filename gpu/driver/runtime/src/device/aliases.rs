@@ -76,14 +76,16 @@ impl<P: Platform> Device<'_, '_, P> {
             *aliased = true;
         }
         let gone = Error::Gone { what: Thing::Space };
-        self.quiet();
+        self.wait_for_mmu();
         let vm = self.spaces.get_mut(key).ok_or(gone)?;
         let part = Part {
             range,
             physical: memory.offset(offset),
             attributes: access.attributes(),
         };
-        let mapped = vm.space.map(&mut self.platform, &mut self.memory, &[part]);
+        let mapped = vm
+            .space
+            .map(&mut self.hw.platform, &mut self.memory, &[part]);
         self.obeyed(mapped)
     }
 
@@ -103,11 +105,11 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(Error::Occupied { what, number });
         }
         let gone = Error::Gone { what: Thing::Space };
-        self.quiet();
+        self.wait_for_mmu();
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let unmapped = vm
             .space
-            .unmap(&mut self.platform, &mut self.memory, &[range]);
+            .unmap(&mut self.hw.platform, &mut self.memory, &[range]);
         self.obeyed(unmapped)
     }
 
@@ -121,20 +123,20 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (space, mapping) = (object.space, &object.mapping);
         let part = mapping.memory().span(mapping.bytes());
-        self.quiet();
+        self.wait_for_mmu();
         let Some(vm) = self.spaces.get_mut(space) else {
             return Ok(());
         };
         let unmapped = vm
             .space
-            .unmap_memory(&mut self.platform, &mut self.memory, part.clone());
+            .unmap_memory(&mut self.hw.platform, &mut self.memory, part.clone());
         if unmapped.is_err_and(|error| error.costs_the_device()) {
             let told = self.obeyed(unmapped);
             // The GPU is stopped now: what is left is to change the tables in memory.
             if let Some(vm) = self.spaces.get_mut(space) {
                 let _ = vm
                     .space
-                    .unmap_memory(&mut self.platform, &mut self.memory, part);
+                    .unmap_memory(&mut self.hw.platform, &mut self.memory, part);
             }
             return told;
         }

@@ -1,8 +1,9 @@
 //! Backlog: the groups on no slot that something is to be done about, in lists, so that a poll does not look at all others.
 //!
 //! Ready ones are in a list for each priority, in the order in which they became ready; those that wait for sync objects in
-//! another; those that are to end in a third. A group that sleeps is in none. [`Device::file`] puts a group where it belongs and is
-//! called whenever that may have changed.  Guarantees: filing costs the same however many groups there are.
+//! another; those that are to end in a third, and those whose memory can be given back in a fourth. A group that sleeps is in none.
+//! [`Device::file`] puts a group where it belongs and is called whenever that may have changed.
+//! Guarantees: filing costs the same however many groups there are.
 
 use super::Device;
 use crate::group::{Group, Residency};
@@ -18,17 +19,20 @@ pub(crate) enum Filed {
     /// Was saved while all its work waited for sync objects.
     Blocked,
     /// Has to end.
-    Doomed,
+    Ending,
+    /// Was destroyed, and is on no slot: its memory can be given back.
+    Gone,
 }
 
-const LISTS: usize = 6;
+const LISTS: usize = 7;
 
 impl Filed {
     const fn index(self) -> usize {
         match self {
             Filed::Ready(priority) => priority as usize,
             Filed::Blocked => 4,
-            Filed::Doomed => 5,
+            Filed::Ending => 5,
+            Filed::Gone => 6,
         }
     }
 }
@@ -134,17 +138,19 @@ impl Backlog {
 
 /// Where a group belongs.
 fn belongs(group: &Group) -> Option<Filed> {
-    if group.residency != Residency::Off {
+    if group.is_destroyed() && group.is_off() {
+        return Some(Filed::Gone);
+    }
+    if !matches!(group.residency, Residency::Off(_)) {
         return None;
     }
-    if group.doom.is_some() {
-        return Some(Filed::Doomed);
+    if group.ending.is_some() {
+        return Some(Filed::Ending);
     }
-    match (group.is_ready(), group.blocked && group.is_busy()) {
-        (true, _) => Some(Filed::Ready(group.priority)),
-        (false, true) => Some(Filed::Blocked),
-        (false, false) => None,
+    if group.is_ready() {
+        return Some(Filed::Ready(group.priority));
     }
+    (group.is_blocked() && group.is_busy()).then_some(Filed::Blocked)
 }
 
 impl<P: Platform> Device<'_, '_, P> {

@@ -46,13 +46,14 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Polls until no group is on its way to or from a slot, the GPU is on or off or given up, and nothing is left of what was
     /// destroyed; false if that does not come about in time.
     pub fn settle(&mut self) -> bool {
-        let limit = self.scaled(SETTLE);
+        let limit = self.hw.scaled(SETTLE);
         let settled = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let mut groups = device.groups.iter();
-            let moves = groups.any(|(_, group)| match group.residency {
-                Residency::Dead => false,
-                Residency::Off | Residency::On { .. } => group.doom.is_some(),
-                _ => true,
+            let moves = groups.any(|(_, group)| {
+                let off = matches!(group.residency, Residency::Off(_));
+                // One that was destroyed, too, is gone.
+                let ends = off && group.ending.is_some() && !group.is_destroyed();
+                group.moves() || ends
             });
             let off = device.power() == DevicePower::Off;
             let still = off || device.is_running() || device.lost.is_some();
@@ -68,13 +69,13 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If the GPU is lost, for this reason or another: it may be on its way back. Or if the device is suspended.
     pub fn ping(&mut self) -> Result<(), Error> {
         self.powered()?;
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         self.watch.ask_now(now);
         self.restless = true;
-        let limit = self.scaled(SETTLE);
+        let limit = self.hw.scaled(SETTLE);
         let losses = self.recoveries;
         self.poll_until(Pace::new(Lines::ALL, limit), |device| {
-            let now = device.platform.now();
+            let now = device.hw.platform.now();
             let lost = device.lost.is_some() || device.recoveries != losses;
             (lost || !device.watch.is_asking(now)).then_some(())
         });
@@ -87,23 +88,27 @@ impl<P: Platform> Device<'_, '_, P> {
     /// What the stream of a job is doing: why does it not get on? Asks the firmware, and waits for 100 ms at most. `None` if
     /// it is on no slot.
     pub fn explain(&mut self, fence: Fence) -> Option<StreamStatus> {
-        let slot = self.group(fence.queue).ok()?.slot;
+        let slot = self.group(fence.queue).ok()?.slot();
         let slot = slot.filter(|_| self.is_running())?;
-        let slot = self.interface.slots.get(slot)?;
-        request_status(&mut self.platform, slot);
-        ring(&mut self.platform, &self.interface.global, slot);
+        let slot = self.hw.interface.slots.get(slot)?;
+        request_status(&mut self.hw.platform, slot);
+        ring(&mut self.hw.platform, &self.hw.interface.global, slot);
         let requests = slot.requests();
-        let limit = self.scaled(EXPLAIN);
+        let limit = self.hw.scaled(EXPLAIN);
         let fresh = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             requests
-                .is_answered(&mut device.platform, STATUS)
+                .is_answered(&mut device.hw.platform, STATUS)
                 .then_some(())
         });
-        self.platform.observe();
-        let group = self.group(fence.queue).ok()?.slot;
-        let slot = self.interface.slots.get(group?)?;
+        self.hw.platform.observe();
         let group = self.groups.get(fence.queue.0)?;
-        group.look(&mut self.platform, slot, fence.sub_queue, fresh.is_some())
+        let slot = group.blocks(&self.hw.interface)?;
+        group.stream_status(
+            &mut self.hw.platform,
+            slot,
+            fence.sub_queue,
+            fresh.is_some(),
+        )
     }
 
     /// Polls until `found` is, or the limit has come.
@@ -114,11 +119,11 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Option<T> {
         let ended = poll(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             |device| device.due,
             pace,
             |device| {
-                let now = device.platform.now();
+                let now = device.hw.platform.now();
                 device.poll(now);
                 Ok::<_, Infallible>(found(device))
             },

@@ -3,12 +3,12 @@
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
 use super::caches::Caches;
-use super::phase::Phase;
 use super::poll::Watch;
 use super::power::{Power, supply};
+use super::recovery::Phase;
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
 use super::{Device, DeviceLost};
-use crate::command::{Uniforms, Words};
+use crate::command::{EncodedInstructions, Uniforms};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
 };
@@ -16,6 +16,7 @@ use crate::gpu::power::choose_coherency;
 use crate::gpu::probe::probe;
 use crate::gpu::reset::stop_gpu;
 use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError, TimerClock};
+use crate::hw::Hw;
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};
@@ -142,8 +143,11 @@ const fn for_jobs(address_spaces: u32) -> u32 {
 }
 
 /// The instructions that recording writes, for streams as the firmware has them.
-pub(super) fn words(properties: &Properties, interface: &Interface) -> Result<Words, BuildFault> {
-    Words::new(
+pub(super) fn words(
+    properties: &Properties,
+    interface: &Interface,
+) -> Result<EncodedInstructions, BuildFault> {
+    EncodedInstructions::new(
         properties.arch,
         interface.registers(),
         interface.scoreboards(),
@@ -218,23 +222,37 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
                 return Err(Failed { platform, error });
             }
         };
+        let hw = Hw {
+            platform,
+            properties,
+            coherency,
+            interface,
+        };
+        Ok(Device::new(hw, memory, prepared, tables, options))
+    }
+
+    /// The device of a GPU that was started.
+    #[inline(always)]
+    fn new(
+        mut hw: Hw<P>,
+        memory: Memory,
+        prepared: Prepared<'d>,
+        tables: Tables<'s, 'd>,
+        options: Options,
+    ) -> Device<'s, 'd, P> {
         let Prepared { space, image } = prepared;
         // A page between the shared section and the first object: an overrun of either faults.
         let first = image.shared_end().saturating_add(PAGE_BYTES);
         let for_firmware = first..u64::from(SHARED_VA_END);
-        let now = platform.now();
-        let slots = all_slots(&interface);
-        let words = words(&properties, &interface);
+        let now = hw.platform.now();
+        let slots = all_slots(&hw.interface);
+        let words = words(&hw.properties, &hw.interface);
         let number = DeviceNumber::next();
-        Ok(Device {
-            platform,
-            properties,
-            coherency,
+        Device {
             options,
             memory,
             firmware_vm: Vm::new(space, for_firmware),
             image,
-            interface,
             spaces: Slab::new(tables.spaces, number),
             groups: Slab::new(tables.groups, number),
             jobs: Slab::new(tables.jobs, number),
@@ -245,7 +263,6 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             spaces_move: false,
             spaces_faulted: false,
             in_flight: 0,
-            leaving: 0,
             restless: true,
             look_at: crate::platform::Instant(Duration::ZERO),
             set_versions: 0,
@@ -256,7 +273,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             words,
             caches: Caches::new(),
             slot_seats: Seats::new(slots),
-            space_seats: Seats::new(for_jobs(properties.address_spaces)),
+            space_seats: Seats::new(for_jobs(hw.properties.address_spaces)),
             scheduler: Scheduler::new(options.seed),
             stamps: 0,
             watch: Watch::new(now),
@@ -270,7 +287,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             recoveries: 0,
             last_loss: None,
             lost: None,
-        })
+            hw,
+        }
     }
 
     /// Resets the GPU and starts it again, and waits for it: what can be saved is saved first, as in a recovery that
@@ -293,7 +311,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             }
             Err(error) => {
                 if !matches!(error, BringUpError::Reset(_)) {
-                    let stopped = stop_gpu(&mut self.platform);
+                    let stopped = stop_gpu(&mut self.hw.platform);
                     self.stopped(stopped.is_ok());
                 }
                 self.give_up(DeviceLost::Restart(error));

@@ -61,12 +61,13 @@ impl<P: Platform> Device<'_, '_, P> {
     #[inline(never)]
     pub fn write_buffer(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
-        self.host_writes(buffer.0, WHAT)?;
+        let part = offset..offset.saturating_add(length);
+        self.host_writes(buffer.0, WHAT, &part)?;
         // A cache may hold old neighbours of what is written, which the GPU has written since.
-        self.platform.observe();
-        self.platform.invalidate(at.span(length));
-        self.platform.write_bytes(at, bytes);
-        self.platform.clean(at.span(length));
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(at.span(length));
+        self.hw.platform.write_bytes(at, bytes);
+        self.hw.platform.clean(at.span(length));
         self.host_wrote(buffer.0);
         Ok(())
     }
@@ -84,10 +85,11 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: &mut [u8],
     ) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
-        self.host_reads(buffer.0, WHAT)?;
-        self.platform.observe();
-        self.platform.invalidate(at.span(length));
-        self.platform.read_bytes(at, bytes);
+        let part = offset..offset.saturating_add(length);
+        self.host_reads(buffer.0, WHAT, &part)?;
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(at.span(length));
+        self.hw.platform.read_bytes(at, bytes);
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 //! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2), csf-mmio.md 6 and 13, csf-scheduling.md 4.
 
 use super::{Device, DeviceLost, Object};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::error::{Error, Thing};
 use crate::gpu::caches::flush;
 use crate::mmu::MmuError;
@@ -17,6 +17,7 @@ use crate::platform::Platform;
 use crate::queue::{Begin, CacheUse, JobFlush, Reach};
 use crate::slab::Key;
 use crate::vm::VmError;
+use core::ops::Range;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::registers::doorbell::{FLUSH_ALWAYS, LATEST_FLUSH};
 
@@ -72,7 +73,7 @@ impl Caches {
         self.next()
     }
 
-    /// What the next job has to begin with, for a job that flushes by itself as `uses` says.
+    /// The flush to put before the next job, given the flushes that the job does itself.
     // FACT: whether a flush of some caches moves LATEST_FLUSH is not published (hardware/csf-mmio.md 13 says "the last cache
     // flush performed"); if it does, an id must not be trusted while one may happen, so it is dropped then. Settled by
     // LATEST_FLUSH before and after a FLUSH_CACHE2 that only invalidates, on any board.
@@ -119,7 +120,15 @@ impl Caches {
 
     /// A job is over that began so. `done`: it has run, so that what it began with has happened to all that was there at the
     /// stamp.
+    #[inline]
     pub(super) fn end(&mut self, uses: CacheUse, begin: Begin, done: bool) {
+        if begin.reach.is_some() || uses.concerns_others() {
+            self.end_with(uses, begin, done);
+        }
+    }
+
+    #[inline(never)]
+    fn end_with(&mut self, uses: CacheUse, begin: Begin, done: bool) {
         let Begin { reach, stamp, .. } = begin;
         if is_partial(uses, begin) {
             self.partial = self.partial.saturating_sub(1);
@@ -164,14 +173,15 @@ impl<P: Platform> Device<'_, '_, P> {
     /// The host has written to an object, and cleaned what it wrote: if the GPU may hold older lines, the next job begins with a
     /// flush.
     pub(crate) fn host_wrote(&mut self, key: Key) {
-        let Ok(object) = self.updated(key, Thing::Buffer) else {
+        let Ok(object) = self.refreshed(key, Thing::Buffer) else {
             return;
         };
         // Memory that the L2 does not cache may still be in the caches of the cores.
         let (used, touched, uncached) = (object.uses > 0, object.touched, object.uncached);
-        let (reach, since) = match uncached {
-            true => (Reach::Cores, self.caches.refreshed),
-            false => (Reach::All, self.caches.flushed),
+        let (reach, since) = if uncached {
+            (Reach::Cores, self.caches.refreshed)
+        } else {
+            (Reach::All, self.caches.flushed)
         };
         if used || touched > since {
             self.flush_first(reach);
@@ -185,8 +195,8 @@ impl<P: Platform> Device<'_, '_, P> {
         let id = match reach {
             Reach::All if self.caches.partial == 0 && self.is_running() => {
                 // The id is read when what was written is in memory.
-                self.platform.publish();
-                self.platform.read_word(LATEST_FLUSH)
+                self.hw.platform.publish();
+                self.hw.platform.read_word(LATEST_FLUSH)
             }
             _ => FLUSH_ALWAYS,
         };
@@ -195,33 +205,45 @@ impl<P: Platform> Device<'_, '_, P> {
         self.caches.pending = Some(Pending { flush, stamp });
     }
 
-    /// Lets the host see what jobs have written to an object.
+    /// Lets the host see what jobs have written to a part of an object.
     ///
     /// # Errors
     /// If the caches are not flushed in time, which costs the device; or if the GPU was reset before they were, and what jobs
     /// wrote there is lost.
-    pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(crate) fn host_reads(
+        &mut self,
+        key: Key,
+        what: Thing,
+        part: &Range<u64>,
+    ) -> Result<(), Error> {
         self.object(key, what)?;
-        self.quiet();
-        let object = self.updated(key, what)?;
-        match (object.doubtful, object.uses > 0 && !object.uncached) {
-            (true, _) => Err(Error::ContentsLost { what }),
+        self.wait_for_mmu();
+        let object = self.refreshed(key, what)?;
+        if object.lost.overlaps(part) {
+            Err(Error::ContentsLost { what })
+        } else if object.uses > 0 && !object.uncached {
             // A job in flight may have signalled that what it wrote is to be read.
-            (false, true) => self.empty_caches(),
-            (false, false) => self.empty_caches_of(key, what),
+            self.empty_caches()
+        } else {
+            self.empty_caches_of(key, what)
         }
     }
 
-    /// The host is about to write to an object: nothing that a job has written there before comes on top of it.
+    /// The host is about to write to a part of an object: nothing that a job has written there before comes on top of it.
     ///
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
-    pub(crate) fn host_writes(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(crate) fn host_writes(
+        &mut self,
+        key: Key,
+        what: Thing,
+        part: &Range<u64>,
+    ) -> Result<(), Error> {
         self.object(key, what)?;
-        self.quiet();
+        self.wait_for_mmu();
         self.empty_caches_of(key, what)?;
         if let Some(object) = self.objects.get_mut(key) {
-            object.doubtful = false;
+            object.lost.restore(part);
         }
         Ok(())
     }
@@ -229,7 +251,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Flushes the caches if they may hold lines of an object. Nothing else is under way: one flush at a time, and none while
     /// the GPU is being stopped, which brings everything to memory.
     fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        let object = self.updated(key, what)?;
+        let object = self.refreshed(key, what)?;
         let (uncached, touched) = (object.uncached, object.touched);
         if uncached || touched <= self.caches.flushed {
             return Ok(());
@@ -243,10 +265,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
     pub(crate) fn flush_for_waiters(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.updated(key, what)?.uses == 0 || self.caches.pending.is_none() {
+        if self.refreshed(key, what)?.uses == 0 || self.caches.pending.is_none() {
             return Ok(());
         }
-        self.quiet();
+        self.wait_for_mmu();
         self.empty_caches()
     }
 
@@ -254,7 +276,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if !self.is_running() {
             return Ok(());
         }
-        match flush(&mut self.platform, CacheFlush::ALL) {
+        match flush(&mut self.hw.platform, CacheFlush::ALL) {
             Ok(()) => {
                 self.caches.emptied();
                 Ok(())
@@ -269,18 +291,20 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Whether jobs have left what they wrote in the caches.
     pub(super) fn jobs_have_written(&mut self) -> bool {
-        self.update_uses();
+        self.refresh_uses();
         let flushed = self.caches.flushed;
         let left = |object: &Object<'_>| !object.uncached && object.touched > flushed;
         self.objects.iter().any(|(_, object)| left(object))
     }
 
-    /// What they left there can't be brought to memory before the reset: whoever reads it is told.
+    /// Notes what jobs left in the caches as lost, since it can't reach memory before the reset: a read of it fails.
     pub(super) fn forget_written(&mut self) {
-        self.update_uses();
+        self.refresh_uses();
         let flushed = self.caches.flushed;
         for (_, object) in self.objects.iter_mut() {
-            object.doubtful |= !object.uncached && object.touched > flushed;
+            if !object.uncached && object.touched > flushed {
+                object.lose_contents();
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! a power-off; a sum has 64 bits.  Facts: hardware/csf-perfcnt.md sections 1 to 3.
 
 use super::Device;
-use crate::access::{Access, SharedBlock};
+use crate::access::{RegisterAccess, SharedBlock};
 use crate::error::Error;
 use crate::firmware::{ANSWER, Asked, Channel, RequestIgnored};
 use crate::platform::{Lines, Platform};
@@ -169,11 +169,11 @@ impl<P: Platform> Device<'_, '_, P> {
                 overflowed: false,
             });
         }
-        let requests = self.interface.global.requests;
+        let requests = self.hw.interface.global.requests;
         let Some(ring) = &mut self.counters else {
             return Err(CountersError::Off.into());
         };
-        let (it, memory) = (&mut self.platform, &ring.mapping);
+        let (it, memory) = (&mut self.hw.platform, &ring.mapping);
         // A block that is off is not written: the mark of the last time must not stay.
         it.zero(memory.memory(), memory.bytes());
         it.clean(memory.memory().span(memory.bytes()));
@@ -201,7 +201,7 @@ impl<P: Platform> Device<'_, '_, P> {
         input.write(it, GLB_ACK_IRQ_MASK, interrupts);
         (ring.extract, ring.overflowed) = (0, false);
         requests.set(it, ENABLE, ENABLE);
-        self.interface.global.ring(it);
+        self.hw.interface.global.ring(it);
         self.answered_counters(&requests, "counters to be switched on", ENABLE)?;
         if let Some(ring) = &mut self.counters {
             ring.on = true;
@@ -221,9 +221,9 @@ impl<P: Platform> Device<'_, '_, P> {
         if on != Some(true) || !self.is_running() {
             return Ok(());
         }
-        let requests = self.interface.global.requests;
-        requests.set(&mut self.platform, ENABLE, 0);
-        self.interface.global.ring(&mut self.platform);
+        let requests = self.hw.interface.global.requests;
+        requests.set(&mut self.hw.platform, ENABLE, 0);
+        self.hw.interface.global.ring(&mut self.hw.platform);
         self.answered_counters(&requests, "counters to be switched off", ENABLE)
     }
 
@@ -234,14 +234,14 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If the counters are off, the firmware does not answer, or the hardware could not write.
     pub fn sample_counters(&mut self, counts: &mut Counts) -> Result<(), Error> {
         self.request_sample()?;
-        let limit = self.scaled(ANSWER);
+        let limit = self.hw.scaled(ANSWER);
         let taken = poll(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, limit),
             |device| {
-                let now = device.platform.now();
+                let now = device.hw.platform.now();
                 device.poll(now);
                 let taken = device.take_sample(counts)?;
                 Ok::<_, Error>(taken.then_some(()))
@@ -250,8 +250,8 @@ impl<P: Platform> Device<'_, '_, P> {
         match taken {
             Some(()) => Ok(()),
             None => {
-                let requests = self.interface.global.requests;
-                let it = &mut self.platform;
+                let requests = self.hw.interface.global.requests;
+                let it = &mut self.hw.platform;
                 let ignored = requests.ignored(it, "a request for a sample", SAMPLE, limit);
                 Err(CountersError::from(ignored).into())
             }
@@ -267,18 +267,18 @@ impl<P: Platform> Device<'_, '_, P> {
         if !self.counters.as_ref().is_some_and(|ring| ring.on) {
             return Err(CountersError::Off.into());
         }
-        let requests = self.interface.global.requests;
+        let requests = self.hw.interface.global.requests;
         // One at a time.
-        if requests.is_answered(&mut self.platform, SAMPLE) {
-            requests.toggle(&mut self.platform, SAMPLE);
-            self.interface.global.ring(&mut self.platform);
+        if requests.is_answered(&mut self.hw.platform, SAMPLE) {
+            requests.toggle(&mut self.hw.platform, SAMPLE);
+            self.hw.interface.global.ring(&mut self.hw.platform);
         }
         Ok(())
     }
 
     /// Answers the firmware's global events, and notes those about counters.
     pub(super) fn take_global_events(&mut self) {
-        let events = self.interface.global.take_events(&mut self.platform);
+        let events = self.hw.interface.global.take_events(&mut self.hw.platform);
         if let Some(ring) = &mut self.counters {
             ring.note(events);
         }
@@ -290,12 +290,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If the counters are off, or the hardware could not write.
     pub fn take_sample(&mut self, counts: &mut Counts) -> Result<bool, Error> {
         self.alive()?;
-        let requests = self.interface.global.requests;
-        let answered = requests.is_answered(&mut self.platform, SAMPLE);
-        self.platform.observe();
+        let requests = self.hw.interface.global.requests;
+        let answered = requests.is_answered(&mut self.hw.platform, SAMPLE);
+        self.hw.platform.observe();
         // The answer may be seen before its interrupt, and an overflow with it.
         self.take_global_events();
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         let ring = self.counters.as_mut().filter(|ring| ring.on);
         let ring = ring.ok_or(CountersError::Off)?;
         let insert = requests.output.read_word(it, GLB_PRFCNT_INSERT);
@@ -323,14 +323,15 @@ impl<P: Platform> Device<'_, '_, P> {
     /// How a sample is laid out, if registers and firmware agree.
     fn sample_layout(&mut self) -> Result<SampleLayout, CountersError> {
         let (control, _) = self.image.shared();
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         let found = SharedBlock::new(control).read_word(it, GLB_PRFCNT_SIZE);
-        let arch = self.properties.arch;
-        let features = match arch >= Arch::V11 {
-            true => it.read_word(PRFCNT_FEATURES),
-            false => 0,
+        let arch = self.hw.properties.arch;
+        let features = if arch >= Arch::V11 {
+            it.read_word(PRFCNT_FEATURES)
+        } else {
+            0
         };
-        let slices = mem_features::L2_SLICES_MINUS_1.get(self.properties.mem_features);
+        let slices = mem_features::L2_SLICES_MINUS_1.get(self.hw.properties.mem_features);
         let present = it.read(SHADER_PRESENT);
         let of =
             |blocks| SampleLayout::new(arch, features, blocks, slices.wrapping_add(1), present);
@@ -356,11 +357,11 @@ impl<P: Platform> Device<'_, '_, P> {
         what: &'static str,
         mask: u32,
     ) -> Result<(), Error> {
-        let now = self.platform.now();
-        let asked = Asked::new(&self.platform, now, *requests, what, mask, ANSWER);
+        let now = self.hw.platform.now();
+        let asked = Asked::new(&self.hw.platform, now, *requests, what, mask, ANSWER);
         // What slots report meanwhile stands in their words.
         self.restless = true;
-        let answered = finish(&mut self.platform, Lines::JOB, ms(1), |it, now| {
+        let answered = finish(&mut self.hw.platform, Lines::JOB, ms(1), |it, now| {
             asked.look(it, now)
         });
         Ok(answered.map_err(CountersError::Ignored)?)

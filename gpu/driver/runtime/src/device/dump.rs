@@ -4,11 +4,12 @@
 //! is acknowledged.  Facts: hardware/csf-scheduling.md 7, csf-firmware.md 11 (STATUS_UPDATE).
 
 use super::Device;
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::fault::Cause;
 use crate::gpu::caches;
 use crate::group::{GroupMemory, STATUS, request_status, ring};
 use crate::handle::Fence;
+use crate::hw::Hw;
 use crate::platform::{Lines, PhysicalAddress, Platform};
 use crate::queue::{Ring, Status};
 use crate::vm::Mapping;
@@ -38,7 +39,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if self.held_loss.is_some() {
             return true;
         }
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         let of_gpu = gpu_irq::GPU_FAULT.mask() | gpu_irq::GPU_PROTECTED_FAULT.mask();
         let fatal = mcu_status::STATE.get(it.read(MCU_STATUS)) == Some(McuState::Fatal);
         let of_spaces = mmu_irq::PAGE_FAULT.mask();
@@ -48,8 +49,8 @@ impl<P: Platform> Device<'_, '_, P> {
         if it.read(MMU_IRQ.rawstat) & of_spaces != 0 {
             return true;
         }
-        let slots = self.groups.iter().filter_map(|(_, group)| group.slot);
-        let mut slots = slots.filter_map(|slot| self.interface.slots.get(slot));
+        let slots = self.groups.iter().filter_map(|(_, group)| group.slot());
+        let mut slots = slots.filter_map(|slot| self.hw.interface.slots.get(slot));
         slots.any(|slot| {
             let (req, ack) = slot.requests().read(it);
             let of_group = (req ^ ack) & csg_req::PROGRESS_TIMER_EVENT.mask32() != 0;
@@ -81,14 +82,14 @@ impl<P: Platform> Device<'_, '_, P> {
         let held = core::mem::replace(&mut self.hold_faults, true);
         let over = poll(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, limit),
             |device| {
                 if device.has_news_of_a_fault() {
                     return Ok::<_, Infallible>(Some(None));
                 }
-                let now = device.platform.now();
+                let now = device.hw.platform.now();
                 device.poll(now);
                 let status = device.status(fence);
                 Ok((status != Status::Pending).then_some(Some(status)))
@@ -115,11 +116,11 @@ impl<P: Platform> Device<'_, '_, P> {
         room: &mut [Region],
         sink: &mut K,
     ) -> Result<Summary, WriteError<K::Error>> {
-        self.quiet();
+        self.wait_for_mmu();
         if self.is_running() {
             self.refresh();
         }
-        self.platform.observe();
+        self.hw.platform.observe();
         let mut source = Dumped {
             device: self,
             overdue,
@@ -131,13 +132,13 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Brings up to date what can be: what streams do, and memory. What can't be stays as it is.
     fn refresh(&mut self) {
-        let Device {
+        let Device { hw, groups, .. } = self;
+        let Hw {
             platform,
-            groups,
             interface,
             ..
-        } = self;
-        let on_slots = groups.iter().filter_map(|(_, group)| group.slot);
+        } = hw;
+        let on_slots = groups.iter().filter_map(|(_, group)| group.slot());
         for slot in on_slots.filter_map(|slot| interface.slots.get(slot)) {
             request_status(platform, slot);
             ring(platform, &interface.global, slot);
@@ -181,7 +182,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Whether it holds a table of some space.
     fn has_table(&mut self, page: PhysicalAddress) -> bool {
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         let mut spaces = self.spaces.iter();
         self.firmware_vm.space.has_table(it, page)
             || spaces.any(|(_, vm)| vm.space.has_table(it, page))
@@ -234,7 +235,7 @@ impl<P: Platform> Memory for Dumped<'_, '_, '_, P> {
             return Err(unreadable);
         }
         let at = PhysicalAddress(address);
-        let it = &mut self.device.platform;
+        let it = &mut self.device.hw.platform;
         it.invalidate(at.span(bytes.len() as u64));
         it.read_bytes(at, bytes);
         Ok(())
@@ -244,9 +245,10 @@ impl<P: Platform> Memory for Dumped<'_, '_, '_, P> {
 impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
     fn register(&mut self, offset: u32) -> u32 {
         // A GPU without supply does not answer.
-        match self.device.has_supply() {
-            true => self.device.platform.read32(offset),
-            false => 0,
+        if self.device.has_supply() {
+            self.device.hw.platform.read32(offset)
+        } else {
+            0
         }
     }
 
@@ -259,7 +261,7 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
         let device = &*self.device;
         let slot_of = |fence: Fence| {
             let group = device.groups.get(fence.queue.0);
-            let slot = group.and_then(|group| group.slot);
+            let slot = group.and_then(|group| group.slot());
             slot.map_or(NONE, |slot| u32::try_from(slot).unwrap_or(NONE))
         };
         if let Some(fence) = self.overdue {
@@ -278,9 +280,10 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
             let (slot, stream) = (slot_of(job.fence), job.fence.sub_queue as u32);
             let space = fault.mmu.map_or(NONE, |mmu| mmu.space);
             if let Cause::Exception(it) = fault.cause {
-                let reporter = match it.fatal {
-                    true => Reporter::StreamFatal,
-                    false => Reporter::StreamFault,
+                let reporter = if it.fatal {
+                    Reporter::StreamFatal
+                } else {
+                    Reporter::StreamFault
                 };
                 let code = u32::from(it.exception.0);
                 tell(Fault {
@@ -300,7 +303,7 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
             let group = self.device.groups.get(job.fence.queue.0);
             let Some(group) = group else { continue };
             let stream = group.stream(job.fence.sub_queue);
-            let (Some(slot), Some(stream)) = (group.slot, stream) else {
+            let (Some(slot), Some(stream)) = (group.slot(), stream) else {
                 continue;
             };
             let span = job.span();

@@ -211,9 +211,10 @@ impl<P: Platform> Device<'_, '_, P> {
             let before = number.checked_sub(1).filter(|_| number < config.initial);
             if let Some((_, before)) = before.and_then(|before| self.chunk(heap, before)) {
                 let at = self.object(key, WHAT)?.mapping.memory();
-                self.platform
+                self.hw
+                    .platform
                     .store64(at, encoded(before, config.chunk_bytes));
-                self.platform.clean(at.span(8));
+                self.hw.platform.clean(at.span(8));
             }
             if let Some(heap) = self.heap_mut(heap) {
                 heap.made = heap.made.saturating_add(1);
@@ -223,27 +224,23 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Answers the streams of a group whose heaps are exhausted. One that has left its slot meanwhile asks again.
-    pub(super) fn answer_heaps(&mut self, key: Key) {
-        let Some(group) = self.groups.get_mut(key) else {
+    pub(super) fn answer_heaps(&mut self, key: Key, exhausted: u32) {
+        let Some(group) = self.groups.get(key) else {
             return;
         };
-        let exhausted = core::mem::take(&mut group.exhausted);
-        if exhausted == 0 {
-            return;
-        }
-        let (space, slot) = (group.space, group.slot);
+        let (space, slot) = (group.space, group.slot());
         let mut bells = 0;
         for number in 0..STREAMS {
             let bit = 1_u32.checked_shl(number as u32).unwrap_or(0);
             if exhausted & bit == 0 {
                 continue;
             }
-            let slot = slot.and_then(|slot| self.interface.slots.get(slot));
+            let slot = slot.and_then(|slot| self.hw.interface.slots.get(slot));
             let Some(blocks) = slot.and_then(|slot| slot.streams.get(number).copied()) else {
                 continue;
             };
             let (input, output) = (blocks.input, blocks.output);
-            let it = &mut self.platform;
+            let it = &mut self.hw.platform;
             let told = Exhausted {
                 context: GpuAddress(output.read(it, CS_HEAP_ADDRESS)),
                 started: output.read_word(it, CS_HEAP_VT_START),
@@ -256,14 +253,15 @@ impl<P: Platform> Device<'_, '_, P> {
                 Err(Inconsistent) => {
                     let group = self.groups.get(key);
                     let stream = group.and_then(|group| group.streams.get(number));
-                    let job = stream.and_then(|it| it.current_job(&mut self.platform, &self.jobs));
+                    let job =
+                        stream.and_then(|it| it.current_job(&mut self.hw.platform, &self.jobs));
                     if let Some(job) = job {
                         fail(&mut self.jobs, job, Cause::TilerMemory, Recovery::Continue);
                     }
                     0
                 }
             };
-            let it = &mut self.platform;
+            let it = &mut self.hw.platform;
             input.write(it, CS_TILER_HEAP_START, chunk);
             input.write(it, CS_TILER_HEAP_END, chunk);
             blocks
@@ -271,8 +269,13 @@ impl<P: Platform> Device<'_, '_, P> {
                 .take_events(it, cs_req::TILER_OOM.mask32());
             bells |= bit;
         }
-        if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
-            ring_streams(&mut self.platform, &self.interface.global, slot, bells);
+        if let Some(slot) = slot.and_then(|slot| self.hw.interface.slots.get(slot)) {
+            ring_streams(
+                &mut self.hw.platform,
+                &self.hw.interface.global,
+                slot,
+                bells,
+            );
         }
     }
 

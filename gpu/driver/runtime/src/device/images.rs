@@ -36,15 +36,16 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If there can't be such an image, or there is no memory, no address or no place in the storage for it.
     pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
-        info.check_for(self.properties.arch)?;
+        info.check_for(self.hw.properties.arch)?;
         let kind = Kind::Image(info);
         let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
         let (address, memory) = (mapping.address(), mapping.memory());
-        let arch = self.properties.arch;
+        let arch = self.hw.properties.arch;
         if let Err(error) = planes(arch, &info, address.0, |offset, words| {
             for (word, place) in words.iter().zip((0..).step_by(4)) {
-                self.platform
+                self.hw
+                    .platform
                     .store32(memory.offset(offset).offset(place), *word);
             }
         }) {
@@ -52,7 +53,7 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(error.into());
         }
         let bytes = info.planes().saturating_mul(PLANE_BYTES);
-        self.platform.clean(memory.span(bytes));
+        self.hw.platform.clean(memory.span(bytes));
         Ok(Image(key))
     }
 
@@ -129,23 +130,27 @@ impl<P: Platform> Device<'_, '_, P> {
         let lies = info.level(level, layer);
         let memory = self.object(image.0, WHAT)?.mapping.memory();
         let skipped = lies.slice.saturating_mul(slice.into());
-        let at = memory.offset(lies.offset).offset(skipped);
+        let offset = lies.offset.saturating_add(skipped);
+        let (at, part) = (
+            memory.offset(offset),
+            offset..offset.saturating_add(lies.slice),
+        );
         let is_in = matches!(way, Way::In(_));
         if is_in {
-            self.host_writes(image.0, WHAT)?;
+            self.host_writes(image.0, WHAT, &part)?;
         } else {
-            self.host_reads(image.0, WHAT)?;
+            self.host_reads(image.0, WHAT, &part)?;
         }
         // A cache may hold old neighbours of what is written, or old texels of what is read, which the GPU has written since.
-        self.platform.observe();
-        self.platform.invalidate(at.span(lies.slice));
+        self.hw.platform.observe();
+        self.hw.platform.invalidate(at.span(lies.slice));
         let texel = info.texel_bytes() as usize;
         match info.tiling {
             Tiling::Linear => self.copy_rows(at, &lies, texel, way),
             Tiling::UInterleaved => self.copy_tiles(at, &lies, texel, way),
         }
         if is_in {
-            self.platform.clean(at.span(lies.slice));
+            self.hw.platform.clean(at.span(lies.slice));
             self.host_wrote(image.0);
         }
         Ok(())
@@ -157,12 +162,12 @@ impl<P: Platform> Device<'_, '_, P> {
         match way {
             Way::In(texels) => {
                 for (start, row) in starts.zip(texels.chunks(row_bytes)) {
-                    self.platform.write_bytes(start, row);
+                    self.hw.platform.write_bytes(start, row);
                 }
             }
             Way::Out(texels) => {
                 for (start, row) in starts.zip(texels.chunks_mut(row_bytes)) {
-                    self.platform.read_bytes(start, row);
+                    self.hw.platform.read_bytes(start, row);
                 }
             }
         }
@@ -177,7 +182,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 let row = lies.row.saturating_mul((top / TILE).into());
                 let column = (bytes as u64).saturating_mul((left / TILE).into());
                 let start = at.offset(row).offset(column);
-                self.platform.read_bytes(start, tile);
+                self.hw.platform.read_bytes(start, tile);
                 for y in 0..TILE.min(lies.height.saturating_sub(top)) {
                     for x in 0..TILE.min(lies.width.saturating_sub(left)) {
                         let inside = (in_tile(x, y) as usize).saturating_mul(texel);
@@ -198,7 +203,7 @@ impl<P: Platform> Device<'_, '_, P> {
                     }
                 }
                 if let Way::In(_) = way {
-                    self.platform.write_bytes(start, tile);
+                    self.hw.platform.write_bytes(start, tile);
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! Loss: what takes the whole device down. What is done then is in `phase.rs`.
+//! Loss: what takes the whole device down. What is done then is in `recovery.rs`.
 //!
 //! Facts: hardware/csf-mmio.md sections 8, 11 and 16.9.
 
 use super::{BringUpError, Device};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::fault::{GpuFault, JobFault};
 use crate::firmware::RequestIgnored;
 use crate::mmu::{MmuError, MmuFault};
@@ -73,8 +73,8 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     pub(super) fn crash(&mut self, fault: Option<MmuFault>) -> DeviceLost {
-        let mcu_status = self.platform.read_word(MCU_STATUS);
-        let halt_status = self.interface.global.halt_status(&mut self.platform);
+        let mcu_status = self.hw.platform.read_word(MCU_STATUS);
+        let halt_status = self.hw.interface.global.halt_status(&mut self.hw.platform);
         DeviceLost::Firmware(FirmwareCrash {
             mcu_status,
             halt_status,

@@ -12,16 +12,19 @@ mod buffers;
 mod caches;
 mod counters;
 mod dump;
+mod faults;
+mod groups;
 mod heap;
 mod images;
 mod loss;
+mod lost_contents;
 mod objects;
-mod phase;
-mod place;
 mod poll;
 mod power;
 mod queues;
+mod recovery;
 mod run;
+mod schedule;
 mod semaphores;
 mod shutdown;
 mod spaces;
@@ -46,11 +49,12 @@ pub use run::Bound;
 pub use semaphores::SemaphorePoint;
 pub use submit::SubmitInfo;
 
-use crate::command::{Uniforms, Words};
+use crate::command::{EncodedInstructions, Uniforms};
 use crate::error::Error;
-use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
+use crate::firmware::{LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
 use crate::group::Group;
+use crate::hw::Hw;
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::platform::{Instant, Platform};
@@ -59,14 +63,14 @@ use crate::scheduler::Scheduler;
 use crate::seats::Seats;
 use crate::slab::{Key, Slab};
 use crate::vm::Vm;
+use crate::warning::Warning;
 use caches::Caches;
 use counters::CounterRing;
 use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::Version;
-use eitri_csf::registers::control::Coherency;
-use phase::Phase;
 use poll::Watch;
 use power::Power;
+use recovery::Phase;
 
 /// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
 ///
@@ -82,15 +86,12 @@ use power::Power;
 #[derive(Debug)]
 #[must_use = "a device that is dropped leaves its GPU running"]
 pub struct Device<'s, 'd, P> {
-    pub(crate) platform: P,
-    pub(crate) properties: Properties,
-    pub(crate) coherency: Coherency,
+    pub(crate) hw: Hw<P>,
     pub(crate) options: Options,
     pub(crate) memory: Memory,
     /// The firmware's address space: its sections, suspend buffers, user pages.
     pub(crate) firmware_vm: Vm,
     pub(crate) image: LoadedImage<'d>,
-    pub(crate) interface: Interface,
     pub(crate) spaces: Slab<'s, Vm>,
     pub(crate) groups: Slab<'s, Group>,
     pub(crate) jobs: Slab<'s, Job>,
@@ -105,7 +106,7 @@ pub struct Device<'s, 'd, P> {
     /// The commands that hold what they use, as a list.
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
-    pub(crate) words: Result<Words, BuildFault>,
+    pub(crate) words: Result<EncodedInstructions, BuildFault>,
     /// The uniforms of what is being recorded.
     pub(crate) uniforms: Uniforms,
     /// What the GPU's caches may hold.
@@ -125,8 +126,6 @@ pub struct Device<'s, 'd, P> {
     spaces_faulted: bool,
     /// Jobs in flight.
     in_flight: u32,
-    /// Queues that were destroyed and are not gone yet.
-    leaving: u32,
     /// Something is on its way, or was asked for: the next poll looks at everything.
     restless: bool,
     /// When a poll looks at everything even if nothing was reported.
@@ -153,12 +152,12 @@ pub struct Device<'s, 'd, P> {
 impl<P: Platform> Device<'_, '_, P> {
     /// What the GPU is and has.
     pub fn properties(&self) -> &Properties {
-        &self.properties
+        &self.hw.properties
     }
 
     /// The interface version that the running firmware offers.
     pub fn interface_version(&self) -> Version {
-        self.interface.version
+        self.hw.interface.version
     }
 
     /// The git hash of the firmware's build, if its image has one.
@@ -168,7 +167,13 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The platform, to look at. Only the runtime programs the GPU.
     pub fn platform(&self) -> &P {
-        &self.platform
+        &self.hw.platform
+    }
+
+    /// Oddities of the firmware's interface, as the last start of the GPU has found them: [`Device::poll`] starts a lost GPU again
+    /// without a [`Reporter`](crate::Reporter).
+    pub fn warnings(&self) -> &[Warning] {
+        &self.hw.interface.warnings
     }
 
     /// Why the GPU was lost the last time, whether it came back or not.

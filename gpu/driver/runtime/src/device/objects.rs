@@ -2,9 +2,10 @@
 //!
 //! Commands hold what they refer to: from their first submission on it is counted as used, and it stays so when their jobs are
 //! over, until somebody asks for an object that is held. Then whatever only idle commands hold is let go
-//! ([`Device::settle`]). So submitting commands again costs one count, however much they use, and a job's end another.
+//! ([`Device::refresh_uses`]). So submitting commands again costs one count, however much they use, and a job's end another.
 
 use super::heap::Heap;
+use super::lost_contents::LostContents;
 use super::{Device, DeviceLost};
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
@@ -25,12 +26,12 @@ pub(crate) struct Object<'d> {
     /// How many commands hold it, and how often jobs in flight use it as a semaphore. 0: no job in flight uses it.
     pub(super) uses: u32,
     /// When a job that used it last ended and left lines of it in the GPU's caches: a stamp of [`super::caches`]. Of jobs whose
-    /// commands still hold it, those that had ended by [`Device::settle`].
+    /// commands still hold it, those that had ended by [`Device::refresh_uses`].
     pub(super) touched: u64,
     /// The GPU's L2 does not cache it.
     pub(super) uncached: bool,
-    /// What jobs wrote into it was lost with the caches.
-    pub(super) doubtful: bool,
+    /// What jobs wrote into it and was lost with the caches.
+    pub(super) lost: LostContents,
     /// The last recording whose commands refer to it: [`Device::mention`].
     mentioned: u32,
     /// What it refers to.
@@ -47,7 +48,7 @@ impl<'d> Object<'d> {
             uses: 0,
             touched: 0,
             uncached: true,
-            doubtful: false,
+            lost: LostContents::NONE,
             mentioned: 0,
             list: List::EMPTY,
             kind,
@@ -55,7 +56,7 @@ impl<'d> Object<'d> {
     }
 }
 
-/// What it is.
+/// Kind of an object.
 #[derive(Debug)]
 pub(crate) enum Kind<'d> {
     /// Memory of shaders.
@@ -79,7 +80,7 @@ pub(crate) enum Kind<'d> {
         table: u8,
         /// Bytes of its descriptors.
         bytes: u32,
-        /// Of what is bound to it: no other set has it, nor has this one had it before.
+        /// Version of what is bound: no other set has it, nor has this one had it before.
         version: u64,
     },
     /// Commands.
@@ -184,17 +185,33 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.insert_object(object)
     }
 
-    /// That there is a place for an object, before memory is taken for it.
+    /// Fails if there is no place for an object, before memory is taken for it.
     pub(super) fn check_places(&self) -> Result<(), Error> {
-        match self.objects.len() < self.objects.capacity() {
-            true => Ok(()),
-            false => Err(self.no_places()),
+        if self.objects.len() < self.objects.capacity() {
+            Ok(())
+        } else {
+            Err(self.no_places())
         }
     }
 
     /// Keeps an object; [`Self::check_places`] has found a place for it.
     pub(super) fn insert_object(&mut self, object: Object<'d>) -> Result<Key, Error> {
-        self.objects.insert(object).map_err(|_| self.no_places())
+        let space = object.space;
+        let key = self.objects.insert(object);
+        let key = key.map_err(|_| self.no_places())?;
+        if let Some(vm) = self.spaces.get_mut(space) {
+            vm.objects = vm.objects.saturating_add(1);
+        }
+        Ok(key)
+    }
+
+    /// Takes an object out of the storage; its key is void.
+    pub(super) fn take_object(&mut self, key: Key) -> Option<Object<'d>> {
+        let object = self.objects.remove(key)?;
+        if let Some(vm) = self.spaces.get_mut(object.space) {
+            vm.objects = vm.objects.saturating_sub(1);
+        }
+        Some(object)
     }
 
     fn no_places(&self) -> Error {
@@ -209,7 +226,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.unused(key, what)?;
         let forgotten = self.forget_aliases(key);
         self.forget_links(key);
-        let object = self.objects.remove(key).ok_or(Error::Gone { what })?;
+        let object = self.take_object(key).ok_or(Error::Gone { what })?;
         forgotten.and(self.unmap(Some(object.space), [Some(object.mapping), None, None]))
     }
 
@@ -234,7 +251,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             if tag.is_some_and(&keep) {
                 // There is a place: the one that was just left.
                 let _ = self.links.push(&mut kept, used, tag);
-            } else if let Some(area) = self.objects.remove(used) {
+            } else if let Some(area) = self.take_object(used) {
                 // A space that does not obey has cost the device, which says so from now on.
                 let _ = self.unmap(Some(area.space), [Some(area.mapping), None, None]);
             }
@@ -295,10 +312,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if object.space != space {
             return Err(Error::OtherSpace { what });
         }
-        match object.mentioned == self.recordings {
-            true => Ok(()),
-            false => self.mention_first(commands, key),
+        if object.mentioned == self.recordings {
+            return Ok(());
         }
+        self.mention_first(commands, key)
     }
 
     #[inline(never)]
@@ -329,9 +346,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         Ok(())
     }
 
-    /// That no job in flight uses an object.
+    /// Fails if a job in flight uses an object.
     pub(crate) fn unused(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.updated(key, what)?.uses == 0 {
+        if self.refreshed(key, what)?.uses == 0 {
             return Ok(());
         }
         match self.user_of(key, None) {
@@ -364,14 +381,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         None
     }
 
-    /// That a stream may run commands with memory of their own beside the jobs in flight.
+    /// Fails if commands with memory of their own can't run beside the jobs in flight of other streams.
     pub(crate) fn check_exclusive(
         &mut self,
         commands: Key,
         queue: Queue,
         sub_queue: SubQueue,
     ) -> Result<(), Error> {
-        self.update_uses();
+        self.refresh_uses();
         let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
             if let Some(object) = object
@@ -399,10 +416,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// An object as it is now: what [`Self::settle`] may change of it has changed.
-    pub(super) fn updated(&mut self, key: Key, what: Thing) -> Result<&Object<'d>, Error> {
+    /// The object as it is now: what [`Self::refresh_uses`] may change of it has changed.
+    pub(super) fn refreshed(&mut self, key: Key, what: Thing) -> Result<&Object<'d>, Error> {
         if self.object(key, what)?.uses > 0 {
-            self.update_uses();
+            self.refresh_uses();
         }
         self.object(key, what)
     }
@@ -438,7 +455,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Lets what only idle commands hold go, and notes what jobs that are over have left in the GPU's caches.
     #[cold]
-    pub(super) fn update_uses(&mut self) {
+    pub(super) fn refresh_uses(&mut self) {
         let mut next = self.holders.take();
         // There are no more holders than objects.
         for _ in 0..self.objects.capacity() {
@@ -535,14 +552,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         space: Option<Key>,
         wanted: [Wanted; AT_ONCE],
     ) -> Result<[Option<Mapping>; AT_ONCE], Error> {
-        self.quiet();
+        self.wait_for_mmu();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let mapped = vm.map(&mut self.platform, &mut self.memory, wanted);
+        let mapped = vm.map(&mut self.hw.platform, &mut self.memory, wanted);
         mapped.map_err(|(pages, error)| {
             // A space that does not obey has cost the device: the GPU is stopped before its memory has a new owner.
             self.note(error);
             for pages in pages.into_iter().flatten() {
-                self.memory.give_back(&mut self.platform, pages);
+                self.memory.give_back(&mut self.hw.platform, pages);
             }
             error.into()
         })
@@ -555,18 +572,18 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         space: Option<Key>,
         mappings: [Option<Mapping>; AT_ONCE],
     ) -> Result<(), Error> {
-        self.quiet();
+        self.wait_for_mmu();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let unmapped = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
+        let unmapped = vm.unmap(&mut self.hw.platform, &mut self.memory, &mappings);
         if let Err(error) = unmapped {
             self.note(error);
             // The GPU is stopped now, if the space did not obey: what is left is to change the tables in memory.
             let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-            let _ = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
+            let _ = vm.unmap(&mut self.hw.platform, &mut self.memory, &mappings);
         }
         for mapping in mappings.into_iter().flatten() {
             self.memory
-                .give_back(&mut self.platform, mapping.into_pages());
+                .give_back(&mut self.hw.platform, mapping.into_pages());
         }
         Ok(unmapped?)
     }

@@ -6,7 +6,7 @@
 //! off no register is accessed; jobs outlive it.
 //! Facts: hardware/csf-mmio.md sections 16.4, 16.6 to 16.8.
 
-use super::phase::Phase;
+use super::recovery::Phase;
 use super::start::Start;
 use super::{BringUpError, Device, DeviceLost};
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::firmware::ANSWER;
 use crate::gpu::caches::Flush;
 use crate::gpu::interrupts::mask_all;
 use crate::gpu::power::{self, Switch};
-use crate::group::{Group, Residency};
+use crate::group::Group;
 use crate::mmu;
 use crate::platform::{Instant, Lines, OperatingPoint, Platform, PowerChange};
 use crate::wait::{finish, ms, scaled};
@@ -100,7 +100,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.restless = true;
         // Who has never asked for a GPU that is off while it is idle wants it on.
         if self.options.idle_off.is_none() {
-            let now = self.platform.now();
+            let now = self.hw.platform.now();
             self.wake(now);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn set_operating_point(&mut self, point: OperatingPoint) {
         self.power.point = Some(point);
         if self.has_supply() {
-            self.platform.set_operating_point(point);
+            self.hw.platform.set_operating_point(point);
         }
     }
 
@@ -149,22 +149,18 @@ impl<P: Platform> Device<'_, '_, P> {
         if self.power.suspended {
             return Err(Error::Suspended);
         }
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         self.wake(now);
-        self.poll_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
+        self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
         self.wake(now);
-        self.poll_phase(|phase| matches!(phase, Phase::Running | Phase::Dead));
+        self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead));
         self.alive()
     }
 
     /// Begins to switch off what has had nothing to do for long enough, or what its owner wants to be off; when that is due.
-    pub(super) fn look_at_power(&mut self, now: Instant) -> Option<Instant> {
+    pub(super) fn poll_power(&mut self, now: Instant) -> Option<Instant> {
         // A group that is on its way to or from a slot is waited for, and one that has to go.
-        let moves = |group: &Group| {
-            let on = matches!(group.residency, Residency::On { .. });
-            !group.is_off() && (!on || group.doom.is_some())
-        };
-        let moves = self.seated_groups().any(moves);
+        let moves = self.seated_groups().any(Group::moves);
         let counts = self.counters.as_ref().is_some_and(|it| it.is_on());
         let idle = !self.has_work() && !counts && !self.watch.is_asking(now);
         if !idle {
@@ -185,7 +181,7 @@ impl<P: Platform> Device<'_, '_, P> {
             self.power.idle_since = None;
             self.power.going_off = true;
             self.power.kept = true;
-            self.phase = Phase::Saving(now.after(self.scaled(ANSWER)));
+            self.phase = Phase::Saving(now.after(self.hw.scaled(ANSWER)));
         }
         Some(due)
     }
@@ -194,7 +190,11 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn halt_for_power(&mut self, now: Instant) -> bool {
         self.power.kept = self.groups.iter().all(|(_, group)| group.is_off());
         if self.power.kept {
-            let halting = self.interface.global.begin_halt(&mut self.platform, now);
+            let halting = self
+                .hw
+                .interface
+                .global
+                .begin_halt(&mut self.hw.platform, now);
             self.phase = Phase::Halting(halting);
         }
         self.power.kept
@@ -203,7 +203,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Firmware that does not halt or stop is stopped by a reset, when what groups were saved to is in memory.
     pub(super) fn reset_for_power(&mut self, now: Instant) {
         self.power.kept = false;
-        let flush = Flush::begin(&mut self.platform, now, CacheFlush::CLEAN);
+        let flush = Flush::begin(&mut self.hw.platform, now, CacheFlush::CLEAN);
         self.phase = Phase::Cleaning(flush);
     }
 
@@ -228,27 +228,25 @@ impl<P: Platform> Device<'_, '_, P> {
             Ok(None) => {
                 let space = &mut self.firmware_vm.space;
                 if !space.moves() {
-                    space.begin_leave(&mut self.platform, now);
+                    space.begin_leave(&mut self.hw.platform, now);
                 }
-                space.step(&mut self.platform, now).is_ok()
+                space.step(&mut self.hw.platform, now).is_ok()
             }
             Err(_) => false,
         };
-        match left {
-            true if self.firmware_vm.space.holds().is_some() => Some(mmu::LOOK),
-            true => {
-                let switch = Switch::begin(&mut self.platform, now, PowerChange::Off);
-                self.phase = Phase::SwitchingOff(switch);
-                None
-            }
+        if !left {
             // Caches may still hold what groups were saved to.
-            false => {
-                self.forget_saved();
-                self.power.kept = false;
-                self.phase = Phase::Starting(Start::stop());
-                None
-            }
+            self.forget_saved();
+            self.power.kept = false;
+            self.phase = Phase::Starting(Start::stop());
+            return None;
         }
+        if self.firmware_vm.space.holds().is_some() {
+            return Some(mmu::LOOK);
+        }
+        let switch = Switch::begin(&mut self.hw.platform, now, PowerChange::Off);
+        self.phase = Phase::SwitchingOff(switch);
+        None
     }
 
     /// Looks at the L2; when to look again.
@@ -256,7 +254,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let Phase::SwitchingOff(switch) = &mut self.phase else {
             return None;
         };
-        match switch.look(&mut self.platform, now) {
+        match switch.look(&mut self.hw.platform, now) {
             Ok(false) => Some(power::LOOK),
             Ok(true) => {
                 self.stopped(true);
@@ -274,27 +272,27 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Nothing in the GPU runs: its supply goes.
     pub(super) fn cut_supply(&mut self, now: Instant) {
-        mask_all(&mut self.platform);
+        mask_all(&mut self.hw.platform);
         self.begin_supply(now, PowerChange::Off);
     }
 
     fn begin_supply(&mut self, now: Instant, change: PowerChange) {
         if let (PowerChange::On, Some(point)) = (change, self.power.point) {
-            self.platform.set_operating_point(point);
+            self.hw.platform.set_operating_point(point);
         }
-        self.platform.begin_supply(change);
-        let until = now.after(self.scaled(SUPPLY));
+        self.hw.platform.begin_supply(change);
+        let until = now.after(self.hw.scaled(SUPPLY));
         self.phase = Phase::Supplying { change, until };
     }
 
     /// Looks at the supply; when to look again.
-    pub(super) fn look_at_supply(
+    pub(super) fn poll_supply(
         &mut self,
         now: Instant,
         change: PowerChange,
         until: Instant,
     ) -> Option<Duration> {
-        let stable = self.platform.supply_is_stable();
+        let stable = self.hw.platform.supply_is_stable();
         if !stable && now < until {
             return Some(LOOK);
         }
@@ -305,17 +303,16 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.phase = Phase::Off;
             }
             PowerChange::On if stable => {
-                let start = match self.power.kept {
-                    true => {
-                        self.interface.global.clear_halt(&mut self.platform);
-                        Start::fast()
-                    }
-                    false => Start::slow(),
+                let start = if self.power.kept {
+                    self.hw.interface.global.clear_halt(&mut self.hw.platform);
+                    Start::fast()
+                } else {
+                    Start::slow()
                 };
                 self.phase = Phase::Starting(start);
             }
             PowerChange::On => {
-                let limit = self.scaled(SUPPLY);
+                let limit = self.hw.scaled(SUPPLY);
                 self.give_up(DeviceLost::Restart(BringUpError::NoSupply { limit }));
             }
         }
@@ -331,12 +328,12 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Waits until the GPU is not on its way off, and has its supply, for whoever is about to reset it.
     pub(super) fn supply_for_reset(&mut self) {
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         if self.power.going_off {
-            self.poll_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
+            self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
         }
         self.wake(now);
-        self.poll_phase(|phase| !matches!(phase, Phase::Supplying { .. }));
+        self.wait_for_phase(|phase| !matches!(phase, Phase::Supplying { .. }));
         self.power.suspended = false;
         self.power_is_settled();
     }
@@ -345,7 +342,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn is_off_for_shutdown(&mut self) -> bool {
         if self.power.going_off || self.power.coming_on {
             self.power.suspended = true;
-            self.poll_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
+            self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
         }
         matches!(self.phase, Phase::Off)
     }
@@ -360,10 +357,10 @@ pub(super) fn supply<P: Platform>(platform: &mut P) -> Result<(), BringUpError> 
     let limit = scaled(platform, SUPPLY);
     let until = platform.now().after(limit);
     finish(platform, Lines::NONE, LOOK, |it, now| {
-        match it.supply_is_stable() {
-            true => Ok(true),
-            false if now >= until => Err(BringUpError::NoSupply { limit }),
-            false => Ok(false),
+        let stable = it.supply_is_stable();
+        if !stable && now >= until {
+            return Err(BringUpError::NoSupply { limit });
         }
+        Ok(stable)
     })
 }

@@ -2,13 +2,16 @@
 //!
 //! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
+use super::backlog::Filed;
 use super::{Device, Entry};
 use crate::error::{Error, Table, Thing};
-use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS};
+use crate::group::{Endpoints, Group, GroupMemory, Off, Residency, STREAMS, Termination};
 use crate::handle::{Fence, Queue, Space};
 use crate::platform::Platform;
+use crate::policy::{Event, Outcome, outcome};
 use crate::queue::{Job, Places, Ring, Status, Stream, StreamShape};
 use crate::scheduler::Priority;
+use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, NOTHING, Protection};
 use eitri_cs::SubQueue;
 
@@ -45,7 +48,7 @@ impl<P: Platform> Device<'_, '_, P> {
             cores,
             streams: urgency,
         } = config;
-        let usable = self.properties.cores;
+        let usable = self.hw.properties.cores;
         let cores = cores.unwrap_or(usable);
         if cores == 0 || cores & !usable != 0 {
             return Err(Error::Cores {
@@ -64,9 +67,9 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(full);
         }
         let shape = StreamShape::new(
-            self.properties.arch,
-            self.interface.registers(),
-            self.interface.scoreboards(),
+            self.hw.properties.arch,
+            self.hw.interface.registers(),
+            self.hw.interface.scoreboards(),
         )?;
         let owns_space = space.is_none();
         let space = match space {
@@ -85,50 +88,28 @@ impl<P: Platform> Device<'_, '_, P> {
                 return Err(error);
             }
         };
-        let (rings, syncs, pages) = (&memory.rings, &memory.syncs, &memory.pages);
-        let mut number = 0_u64;
-        let streams = SubQueue::ALL.map(|sub_queue| {
-            let ring = number.wrapping_mul(Ring::BYTES);
-            let sync = number.wrapping_mul(SYNC_STRIDE);
-            let page = number.wrapping_mul(Stream::USER_BYTES);
-            number = number.wrapping_add(1);
-            let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
-            let places = Places {
-                ring: part(rings, ring),
-                sync: part(syncs, sync),
-                pages: part(pages, page),
-            };
-            Stream::new(sub_queue, places, shape, priority)
-        });
-        let group = Group {
+        let group = || Group {
             priority,
             endpoints: Endpoints {
                 cores,
-                tilers: self.properties.tilers,
+                tilers: self.hw.properties.tilers,
             },
             space: space.0,
             owns_space,
-            streams,
+            streams: streams(&memory, shape, urgency),
             memory,
-            residency: Residency::Off,
-            slot: None,
-            number: 0,
-            saved: false,
-            idle: false,
-            unseen: false,
-            exhausted: 0,
-            blocked: false,
-            waiting: [None; STREAMS],
-            adrift: false,
-            keeps_state: false,
+            residency: Residency::Off(Off::FRESH),
+            relies_on_registers: false,
             stamp: 0,
             backlog: Entry::NONE,
-            doom: None,
-            stopped: None,
-            leaving: false,
+            ending: None,
         };
         // There is a place: it was looked for above.
-        self.groups.insert(group).map(Queue).map_err(|_| full)
+        let queue = self.groups.insert_with(group).ok_or(full)?;
+        if let Some(vm) = self.spaces.get_mut(space.0) {
+            vm.queues = vm.queues.saturating_add(1);
+        }
+        Ok(Queue(queue))
     }
 
     /// Destroys a queue that has no job in flight; with its own address space goes everything that is in it. Its memory is
@@ -138,28 +119,26 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If a job is in flight: wait for it, or cancel it.
     #[inline(never)]
     pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), Error> {
-        self.group(queue)?;
-        let open = |job: &Job| job.fence.queue == queue && !job.over;
-        let open = self.jobs.iter().find(|(_, job)| open(job));
-        if let Some(by) = open.map(|(_, job)| job.fence) {
-            let what = Thing::Queue;
+        let group = self.group(queue)?;
+        let mut streams = group.streams.iter();
+        if let Some(by) = streams.find_map(|stream| stream.oldest(&self.jobs)) {
+            let (what, by) = (Thing::Queue, by.fence);
             return Err(Error::InUse { what, by });
         }
         // What is left of it are failures that nobody asks for any more.
-        for index in 0..self.jobs.capacity() {
-            if let Some(key) = self.jobs.key_at(index)
-                && self
-                    .jobs
-                    .get(key)
-                    .is_some_and(|job| job.fence.queue == queue)
-            {
-                let _ = self.jobs.remove(key);
+        if group.streams.iter().any(Stream::keeps_failures) {
+            for index in 0..self.jobs.capacity() {
+                let key = self.jobs.key_at(index);
+                let job = key.and_then(|key| self.jobs.get(key));
+                if let (Some(key), Some(job)) = (key, job)
+                    && job.fence.queue == queue
+                {
+                    let _ = self.jobs.remove(key);
+                }
             }
         }
         if let Some(group) = self.groups.get_mut(queue.0) {
-            group.leaving = true;
-            group.doom = group.doom.or(Some(Doom::Cancelled));
-            self.leaving = self.leaving.saturating_add(1);
+            group.end_for(Termination::Cancelled).destroyed = true;
         }
         self.restless = true;
         self.file(queue.0);
@@ -174,12 +153,19 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there is no such queue.
     pub fn cancel(&mut self, queue: Queue) -> Result<(), Error> {
         self.group(queue)?;
-        if let Some(group) = self.groups.get_mut(queue.0) {
-            group.doom = group.doom.or(Some(Doom::Cancelled));
+        self.cancel_group(queue.0);
+        Ok(())
+    }
+
+    /// Lets a group end, if it has not ended yet.
+    pub(super) fn cancel_group(&mut self, key: Key) {
+        if let Some(group) = self.groups.get_mut(key)
+            && outcome(Event::Cancelled, group.residency.state()) == Outcome::Ends
+        {
+            group.end_for(Termination::Cancelled);
         }
         self.restless = true;
-        self.file(queue.0);
-        Ok(())
+        self.file(key);
     }
 
     /// The address space of a queue.
@@ -206,7 +192,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.group(queue)?;
         let group = self.groups.get(queue.0);
         let stream = group.and_then(|group| group.stream(sub_queue));
-        Ok(stream.map_or(0, |stream| stream.reached(&mut self.platform)))
+        Ok(stream.map_or(0, |stream| stream.reached(&mut self.hw.platform)))
     }
 
     /// Gives the place of a failed job back. Its outcome, and that of the jobs before it, is not known afterwards.
@@ -225,28 +211,24 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The group of a queue that its owner has not destroyed.
     pub(crate) fn group(&self, queue: Queue) -> Result<&Group, Error> {
-        let group = self.groups.get(queue.0).filter(|group| !group.leaving);
+        let group = self
+            .groups
+            .get(queue.0)
+            .filter(|group| !group.is_destroyed());
         group.ok_or(Error::Gone { what: Thing::Queue })
     }
 
     /// Gives back what destroyed queues had, where the firmware has let go of it.
     pub(super) fn collect(&mut self) {
-        if self.leaving == 0 {
-            return;
-        }
-        for index in 0..self.groups.capacity() {
-            let Some(key) = self.groups.key_at(index) else {
-                continue;
+        // There are no more in a list than groups.
+        for _ in 0..self.groups.capacity() {
+            let Some(key) = self.backlog.first(Filed::Gone) else {
+                return;
             };
-            let done = |group: &Group| group.leaving && group.is_off();
-            if !self.groups.get(key).is_some_and(done) {
-                continue;
-            }
             self.unfile(key);
             let Some(group) = self.groups.remove(key) else {
                 continue;
             };
-            self.leaving = self.leaving.saturating_sub(1);
             let space = group.space;
             let GroupMemory {
                 rings,
@@ -255,12 +237,14 @@ impl<P: Platform> Device<'_, '_, P> {
                 suspend,
                 protected,
             } = group.memory;
-            let other = self.groups.iter().find(|(_, other)| other.space == space);
-            let other = other.map(|(key, _)| key);
-            let goes = group.owns_space && other.is_none();
+            let left = self.spaces.get_mut(space).map_or(0, |vm| {
+                vm.queues = vm.queues.saturating_sub(1);
+                vm.queues
+            });
+            let goes = group.owns_space && left == 0;
             // A space that does not obey has cost the device, which says so from now on.
             if goes {
-                self.quiet();
+                self.wait_for_mmu();
                 let _ = self.take_out(space);
             }
             let _ = self.unmap(Some(space), [Some(rings), Some(syncs), None]);
@@ -268,17 +252,18 @@ impl<P: Platform> Device<'_, '_, P> {
             // The space is its other queue's from now on, or goes.
             if goes {
                 let _ = self.drop_space(space);
-            } else if group.owns_space
-                && let Some(other) = other.and_then(|key| self.groups.get_mut(key))
-            {
-                other.owns_space = true;
+            } else if group.owns_space {
+                let mut groups = self.groups.iter_mut();
+                if let Some((_, other)) = groups.find(|(_, other)| other.space == space) {
+                    other.owns_space = true;
+                }
             }
         }
     }
 
     #[inline(never)]
     fn group_memory(&mut self, space: Space) -> Result<GroupMemory, Error> {
-        let facts = self.interface.facts;
+        let facts = self.hw.interface.facts;
         let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);
         // Shaders reach what is in the queue's own space: only what its streams have to write is writable there.
         #[rustfmt::skip]
@@ -325,4 +310,23 @@ fn part(mapping: &Mapping, offset: u64) -> (GpuAddress, crate::platform::Physica
         mapping.address().offset(offset),
         mapping.memory().offset(offset),
     )
+}
+
+/// The streams of a queue, each with its part of the queue's memory.
+#[inline(always)]
+fn streams(memory: &GroupMemory, shape: StreamShape, urgency: [u8; STREAMS]) -> [Stream; STREAMS] {
+    let mut number = 0_u64;
+    SubQueue::ALL.map(|sub_queue| {
+        let ring = number.wrapping_mul(Ring::BYTES);
+        let sync = number.wrapping_mul(SYNC_STRIDE);
+        let page = number.wrapping_mul(Stream::USER_BYTES);
+        number = number.wrapping_add(1);
+        let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
+        let places = Places {
+            ring: part(&memory.rings, ring),
+            sync: part(&memory.syncs, sync),
+            pages: part(&memory.pages, page),
+        };
+        Stream::new(sub_queue, places, shape, priority)
+    })
 }

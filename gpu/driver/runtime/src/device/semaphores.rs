@@ -17,7 +17,7 @@ use crate::mmu::Part;
 use crate::platform::Platform;
 use crate::queue::{MOST_POINTS, SyncPoint};
 use crate::slab::Key;
-use crate::vm::{GpuAddress, Mapping, Vm, VmError};
+use crate::vm::{GpuAddress, Mapping, VmError};
 use core::ops::Range;
 use eitri_csf::interface::sync_object::SYNC64_VALUE;
 use eitri_csf::page_table::{Attributes, PAGE_BYTES};
@@ -41,7 +41,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn create_semaphore(&mut self, value: u64) -> Result<Semaphore, Error> {
         self.alive()?;
         self.check_places()?;
-        let it = &mut self.platform;
+        let it = &mut self.hw.platform;
         let pages = self.memory.take(it, "a semaphore", PAGE_BYTES, PAGE_BYTES);
         let pages = pages.map_err(VmError::OutOfMemory)?;
         SharedBlock::new(pages.start()).write(it, SYNC64_VALUE, value);
@@ -68,7 +68,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     fn place_from_end(&self, index: usize) -> GpuAddress {
         let pages = (index as u64).saturating_add(1).saturating_mul(2);
-        let end = 1_u64.checked_shl(self.properties.va_bits).unwrap_or(0);
+        let end = 1_u64.checked_shl(self.hw.properties.va_bits).unwrap_or(0);
         GpuAddress(end.wrapping_sub(pages.saturating_mul(PAGE_BYTES)))
     }
 
@@ -95,10 +95,10 @@ impl<P: Platform> Device<'_, '_, P> {
             Access::ReadWrite => Attributes::UNCACHED,
             Access::Read | Access::Execute => Attributes::UNCACHED.read_only(),
         };
-        self.quiet();
+        self.wait_for_mmu();
         let gone = Error::Gone { what: Thing::Space };
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
-        let (platform, memory_of) = (&mut self.platform, &mut self.memory);
+        let (platform, memory_of) = (&mut self.hw.platform, &mut self.memory);
         let part = Part {
             range,
             physical: memory,
@@ -115,7 +115,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn destroy_semaphore(&mut self, semaphore: Semaphore) -> Result<(), Error> {
         let key = semaphore.0;
         self.unused(key, WHAT)?;
-        self.quiet();
+        self.wait_for_mmu();
         let range = range(&self.object(key, WHAT)?.mapping);
         let mut result = Ok(());
         for index in 0..self.spaces.capacity() {
@@ -123,7 +123,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(vm) = space.and_then(|space| self.spaces.get_mut(space)) else {
                 continue;
             };
-            let (platform, memory) = (&mut self.platform, &mut self.memory);
+            let (platform, memory) = (&mut self.hw.platform, &mut self.memory);
             if vm.space.translate(platform, range.start).is_none() {
                 continue;
             }
@@ -135,16 +135,16 @@ impl<P: Platform> Device<'_, '_, P> {
                 // The GPU is stopped then: what is left is to change the tables in memory.
                 self.stop_now(DeviceLost::Mmu(error));
                 if let Some(vm) = space.and_then(|space| self.spaces.get_mut(space)) {
-                    let (platform, memory) = (&mut self.platform, &mut self.memory);
+                    let (platform, memory) = (&mut self.hw.platform, &mut self.memory);
                     let _ = vm
                         .space
                         .unmap(platform, memory, core::slice::from_ref(&range));
                 }
             }
         }
-        if let Some(object) = self.objects.remove(key) {
+        if let Some(object) = self.take_object(key) {
             let pages = object.mapping.into_pages();
-            self.memory.give_back(&mut self.platform, pages);
+            self.memory.give_back(&mut self.hw.platform, pages);
         }
         result
     }
@@ -156,7 +156,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn semaphore_value(&mut self, semaphore: Semaphore) -> Result<u64, Error> {
         self.object(semaphore.0, WHAT)?;
         let value = self.value_of(semaphore.0);
-        self.platform.observe();
+        self.hw.platform.observe();
         Ok(value.unwrap_or(0))
     }
 
@@ -180,7 +180,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     fn value_of(&mut self, key: Key) -> Option<u64> {
         let block = self.block_of(key)?;
-        Some(block.read(&mut self.platform, SYNC64_VALUE))
+        Some(block.read(&mut self.hw.platform, SYNC64_VALUE))
     }
 
     /// Gives a semaphore a value if it is smaller; whether it was.
@@ -188,30 +188,30 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(block) = self.block_of(key) else {
             return false;
         };
-        if block.read(&mut self.platform, SYNC64_VALUE) >= value {
+        if block.read(&mut self.hw.platform, SYNC64_VALUE) >= value {
             return false;
         }
-        block.write(&mut self.platform, SYNC64_VALUE, value);
-        self.platform.publish();
+        block.write(&mut self.hw.platform, SYNC64_VALUE, value);
+        self.hw.platform.publish();
         true
     }
 
     /// The host has changed a sync object: streams on slots look again when the doorbell rings, groups that were saved while they
     /// waited may go on.
     pub(crate) fn wake_waiters(&mut self) {
-        self.look_at_blocked();
-        let now = self.platform.now();
+        self.recheck_blocked();
+        let now = self.hw.platform.now();
         if !self.is_running() {
             return self.wake_for_work(now);
         }
-        self.interface.global.ring(&mut self.platform);
+        self.hw.interface.global.ring(&mut self.hw.platform);
         if let Err(lost) = self.arrange(now) {
             self.lose(lost, now);
         }
     }
 
     /// A sync object has changed: groups that were saved while they waited for it are ready.
-    pub(super) fn look_at_blocked(&mut self) {
+    pub(super) fn recheck_blocked(&mut self) {
         let mut next = self.backlog.first(Filed::Blocked);
         // There are no more in a list than groups.
         for _ in 0..self.groups.capacity() {
@@ -220,14 +220,13 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(group) = self.groups.get_mut(key) else {
                 break;
             };
-            let space = self.spaces.get(group.space);
-            let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
-            group.blocked = space.is_some_and(waits);
+            let space = self.spaces.get(group.space).map(|vm| &vm.space);
+            group.recheck_blocked(&mut self.hw.platform, space);
             self.file(key);
         }
     }
 
-    /// What a job of a space is to wait for, or to signal.
+    /// The point that a job of a space is to wait for, or to signal.
     pub(super) fn sync_point(
         &mut self,
         space: Key,
@@ -250,13 +249,14 @@ impl<P: Platform> Device<'_, '_, P> {
             Some(seen) => seen.writable,
             None => self.find_semaphore(space, semaphore, signals)?,
         };
-        match signals && !writable {
-            true => Err(Error::ReadOnly { what }),
-            false => Ok(SyncPoint {
+        if signals && !writable {
+            Err(Error::ReadOnly { what })
+        } else {
+            Ok(SyncPoint {
                 semaphore,
                 address,
                 value,
-            }),
+            })
         }
     }
 
@@ -267,7 +267,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let what = WHAT;
         let address = self.object(key, WHAT)?.mapping.address();
         let vm = self.spaces.get(space);
-        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
+        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.hw.platform, address.0));
         let (_, attributes) = mapped.ok_or(Error::OtherSpace { what })?;
         let writable = attributes.writable;
         if let Some(object) = self.objects.get_mut(key)
@@ -306,22 +306,25 @@ impl<P: Platform> Device<'_, '_, P> {
         let Fence {
             queue, sub_queue, ..
         } = fence;
-        let signals = self.points.get(points).into_iter();
-        for point in signals.flat_map(|points| &points.signals) {
-            if let Some(object) = self.objects.get_mut(point.semaphore)
-                && let Kind::Semaphore { promise, .. } = &mut object.kind
-            {
+        let Some(points) = self.points.get(points) else {
+            return;
+        };
+        for point in &points.waits {
+            if let Some(object) = self.objects.get_mut(point.semaphore) {
+                object.uses = object.uses.saturating_add(1);
+            }
+        }
+        for point in &points.signals {
+            let Some(object) = self.objects.get_mut(point.semaphore) else {
+                continue;
+            };
+            object.uses = object.uses.saturating_add(1);
+            if let Kind::Semaphore { promise, .. } = &mut object.kind {
                 *promise = Some(Promise {
                     value: point.value,
                     queue,
                     sub_queue,
                 });
-            }
-        }
-        let all = self.points.get(points).into_iter();
-        for point in all.flat_map(|points| points.all()) {
-            if let Some(object) = self.objects.get_mut(point.semaphore) {
-                object.uses = object.uses.saturating_add(1);
             }
         }
     }
@@ -348,9 +351,9 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         let _ = self.points.release(points);
         if raised {
-            self.look_at_blocked();
+            self.recheck_blocked();
             if self.is_running() {
-                self.interface.global.ring(&mut self.platform);
+                self.hw.interface.global.ring(&mut self.hw.platform);
             }
         }
     }
@@ -364,7 +367,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let object = self.objects.get(point.semaphore);
             object.is_some_and(|object| {
                 let block = SharedBlock::new(object.mapping.memory());
-                block.read(&mut self.platform, SYNC64_VALUE) < point.value
+                block.read(&mut self.hw.platform, SYNC64_VALUE) < point.value
             })
         })
     }

@@ -11,7 +11,7 @@ use crate::gpu::interrupts::mask_all;
 use crate::gpu::mcu::begin_stop;
 use crate::gpu::power::switch;
 use crate::gpu::reset::stop_gpu;
-use crate::group::{Doom, Group, GroupMemory, Residency};
+use crate::group::GroupMemory;
 use crate::platform::{Lines, Platform, PowerChange};
 use crate::report::{Reporter, Step, Steps};
 use crate::wait::{finish, us};
@@ -31,7 +31,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.end_group(key, Cause::LostWithGpu, Recovery::Restart);
             }
         }
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
+        let (platform, memory) = (&mut self.hw.platform, &mut self.memory);
         for index in 0..self.groups.capacity() {
             let group = self
                 .groups
@@ -71,11 +71,11 @@ impl<P: Platform> Device<'_, '_, P> {
         prepared.release(platform, memory);
         match down {
             Ok(()) => {
-                self.platform.begin_supply(PowerChange::Off);
-                Ok(self.platform)
+                self.hw.platform.begin_supply(PowerChange::Off);
+                Ok(self.hw.platform)
             }
             Err(error) => Err(Failed {
-                platform: self.platform,
+                platform: self.hw.platform,
                 error,
             }),
         }
@@ -91,10 +91,10 @@ impl<P: Platform> Device<'_, '_, P> {
             Some(_) => Ok(()),
         };
         if self.is_running() && orderly.is_ok() {
-            mask_all(&mut self.platform);
+            mask_all(&mut self.hw.platform);
             return Ok(());
         }
-        let reset = steps.take(&mut self.platform, Step::Reset, stop_gpu, |kind, say| {
+        let reset = steps.take(&mut self.hw.platform, Step::Reset, stop_gpu, |kind, say| {
             say(format_args!("{} reset completed", reset_name(*kind)))
         });
         self.memory.set_gpu_runs_free(reset.is_err());
@@ -111,13 +111,13 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(), BringUpError> {
         steps.take_with(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             Step::StopGroups,
             Self::stop_groups,
             |count, say| say(format_args!("{count} groups")),
         )?;
-        let it = &mut self.platform;
-        let global = self.interface.global;
+        let it = &mut self.hw.platform;
+        let global = self.hw.interface.global;
         steps.take(
             it,
             Step::StopFirmware,
@@ -157,15 +157,14 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(key) = self.groups.key_at(index) else {
                 continue;
             };
-            if let Some(group) = self.groups.get_mut(key) {
-                group.doom = group.doom.or(Some(Doom::Cancelled));
-            }
-            self.file(key);
+            self.cancel_group(key);
         }
         self.restless = true;
         self.settle();
-        let off = |group: &Group| matches!(group.residency, Residency::Off | Residency::Dead);
-        match (self.lost, self.groups.iter().all(|(_, group)| off(group))) {
+        match (
+            self.lost,
+            self.groups.iter().all(|(_, group)| group.is_off()),
+        ) {
             (Some(DeviceLost::Silent(ignored)), _) => Err(ignored.into()),
             (None, true) => Ok(count),
             // It was lost on the way, for a reason of its own: what is left is a reset.

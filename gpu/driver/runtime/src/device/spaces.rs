@@ -4,11 +4,11 @@
 //! Facts: hardware/gpu-mmu.md section 6.
 
 use super::{Device, DeviceLost};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::error::{Error, Table, Thing};
 use crate::fault::Neighbour;
 use crate::firmware::MAX_SLOTS;
-use crate::group::{Residency, doorbell};
+use crate::group::doorbell;
 use crate::handle::Space;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, LOOK};
@@ -28,8 +28,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there is no memory or no place in the storage for it.
     #[inline(never)]
     pub fn create_space(&mut self) -> Result<Space, Error> {
-        let (bits, coherency) = (self.properties.va_bits, self.coherency);
-        let space = AddressSpace::new(&mut self.platform, &mut self.memory, bits, coherency);
+        let (bits, coherency) = (self.hw.properties.va_bits, self.hw.coherency);
+        let space = AddressSpace::new(&mut self.hw.platform, &mut self.memory, bits, coherency);
         let space = space.map_err(VmError::Mmu)?;
         // The addresses behind are kept for semaphores.
         let end = self.options.end_address.min(self.semaphore_addresses().0);
@@ -37,7 +37,7 @@ impl<P: Platform> Device<'_, '_, P> {
         match self.spaces.insert(Vm::new(space, range)) {
             Ok(key) => Ok(Space(key)),
             Err(vm) => {
-                vm.space.release(&mut self.platform, &mut self.memory);
+                vm.space.release(&mut self.hw.platform, &mut self.memory);
                 Err(Error::Full {
                     table: Table::Spaces,
                     places: self.spaces.capacity(),
@@ -52,13 +52,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there are queues or objects in it. Or if the hardware does not let go of it, which costs the device.
     pub fn destroy_space(&mut self, space: Space) -> Result<(), Error> {
         let key = space.0;
-        if self.spaces.get(key).is_none() {
-            return Err(Error::Gone { what: Thing::Space });
-        }
-        let queues = self.groups.iter();
-        let queues = queues.filter(|(_, group)| group.space == key).count();
-        let objects = self.objects.iter();
-        let objects = objects.filter(|(_, object)| object.space == key).count();
+        let gone = Error::Gone { what: Thing::Space };
+        let vm = self.spaces.get(key).ok_or(gone)?;
+        let (queues, objects) = (vm.queues as usize, vm.objects as usize);
         if queues > 0 || objects > 0 {
             return Err(Error::NotEmpty { queues, objects });
         }
@@ -67,25 +63,29 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Destroys a space and everything in it: no group of it is left.
     pub(super) fn drop_space(&mut self, key: Key) -> Result<(), Error> {
-        self.quiet();
+        self.wait_for_mmu();
         // Its commands are idle: they hold nothing of it any more.
-        self.update_uses();
+        self.refresh_uses();
         // The hardware forgets it first: what is in it is then unmapped in memory alone.
         let result = self.take_out(key);
+        let left = |device: &Self| device.spaces.get(key).map_or(0, |vm| vm.objects);
         for index in 0..self.objects.capacity() {
+            if left(self) == 0 {
+                break;
+            }
             let of_space = |device: &Self| {
                 let object = device.objects.key_at(index)?;
                 (device.objects.get(object)?.space == key).then_some(object)
             };
             if let Some(object) = of_space(self) {
                 self.forget_links(object);
-                if let Some(object) = self.objects.remove(object) {
+                if let Some(object) = self.take_object(object) {
                     let _ = self.unmap(Some(key), [Some(object.mapping), None, None]);
                 }
             }
         }
         if let Some(vm) = self.spaces.remove(key) {
-            vm.space.release(&mut self.platform, &mut self.memory);
+            vm.space.release(&mut self.hw.platform, &mut self.memory);
         }
         result
     }
@@ -97,7 +97,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(vm) = self.spaces.get_mut(key) else {
             return Ok(());
         };
-        let disabled = vm.space.disable(&mut self.platform);
+        let disabled = vm.space.disable(&mut self.hw.platform);
         disabled.map_err(|error| {
             self.stop_now(DeviceLost::Mmu(error));
             Error::Vm(VmError::Mmu(error))
@@ -167,7 +167,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 let Some(vm) = self.spaces.get_mut(key) else {
                     return Ok(None);
                 };
-                let done = vm.space.step(&mut self.platform, now);
+                let done = vm.space.step(&mut self.hw.platform, now);
                 if done.map_err(DeviceLost::Mmu)? {
                     self.space_has_moved(key);
                 }
@@ -181,10 +181,10 @@ impl<P: Platform> Device<'_, '_, P> {
                 return Ok(None);
             };
             match number {
-                None => vm.space.begin_leave(&mut self.platform, now),
+                None => vm.space.begin_leave(&mut self.hw.platform, now),
                 Some(number) => {
                     vm.space
-                        .begin_enter(&mut self.platform, now, number)
+                        .begin_enter(&mut self.hw.platform, now, number)
                         .map_err(DeviceLost::Mmu)?;
                     if let Some(place) = self.numbered.get_mut(number as usize) {
                         *place = Some(key);
@@ -206,11 +206,16 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(group) = key.and_then(|key| self.groups.get_mut(key)) else {
                 continue;
             };
-            let on = matches!(group.residency, Residency::On { .. });
-            let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
-            if let (true, Some(slot)) = (on && group.space == space && group.unseen, slot) {
-                group.unseen = false;
-                self.platform.ring(doorbell(slot));
+            if group.space != space {
+                continue;
+            }
+            let slot = group.blocks(&self.hw.interface);
+            if let (Some(slot), Some(seated)) = (slot, group.residency.seated_mut())
+                && seated.is_running()
+                && seated.unseen
+            {
+                seated.unseen = false;
+                self.hw.platform.ring(doorbell(slot));
             }
         }
     }
@@ -220,7 +225,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn finish_flush(&mut self, now: Instant) -> Option<bool> {
         for (_, vm) in self.spaces.iter_mut() {
             if vm.space.is_flushing() {
-                vm.space.step(&mut self.platform, now).ok()?;
+                vm.space.step(&mut self.hw.platform, now).ok()?;
             }
             if vm.space.is_flushing() {
                 return Some(false);
@@ -229,15 +234,16 @@ impl<P: Platform> Device<'_, '_, P> {
         Some(true)
     }
 
-    /// What is mapped in a space, nearest to an address that is not.
+    /// The mapping of a space that is nearest to an address outside of all.
     pub(super) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
         let mut nearest: Option<Neighbour> = None;
         let mut look = |what, key: Key, start, bytes| {
             let GpuAddress(first) = start;
             let before = address < first;
-            let missed_by = match before {
-                true => first.wrapping_sub(address),
-                false => address.saturating_sub(first.saturating_add(bytes)),
+            let missed_by = if before {
+                first.wrapping_sub(address)
+            } else {
+                address.saturating_sub(first.saturating_add(bytes))
             };
             if nearest.is_none_or(|other| missed_by < other.missed_by) {
                 nearest = Some(Neighbour {

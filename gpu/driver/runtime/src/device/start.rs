@@ -78,14 +78,14 @@ impl<'d, P> Ground<'_, 'd, P> {
 #[derive(Debug)]
 pub(super) struct Start {
     steps: &'static [Step],
-    work: Work,
+    work: StepState,
     /// The requests of the firmware that has booted.
     global: Option<Global>,
 }
 
-/// What is being done of the first step.
+/// State of the first step.
 #[derive(Debug)]
-enum Work {
+enum StepState {
     NotBegun,
     Reset(Reset),
     Power(Switch),
@@ -129,7 +129,7 @@ impl Start {
     pub(super) const fn slow() -> Start {
         Start {
             steps: &SLOW,
-            work: Work::NotBegun,
+            work: StepState::NotBegun,
             global: None,
         }
     }
@@ -138,7 +138,7 @@ impl Start {
     pub(super) const fn fast() -> Start {
         Start {
             steps: &FAST,
-            work: Work::NotBegun,
+            work: StepState::NotBegun,
             global: None,
         }
     }
@@ -147,7 +147,7 @@ impl Start {
     pub(super) const fn stop() -> Start {
         Start {
             steps: &STOP,
-            work: Work::NotBegun,
+            work: StepState::NotBegun,
             global: None,
         }
     }
@@ -181,58 +181,58 @@ impl Start {
             space,
             image,
         } = ground;
-        if let Work::NotBegun = self.work {
+        if let StepState::NotBegun = self.work {
             self.work = match (step, self.global) {
-                (Step::Reset, _) => Work::Reset(Reset::begin(it, now)),
+                (Step::Reset, _) => StepState::Reset(Reset::begin(it, now)),
                 (Step::PowerOn, _) => {
                     unmask(it, GPU_IRQ, GPU_SOURCES);
                     prepare_l2(it, coherency);
-                    Work::Power(Switch::begin(it, now, PowerChange::On))
+                    StepState::Power(Switch::begin(it, now, PowerChange::On))
                 }
-                (Step::LoadFirmware, _) => Work::Fill(Filling::new()),
+                (Step::LoadFirmware, _) => StepState::Fill(Filling::new()),
                 (Step::EnableFirmwareSpace, _) => {
                     space.begin_enter(it, now, FIRMWARE_SPACE)?;
-                    Work::Space
+                    StepState::Space
                 }
-                (Step::StartFirmware, _) => Work::Notice(Notice::begin(it, now)),
-                (Step::Configure, Some(global)) => Work::Answer(global.begin_configure(
+                (Step::StartFirmware, _) => StepState::Notice(Notice::begin(it, now)),
+                (Step::Configure, Some(global)) => StepState::Answer(global.begin_configure(
                     it,
                     now,
                     properties.cores,
                     properties.timers,
                 )),
-                (Step::Ping, Some(global)) => Work::Answer(global.begin_ping(it, now)),
-                _ => Work::Interface,
+                (Step::Ping, Some(global)) => StepState::Answer(global.begin_ping(it, now)),
+                _ => StepState::Interface,
             };
         }
         let mut passed = Passed::Other;
         let (done, again) = match &mut self.work {
-            Work::NotBegun => (false, Duration::ZERO),
-            Work::Reset(reset) => match reset.look(it, now)? {
+            StepState::NotBegun => (false, Duration::ZERO),
+            StepState::Reset(reset) => match reset.look(it, now)? {
                 Some(kind) => {
                     passed = Passed::Reset(kind);
                     (true, Duration::ZERO)
                 }
                 None => (false, ms(1)),
             },
-            Work::Power(switch) => (switch.look(it, now)?, power::LOOK),
+            StepState::Power(switch) => (switch.look(it, now)?, power::LOOK),
             // The rest is to be written at once: the time is the memory's.
-            Work::Fill(filling) => (filling.step(it, image), Duration::ZERO),
-            Work::Space => (space.step(it, now)?, mmu::LOOK),
-            Work::Notice(notice) => (notice.look(it, now, space, properties.arch)?, ms(1)),
-            Work::Interface => {
+            StepState::Fill(filling) => (filling.step(it, image), Duration::ZERO),
+            StepState::Space => (space.step(it, now)?, mmu::LOOK),
+            StepState::Notice(notice) => (notice.look(it, now, space, properties.arch)?, ms(1)),
+            StepState::Interface => {
                 let interface = Interface::discover(it, image.shared())?;
                 self.global = Some(interface.global);
                 passed = Passed::Interface(interface);
                 (true, Duration::ZERO)
             }
-            Work::Answer(asked) => (asked.look(it, now)?, ms(1)),
+            StepState::Answer(asked) => (asked.look(it, now)?, ms(1)),
         };
         if !done {
             return Ok(Looked::Waits(again));
         }
         self.steps = self.steps.get(1..).unwrap_or(&[]);
-        self.work = Work::NotBegun;
+        self.work = StepState::NotBegun;
         Ok(Looked::Passed(passed))
     }
 }

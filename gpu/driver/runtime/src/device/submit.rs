@@ -6,14 +6,14 @@
 
 use super::semaphores::SemaphorePoint;
 use super::{Device, Kind};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::command::{CommandError, Level};
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
-use crate::group::{Doom, Group, Residency, doorbell};
+use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, MOST_POINTS, Points, PushError, SubQueue, Work, fault_of};
+use crate::queue::{CacheUse, Code, MOST_POINTS, NewJob, Points, PushError, SubQueue, fault_of};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
@@ -62,7 +62,11 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         commands: CommandBuffer,
     ) -> Result<Fence, Error> {
-        self.submit_points(queue, sub_queue, commands, &[], &[])
+        let info = SubmitInfo {
+            sub_queue,
+            ..SubmitInfo::default()
+        };
+        self.submit_points(queue, commands, &info)
     }
 
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
@@ -76,22 +80,16 @@ impl<P: Platform> Device<'_, '_, P> {
         commands: CommandBuffer,
         info: SubmitInfo<'_>,
     ) -> Result<Fence, Error> {
-        let SubmitInfo {
-            sub_queue,
-            waits,
-            signals,
-        } = info;
-        self.submit_points(queue, sub_queue, commands, waits, signals)
+        self.submit_points(queue, commands, &info)
     }
 
     fn submit_points(
         &mut self,
         queue: Queue,
-        sub_queue: SubQueue,
         commands: CommandBuffer,
-        waits: &[SemaphorePoint],
-        signals: &[SemaphorePoint],
+        info: &SubmitInfo<'_>,
     ) -> Result<Fence, Error> {
+        let sub_queue = info.sub_queue;
         const GONE: Error = Error::Gone {
             what: Thing::CommandBuffer,
         };
@@ -104,8 +102,12 @@ impl<P: Platform> Device<'_, '_, P> {
         if recorded.level != Level::Primary {
             return Err(CommandError::Secondary.into());
         }
-        let work = Work {
-            code: (recorded.start, recorded.bytes),
+        let mut work = NewJob {
+            queue,
+            code: Code {
+                start: recorded.start,
+                bytes: recorded.bytes,
+            },
             commands: Some(key),
             space: object.space,
             uses: recorded.uses,
@@ -113,13 +115,14 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
         it.jobs = it.jobs.saturating_add(1);
-        let ready = match held && !exclusive {
-            true => Ok(()),
-            false => self.make_ready(key, exclusive, (queue, sub_queue)),
+        let ready = if held && !exclusive {
+            Ok(())
+        } else {
+            self.make_ready(key, exclusive, queue, sub_queue)
         };
-        let pushed = match (ready, waits.is_empty() && signals.is_empty()) {
-            (Ok(()), true) => self.push(queue, sub_queue, &work),
-            (Ok(()), false) => self.push_points(queue, sub_queue, work, (waits, signals)),
+        let pushed = match (ready, info.waits.is_empty() && info.signals.is_empty()) {
+            (Ok(()), true) => self.push(sub_queue, &work),
+            (Ok(()), false) => self.push_points(&mut work, info),
             (Err(error), _) => Err(error),
         };
         if pushed.is_err()
@@ -137,26 +140,23 @@ impl<P: Platform> Device<'_, '_, P> {
         &mut self,
         key: Key,
         exclusive: bool,
-        (queue, sub_queue): (Queue, SubQueue),
+        queue: Queue,
+        sub_queue: SubQueue,
     ) -> Result<(), Error> {
         if exclusive {
             self.check_exclusive(key, queue, sub_queue)?;
         }
-        match self.commands_mut(key).is_some_and(|it| !it.held) {
-            true => self.hold(key),
-            false => Ok(()),
+        if self.commands_mut(key).is_some_and(|it| !it.held) {
+            self.hold(key)
+        } else {
+            Ok(())
         }
     }
 
     /// Submits a job with semaphores.
     #[inline(never)]
-    fn push_points(
-        &mut self,
-        queue: Queue,
-        sub_queue: SubQueue,
-        mut work: Work,
-        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
-    ) -> Result<Fence, Error> {
+    fn push_points(&mut self, work: &mut NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
+        let (queue, sub_queue) = (work.queue, info.sub_queue);
         let space = self.group(queue)?.space;
         // There are as many places as for jobs. They are large: what was there last is written over.
         let Some((points, place)) = self.points.reuse(Points::default) else {
@@ -170,11 +170,11 @@ impl<P: Platform> Device<'_, '_, P> {
             sub_queue,
             point: 0,
         };
-        if let Err(error) = self.find_points(space, points, stream, (waits, signals)) {
+        if let Err(error) = self.find_points(space, points, stream, info) {
             let _ = self.points.release(points);
             return Err(error);
         }
-        let pushed = self.push(queue, sub_queue, &work);
+        let pushed = self.push(sub_queue, work);
         match &pushed {
             Ok(fence) => self.count_points(points, *fence),
             Err(_) => drop(self.points.release(points)),
@@ -188,10 +188,10 @@ impl<P: Platform> Device<'_, '_, P> {
         space: Key,
         points: Key,
         stream: Fence,
-        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
+        info: &SubmitInfo<'_>,
     ) -> Result<(), Error> {
         const FULL: Error = Error::TooMany { most: MOST_POINTS };
-        for (from, signals) in [(waits, false), (signals, true)] {
+        for (from, signals) in [(info.waits, false), (info.signals, true)] {
             for point in from {
                 if signals {
                     let before = self.points.get(points).into_iter();
@@ -204,9 +204,10 @@ impl<P: Platform> Device<'_, '_, P> {
                 let Some(place) = self.points.get_mut(points) else {
                     return Err(FULL);
                 };
-                let to = match signals {
-                    false => &mut place.waits,
-                    true => &mut place.signals,
+                let to = if signals {
+                    &mut place.signals
+                } else {
+                    &mut place.waits
                 };
                 to.push(point).map_err(|_| FULL)?;
             }
@@ -227,42 +228,43 @@ impl<P: Platform> Device<'_, '_, P> {
         start: GpuAddress,
         bytes: u32,
     ) -> Result<Fence, Error> {
-        let work = Work {
-            code: (start, bytes),
+        let work = NewJob {
+            queue,
+            code: Code { start, bytes },
             commands: None,
             space: self.group(queue)?.space,
             uses: CacheUse::UNKNOWN,
             points: None,
         };
-        let fence = self.push(queue, sub_queue, &work)?;
+        let fence = self.push(sub_queue, &work)?;
         if let Some(group) = self.groups.get_mut(queue.0) {
-            group.keeps_state = true;
+            group.relies_on_registers = true;
         }
         Ok(fence)
     }
 
-    fn push(&mut self, queue: Queue, sub_queue: SubQueue, work: &Work) -> Result<Fence, Error> {
+    fn push(&mut self, sub_queue: SubQueue, work: &NewJob) -> Result<Fence, Error> {
         self.alive()?;
         const GONE: Error = Error::Gone { what: Thing::Queue };
+        let queue = work.queue;
         let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
-        if group.leaving {
+        if group.is_destroyed() {
             return Err(GONE);
         }
         if group.space != work.space {
             let what = Thing::CommandBuffer;
             return Err(Error::OtherSpace { what });
         }
-        if group.doom.is_some() || group.residency == Residency::Dead {
+        if group.ending.is_some() || group.residency == Residency::Dead {
             return Err(has_failed(group, queue, sub_queue));
         }
         let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
         let begins = self.caches.begin(work.uses);
-        let (platform, jobs) = (&mut self.platform, &mut self.jobs);
-        let job = (queue, work, &begins);
+        let (platform, jobs) = (&mut self.hw.platform, &mut self.jobs);
         let points = work.points.and_then(|points| self.points.get(points));
         let pushed = match points {
-            None => stream.push(platform, jobs, job),
-            Some(points) => stream.push_with(platform, jobs, job, points),
+            None => stream.push(platform, jobs, work, &begins),
+            Some(points) => stream.push_with(platform, jobs, work, &begins, points),
         };
         let point = match pushed {
             Ok(point) => point,
@@ -276,17 +278,14 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         self.in_flight = self.in_flight.saturating_add(1);
         self.power.idle_since = None;
-        group.idle = false;
-        group.blocked = false;
-        let on = matches!(group.residency, Residency::On { .. });
-        let (slot, space) = (group.slot, group.space);
-        match on && self.is_running() && self.seated(space).is_some() {
-            true => {
-                if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
-                    self.platform.ring(doorbell(slot));
-                }
+        let space = group.space;
+        let slot = group.wake();
+        let slot = slot.and_then(|slot| self.hw.interface.slots.get(slot));
+        match slot.map(doorbell) {
+            Some(doorbell) if self.is_running() && self.seated(space).is_some() => {
+                self.hw.platform.ring(doorbell);
             }
-            false => self.make_seen(queue.0),
+            _ => self.make_seen(queue.0),
         }
         Ok(Fence {
             queue,
@@ -305,25 +304,27 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(group) = self.groups.get(key) else {
             return;
         };
-        let on = matches!(group.residency, Residency::On { .. });
-        let starting = matches!(group.residency, Residency::Starting { .. });
-        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
-        // and once its space is in the hardware.
-        let unseen = starting || on && self.seated(group.space).is_none();
-        if let Some(group) = self.groups.get_mut(key) {
-            group.unseen |= unseen;
-        }
-        if on {
-            return;
-        }
-        let now = self.platform.now();
-        match running {
-            true => {
-                if let Err(lost) = self.arrange(now) {
-                    self.lose(lost, now);
+        let has_space = self.seated(group.space).is_some();
+        let group = self.groups.get_mut(key);
+        if let Some(seated) = group.and_then(|group| group.residency.seated_mut()) {
+            // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
+            // and once its space is in the hardware.
+            match seated.stage {
+                Stage::Starting { .. } => seated.unseen = true,
+                Stage::Running { .. } => {
+                    seated.unseen |= !has_space;
+                    return;
                 }
+                Stage::Waiting | Stage::Suspending { .. } | Stage::Terminating { .. } => {}
             }
-            false => self.wake_for_work(now),
+        }
+        let now = self.hw.platform.now();
+        if running {
+            if let Err(lost) = self.arrange(now) {
+                self.lose(lost, now);
+            }
+        } else {
+            self.wake_for_work(now)
         }
     }
 
@@ -335,7 +336,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 }
 
-/// That a group takes no more jobs.
+/// The refusal of a group that takes no more jobs.
 #[cold]
 #[inline(never)]
 fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
@@ -344,14 +345,13 @@ fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
         sub_queue,
         point: 0,
     };
-    let cause = match group.doom {
-        Some(Doom::Cancelled) => Cause::Cancelled,
-        Some(Doom::NotSuspended) => Cause::NotSuspended,
-        Some(Doom::Space { fault, .. }) => Cause::Mmu(fault),
-        Some(Doom::Stream) | None => Cause::Lost,
-    };
+    let why = group.ending.map(|ending| ending.why);
+    let cause = why.map_or(Cause::Lost, |why| why.cause_of_refusal());
     let mut fault = fault_of(stream, cause, Recovery::NewQueue);
     fault.job = None;
-    let fault = group.stopped.unwrap_or(fault);
+    let fault = group
+        .ending
+        .and_then(|ending| ending.fault)
+        .unwrap_or(fault);
     Error::QueueFailed { queue, fault }
 }

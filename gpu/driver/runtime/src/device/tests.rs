@@ -55,13 +55,13 @@ fn sync(device: &Device<'_, '_, Fake>) -> SharedBlock {
 
 fn end_job(device: &mut Device<'_, '_, Fake>, point: u64, status: u64) {
     let sync = sync(device);
-    sync.write(&mut device.platform, SYNC64_STATUS, status);
-    sync.write(&mut device.platform, SYNC64_VALUE, point);
+    sync.write(&mut device.hw.platform, SYNC64_STATUS, status);
+    sync.write(&mut device.hw.platform, SYNC64_VALUE, point);
 }
 
 /// Flips bits of CS_ACK, and says so in the group's interrupt word.
 fn raise(device: &mut Device<'_, '_, Fake>, bits: u64) {
-    let fake = &mut device.platform;
+    let fake = &mut device.hw.platform;
     let (group, stream) = outputs(fake);
     stream.write(fake, CS_ACK, bits);
     group.write(fake, CSG_IRQ_REQ, 1 << 2);
@@ -97,8 +97,8 @@ fn a_job_ends_when_its_point_is_reached() {
 fn a_job_that_does_not_end_is_explained_and_its_queue_cancelled() {
     let image = image(&control_blocks());
     let (mut device, fence, commands) = submitted(&image);
-    let (_, stream) = outputs(&mut device.platform);
-    stream.write(&mut device.platform, CS_STATUS_BLOCKED_REASON, 1);
+    let (_, stream) = outputs(&mut device.hw.platform);
+    stream.write(&mut device.hw.platform, CS_STATUS_BLOCKED_REASON, 1);
     assert_eq!(device.wait(fence, LIMIT), Status::Pending);
     let status = device.explain(fence).expect("it is on a slot");
     assert_eq!(
@@ -125,11 +125,11 @@ fn a_job_that_does_not_end_is_explained_and_its_queue_cancelled() {
 fn a_fault_fails_its_job_and_the_queue_goes_on() {
     let image = image(&control_blocks());
     let (mut device, fence, commands) = submitted(&image);
-    let (_, stream) = outputs(&mut device.platform);
-    stream.write(&mut device.platform, CS_FAULT, 0x58);
-    stream.write(&mut device.platform, CS_FAULT_INFO, 0x1234);
+    let (_, stream) = outputs(&mut device.hw.platform);
+    stream.write(&mut device.hw.platform, CS_FAULT, 0x58);
+    stream.write(&mut device.hw.platform, CS_FAULT_INFO, 0x1234);
     raise(&mut device, 1 << 31);
-    let now = device.platform.now();
+    let now = device.hw.platform.now();
     device.poll(now);
     end_job(&mut device, 1, 1);
     assert_eq!(
@@ -149,9 +149,9 @@ fn a_fault_fails_its_job_and_the_queue_goes_on() {
 fn a_fatal_fault_stops_the_queue() {
     let image = image(&control_blocks());
     let (mut device, fence, _commands) = submitted(&image);
-    let (_, stream) = outputs(&mut device.platform);
-    stream.write(&mut device.platform, CS_FATAL, 0x49);
-    stream.write(&mut device.platform, CS_FATAL_INFO, 0x200_0000);
+    let (_, stream) = outputs(&mut device.hw.platform);
+    stream.write(&mut device.hw.platform, CS_FATAL, 0x49);
+    stream.write(&mut device.hw.platform, CS_FATAL_INFO, 0x200_0000);
     raise(&mut device, 1 << 30);
     assert_eq!(
         wait(&mut device, fence),
@@ -171,8 +171,8 @@ fn a_fatal_fault_stops_the_queue() {
 fn a_stream_that_can_not_go_on_costs_its_queue_and_a_reset() {
     let image = image(&control_blocks());
     let (mut device, fence, commands) = submitted(&image);
-    let (_, stream) = outputs(&mut device.platform);
-    stream.write(&mut device.platform, CS_FATAL, 0x41);
+    let (_, stream) = outputs(&mut device.hw.platform);
+    stream.write(&mut device.hw.platform, CS_FATAL, 0x41);
     raise(&mut device, 1 << 30);
     let text = wait(&mut device, fence).expect_err("it can't go on");
     assert!(
@@ -193,7 +193,7 @@ fn a_stream_that_can_not_go_on_costs_its_queue_and_a_reset() {
 fn an_mmu_fault_names_the_address_and_stops_the_queue() {
     let image = image(&control_blocks());
     let (mut device, fence, _commands) = submitted(&image);
-    let fake = &mut device.platform;
+    let fake = &mut device.hw.platform;
     fake.registers.insert(MMU_IRQ_RAWSTAT.offset, 1 << 1);
     fake.registers
         .insert(AS_FAULTSTATUS.at(1).offset, 0x00C3 | 3 << 8 | 0x180 << 16);
@@ -215,9 +215,9 @@ fn an_mmu_fault_names_the_address_and_stops_the_queue() {
 fn no_progress_and_unreported_errors_are_told() {
     let image = image(&control_blocks());
     let (mut device, fence, _commands) = submitted(&image);
-    let (group, _) = outputs(&mut device.platform);
-    let ack = group.read(&mut device.platform, CSG_ACK);
-    group.write(&mut device.platform, CSG_ACK, ack ^ 1 << 31);
+    let (group, _) = outputs(&mut device.hw.platform);
+    let ack = group.read(&mut device.hw.platform, CSG_ACK);
+    group.write(&mut device.hw.platform, CSG_ACK, ack ^ 1 << 31);
     assert_eq!(
         wait(&mut device, fence),
         Err("job 1 of the compute stream of queue 0 failed: the firmware saw no progress for too long\n  \
@@ -242,7 +242,7 @@ fn crashed_firmware_is_started_again() {
     let image = image(&control_blocks());
     let (mut device, fence, commands) = submitted(&image);
     let second = device.submit(fence.queue, commands).expect("room");
-    device.platform.registers.insert(MCU_STATUS.offset, 3);
+    device.hw.platform.registers.insert(MCU_STATUS.offset, 3);
     let text = "job 1 of the compute stream of queue 0 was lost with the GPU\n  the queue goes on";
     assert_eq!(wait(&mut device, fence), Err(text.to_string()));
     let text =
@@ -254,12 +254,12 @@ fn crashed_firmware_is_started_again() {
     assert_eq!(device.status(second), Status::Pending);
     assert_eq!(device.reached(fence.queue, SubQueue::Compute), Ok(1));
     assert!(device.settle());
-    let now = device.platform.now();
+    let now = device.hw.platform.now();
     device.poll(now);
-    let slot = &device.interface.slots[0];
+    let slot = &device.hw.interface.slots[0];
     let pages = slot.streams[2]
         .input
-        .read(&mut device.platform, CS_USER_INPUT);
+        .read(&mut device.hw.platform, CS_USER_INPUT);
     assert_ne!(pages, 0, "the group was started again");
     end_job(&mut device, 2, 0);
     assert_eq!(wait(&mut device, second), Ok(()));
@@ -270,7 +270,7 @@ fn crashed_firmware_is_started_again() {
 fn silent_firmware_is_started_again_until_the_device_is_given_up() {
     let image = image(&control_blocks());
     let mut device = device(&image);
-    device.platform.set_bell(None);
+    device.hw.platform.set_bell(None);
     let queue = device
         .create_queue(QueueConfig::default())
         .expect("a place");
@@ -326,8 +326,8 @@ fn the_firmware_is_told_cores_and_priorities() {
     let commands = device.create_command_buffer(space).expect("memory");
     device.record(commands, |_| Ok(())).expect("nothing");
     device.submit(queue, commands).expect("room");
-    let slot = &device.interface.slots[0];
-    let it = &mut device.platform;
+    let slot = &device.hw.interface.slots[0];
+    let it = &mut device.hw.platform;
     assert_eq!(slot.input.read(it, CSG_ALLOW_COMPUTE), one);
     assert_eq!(slot.input.read(it, CSG_ALLOW_FRAGMENT), one);
     assert_eq!(slot.input.read(it, CSG_ALLOW_OTHER), 1, "the tiler");
@@ -437,7 +437,7 @@ fn endpoints_stand_in_the_word_of_the_interface() {
         (Version::EP_REQ2, CSG_EP_REQ2, CSG_EP_REQ),
     ] {
         let mut device = device(&image);
-        device.interface.version = version;
+        device.hw.interface.version = version;
         let queue = device
             .create_queue(QueueConfig::default())
             .expect("a place");
@@ -445,8 +445,8 @@ fn endpoints_stand_in_the_word_of_the_interface() {
         let commands = device.create_command_buffer(space).expect("memory");
         device.record(commands, |_| Ok(())).expect("nothing");
         device.submit(queue, commands).expect("room");
-        let slot = &device.interface.slots[0];
-        let it = &mut device.platform;
+        let slot = &device.hw.interface.slots[0];
+        let it = &mut device.hw.platform;
         let found = [word, other].map(|word| slot.input.read(it, word) != 0);
         assert_eq!(found, [true, false], "{version:?}");
     }
@@ -457,7 +457,7 @@ fn the_firmware_is_told_where_to_save_protected_groups() {
     let image = image(&control_blocks());
     for bytes in [0, 4096] {
         let mut device = device(&image);
-        device.interface.facts.protected_suspend_bytes = bytes;
+        device.hw.interface.facts.protected_suspend_bytes = bytes;
         let queue = device
             .create_queue(QueueConfig::default())
             .expect("a place");
@@ -465,12 +465,12 @@ fn the_firmware_is_told_where_to_save_protected_groups() {
         let commands = device.create_command_buffer(space).expect("memory");
         device.record(commands, |_| Ok(())).expect("nothing");
         // What the slot's last user had.
-        let input = device.interface.slots[0].input;
-        input.write(&mut device.platform, CSG_PROTM_SUSPEND_BUF, 0x1000);
+        let input = device.hw.interface.slots[0].input;
+        input.write(&mut device.hw.platform, CSG_PROTM_SUSPEND_BUF, 0x1000);
         device.submit(queue, commands).expect("room");
-        let told = input.read(&mut device.platform, CSG_PROTM_SUSPEND_BUF);
+        let told = input.read(&mut device.hw.platform, CSG_PROTM_SUSPEND_BUF);
         let space = &device.firmware_vm.space;
-        let mapped = space.translate(&mut device.platform, told).is_some();
+        let mapped = space.translate(&mut device.hw.platform, told).is_some();
         assert_eq!((told != 0, mapped), (bytes > 0, bytes > 0), "{told:#x}");
     }
 }
@@ -484,12 +484,12 @@ fn a_job_that_is_done_is_not_the_current_one() {
     let mut current = || {
         let (_, group) = device.groups.iter().next().expect("one");
         let stream = group.stream(SubQueue::Compute).expect("three");
-        let job = stream.current_job(&mut device.platform, &device.jobs);
+        let job = stream.current_job(&mut device.hw.platform, &device.jobs);
         let job = job.and_then(|job| device.jobs.get(job));
         let point = job.map(|job| job.fence.point);
         let sync = stream.sync_object();
-        let next = sync.read(&mut device.platform, SYNC64_VALUE) + 1;
-        sync.write(&mut device.platform, SYNC64_VALUE, next);
+        let next = sync.read(&mut device.hw.platform, SYNC64_VALUE) + 1;
+        sync.write(&mut device.hw.platform, SYNC64_VALUE, next);
         point
     };
     assert_eq!([current(), current(), current()], [Some(1), Some(2), None]);
@@ -501,18 +501,19 @@ fn a_stream_is_looked_at_when_it_asks_for_it_and_when_its_group_goes() {
     let image = image(&control_blocks());
     for cancelled in [false, true] {
         let (mut device, fence, _commands) = submitted(&image);
-        let (group, stream) = outputs(&mut device.platform);
-        stream.write(&mut device.platform, CS_FATAL, 0x49);
+        let (group, stream) = outputs(&mut device.hw.platform);
+        stream.write(&mut device.hw.platform, CS_FATAL, 0x49);
         raise(&mut device, 1 << 30);
-        group.write(&mut device.platform, CSG_IRQ_REQ, 0);
+        group.write(&mut device.hw.platform, CSG_IRQ_REQ, 0);
         for _ in 0..2 {
-            let now = device.platform.now();
+            let now = device.hw.platform.now();
             device.poll(now);
         }
         assert_eq!(device.status(fence), Status::Pending);
-        match cancelled {
-            true => device.cancel(fence.queue).expect("it is there"),
-            false => group.write(&mut device.platform, CSG_IRQ_REQ, 1 << 2),
+        if cancelled {
+            device.cancel(fence.queue).expect("it is there")
+        } else {
+            group.write(&mut device.hw.platform, CSG_IRQ_REQ, 1 << 2)
         }
         let told = wait(&mut device, fence).expect_err("a fatal fault");
         assert!(told.contains("CS_INSTR_INVALID (0x49)"), "{told}");
@@ -529,9 +530,9 @@ fn events_of_a_free_slot_are_not_its_next_users() {
     device.destroy_command_buffer(commands).expect("unused");
     device.destroy_queue(fence.queue).expect("idle");
     assert!(device.settle());
-    let (_, stream) = outputs(&mut device.platform);
-    stream.write(&mut device.platform, CS_FATAL, 0x49);
-    let ack = stream.read(&mut device.platform, CS_ACK);
+    let (_, stream) = outputs(&mut device.hw.platform);
+    stream.write(&mut device.hw.platform, CS_FATAL, 0x49);
+    let ack = stream.read(&mut device.hw.platform, CS_ACK);
     raise(&mut device, ack ^ 1 << 30);
     let queue = device
         .create_queue(QueueConfig::default())
@@ -540,7 +541,7 @@ fn events_of_a_free_slot_are_not_its_next_users() {
     let commands = device.create_command_buffer(space).expect("memory");
     device.record(commands, |_| Ok(())).expect("nothing");
     let next = device.submit(queue, commands).expect("room");
-    let now = device.platform.now();
+    let now = device.hw.platform.now();
     device.poll(now);
     end_job(&mut device, 1, 0);
     assert_eq!(wait(&mut device, next), Ok(()));
@@ -552,9 +553,9 @@ fn faults_of_the_gpu_interrupt_after_each_start() {
     let mut device = device(&image);
     let faults = gpu_irq::GPU_FAULT.mask() as u32 | gpu_irq::GPU_PROTECTED_FAULT.mask() as u32;
     for round in 0..2 {
-        let mask = device.platform.written(GPU_IRQ.mask).unwrap_or(0);
+        let mask = device.hw.platform.written(GPU_IRQ.mask).unwrap_or(0);
         assert_eq!(mask & faults, faults, "start {round}");
-        device.platform.write32(GPU_IRQ.mask.offset, 0);
+        device.hw.platform.write32(GPU_IRQ.mask.offset, 0);
         device.restart(&mut ()).expect("everything succeeds");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-firmware.md section 11.
 
-use crate::access::{Access, SharedBlock};
+use crate::access::{RegisterAccess, SharedBlock};
 use crate::gpu::interrupts::clear_job_line;
 use crate::platform::{Instant, Platform};
 use crate::wait::{Condition, TimedOut, ms, scaled};
@@ -71,7 +71,7 @@ impl Channel {
         (req ^ ack) & mask == 0
     }
 
-    /// That the firmware has not done so within `limit`.
+    /// The error that the firmware has not done so within `limit`.
     pub(crate) fn ignored<P: Platform>(
         &self,
         platform: &mut P,
@@ -150,14 +150,14 @@ impl Asked {
         // The line first, then memory: an answer in between raises it again. What slots report is not lost by this: it
         // stands in their own words.
         clear_job_line(platform);
-        match channel.is_answered(platform, mask) {
-            true => {
-                // What the answer tells of stands in words that are read after it.
-                platform.observe();
-                Ok(true)
-            }
-            false if now >= until => Err(channel.ignored(platform, what, mask, limit)),
-            false => Ok(false),
+        if channel.is_answered(platform, mask) {
+            // What the answer tells of stands in words that are read after it.
+            platform.observe();
+            return Ok(true);
         }
+        if now >= until {
+            return Err(channel.ignored(platform, what, mask, limit));
+        }
+        Ok(false)
     }
 }

@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-firmware.md sections 8, 8.1, 8.2 and 11.
 
 use super::channel::{ANSWER, Asked, Channel};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::gpu::mcu::Reaching;
 use crate::gpu::timer_clock::TimerClock;
 use crate::platform::{Instant, Platform};
@@ -113,12 +113,13 @@ impl Global {
 
     /// Takes the request for a stop back, in memory: before firmware that has halted is started again.
     pub(crate) fn clear_halt<P: Platform>(&self, platform: &mut P) {
-        let (mask, active) = match self.version >= Version::GLB_STATE {
-            true => (
+        let (mask, active) = if self.version >= Version::GLB_STATE {
+            (
                 glb_req::STATE.mask32(),
                 glb_req::STATE.word(GlbState::Active),
-            ),
-            false => (glb_req::HALT.mask32(), 0),
+            )
+        } else {
+            (glb_req::HALT.mask32(), 0)
         };
         self.requests.set(platform, mask, active);
     }

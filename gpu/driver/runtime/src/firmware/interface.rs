@@ -323,11 +323,10 @@ impl<P: Platform> Reader<'_, P> {
     fn compare(&mut self, slot: u32, first: SlotFacts, other: SlotFacts) -> bool {
         let kind = |facts: SlotFacts| group_features::SUSPEND_TYPE.get(facts.features);
         let same = kind(first) == kind(other);
-        let answer = match same {
-            true => "the driver does not depend on it",
-            false => {
-                "a suspended group can't change between them: slots from there on are not used"
-            }
+        let answer = if same {
+            "the driver does not depend on it"
+        } else {
+            "a suspended group can't change between them: slots from there on are not used"
         };
         self.compare_word(GROUP_FEATURES, slot, other.features, first.features, answer);
         let larger = "memory is taken for the larger";

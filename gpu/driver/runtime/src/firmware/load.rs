@@ -84,12 +84,11 @@ impl<'f> LoadedImage<'f> {
         space: &mut AddressSpace,
     ) -> Result<(), LoadError> {
         for section in self.image.sections() {
-            let place = match is_loaded(&section) {
-                true => {
-                    let size = u64::from(section.va.end.wrapping_sub(section.va.start));
-                    Some(memory.take(platform, "a firmware section", size, PAGE_BYTES)?)
-                }
-                false => None,
+            let place = if is_loaded(&section) {
+                let size = u64::from(section.va.end.wrapping_sub(section.va.start));
+                Some(memory.take(platform, "a firmware section", size, PAGE_BYTES)?)
+            } else {
+                None
             };
             if let Err(Some(pages)) = self.places.push(place) {
                 memory.give_back(platform, pages);

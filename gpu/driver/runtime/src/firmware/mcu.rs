@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 11 and 16.5.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::gpu::interrupts::unmask;
 use crate::mmu::{AddressSpace, MmuFault, pending_faults};
 use crate::platform::{Instant, Platform};
@@ -88,9 +88,10 @@ impl Notice {
     ) -> Result<bool, BootError> {
         let mcu_status = platform.read_word(MCU_STATUS);
         let fatal = mcu_status::STATE.get(mcu_status) == Some(McuState::Fatal);
-        let looked = match fatal {
-            true => Err(self.0.missed(platform)),
-            false => self.0.look(platform, now),
+        let looked = if fatal {
+            Err(self.0.missed(platform))
+        } else {
+            self.0.look(platform, now)
         };
         let came = looked.map_err(|timed_out| BootError {
             timed_out,

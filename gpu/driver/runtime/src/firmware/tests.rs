@@ -77,6 +77,8 @@ fn come_up(offset: usize, word: u32, warnings: &[&str]) -> Device<'static, 'stat
     let up = Device::bring_up(gpu(), image, storage(), Options::default(), &mut heard);
     let device = up.expect("it can be lived with");
     assert_eq!(heard.0, warnings);
+    let kept: Vec<String> = device.warnings().iter().map(Warning::to_string).collect();
+    assert_eq!(kept, warnings, "the device keeps them");
     device
 }
 
@@ -92,7 +94,7 @@ fn counts_that_are_enough_are_odd_at_most() {
         2,
         &["GLB_GROUP_NUM = 2, where drivers expect 3 to 31"],
     );
-    assert_eq!(device.interface.slots.len(), 2);
+    assert_eq!(device.hw.interface.slots.len(), 2);
     let device = come_up(
         0x1000 + 0x14,
         7,
@@ -101,7 +103,7 @@ fn counts_that_are_enough_are_odd_at_most() {
             "GROUP_STREAM_NUM of slot 1 = 0x8, but 0x7 in the first slot: the driver uses the first three",
         ],
     );
-    assert_eq!(device.interface.slots[0].streams.len(), 3);
+    assert_eq!(device.hw.interface.slots[0].streams.len(), 3);
 }
 
 /// A group may go on in another slot than the one that it was saved in: memory must be enough for both.
@@ -114,8 +116,8 @@ fn slots_that_differ_in_size_are_given_the_larger_buffer() {
             "GROUP_SUSPEND_SIZE of slot 1 = 0x2000, but 0x1000 in the first slot: memory is taken for the larger",
         ],
     );
-    assert_eq!(device.interface.facts.suspend_bytes, 0x2000);
-    assert_eq!(device.interface.slots.len(), 8);
+    assert_eq!(device.hw.interface.facts.suspend_bytes, 0x2000);
+    assert_eq!(device.hw.interface.slots.len(), 8);
     let device = come_up(
         0x10A0 + 0x10,
         0x3000,
@@ -123,7 +125,7 @@ fn slots_that_differ_in_size_are_given_the_larger_buffer() {
             "GROUP_PROTM_SUSPEND_SIZE of slot 1 = 0x3000, but 0x0 in the first slot: memory is taken for the larger",
         ],
     );
-    assert_eq!(device.interface.facts.protected_suspend_bytes, 0x3000);
+    assert_eq!(device.hw.interface.facts.protected_suspend_bytes, 0x3000);
 }
 
 #[test]
@@ -135,7 +137,7 @@ fn slots_that_can_not_take_each_others_groups_are_not_used() {
             "GROUP_FEATURES of slot 3 = 0x5, but 0x0 in the first slot: a suspended group can't change between them: slots from there on are not used",
         ],
     );
-    assert_eq!(device.interface.slots.len(), 3);
+    assert_eq!(device.hw.interface.slots.len(), 3);
     let device = come_up(
         0x1000 + 3 * 0xA0,
         1 << 8,
@@ -143,7 +145,7 @@ fn slots_that_can_not_take_each_others_groups_are_not_used() {
             "GROUP_FEATURES of slot 3 = 0x100, but 0x0 in the first slot: the driver does not depend on it",
         ],
     );
-    assert_eq!(device.interface.slots.len(), 8);
+    assert_eq!(device.hw.interface.slots.len(), 8);
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn jobs_use_what_all_streams_have() {
             "STREAM_FEATURES of slot 0 = 0x3103f, but 0x7085f in the first slot: jobs use what all streams have",
         ],
     );
-    let interface = &device.interface;
+    let interface = &device.hw.interface;
     assert_eq!((interface.registers(), interface.scoreboards()), (64, 8));
 }
 
@@ -167,9 +169,9 @@ fn a_timestamp_that_stands_is_odd_and_timers_count_cycles() {
         let mut heard = Warnings::default();
         let up = Device::bring_up(gpu, &image, storage(), Options::default(), &mut heard);
         let mut device = up.expect("it can be lived with");
-        let input = block(&mut device.platform, GLB_INPUT);
+        let input = block(&mut device.hw.platform, GLB_INPUT);
         let words = [GLB_IDLE_TIMER, GLB_PWROFF_TIMER]
-            .map(|word| input.read_word(&mut device.platform, word));
+            .map(|word| input.read_word(&mut device.hw.platform, word));
         (heard.0, words)
     };
     let (warnings, timers) = configured(gpu());

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 6 and 16.10.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform};
 use crate::wait::{Awaited, Condition, TimedOut, finish, ms};
 use core::time::Duration;

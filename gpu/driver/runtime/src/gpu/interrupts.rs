@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md section 3.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::Platform;
 use eitri_csf::registers::interrupts::{GPU_IRQ, InterruptBlock, JOB_IRQ, MMU_IRQ};
 

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 11 and 16.6.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Platform};
 use crate::wait::{Awaited, Condition, TimedOut, ms};
 use core::time::Duration;
@@ -33,7 +33,7 @@ pub(crate) struct Reaching {
 }
 
 impl Reaching {
-    /// That the microcontroller, which was told to `what`, reaches `state`.
+    /// Waits for the microcontroller, which was told to `what`, to reach `state`.
     pub(crate) fn new<P: Platform>(
         platform: &P,
         now: Instant,

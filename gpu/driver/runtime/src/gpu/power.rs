@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-mmio.md sections 10, 16.3 and 16.4.
 
 use super::ProbeError;
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform, PowerChange, SystemCoherency};
 use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::fmt;

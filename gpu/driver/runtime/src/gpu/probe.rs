@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-mmio.md sections 4, 5, 16.1 and 17.
 
 use super::timer_clock::TimerClock;
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Platform, SystemCoherency};
 use core::fmt;
 use eitri_csf::Arch;

@@ -6,7 +6,7 @@
 use super::interrupts::mask_all;
 use super::mcu::begin_stop;
 use super::power::PowerState;
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform};
 use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::time::Duration;

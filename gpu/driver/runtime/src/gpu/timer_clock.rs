@@ -4,7 +4,7 @@
 //! Where it stands still the firmware's timers count GPU cycles, at a rate that is measured.
 //! Facts: hardware/csf-mmio.md 6, 9 and 17, csf-firmware.md 8.2, boards-rk3588.md 14.
 
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::platform::{Lines, Platform};
 use crate::wait::us;
 use core::time::Duration;

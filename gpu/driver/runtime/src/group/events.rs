@@ -5,11 +5,12 @@
 //! nothing to say.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
-use super::{Doom, Group, doorbells};
-use crate::fault::{Cause, JobFault, Recovery, StreamException};
+use super::{Group, Termination, doorbells};
+use crate::fault::{Cause, JobFault, StreamException};
 use crate::firmware::{SlotBlocks, StreamBlocks};
 use crate::handle::{Fence, Queue};
 use crate::platform::Platform;
+use crate::policy::{Event, Outcome, State, outcome};
 use crate::queue::{Job, Stream, fail, fault_of};
 use crate::slab::Slab;
 use eitri_csf::fault::Exception;
@@ -25,19 +26,27 @@ impl Group {
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
-        (slot, whom): (&SlotBlocks, Whom),
+        slot: &SlotBlocks,
+        whom: Whom,
     ) -> Reported {
+        let state = self.residency.state();
         let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
         let asking = irq_req ^ slot.input.read_word(platform, CSG_IRQ_ACK);
         if asking != 0 {
             slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
         }
         let events = slot.requests().take_events(platform, GROUP_EVENTS);
+        if asking == 0 && events == 0 && whom == Whom::Asking {
+            return Reported::NOTHING;
+        }
         // What the events are about stands in words that are read after them.
         platform.observe();
         let mut bells = 0;
         let mut answered = events != 0 || asking != 0;
-        self.idle |= csg_req::IDLE.get(events);
+        let mut exhausted = 0;
+        if let Some(seated) = self.residency.seated_mut() {
+            seated.idle |= csg_req::IDLE.get(events);
+        }
         // The progress timer is the group's: it says nothing of streams.
         let all = whom == Whom::Everyone || csg_req::PROGRESS_TIMER_EVENT.get(events);
         for number in 0..self.streams.len() {
@@ -52,28 +61,21 @@ impl Group {
             else {
                 continue;
             };
-            let mut found = Found::new(Fence {
+            let fence = Fence {
                 queue,
                 sub_queue: stream.sub_queue,
                 point: 0,
-            });
+            };
+            let mut report = StreamReport::new(fence, state);
             if csg_req::PROGRESS_TIMER_EVENT.get(events) && stream.is_busy() {
-                found.stopped(
-                    platform,
-                    jobs,
-                    stream,
-                    Cause::NoProgress,
-                    Recovery::NewQueue,
-                );
+                let (event, cause) = (Event::NoProgress, Cause::NoProgress);
+                report.answer(platform, jobs, stream, event, cause);
             }
-            answered |= process_stream(platform, jobs, stream, blocks, &mut found);
-            bells |= if found.ring { bit } else { 0 };
-            self.exhausted |= if found.exhausted { bit } else { 0 };
-            if found.dead {
-                self.doom = self.doom.or(Some(Doom::Stream));
-            }
-            if let Some(fault) = found.fault {
-                self.stop(fault);
+            answered |= report.process(platform, jobs, stream, blocks);
+            bells |= if report.ring { bit } else { 0 };
+            exhausted |= if report.exhausted { bit } else { 0 };
+            if let Some(fault) = report.fatal {
+                self.end_for(Termination::Stream).note(fault);
             }
         }
         if bells != 0 {
@@ -82,6 +84,7 @@ impl Group {
         Reported {
             answered,
             sync_changed: csg_req::SYNC_UPDATE.get(events),
+            exhausted,
         }
     }
 }
@@ -102,6 +105,16 @@ pub(crate) struct Reported {
     pub(crate) answered: bool,
     /// A sync object has changed.
     pub(crate) sync_changed: bool,
+    /// Streams whose tiler heaps have no memory left, a bit for each: the device answers them.
+    pub(crate) exhausted: u32,
+}
+
+impl Reported {
+    pub(crate) const NOTHING: Reported = Reported {
+        answered: false,
+        sync_changed: false,
+        exhausted: 0,
+    };
 }
 
 /// Answers everything that a slot reports.
@@ -126,101 +139,97 @@ const STREAM_EVENTS: u32 = cs_req::FATAL.mask32()
 
 /// What a stream's events ask for.
 #[derive(Debug)]
-struct Found {
+struct StreamReport {
     /// The stream, with no job of it.
     stream: Fence,
+    /// State of the stream's group.
+    state: State,
     /// Its doorbell must be rung: it waits for the answer.
     ring: bool,
     /// Its tiler heap has no memory left.
     exhausted: bool,
-    /// It will never go on.
-    dead: bool,
-    /// What stopped it.
-    fault: Option<JobFault>,
+    /// The fault that stopped the stream for good.
+    fatal: Option<JobFault>,
 }
 
-impl Found {
-    const fn new(stream: Fence) -> Found {
-        Found {
+impl StreamReport {
+    const fn new(stream: Fence, state: State) -> StreamReport {
+        StreamReport {
             stream,
+            state,
             ring: false,
             exhausted: false,
-            dead: false,
-            fault: None,
+            fatal: None,
         }
     }
 
-    /// The job that the stream is at has failed, and the stream with it.
-    fn stopped<P: Platform>(
+    /// Does with the job that the stream is at, and with the stream, as the policy says of an event.
+    fn answer<P: Platform>(
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
         stream: &Stream,
+        event: Event,
         cause: Cause,
-        recovery: Recovery,
     ) {
+        let outcome = outcome(event, self.state);
+        let recovery = outcome.recovery();
         let job = stream.current_job(platform, jobs);
-        self.dead = true;
         let of_job = job.and_then(|job| fail(jobs, job, cause, recovery));
-        let of_stream = JobFault {
-            job: None,
-            ..fault_of(self.stream, cause, recovery)
-        };
-        self.fault = Some(of_job.unwrap_or(of_stream));
+        if outcome != Outcome::JobFails {
+            let of_stream = JobFault {
+                job: None,
+                ..fault_of(self.stream, cause, recovery)
+            };
+            self.fatal = Some(of_job.unwrap_or(of_stream));
+        }
     }
-}
 
-/// The job that the stream is at has failed; the stream goes on.
-fn failed<P: Platform>(platform: &mut P, jobs: &mut Slab<'_, Job>, stream: &Stream, cause: Cause) {
-    if let Some(job) = stream.current_job(platform, jobs) {
-        fail(jobs, job, cause, Recovery::Continue);
+    /// Answers what a stream reports; whether there was anything.
+    fn process<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+        stream: &Stream,
+        blocks: &StreamBlocks,
+    ) -> bool {
+        let requests = blocks.requests();
+        let (req, ack) = requests.read(platform);
+        let events = (req ^ ack) & STREAM_EVENTS;
+        if events == 0 {
+            return false;
+        }
+        platform.observe();
+        if cs_req::FATAL.get(events) {
+            let word = blocks.output.read_word(platform, CS_FATAL);
+            let info = blocks.output.read(platform, CS_FATAL_INFO);
+            let it = exception(word, info, true);
+            let event = if it.exception.needs_reset() {
+                Event::FatalForReset
+            } else {
+                Event::Fatal
+            };
+            self.answer(platform, jobs, stream, event, Cause::Exception(it));
+            requests.take_events(platform, cs_req::FATAL.mask32());
+        }
+        if cs_req::FAULT.get(events) {
+            let word = blocks.output.read_word(platform, CS_FAULT);
+            let info = blocks.output.read(platform, CS_FAULT_INFO);
+            let it = exception(word, info, false);
+            self.answer(platform, jobs, stream, Event::Fault, Cause::Exception(it));
+            requests.take_events(platform, cs_req::FAULT.mask32());
+            // A stream with a fault stays stopped until it is acknowledged and rung.
+            self.ring = true;
+        }
+        // The answer is the device's, which has the heaps.
+        self.exhausted = cs_req::TILER_OOM.get(events);
+        if cs_req::PROTM_PEND.get(events) {
+            let (event, cause) = (Event::ProtectedMode, Cause::ProtectedMode);
+            self.answer(platform, jobs, stream, event, cause);
+            requests.take_events(platform, cs_req::PROTM_PEND.mask32());
+        }
+        true
     }
-}
-
-/// Answers what a stream reports; whether there was anything.
-fn process_stream<P: Platform>(
-    platform: &mut P,
-    jobs: &mut Slab<'_, Job>,
-    stream: &Stream,
-    blocks: &StreamBlocks,
-    found: &mut Found,
-) -> bool {
-    let requests = blocks.requests();
-    let (req, ack) = requests.read(platform);
-    let events = (req ^ ack) & STREAM_EVENTS;
-    if events == 0 {
-        return false;
-    }
-    platform.observe();
-    if cs_req::FATAL.get(events) {
-        let word = blocks.output.read_word(platform, CS_FATAL);
-        let info = blocks.output.read(platform, CS_FATAL_INFO);
-        let it = exception(word, info, true);
-        let recovery = if it.exception.needs_reset() {
-            Recovery::Reset
-        } else {
-            Recovery::NewQueue
-        };
-        found.stopped(platform, jobs, stream, Cause::Exception(it), recovery);
-        requests.take_events(platform, cs_req::FATAL.mask32());
-    }
-    if cs_req::FAULT.get(events) {
-        let word = blocks.output.read_word(platform, CS_FAULT);
-        let info = blocks.output.read(platform, CS_FAULT_INFO);
-        let it = exception(word, info, false);
-        failed(platform, jobs, stream, Cause::Exception(it));
-        requests.take_events(platform, cs_req::FAULT.mask32());
-        // A stream with a fault stays stopped until it is acknowledged and rung.
-        found.ring = true;
-    }
-    // The answer is the device's, which has the heaps.
-    found.exhausted = cs_req::TILER_OOM.get(events);
-    if cs_req::PROTM_PEND.get(events) {
-        let cause = Cause::ProtectedMode;
-        found.stopped(platform, jobs, stream, cause, Recovery::NewQueue);
-        requests.take_events(platform, cs_req::PROTM_PEND.mask32());
-    }
-    true
 }
 
 fn exception(word: u32, info: u64, fatal: bool) -> StreamException {

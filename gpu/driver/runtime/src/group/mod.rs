@@ -5,15 +5,22 @@
 //! Facts: hardware/csf-scheduling.md sections 2 and 3.
 
 mod events;
+mod residency;
+mod termination;
 
-pub(crate) use events::Whom;
+pub(crate) use events::{Reported, Whom};
+pub(crate) use residency::{Off, Residency, Saved, Seated, Stage};
+pub(crate) use termination::{Ending, SpaceFault, Termination};
 
+use crate::access::RegisterAccess;
 use crate::device::Entry;
-use crate::fault::{JobFault, StreamStatus};
-use crate::firmware::{Channel, Global, SlotBlocks};
-use crate::mmu::{AddressSpace, MmuFault};
+use crate::fault::{Cause, Recovery, StreamStatus};
+use crate::firmware::{ANSWER, Channel, Global, Interface, RequestIgnored, SlotBlocks};
+use crate::handle::Queue;
+use crate::hw::Hw;
+use crate::mmu::AddressSpace;
 use crate::platform::{Instant, Platform};
-use crate::queue::{Job, Stream, Waiting};
+use crate::queue::{Ended, Job, Stream, Waiting};
 use crate::scheduler::Priority;
 use crate::slab::{Key, Slab};
 use crate::vm::Mapping;
@@ -35,57 +42,6 @@ pub(crate) struct Endpoints {
     pub(crate) cores: u64,
     /// Tilers.
     pub(crate) tilers: u64,
-}
-
-/// Where a group is, and where it is going.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Residency {
-    /// On no slot: never started, or saved.
-    Off,
-    /// It has a slot, and waits for its address space to be in the hardware.
-    Seating,
-    /// To be started or resumed, by then.
-    Starting {
-        /// The firmware's deadline.
-        until: Instant,
-    },
-    /// On its slot since then.
-    On {
-        /// When it came.
-        since: Instant,
-    },
-    /// To be saved, by then.
-    Suspending {
-        /// The firmware's deadline.
-        until: Instant,
-    },
-    /// To be dropped, by then.
-    Terminating {
-        /// The firmware's deadline.
-        until: Instant,
-    },
-    /// It will never run again.
-    Dead,
-}
-
-/// Why a group has to go for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doom {
-    /// One of its streams can't go on.
-    Stream,
-    /// Its owner says so.
-    Cancelled,
-    /// It did not let itself be saved.
-    NotSuspended,
-    /// Its address space has a fault. Streams have until then to say which job did it; the points that they had reached.
-    Space {
-        /// The fault.
-        fault: MmuFault,
-        /// The end of the streams' time.
-        until: Instant,
-        /// Points of the streams.
-        reached: [u64; STREAMS],
-    },
 }
 
 /// Memory of a group.
@@ -115,36 +71,14 @@ pub(crate) struct Group {
     pub(crate) streams: [Stream; STREAMS],
     pub(crate) memory: GroupMemory,
     pub(crate) residency: Residency,
-    /// Its slot, from start to end of its stay.
-    pub(crate) slot: Option<usize>,
-    /// Its priority's number among slots.
-    pub(crate) number: u32,
-    /// Its state is in the suspend buffer.
-    pub(crate) saved: bool,
-    /// The firmware says that it has nothing to do now.
-    pub(crate) idle: bool,
-    /// Jobs came into its rings after it was asked to start.
-    pub(crate) unseen: bool,
-    /// Streams whose tiler heaps have no memory left, a bit for each: the device answers them.
-    pub(crate) exhausted: u32,
-    /// It was saved while all that it has to do waited for sync objects, and still does.
-    pub(crate) blocked: bool,
-    /// What its streams waited for then.
-    pub(crate) waiting: [Option<Waiting>; STREAMS],
-    /// What it was saved to may not have reached memory before the GPU was stopped.
-    pub(crate) adrift: bool,
-    /// Its streams were given work of another driver's, which may rely on what is in their registers.
-    pub(crate) keeps_state: bool,
-    /// The smaller, the longer it has waited for a slot.
+    /// Raw commands of the owner may rely on what is in the streams' registers.
+    pub(crate) relies_on_registers: bool,
+    /// The smaller, the longer the group has waited for a slot.
     pub(crate) stamp: u64,
-    /// The list that it is in while it is on no slot.
+    /// The list that the group is in while it is on no slot.
     pub(crate) backlog: Entry,
-    /// It has to go for good.
-    pub(crate) doom: Option<Doom>,
-    /// What stopped it.
-    pub(crate) stopped: Option<JobFault>,
-    /// Its owner has given it up: its memory is given back when it is on no slot.
-    pub(crate) leaving: bool,
+    /// The end of the group, once it has to go for good.
+    pub(crate) ending: Option<Ending>,
 }
 
 impl Group {
@@ -155,24 +89,80 @@ impl Group {
 
     /// Whether it would make use of a slot.
     pub(crate) fn is_ready(&self) -> bool {
-        let alive = self.doom.is_none() && self.residency != Residency::Dead;
-        alive && self.is_busy() && !self.idle && !self.blocked
+        let could_run = match &self.residency {
+            Residency::Off(off) => off.blocked.is_none(),
+            Residency::Seated(seated) => !seated.idle,
+            Residency::Dead => false,
+        };
+        could_run && self.ending.is_none() && self.is_busy()
     }
 
     /// Whether nothing of it is on a slot.
     pub(crate) const fn is_off(&self) -> bool {
-        matches!(self.residency, Residency::Off | Residency::Dead)
+        self.residency.seated().is_none()
     }
 
-    /// Asks the firmware to start or resume the group on a slot. The doorbell is the caller's.
+    /// Whether the group was saved while all that it has to do waits for sync objects.
+    pub(crate) const fn is_blocked(&self) -> bool {
+        matches!(&self.residency, Residency::Off(off) if off.blocked.is_some())
+    }
+
+    /// Whether the group is on its way to or from a slot, or has to leave it.
+    pub(crate) const fn moves(&self) -> bool {
+        match self.residency.seated() {
+            Some(seated) => !seated.is_running() || self.ending.is_some(),
+            None => false,
+        }
+    }
+
+    /// Whether the suspend buffer holds a state.
+    pub(crate) const fn has_saved_state(&self) -> bool {
+        match &self.residency {
+            Residency::Off(Off { saved, .. }) | Residency::Seated(Seated { saved, .. }) => {
+                !matches!(saved, Saved::Nothing)
+            }
+            Residency::Dead => false,
+        }
+    }
+
+    /// The group's slot, from start to end of its stay.
+    pub(crate) fn slot(&self) -> Option<usize> {
+        self.residency.seated().map(|seated| seated.slot)
+    }
+
+    /// The blocks of the group's slot.
+    pub(crate) fn blocks<'i>(&self, interface: &'i Interface) -> Option<&'i SlotBlocks> {
+        interface.slots.get(self.slot()?)
+    }
+
+    /// The group has work again; gives its slot if it runs there.
+    #[inline]
+    pub(crate) fn wake(&mut self) -> Option<usize> {
+        match &mut self.residency {
+            Residency::Off(off) => off.blocked = None,
+            Residency::Seated(seated) => {
+                seated.idle = false;
+                return seated.is_running().then_some(seated.slot);
+            }
+            Residency::Dead => {}
+        }
+        None
+    }
+
+    /// Asks the firmware to start or resume the group on its slot.
     pub(crate) fn request_start<P: Platform>(
         &self,
         platform: &mut P,
-        slot: &SlotBlocks,
-        version: Version,
+        interface: &Interface,
         space: u32,
     ) {
-        let endpoints = self.endpoints;
+        let (version, endpoints) = (interface.version, self.endpoints);
+        let Some(seated) = self.residency.seated() else {
+            return;
+        };
+        let Some(slot) = interface.slots.get(seated.slot) else {
+            return;
+        };
         let input = slot.input;
         discard_events(platform, slot);
         for (stream, blocks) in self.streams.iter().zip(&slot.streams) {
@@ -182,7 +172,7 @@ impl Group {
         input.write(platform, CSG_ALLOW_COMPUTE, endpoints.cores);
         input.write(platform, CSG_ALLOW_FRAGMENT, endpoints.cores);
         input.write(platform, CSG_ALLOW_OTHER, endpoints.tilers);
-        write_endpoints(platform, slot, version, endpoints, self.number);
+        write_endpoints(platform, slot, version, endpoints, seated.number);
         input.write(platform, CSG_CONFIG, csg_config::JASID.set(0, space));
         let memory = &self.memory;
         input.write(platform, CSG_SUSPEND_BUF, memory.suspend.address().0);
@@ -191,12 +181,13 @@ impl Group {
         input.write(platform, CSG_PROTM_SUSPEND_BUF, protected);
         input.write(platform, CSG_ACK_IRQ_MASK, u64::from(u32::MAX));
         doorbells(slot).toggle(platform, ALL_STREAMS);
-        let state = match self.saved {
-            true => CsgState::Resume,
-            false => CsgState::Start,
+        let state = match seated.saved {
+            Saved::Nothing => CsgState::Start,
+            Saved::State | Saved::Uncertain => CsgState::Resume,
         };
         request_state(platform, slot, state);
         slot.requests().toggle(platform, csg_req::EP_CFG.mask32());
+        ring(platform, &interface.global, slot);
     }
 
     /// The points that its streams have reached.
@@ -208,16 +199,28 @@ impl Group {
         points
     }
 
-    /// Takes in what the streams of a group that was saved wait for.
-    pub(crate) fn note_waiting<P: Platform>(&mut self, platform: &mut P, slot: &SlotBlocks) {
-        for (waiting, blocks) in self.waiting.iter_mut().zip(&slot.streams) {
+    /// The sync objects that the streams of a group wait for which was saved, if they have nothing else to do.
+    pub(crate) fn blocked_on<P: Platform>(
+        &self,
+        platform: &mut P,
+        slot: &SlotBlocks,
+        space: &AddressSpace,
+    ) -> Option<[Option<Waiting>; STREAMS]> {
+        let mut waiting = [None; STREAMS];
+        for (waiting, blocks) in waiting.iter_mut().zip(&slot.streams) {
             *waiting = Waiting::read(platform, blocks);
         }
+        (self.is_busy() && self.still_waits(platform, space, &waiting)).then_some(waiting)
     }
 
-    /// Whether every stream of a group that was saved waits for a sync object or has nothing to do.
-    pub(crate) fn waits<P: Platform>(&self, platform: &mut P, space: &AddressSpace) -> bool {
-        let mut streams = self.streams.iter().zip(&self.waiting);
+    /// Whether every stream waits for its sync object still, or has nothing to do.
+    fn still_waits<P: Platform>(
+        &self,
+        platform: &mut P,
+        space: &AddressSpace,
+        waiting: &[Option<Waiting>; STREAMS],
+    ) -> bool {
+        let mut streams = self.streams.iter().zip(waiting);
         let still = |waiting: &Waiting, platform: &mut P| {
             let object = space.translate(platform, waiting.pointer);
             object.is_some_and(|(object, _)| !waiting.is_over(platform, object))
@@ -226,6 +229,135 @@ impl Group {
             let waits = waiting.as_ref().is_some_and(|it| still(it, platform));
             !stream.is_busy() || waits
         })
+    }
+
+    /// Checks again whether a blocked group still is; without a space it is not.
+    pub(crate) fn recheck_blocked<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        space: Option<&AddressSpace>,
+    ) {
+        let Residency::Off(Off { blocked, .. }) = self.residency else {
+            return;
+        };
+        let waits = blocked.zip(space);
+        let waits = waits.is_some_and(|(on, space)| self.still_waits(platform, space, &on));
+        if !waits {
+            self.wake();
+        }
+    }
+
+    /// Takes the next job out of flight that the hardware has completed, of the streams from `number` on.
+    pub(crate) fn retire<P: Platform>(
+        &mut self,
+        number: &mut usize,
+        platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+    ) -> Option<Ended> {
+        while let Some(stream) = self.streams.get_mut(*number) {
+            let ended = stream.retire(platform, jobs);
+            if ended.is_some() {
+                return ended;
+            }
+            *number = number.wrapping_add(1);
+        }
+        None
+    }
+
+    /// Takes the next job out of flight, whatever became of it. If nothing was reported of it, it failed for `cause`.
+    pub(crate) fn abandon(
+        &mut self,
+        jobs: &mut Slab<'_, Job>,
+        cause: Cause,
+        recovery: Recovery,
+    ) -> Option<Ended> {
+        let mut streams = self.streams.iter_mut();
+        streams.find_map(|stream| stream.abandon(jobs, cause, recovery))
+    }
+
+    /// Answers what the slot reports, if the group has one; rings for the answer if the firmware `lives`.
+    pub(crate) fn take_reports<P: Platform>(
+        &mut self,
+        hw: &mut Hw<P>,
+        jobs: &mut Slab<'_, Job>,
+        queue: Queue,
+        lives: bool,
+        whom: Whom,
+    ) -> Reported {
+        let Some(slot) = self.blocks(&hw.interface) else {
+            return Reported::NOTHING;
+        };
+        let reported = self.process_events(&mut hw.platform, jobs, queue, slot, whom);
+        if reported.answered && lives {
+            ring(&mut hw.platform, &hw.interface.global, slot);
+        }
+        reported
+    }
+
+    /// Whether the firmware has done what `request` asks the slot for.
+    ///
+    /// # Errors
+    /// If it has not, and it is `late`.
+    pub(crate) fn answered<P: Platform>(
+        &self,
+        hw: &mut Hw<P>,
+        request: Request,
+        late: bool,
+    ) -> Result<bool, RequestIgnored> {
+        let limit = hw.scaled(ANSWER);
+        let Some(slot) = self.blocks(&hw.interface) else {
+            return Ok(true);
+        };
+        let (requests, Request { what, mask }) = (slot.requests(), request);
+        if requests.is_answered(&mut hw.platform, mask) {
+            // What the answer tells of stands in words that are read after it.
+            hw.platform.observe();
+            return Ok(true);
+        }
+        if late {
+            return Err(requests.ignored(&mut hw.platform, what, mask, limit));
+        }
+        Ok(false)
+    }
+
+    /// The firmware has started the group: rings for what came into the rings since the start was requested.
+    pub(crate) fn started<P: Platform>(&mut self, hw: &mut Hw<P>, now: Instant) {
+        let slot = self.blocks(&hw.interface);
+        let Some(seated) = self.residency.seated_mut() else {
+            return;
+        };
+        seated.start_running(now);
+        let unseen = core::mem::replace(&mut seated.unseen, false);
+        if let Some(slot) = slot
+            && unseen
+            && self.has_words(&mut hw.platform)
+        {
+            hw.platform.ring(doorbell(slot));
+        }
+    }
+
+    /// Asks the firmware to save or to drop the group; false if the group has no slot.
+    pub(crate) fn request<P: Platform>(
+        &mut self,
+        hw: &mut Hw<P>,
+        state: CsgState,
+        stage: Stage,
+    ) -> bool {
+        let slot = self.blocks(&hw.interface);
+        let (Some(seated), Some(slot)) = (self.residency.seated_mut(), slot) else {
+            return false;
+        };
+        request_state(&mut hw.platform, slot, state);
+        ring(&mut hw.platform, &hw.interface.global, slot);
+        seated.stage = stage;
+        true
+    }
+
+    /// Marks the streams of the slot as stopped, which the group leaves to its next user.
+    pub(crate) fn mark_stopped<P: Platform>(&self, hw: &mut Hw<P>) {
+        for blocks in self.blocks(&hw.interface).iter().flat_map(|it| &it.streams) {
+            Stream::mark_stopped(&mut hw.platform, blocks);
+        }
     }
 
     /// Whether a ring holds what was not consumed.
@@ -250,7 +382,7 @@ impl Group {
     }
 
     /// What a stream is doing, by the words that the firmware stored last.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn stream_status<P: Platform>(
         &self,
         platform: &mut P,
         slot: &SlotBlocks,
@@ -260,25 +392,34 @@ impl Group {
         let blocks = slot.streams.get(sub_queue as usize)?;
         Some(self.stream(sub_queue)?.look(platform, blocks, fresh))
     }
-
-    /// Keeps what stopped the group: the first, or what costs most.
-    pub(crate) fn stop(&mut self, fault: JobFault) {
-        if self
-            .stopped
-            .is_none_or(|kept| kept.recovery < fault.recovery)
-        {
-            self.stopped = Some(fault);
-        }
-    }
 }
 
 /// A bit for each stream.
 const ALL_STREAMS: u32 = (1 << STREAMS) - 1;
 
-/// What a start waits for.
-pub(crate) const STARTED: u32 = csg_req::STATE.mask32() | csg_req::EP_CFG.mask32();
-/// What a suspend or a termination waits for.
-pub(crate) const CHANGED: u32 = csg_req::STATE.mask32();
+/// A request of a slot whose answer is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    what: &'static str,
+    /// The bits that are equal once it was answered.
+    mask: u32,
+}
+
+impl Request {
+    pub(crate) const START: Request = Request {
+        what: "the start of a group",
+        mask: csg_req::STATE.mask32() | csg_req::EP_CFG.mask32(),
+    };
+    pub(crate) const SUSPEND: Request = Request {
+        what: "the suspension of a group",
+        mask: csg_req::STATE.mask32(),
+    };
+    pub(crate) const TERMINATE: Request = Request {
+        what: "the end of a group",
+        mask: csg_req::STATE.mask32(),
+    };
+}
+
 /// What a change of the priority waits for.
 pub(crate) const CONFIGURED: u32 = csg_req::EP_CFG.mask32();
 
@@ -320,9 +461,10 @@ fn write_endpoints<P: Platform>(
     let most = ep_req::FRAGMENT.set(most, endpoints.cores.count_ones());
     let most = ep_req::TILER.set(most, endpoints.tilers.count_ones());
     let request = ep_req::PRIORITY.set(most, number);
-    let word = match version >= Version::EP_REQ2 {
-        true => CSG_EP_REQ2,
-        false => CSG_EP_REQ,
+    let word = if version >= Version::EP_REQ2 {
+        CSG_EP_REQ2
+    } else {
+        CSG_EP_REQ
     };
     slot.input.write(platform, word, request);
 }

@@ -7,7 +7,7 @@
 
 use super::fault::MmuFault;
 use super::tables::{Emptied, MapError, PageTables};
-use crate::access::Access;
+use crate::access::RegisterAccess;
 use crate::gpu::caches::{self, Flush};
 use crate::memory::Memory;
 use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
@@ -418,7 +418,7 @@ fn fault_bit(number: u32) -> u64 {
 struct Update {
     /// TRANSTAB, MEMATTR and TRANSCFG, until they are written.
     words: Option<[u64; 3]>,
-    /// That no command is in progress.
+    /// The condition that no command is in progress.
     idle: Awaited,
 }
 
@@ -458,7 +458,7 @@ impl Update {
     }
 }
 
-/// That no command of a space is in progress.
+/// The condition that no command of a space is in progress.
 fn idle<P: Platform>(platform: &P, now: Instant, number: u32) -> Awaited {
     let wanted = Condition::clear(as_status::ACTIVE.mask());
     Awaited::new(platform, now, &AS_STATUS, wanted, LIMIT).at(number)

@@ -15,7 +15,7 @@ pub(crate) use flush::{Begin, CacheUse, JobFlush, Reach};
 pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;
 pub use stream::Status;
-pub(crate) use stream::{Ended, Job, Places, PushError, Stream, Work, fail, fault_of};
+pub(crate) use stream::{Code, Ended, Job, NewJob, Places, PushError, Stream, fail, fault_of};
 pub(crate) use waiting::Waiting;
 pub(crate) use wrapper::StreamShape;
 pub use wrapper::UnusableStream;

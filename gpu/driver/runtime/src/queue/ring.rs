@@ -47,7 +47,7 @@ pub(crate) struct Ring {
     insert: u64,
     /// What the hardware had consumed when that was last looked at.
     consumed: u64,
-    /// What was to be consumed before this is not any more.
+    /// Entries before this offset are skipped.
     skipped: u64,
     slots: [Slot; SLOTS],
 }
@@ -105,12 +105,12 @@ impl Ring {
         if self.fits(bytes) {
             return true;
         }
-        self.look(platform);
+        self.refresh_consumed(platform);
         self.fits(bytes)
     }
 
     #[inline(never)]
-    fn look<P: Platform>(&mut self, platform: &mut P) {
+    fn refresh_consumed<P: Platform>(&mut self, platform: &mut P) {
         self.consumed = self.extract(platform);
     }
 
@@ -128,9 +128,10 @@ impl Ring {
     pub(crate) fn push_plain<P: Platform>(&mut self, platform: &mut P, job: &Plain<'_>) {
         let start = self.memory.offset(self.insert % RING_BYTES);
         let slot = (self.insert / SLOT_BYTES) as usize % SLOTS;
-        let now = match job.flushes {
-            true => Slot::Flush,
-            false => Slot::Plain,
+        let now = if job.flushes {
+            Slot::Flush
+        } else {
+            Slot::Plain
         };
         let was = self.slots.get_mut(slot);
         let was = was.map_or(Slot::Other, |slot| core::mem::replace(slot, now));
@@ -143,7 +144,7 @@ impl Ring {
                 write(platform, start.offset(OWN as u64 * 8), job.same);
             }
         }
-        self.insert_is(platform, self.insert.wrapping_add(SLOT_BYTES));
+        self.publish_insert(platform, self.insert.wrapping_add(SLOT_BYTES));
     }
 
     /// Puts a block of whole slots there. There is room; the doorbell is the caller's.
@@ -163,11 +164,11 @@ impl Ring {
                 *slot = Slot::Other;
             }
         }
-        self.insert_is(platform, self.insert.wrapping_add(bytes));
+        self.publish_insert(platform, self.insert.wrapping_add(bytes));
     }
 
-    /// Says how far there are words.
-    fn insert_is<P: Platform>(&mut self, platform: &mut P, insert: u64) {
+    /// Publishes how far there are words.
+    fn publish_insert<P: Platform>(&mut self, platform: &mut P, insert: u64) {
         self.insert = insert;
         // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
         platform.publish();

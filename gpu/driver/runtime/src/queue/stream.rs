@@ -50,11 +50,20 @@ pub(crate) struct Job {
     pub(crate) over: bool,
 }
 
-/// What a job is to do.
+/// Instructions in a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    pub(crate) start: GpuAddress,
+    pub(crate) bytes: u32,
+}
+
+/// A job that is about to be submitted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    /// Where its instructions are, and their bytes.
-    pub(crate) code: (GpuAddress, u32),
+pub(crate) struct NewJob {
+    /// The queue that runs it.
+    pub(crate) queue: Queue,
+    /// Its instructions.
+    pub(crate) code: Code,
     /// Whose they are; `None` for a stream of its owner's.
     pub(crate) commands: Option<Key>,
     /// The space that they are in.
@@ -239,13 +248,14 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &Work, &Begin),
+        work: &NewJob,
+        begin: &Begin,
     ) -> Result<u64, PushError> {
         const LENGTH: u64 = WRAPPER_WORDS as u64 * 8;
         if !self.ring.has_room(platform, LENGTH) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, (queue, work, begin), LENGTH)?;
+        let point = self.add_job(jobs, work, begin, LENGTH)?;
         let job = Plain {
             own: own_words(&self.shape, work.code, begin),
             flushes: begin.reach.is_some(),
@@ -260,7 +270,8 @@ impl Stream {
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begin): (Queue, &Work, &Begin),
+        work: &NewJob,
+        begin: &Begin,
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
@@ -270,7 +281,7 @@ impl Stream {
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, (queue, work, begin), length)?;
+        let point = self.add_job(jobs, work, begin, length)?;
         self.ring.push(platform, &words);
         Ok(point)
     }
@@ -280,7 +291,8 @@ impl Stream {
     fn add_job(
         &mut self,
         jobs: &mut Slab<'_, Job>,
-        (queue, work, begins): (Queue, &Work, &Begin),
+        work: &NewJob,
+        begins: &Begin,
         length: u64,
     ) -> Result<u64, PushError> {
         let insert = self.ring.insert();
@@ -299,7 +311,7 @@ impl Stream {
             over,
         } = job;
         *fence = Fence {
-            queue,
+            queue: work.queue,
             sub_queue: self.sub_queue,
             point,
         };
@@ -355,9 +367,10 @@ impl Stream {
         }
         // The status is that of the last job that signalled; of another it says nothing. The CPU never writes it: the GPU may
         // write the same line at any time.
-        let status = match point == reached {
-            true => self.sync.read_word(platform, SYNC64_STATUS),
-            false => 0,
+        let status = if point == reached {
+            self.sync.read_word(platform, SYNC64_STATUS)
+        } else {
+            0
         };
         if status != 0 {
             fail(
@@ -409,6 +422,11 @@ impl Stream {
         self.end_first(jobs, false)
     }
 
+    /// Whether jobs are kept that failed and were not discarded.
+    pub(crate) const fn keeps_failures(&self) -> bool {
+        self.failures > 0
+    }
+
     /// The oldest job in flight.
     pub(crate) fn oldest<'j>(&self, jobs: &'j Slab<'_, Job>) -> Option<&'j Job> {
         jobs.get(self.first?)
@@ -453,7 +471,10 @@ impl Stream {
         if self.oldest(jobs).is_some_and(in_flight) {
             return Status::Pending;
         }
-        let mut kept = jobs.iter().filter(|_| self.failures > 0);
+        let mut kept = (self.failures > 0)
+            .then(|| jobs.iter())
+            .into_iter()
+            .flatten();
         match kept.find(|(_, job)| job.fence == fence) {
             Some((_, job)) => job.fault.map_or(Status::Pending, Status::Failed),
             None if fence.point <= self.discarded => Status::Unknown,

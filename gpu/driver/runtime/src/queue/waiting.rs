@@ -47,9 +47,10 @@ impl Waiting {
     /// Whether it is over, with the object there in memory.
     pub(crate) fn is_over<P: Platform>(&self, platform: &mut P, object: PhysicalAddress) -> bool {
         let block = SharedBlock::new(object);
-        let value = match self.wide {
-            true => block.read(platform, SYNC64_VALUE),
-            false => block.read(platform, SYNC32_VALUE),
+        let value = if self.wide {
+            block.read(platform, SYNC64_VALUE)
+        } else {
+            block.read(platform, SYNC32_VALUE)
         };
         match self.condition {
             SyncCondition::LessEqual => value <= self.reference,

@@ -6,6 +6,7 @@
 
 use super::flush::{Begin, Reach};
 use super::points::{MOST_POINTS, Points, SyncPoint};
+use super::stream::Code;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
 use eitri_cs::enums::{Condition, ErrorReject, FlushMode, OtherFlushMode};
@@ -20,7 +21,7 @@ pub(crate) const WRAPPER_WORDS: usize = 16;
 /// The first words of it, which differ from job to job; and the others, which are a stream's.
 pub(crate) const OWN: usize = 5;
 pub(crate) const SAME: usize = WRAPPER_WORDS - OWN;
-/// What comes before the signals of semaphores, and after them.
+/// Words before and after the semaphore signals.
 const HEAD: usize = OWN + 1;
 const TAIL: usize = 5;
 /// Words for a semaphore: its address, two halves of a value, and what is done with it.
@@ -153,14 +154,10 @@ impl StreamShape {
     }
 }
 
-/// The words of a job that flush what is to be flushed, and load where `bytes` of instructions at `start` are. Without a flush
+/// The words of a job that flush what is to be flushed, and load where `code` is. Without a flush
 /// their places hold NOP.
 #[inline]
-pub(crate) const fn own_words(
-    shape: &StreamShape,
-    (start, bytes): (GpuAddress, u32),
-    begin: &Begin,
-) -> [u64; OWN] {
+pub(crate) const fn own_words(shape: &StreamShape, code: Code, begin: &Begin) -> [u64; OWN] {
     let flush = match begin.reach {
         None => None,
         Some(Reach::ReadOnly) => Some(shape.flush_read_only),
@@ -174,8 +171,8 @@ pub(crate) const fn own_words(
             [id.word(), flush.word(), shape.flushed.word()]
         }
     };
-    let start = shape.set_address.with_address(start.0);
-    let bytes = shape.set_value.with(bytes);
+    let start = shape.set_address.with_address(code.start.0);
+    let bytes = shape.set_value.with(code.bytes);
     [id, flush, start.word(), bytes.word(), flushed]
 }
 
@@ -191,7 +188,7 @@ pub(crate) const fn same_words(shape: &StreamShape, sync: GpuAddress) -> [u64; S
 #[inline(never)]
 pub(crate) fn wrapper_with(
     shape: &StreamShape,
-    code: (GpuAddress, u32),
+    code: Code,
     sync: GpuAddress,
     begin: &Begin,
     points: &Points,
@@ -212,9 +209,8 @@ pub(crate) fn wrapper_with(
         put(words, shape.point(*point, point.value, shape.signal_point));
     }
     put(words, tail(shape, sync));
-    while !words.len().is_multiple_of(WRAPPER_WORDS) {
-        put(words, [0]);
-    }
+    // There is room: MOST_WORDS is such a multiple.
+    let _ = words.resize(words.len().next_multiple_of(WRAPPER_WORDS), 0);
 }
 
 /// Appends words: there is room, as MOST_WORDS counts them. They are few: a loop costs less than a call that copies them.
@@ -242,7 +238,7 @@ mod tests {
 
     fn wrapper(
         shape: &StreamShape,
-        code: (GpuAddress, u32),
+        code: Code,
         sync: GpuAddress,
         begin: Begin,
     ) -> [u64; WRAPPER_WORDS] {
@@ -251,11 +247,18 @@ mod tests {
         words.try_into().expect("all of them")
     }
 
+    const fn code(bytes: u32) -> Code {
+        Code {
+            start: GpuAddress(0x41_0004_0000),
+            bytes,
+        }
+    }
+
     /// The worked ring entry of hardware/command-stream.md section 7.6; and without a flush.
     #[test]
     fn the_worked_ring_entry() {
         let shape = StreamShape::new(Arch::V10, 96, 8).expect("G610");
-        let code = (GpuAddress(0x41_0004_0000), 0x108);
+        let code = code(0x108);
         let sync = GpuAddress(0x8000_0000_1000);
         let flush = Begin {
             reach: Some(Reach::All),
@@ -314,7 +317,7 @@ mod tests {
             points.waits.push(point).expect("room");
             points.signals.push(point).expect("room");
         }
-        let code = (GpuAddress(0x41_0004_0000), 8);
+        let code = code(8);
         let mut words = Vec::new();
         wrapper_with(&shape, code, sync, &Begin::NOTHING, &points, &mut words);
         assert_eq!(words.len(), MOST_WORDS);
@@ -322,12 +325,7 @@ mod tests {
         // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
         assert_eq!([0x35, 0x34, 0x33].map(count), [MOST_POINTS, MOST_POINTS, 1]);
         // Without any it is the plain one.
-        let plain = wrapper(
-            &shape,
-            (GpuAddress(0x41_0004_0000), 8),
-            sync,
-            Begin::NOTHING,
-        );
+        let plain = wrapper(&shape, code, sync, Begin::NOTHING);
         let none = Points::default();
         let mut words = Vec::new();
         wrapper_with(&shape, code, sync, &Begin::NOTHING, &none, &mut words);

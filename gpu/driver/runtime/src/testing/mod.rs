@@ -131,9 +131,10 @@ unsafe impl Platform for Fake {
         if let Some(value) = self.registers.get(&offset) {
             return *value;
         }
-        match offset == TIMESTAMP.offset {
-            true => (self.time.as_micros() * 24) as u32,
-            false => 0,
+        if offset == TIMESTAMP.offset {
+            (self.time.as_micros() * 24) as u32
+        } else {
+            0
         }
     }
 

@@ -78,7 +78,7 @@ pub enum VmError {
     Mmu(#[from] MmuError),
 }
 
-/// Memory that the GPU sees at a virtual address of a space. Whoever has it knows which space.
+/// Memory that the GPU sees at a virtual address of a space. The owner remembers which address space it belongs to.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     address: GpuAddress,
@@ -153,6 +153,9 @@ pub(crate) struct Vm {
     pub(crate) space: AddressSpace,
     /// It has reported a fault, and is out of the hardware until whoever made it is gone.
     pub(crate) faulted: bool,
+    /// Queues and objects that are in the space.
+    pub(crate) queues: u32,
+    pub(crate) objects: u32,
     range: Range<u64>,
     /// Where the last mapping ended: the search for a place begins there, so that an address is not reused at once.
     next: u64,
@@ -164,6 +167,8 @@ impl Vm {
         Vm {
             space,
             faulted: false,
+            queues: 0,
+            objects: 0,
             next: range.start,
             range,
         }

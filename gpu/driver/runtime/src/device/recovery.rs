@@ -15,9 +15,10 @@ use crate::firmware::{ANSWER, Interface};
 use crate::gpu::caches::Flush;
 use crate::gpu::mcu::{Reaching, begin_stop};
 use crate::gpu::power::Switch;
-use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS, Whom};
+use crate::group::{Off, Request, Residency, STREAMS, Saved, Stage, Termination, Whom};
 use crate::mmu;
 use crate::platform::{Instant, Lines, Platform, PowerChange};
+use crate::policy::{Event, Outcome, outcome};
 use crate::seats::Seats;
 use crate::slab::Key;
 use crate::wait::{Pace, ms, poll};
@@ -26,7 +27,7 @@ use core::time::Duration;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::interface::global::GLB_ACK;
 
-/// What the device is in.
+/// State of the device.
 #[derive(Debug)]
 pub(super) enum Phase {
     /// It takes jobs.
@@ -35,7 +36,7 @@ pub(super) enum Phase {
     Saving(Instant),
     /// On the way off: the firmware is to halt.
     Halting(Reaching),
-    /// What they were saved to is on its way to memory.
+    /// The caches are being cleaned, so that what groups were saved to reaches memory.
     Cleaning(Flush),
     /// The microcontroller is to stop.
     Stopping(Reaching),
@@ -67,9 +68,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// What a start needs.
     pub(super) fn ground(&mut self) -> Ground<'_, 'd, P> {
         Ground {
-            platform: &mut self.platform,
-            properties: &self.properties,
-            coherency: self.coherency,
+            platform: &mut self.hw.platform,
+            properties: &self.hw.properties,
+            coherency: self.hw.coherency,
             space: &mut self.firmware_vm.space,
             image: &self.image,
         }
@@ -77,8 +78,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Takes the interface in that the firmware has offered.
     pub(super) fn set_interface(&mut self, interface: Interface) {
-        self.words = words(&self.properties, &interface);
-        self.interface = interface;
+        self.words = words(&self.hw.properties, &interface);
+        self.hw.interface = interface;
     }
 
     /// Whether the device takes jobs now.
@@ -88,9 +89,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// The GPU is lost: begins to start it again, unless somebody wants to see it first as it is.
     pub(super) fn lose(&mut self, lost: DeviceLost, now: Instant) {
-        match self.hold_faults {
-            true => self.held_loss = self.held_loss.or(Some(lost)),
-            false => self.recover(lost, now),
+        if self.hold_faults {
+            self.held_loss = self.held_loss.or(Some(lost))
+        } else {
+            self.recover(lost, now)
         }
     }
 
@@ -108,15 +110,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             self.attempts = self.attempts.saturating_add(1);
             self.recoveries = self.recoveries.saturating_add(1);
         }
-        let limit = match answers(&lost) && self.lost.is_none() {
-            true => self.scaled(ANSWER),
-            false => Duration::ZERO,
+        let limit = if answers(&lost) && self.lost.is_none() {
+            self.hw.scaled(ANSWER)
+        } else {
+            Duration::ZERO
         };
         self.phase = Phase::Saving(now.after(limit));
     }
 
     /// Goes on with the phase until it takes time; when to look again.
-    pub(super) fn look_at_phase(&mut self, now: Instant) -> Option<Instant> {
+    pub(super) fn poll_phase(&mut self, now: Instant) -> Option<Instant> {
         for _ in 0..STEPS {
             let again = match &mut self.phase {
                 Phase::Running => return Some(now),
@@ -132,9 +135,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 Phase::SwitchingOff(_) => self.switch_off(now),
                 Phase::Supplying { change, until } => {
                     let (change, until) = (*change, *until);
-                    self.look_at_supply(now, change, until)
+                    self.poll_supply(now, change, until)
                 }
-                Phase::Halting(reaching) => match reaching.look(&mut self.platform, now) {
+                Phase::Halting(reaching) => match reaching.look(&mut self.hw.platform, now) {
                     Ok(false) => Some(SOON),
                     Ok(true) => {
                         self.stop_microcontroller(now);
@@ -150,7 +153,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                     self.save(now, until)
                 }
                 Phase::Cleaning(flush) => {
-                    let looked = flush.look(&mut self.platform, now);
+                    let looked = flush.look(&mut self.hw.platform, now);
                     match looked {
                         Ok(false) => Some(SOON),
                         looked => {
@@ -162,7 +165,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                         }
                     }
                 }
-                Phase::Stopping(reaching) => match reaching.look(&mut self.platform, now) {
+                Phase::Stopping(reaching) => match reaching.look(&mut self.hw.platform, now) {
                     Ok(false) => Some(reaching.pause(now)),
                     looked if self.power.going_off => {
                         self.stopped_for_power(now, looked.is_ok());
@@ -191,9 +194,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return None;
         };
         let ground = Ground {
-            platform: &mut self.platform,
-            properties: &self.properties,
-            coherency: self.coherency,
+            platform: &mut self.hw.platform,
+            properties: &self.hw.properties,
+            coherency: self.hw.coherency,
             space: &mut self.firmware_vm.space,
             image: &self.image,
         };
@@ -233,8 +236,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Saves the groups that are on slots, and ends what the hardware is through with; when to look again.
     fn save(&mut self, now: Instant, until: Instant) -> Option<Duration> {
-        let faults = mmu::pending_faults(&mut self.platform);
-        let lives = now < until && self.look_at_health(faults).is_ok();
+        let faults = mmu::pending_faults(&mut self.hw.platform);
+        let lives = now < until && self.check_firmware(faults).is_ok();
         let mut waits = false;
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {
@@ -251,10 +254,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if self.power.going_off && flushing.is_some() && self.halt_for_power(now) {
             return None;
         }
-        let saved = self.groups.iter().any(|(_, group)| group.saved);
+        let saved = self.groups.iter().any(|(_, group)| group.has_saved_state());
         match (saved || self.jobs_have_written(), flushing) {
             (true, Some(true)) => {
-                let flush = Flush::begin(&mut self.platform, now, CacheFlush::CLEAN);
+                let flush = Flush::begin(&mut self.hw.platform, now, CacheFlush::CLEAN);
                 self.phase = Phase::Cleaning(flush);
             }
             _ => {
@@ -270,59 +273,67 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Saves a group; whether it is still to be waited for.
     fn save_group(&mut self, key: Key, now: Instant) -> bool {
-        let Some(group) = self.groups.get(key) else {
+        let Some(group) = self.groups.get_mut(key) else {
             return false;
         };
-        let (residency, doom) = (group.residency, group.doom);
-        match residency {
-            Residency::Off | Residency::Dead => false,
-            Residency::Seating => {
-                self.leave_slot(key, Residency::Off);
-                false
-            }
-            Residency::Starting { .. } => {
-                let started = matches!(self.answered(key, "", STARTED, false), Ok(true));
-                if let (true, Some(group)) = (started, self.groups.get_mut(key)) {
+        let state = group.residency.state();
+        let Residency::Seated(seated) = &mut group.residency else {
+            return false;
+        };
+        match (seated.stage, outcome(Event::Saving, state)) {
+            (Stage::Starting { .. }, _) => {
+                if matches!(
+                    group.answered(&mut self.hw, Request::START, false),
+                    Ok(true)
+                ) && let Some(seated) = group.residency.seated_mut()
+                {
                     // What came into its rings meanwhile is looked at when it is resumed.
-                    group.residency = Residency::On { since: now };
-                    group.saved = false;
-                    group.unseen = false;
+                    seated.start_running(now);
+                    seated.unseen = false;
                 }
                 true
             }
-            Residency::On { .. } if doom.is_some() => false,
-            Residency::On { .. } => {
-                self.evict(key, now);
-                true
-            }
-            Residency::Suspending { .. } => {
-                let saved = matches!(self.answered(key, "", CHANGED, false), Ok(true));
+            (Stage::Suspending { .. }, _) => {
+                let saved = self.answered(key, Request::SUSPEND);
                 if saved {
                     self.suspended(key);
                 }
                 !saved
             }
-            Residency::Terminating { .. } => {
+            (Stage::Terminating { .. }, _) => {
                 // Nothing of it is to be saved: the reset ends it too.
-                if matches!(self.answered(key, "", CHANGED, false), Ok(true)) {
-                    self.stop_streams(key);
-                    let doom = doom.unwrap_or(Doom::Cancelled);
-                    self.end_group(key, doom.cause(), Recovery::NewQueue);
+                if self.answered(key, Request::TERMINATE) {
+                    self.terminated(key);
                 }
                 false
             }
+            (_, Outcome::LeavesSlot) => {
+                self.give_up_slot(key);
+                false
+            }
+            (_, Outcome::IsSuspended) if group.ending.is_none() => {
+                self.evict(key, now);
+                true
+            }
+            _ => false,
         }
     }
 
     pub(super) fn stop_microcontroller(&mut self, now: Instant) {
-        self.phase = Phase::Stopping(begin_stop(&mut self.platform, now));
+        self.phase = Phase::Stopping(begin_stop(&mut self.hw.platform, now));
     }
 
     /// What groups were saved to may be nothing, and so may what jobs have written: the caches were not cleaned.
     pub(super) fn forget_saved(&mut self) {
         self.forget_written();
         for (_, group) in self.groups.iter_mut() {
-            group.adrift |= group.saved;
+            if let Residency::Off(Off {
+                saved: saved @ Saved::State,
+                ..
+            }) = &mut group.residency
+            {
+                *saved = Saved::Uncertain;
+            }
         }
     }
 
@@ -336,13 +347,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             counters.forget();
         }
         // Which jobs had not begun is found out of all groups first: a job that is lost signals what others wait for.
-        let adrift = |group: &Group| group.adrift || !group.is_off();
         for pass in [Self::keep_what_waits, Self::put_right] {
             for index in 0..self.groups.capacity() {
-                if let Some(key) = self.groups.key_at(index)
-                    && self.groups.get(key).is_some_and(adrift)
-                {
-                    pass(self, key);
+                if let Some(key) = self.groups.key_at(index) {
+                    let state = self.groups.get(key).map(|group| group.residency.state());
+                    let concerned = state.map(|state| outcome(Event::Stopped, state));
+                    if concerned == Some(Outcome::JobsAreLost) {
+                        pass(self, key);
+                    }
                 }
             }
         }
@@ -350,8 +362,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.space_seats.clear();
     }
 
-    /// Of a group that was on its slot when the GPU was stopped, or that was saved to nothing: jobs that wait for a semaphore
-    /// have not begun. Semaphores only grow, and nobody has signalled since.
+    /// Keeps the jobs that still wait for a semaphore, of a group that was on its slot when the GPU was stopped or whose save is
+    /// uncertain: they have not begun. Semaphores only grow, and nobody has signalled since.
     fn keep_what_waits(&mut self, key: Key) {
         self.retire(key);
         for number in 0..STREAMS {
@@ -362,7 +374,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             }
             let group = self.groups.get_mut(key);
             if let Some(stream) = group.and_then(|group| group.streams.get_mut(number)) {
-                stream.keep_current(&mut self.platform, &self.jobs);
+                stream.keep_current(&mut self.hw.platform, &self.jobs);
             }
         }
     }
@@ -371,47 +383,50 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// that had begun is lost, and what comes after it has not begun: an entry of a ring is left only when its job is over.
     fn put_right(&mut self, key: Key) {
         self.retire(key);
-        let Some(group) = self.groups.get_mut(key) else {
+        let Some(group) = self.groups.get(key) else {
             return;
         };
-        group.adrift = false;
-        group.saved = false;
-        group.idle = false;
-        group.blocked = false;
-        group.unseen = false;
-        let (doom, keeps_state) = (group.doom, group.keeps_state);
-        if let Some(Doom::Space { fault, reached, .. }) = doom {
-            self.blame_space(key, fault, reached);
+        let why = group.ending.map(|ending| ending.why);
+        let event = if why.is_some() {
+            Event::StoppedWhileEnding
+        } else if group.relies_on_registers {
+            Event::StoppedWithRegisters
+        } else {
+            Event::Stopped
+        };
+        let outcome = outcome(event, group.residency.state());
+        if let Some(Termination::Space(it)) = why {
+            self.blame_space(key, it.fault, it.reached);
         }
-        if let Some(doom) = doom {
-            return self.end_group(key, doom.cause(), Recovery::NewQueue);
-        }
-        if keeps_state {
-            return self.end_group(key, Cause::LostWithGpu, Recovery::NewQueue);
+        if outcome == Outcome::IsGone {
+            let cause = why.map_or(Cause::LostWithGpu, Termination::cause);
+            return self.end_group(key, cause, outcome.recovery());
         }
         for number in 0..STREAMS {
             let group = self.groups.get_mut(key);
             let stream = group.and_then(|group| group.streams.get_mut(number));
             let Some(stream) = stream else { break };
-            let ended = stream.lose_current(&mut self.platform, &mut self.jobs);
+            let ended = stream.lose_current(&mut self.hw.platform, &mut self.jobs);
             if let Some(ended) = ended {
                 self.count_end(key, ended);
             }
         }
-        self.leave_slot(key, Residency::Off);
+        self.leave_slot(key, Residency::Off(Off::FRESH));
     }
 
     /// The GPU is up again.
     pub(super) fn run_again(&mut self) {
-        let now = self.platform.now();
-        self.slot_seats = Seats::new(all_slots(&self.interface));
+        let now = self.hw.platform.now();
+        self.slot_seats = Seats::new(all_slots(&self.hw.interface));
         self.watch = Watch::new(now);
         for index in 0..self.groups.capacity() {
             let Some(key) = self.groups.key_at(index) else {
                 continue;
             };
-            if let Some(group) = self.groups.get_mut(key) {
-                group.blocked = false;
+            if let Some(group) = self.groups.get_mut(key)
+                && group.is_blocked()
+            {
+                group.wake();
             }
             self.file(key);
         }
@@ -437,28 +452,28 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Saves what can be saved and stops the GPU, for a restart that waits for each step.
     pub(super) fn stop_for_restart(&mut self) {
         self.supply_for_reset();
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         if self.is_running() {
-            self.phase = Phase::Saving(now.after(self.scaled(ANSWER)));
+            self.phase = Phase::Saving(now.after(self.hw.scaled(ANSWER)));
         }
-        self.poll_phase(|phase| !matches!(phase, Phase::Saving(_) | Phase::Cleaning(_)));
+        self.wait_for_phase(|phase| !matches!(phase, Phase::Saving(_) | Phase::Cleaning(_)));
         // Whatever state it is in, the reset comes next, by itself.
         self.phase = Phase::Dead;
     }
 
     /// Waits until memory that the GPU had may have a new owner, and nothing is under way in the MMU.
-    pub(super) fn quiet(&mut self) {
-        self.poll_phase(is_quiet);
+    pub(super) fn wait_for_mmu(&mut self) {
+        self.wait_for_phase(is_quiet);
         if !self.is_running() {
             return;
         }
         let moved = poll(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, Duration::MAX),
             |device| {
-                let now = device.platform.now();
+                let now = device.hw.platform.now();
                 let moved = device.move_spaces(now)?;
                 device.due = moved;
                 Ok(moved.is_none().then_some(()))
@@ -470,18 +485,18 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Goes on with the phase until `done`.
-    pub(super) fn poll_phase(&mut self, done: fn(&Phase) -> bool) {
+    pub(super) fn wait_for_phase(&mut self, done: fn(&Phase) -> bool) {
         let ended = poll(
             self,
-            |device| &mut device.platform,
+            |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, Duration::MAX),
             |device| {
                 if done(&device.phase) {
                     return Ok(Some(()));
                 }
-                let now = device.platform.now();
-                device.due = device.look_at_phase(now);
+                let now = device.hw.platform.now();
+                device.due = device.poll_phase(now);
                 Ok::<_, Infallible>(done(&device.phase).then_some(()))
             },
         );
@@ -497,9 +512,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if !self.is_running() {
             return lost;
         }
-        let now = self.platform.now();
+        let now = self.hw.platform.now();
         self.recover(lost, now);
-        self.poll_phase(is_quiet);
+        self.wait_for_phase(is_quiet);
         lost
     }
 }

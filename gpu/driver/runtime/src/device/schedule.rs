@@ -1,16 +1,15 @@
-//! Placing groups: what the scheduler decides is asked of the firmware. Nobody waits for its answers: `poll` sees them.
+//! Schedule: carries out what the scheduler decides. Groups get slots and leave them, and `poll` sees the firmware's answers.
 //!
 //! Facts: hardware/csf-scheduling.md sections 3.1 to 3.5.
 
 use super::backlog::{Backlog, Filed};
 use super::{Device, DeviceLost};
-use crate::firmware::{ANSWER, MAX_SLOTS};
-use crate::group::{Doom, Group, Residency, request_number, request_state, ring};
+use crate::firmware::MAX_SLOTS;
+use crate::group::{Group, Off, Residency, Seated, Stage, request_number, ring};
 use crate::platform::{Instant, Platform};
 use crate::scheduler::{Contender, Decision, Place, Priority, Room, number_between, ranked};
 use crate::seats::Claim;
 use crate::slab::Key;
-use crate::wait::scaled;
 use core::time::Duration;
 use eitri_csf::interface::group::CsgState;
 use heapless::Vec;
@@ -21,22 +20,12 @@ const SOON: Duration = Duration::from_millis(1);
 const CONTENDERS: usize = 2 * MAX_SLOTS + 1;
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// When an answer of the firmware that is asked for now is late.
-    pub(super) fn deadline(&self, now: Instant) -> Instant {
-        now.after(self.scaled(ANSWER))
-    }
-
-    /// A limit on a GPU that is clocked as it is.
-    pub(super) fn scaled(&self, limit: Duration) -> Duration {
-        scaled(&self.platform, limit)
-    }
-
     /// Schedules, and does what follows from it without waiting: spaces into the hardware, groups to start on their slots; says
     /// when to go on.
     pub(super) fn arrange(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
         let scheduled = self.schedule(now)?;
         let moving = self.move_spaces(now)?;
-        for seat in 0..self.interface.slots.len() {
+        for seat in 0..self.hw.interface.slots.len() {
             if let Some(key) = self.group_on(seat) {
                 self.start_seated(key, now);
             }
@@ -81,7 +70,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The groups on slots.
     pub(super) fn seated_groups(&self) -> impl Iterator<Item = &Group> + Clone {
-        let seats = 0..self.interface.slots.len();
+        let seats = 0..self.hw.interface.slots.len();
         let keys = seats.filter_map(|seat| self.group_on(seat));
         keys.filter_map(|key| self.groups.get(key))
     }
@@ -90,7 +79,8 @@ impl<P: Platform> Device<'_, '_, P> {
     fn numbers(&self) -> Vec<(Priority, u32), MAX_SLOTS> {
         let mut numbers = Vec::new();
         for group in self.seated_groups() {
-            let _ = numbers.push((group.priority, group.number));
+            let number = group.residency.seated().map_or(0, |seated| seated.number);
+            let _ = numbers.push((group.priority, number));
         }
         numbers
     }
@@ -100,7 +90,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let mut all = Vec::new();
         for key in (0..MAX_SLOTS).filter_map(|seat| self.group_on(seat)) {
             if let Some(group) = self.groups.get(key) {
-                let _ = all.push(contender((key, group)));
+                let _ = all.push(contender(key, group));
             }
         }
         // All slots could be leaving, and one more wait.
@@ -113,7 +103,7 @@ impl<P: Platform> Device<'_, '_, P> {
         ] {
             let mut next = self.backlog.first(Filed::Ready(priority));
             while let Some((key, group)) = next.and_then(|key| Some((key, self.groups.get(key)?))) {
-                if all.len() >= most || all.push(contender((key, group))).is_err() {
+                if all.len() >= most || all.push(contender(key, group)).is_err() {
                     return all;
                 }
                 next = Backlog::after(&self.groups, key);
@@ -145,11 +135,10 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(group) = self.groups.get_mut(key) else {
             return false;
         };
-        group.number = number;
-        group.slot = Some(seat);
-        group.idle = false;
-        group.unseen = false;
-        group.residency = Residency::Seating;
+        let Residency::Off(Off { saved, .. }) = group.residency else {
+            return false;
+        };
+        group.residency = Residency::Seated(Seated::new(seat, number, saved));
         self.file(key);
         self.restless = true;
         self.slot_seats.take(seat, key.index());
@@ -159,49 +148,55 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Asks for a group to be started that has a slot, if the hardware has its space.
     pub(super) fn start_seated(&mut self, key: Key, now: Instant) {
-        let until = self.deadline(now);
-        let version = self.interface.version;
-        let group = self.groups.get(key);
-        let group = group.filter(|group| group.residency == Residency::Seating);
+        let until = self.hw.deadline(now);
+        let waits = |group: &&Group| {
+            let seated = group.residency.seated();
+            seated.is_some_and(|seated| seated.stage == Stage::Waiting)
+        };
+        let group = self.groups.get(key).filter(waits);
         let number = group.and_then(|group| self.seated(group.space));
-        let Some(group) = self.groups.get_mut(key) else {
+        let (Some(number), Some(group)) = (number, self.groups.get_mut(key)) else {
             return;
         };
-        let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
-        if let (Some(number), Some(slot)) = (number, slot) {
-            group.residency = Residency::Starting { until };
-            group.request_start(&mut self.platform, slot, version, number);
-            ring(&mut self.platform, &self.interface.global, slot);
+        group.request_start(&mut self.hw.platform, &self.hw.interface, number);
+        if let Some(seated) = group.residency.seated_mut() {
+            seated.stage = Stage::Starting { until };
         }
     }
 
     /// Gives all groups on slots new numbers, with a place for one more of `priority`; gives its number. `None` while the
     /// firmware is still taking a number in.
     fn renumber(&mut self, priority: Priority) -> Option<u32> {
-        let still = |it: &Group| matches!(it.residency, Residency::On { .. } | Residency::Seating);
-        let moves = |it: &Group| it.slot.is_some() && !still(it);
+        let moves = |it: &Group| {
+            let seated = it.residency.seated();
+            seated.is_some_and(|it| !it.is_running() && it.stage != Stage::Waiting)
+        };
         if self.seated_groups().any(moves) {
             return None;
         }
-        let version = self.interface.version;
+        let version = self.hw.interface.version;
         let before = self.numbers();
-        for seat in 0..self.interface.slots.len() {
+        for seat in 0..self.hw.interface.slots.len() {
             let key = self.group_on(seat);
             let group = key.and_then(|key| self.groups.get_mut(key));
-            let (Some(slot), Some(group)) = (self.interface.slots.get(seat), group) else {
+            let (Some(slot), Some(group)) = (self.hw.interface.slots.get(seat), group) else {
                 continue;
             };
-            let own = (group.priority, group.number);
+            let Some(seated) = group.residency.seated_mut() else {
+                continue;
+            };
+            let own = (group.priority, seated.number);
             let higher = before.iter().filter(|it| **it > own).count();
             let number = rank(higher.saturating_add(usize::from(priority > group.priority)));
-            if group.number != number {
-                group.number = number;
-                // One that has not started yet is told when it is.
-                if group.residency == Residency::Seating {
-                    continue;
-                }
-                request_number(&mut self.platform, slot, version, group.endpoints, number);
-                ring(&mut self.platform, &self.interface.global, slot);
+            if seated.number == number {
+                continue;
+            }
+            seated.number = number;
+            // One that has not started yet gets it then.
+            if seated.is_running() {
+                let it = &mut self.hw.platform;
+                request_number(it, slot, version, group.endpoints, number);
+                ring(it, &self.hw.interface.global, slot);
             }
         }
         let higher = before.iter().filter(|(other, _)| *other >= priority);
@@ -210,34 +205,38 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Asks for a group to be saved.
     pub(super) fn evict(&mut self, key: Key, now: Instant) {
-        let until = self.deadline(now);
-        self.change(key, CsgState::Suspend, Residency::Suspending { until });
+        let until = self.hw.deadline(now);
+        self.change(key, CsgState::Suspend, Stage::Suspending { until });
     }
 
     /// Asks for a group to be dropped.
     pub(super) fn terminate(&mut self, key: Key, now: Instant) {
-        let until = self.deadline(now);
-        self.change(key, CsgState::Terminate, Residency::Terminating { until });
+        let until = self.hw.deadline(now);
+        self.change(key, CsgState::Terminate, Stage::Terminating { until });
     }
 
-    fn change(&mut self, key: Key, state: CsgState, residency: Residency) {
-        let Some(group) = self.groups.get_mut(key) else {
-            return;
-        };
-        let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) else {
-            return;
-        };
-        request_state(&mut self.platform, slot, state);
-        ring(&mut self.platform, &self.interface.global, slot);
-        group.residency = residency;
-        self.restless = true;
+    fn change(&mut self, key: Key, state: CsgState, stage: Stage) {
+        if let Some(group) = self.groups.get_mut(key)
+            && group.request(&mut self.hw, state, stage)
+        {
+            self.restless = true;
+        }
+    }
+
+    /// Takes the slot of a group back that has not used it.
+    pub(super) fn give_up_slot(&mut self, key: Key) {
+        let group = self.groups.get(key);
+        if let Some(seated) = group.and_then(|group| group.residency.seated()) {
+            let (saved, blocked) = (seated.saved, None);
+            self.leave_slot(key, Residency::Off(Off { saved, blocked }));
+        }
     }
 
     /// A group is on no slot any more.
     pub(super) fn leave_slot(&mut self, key: Key, residency: Residency) {
         self.stamps = self.stamps.wrapping_add(1);
         if let Some(group) = self.groups.get_mut(key) {
-            if group.slot.take().is_some() {
+            if !group.is_off() {
                 self.slot_seats.leave(key.index());
                 self.space_seats.unpin(group.space.index());
             }
@@ -255,14 +254,16 @@ fn rank(before: usize) -> u32 {
 }
 
 /// A group, as the scheduler sees it.
-fn contender((key, group): (Key, &Group)) -> Contender {
-    let leaves = Place::Moving { leaves: true };
-    let place = match group.residency {
-        Residency::Off | Residency::Dead => Place::Off,
-        Residency::Seating | Residency::Starting { .. } => Place::Moving { leaves: false },
-        Residency::On { .. } if group.doom.is_some() => leaves,
-        Residency::On { since } => Place::On(since),
-        Residency::Suspending { .. } | Residency::Terminating { .. } => leaves,
+fn contender(key: Key, group: &Group) -> Contender {
+    let place = match &group.residency {
+        Residency::Off(_) | Residency::Dead => Place::Off,
+        Residency::Seated(seated) => match seated.stage {
+            Stage::Waiting | Stage::Starting { .. } => Place::Moving { leaves: false },
+            Stage::Running { since } if group.ending.is_none() => Place::On(since),
+            Stage::Running { .. } | Stage::Suspending { .. } | Stage::Terminating { .. } => {
+                Place::Moving { leaves: true }
+            }
+        },
     };
     Contender {
         who: key.index(),
@@ -271,17 +272,5 @@ fn contender((key, group): (Key, &Group)) -> Contender {
         place,
         stamp: group.stamp,
         space: group.space.index(),
-    }
-}
-
-impl Doom {
-    /// Why the jobs fail of which nothing else is known.
-    pub(super) const fn cause(self) -> crate::fault::Cause {
-        use crate::fault::Cause;
-        match self {
-            Doom::Cancelled => Cause::Cancelled,
-            Doom::NotSuspended => Cause::NotSuspended,
-            Doom::Stream | Doom::Space { .. } => Cause::Lost,
-        }
     }
 }
