@@ -33,6 +33,7 @@ mod dominators;
 mod lists;
 mod lower;
 pub mod measure;
+mod merged_ranges;
 mod min_tree;
 mod opt;
 pub mod pass;

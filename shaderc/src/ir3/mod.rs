@@ -16,6 +16,7 @@ mod select;
 
 mod legalise;
 
+mod ready_list;
 mod schedule;
 
 mod allocate;
