@@ -319,10 +319,12 @@ impl<'o> Runner<'o> {
     /// The passes come to an end: [`crate::measure`] says what each change makes smaller, and tests hold it. The limit on
     /// rounds bounds the time of compilation. Where it is reached, the function is right all the same, so this is no panic
     /// in any build: it is noted in [`Runner::unsettled`], which users see as a warning and tests take for a failure.
-    pub fn fixpoint<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) {
+    pub fn fixpoint<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Changed {
+        let before = self.changes;
         if let Err(unsettled) = self.settle(unit, passes) {
             self.unsettled.push(unsettled);
         }
+        Changed::from_bool(self.changes > before)
     }
 
     fn settle<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Result<(), Unsettled> {

@@ -7,9 +7,9 @@
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::mir::{Block, Function, Instr, Instruction, Message, Value, Word};
-use super::order::{Graph, reorder};
 use crate::machine::liveness::live_at_ends;
+use crate::valhall::mir::{Block, Function, Instr, Instruction, Message, Value, Word};
+use crate::valhall::order::graph::{Graph, reorder};
 
 /// Words that may live where a load moves up: three quarters of half the file, since vectors need words in a row.
 const MOST_LIVE: usize = 24;

@@ -2,16 +2,16 @@
 
 use proptest::prelude::*;
 
-use super::allocate::AllocateOptions;
-use super::assign_slots::assign_slots;
-use super::check_waits::{Fences, Unsafe, check_waits};
-use super::insert_flow::insert_flow;
-use super::insert_waits::insert_waits;
-use super::lower_branches::lower_branches;
-use super::mark_last_use::mark_last_use;
-use super::mir::Function;
-use super::random_function::{Random, allocate_all};
 use crate::machine::parse;
+use crate::valhall::lower_branches::lower_branches;
+use crate::valhall::mir::Function;
+use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::tests::random_function::{Random, allocate_all};
+use crate::valhall::waits::assign_slots::assign_slots;
+use crate::valhall::waits::check_waits::{Fences, Unsafe, check_waits};
+use crate::valhall::waits::insert_flow::insert_flow;
+use crate::valhall::waits::insert_waits::insert_waits;
+use crate::valhall::waits::mark_last_use::mark_last_use;
 
 /// Runs the passes after allocation on a text whose lines say what becomes of them.
 #[track_caller]
@@ -22,7 +22,7 @@ fn check(text: &str) {
     });
 }
 
-pub(super) fn finish(function: &mut Function) -> Fences {
+pub(in crate::valhall) fn finish(function: &mut Function) -> Fences {
     lower_branches(function);
     assign_slots(function);
     let fences = Fences::of(function);
