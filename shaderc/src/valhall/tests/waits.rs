@@ -44,6 +44,29 @@ fn a_reader_waits_on_the_instruction_before() {
     );
 }
 
+/// What comes round differs from what is known in the register alone: the slot is the same, and so is the memory.
+#[test]
+fn a_reader_in_a_loop_waits_for_another_load_of_the_round_before() {
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer
+          jump b1
+        b1:
+          r5 = IADD.u32 r6, r6
+          jump b2
+        b2:
+          r7 = IADD.u32 r1, r1  ; expect: r7 = IADD.u32
+          branch r9, b3, b4
+        b3:
+          r1 = LD_BUFFER.i32 r4, u0, space:buffer
+          jump b1
+        b4:
+          r2 = IADD.u32 r0, r7
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer
+          end",
+    );
+}
+
 #[test]
 fn a_register_that_is_being_loaded_is_not_overwritten() {
     check(
