@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::ir::Function;
-use crate::pass::{Changed, Pass, Runner, Unit};
+use crate::pass::{Changed, IrUnit, Pass, Runner};
 
 /// Steps that belong together.
 pub(crate) struct Stage<U: 'static = Function, A: 'static = ()> {
@@ -47,7 +47,7 @@ pub(crate) struct Condition<A: 'static> {
 }
 
 /// Follows stages in order. Tells whether anything changed.
-pub(crate) fn follow<U: Unit, A>(
+pub(crate) fn follow<U: IrUnit, A>(
     stages: &[Stage<U, A>],
     unit: &mut U,
     asked: &A,
@@ -60,7 +60,7 @@ pub(crate) fn follow<U: Unit, A>(
     Changed::from_bool(changed)
 }
 
-fn take<U: Unit, A>(
+fn take<U: IrUnit, A>(
     steps: &[Step<U, A>],
     unit: &mut U,
     asked: &A,

@@ -1,4 +1,4 @@
-//! Loop-invariant motion: what gives the same in every round of a loop is computed before it.
+//! Loop-invariant code motion (LICM): what gives the same in every round of a loop is computed before it.
 //!
 //! Needs: SSA; blocks in program order, so that a back edge leads up.  Guarantees: only instructions that touch no memory
 //! move, from blocks that every round goes through, to a block before the loop that leads nowhere else.
