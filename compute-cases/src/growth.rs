@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use rspirv::spirv::{
     AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl,
-    LoopControl, MAGIC_NUMBER, MemoryModel, Op, SelectionControl, StorageClass,
+    GroupOperation, LoopControl, MAGIC_NUMBER, MemoryModel, Op, Scope, SelectionControl,
+    StorageClass,
 };
 
 /// A kind of code.
@@ -32,6 +33,7 @@ impl Growth {
         Growth { name: "dead_ifs",     what: "branches, each on what the one before chose, the last of which nobody reads", large: 20_000, write: dead_ifs },
         Growth { name: "loops",        what: "loops in a row",                                        large: 2_000,  write: loops },
         Growth { name: "nested_loops", what: "loops in loops",                                        large: 5_000,  write: nested_loops },
+        Growth { name: "lanes",        what: "reductions over a subgroup in a row, each of the one before", large: 2_000, write: lanes },
         Growth { name: "switch",       what: "cases of a switch",                                     large: 16_000, write: switch },
     ];
 
@@ -76,7 +78,13 @@ impl Module {
             constants: BTreeSet::new(),
         };
         let main = u32::from_le_bytes(*b"main");
-        module.op(Op::Capability, &[Capability::Shader as u32]);
+        for capability in [
+            Capability::Shader,
+            Capability::GroupNonUniform,
+            Capability::GroupNonUniformArithmetic,
+        ] {
+            module.op(Op::Capability, &[capability as u32]);
+        }
         module.op(
             Op::MemoryModel,
             &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32],
@@ -321,6 +329,21 @@ fn nested_loops(module: &mut Module, size: u32) {
     while let Some(inner) = ends.pop() {
         close(module, inner);
     }
+}
+
+fn lanes(module: &mut Module, size: u32) {
+    let scope = module.constant(Scope::Subgroup as u32);
+    let mut x = module.load(0);
+    for number in 0..size {
+        let constant = module.constant(number);
+        let sum = module.make(
+            Op::GroupNonUniformIAdd,
+            WORD,
+            &[scope, GroupOperation::Reduce as u32, x],
+        );
+        x = module.make(Op::BitwiseXor, WORD, &[sum, constant]);
+    }
+    module.store(0, x);
 }
 
 fn switch(module: &mut Module, size: u32) {

@@ -8,7 +8,6 @@ use crate::machine::Listing;
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::printf::PrintfCall;
-use crate::target::Machine;
 use crate::{ir3, spirv, valhall};
 
 /// What a program costs, in the figures of its machine.
@@ -222,8 +221,6 @@ fn back_end(
     options: &Options,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Made>, Errors> {
-    match runner.target.machine {
-        Machine::Valhall(arch) => valhall::make(function, arch, options, runner),
-        Machine::Ir3(device) => ir3::make(function, &device, options, runner),
-    }
+    let machine = runner.target.machine;
+    machine.back_end().compile(function, options, runner)
 }

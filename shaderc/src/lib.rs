@@ -18,8 +18,10 @@
 #![warn(missing_docs)]
 
 // In reading order: the way of a shader.
+mod back_end;
 mod compile;
 mod front_end;
+mod order;
 pub mod pipeline;
 
 pub mod spirv;
@@ -33,6 +35,7 @@ mod dominators;
 mod lists;
 mod lower;
 pub mod measure;
+mod merged_ranges;
 mod min_tree;
 mod opt;
 pub mod pass;

@@ -33,7 +33,7 @@ impl Changed {
 }
 
 /// What passes work on.
-pub trait Unit: fmt::Display {
+pub trait IrUnit: fmt::Display {
     /// The rules that it breaks; none of a good one.
     fn broken(&self) -> Vec<String>;
 
@@ -43,7 +43,7 @@ pub trait Unit: fmt::Display {
     }
 }
 
-impl Unit for Function {
+impl IrUnit for Function {
     fn broken(&self) -> Vec<String> {
         let violations = verify(self).err().unwrap_or_default();
         violations.iter().map(ToString::to_string).collect()
@@ -239,7 +239,7 @@ impl<'o> Runner<'o> {
     }
 
     /// Runs a pass that later ones can't do without.
-    pub fn run<U: Unit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
+    pub fn run<U: IrUnit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
         if self.is_over() {
             return Changed::No;
         }
@@ -254,7 +254,7 @@ impl<'o> Runner<'o> {
     }
 
     /// Runs a pass that may be left out.
-    pub fn improve<U: Unit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
+    pub fn improve<U: IrUnit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
         let skipped = self.settings.skip.iter().any(|name| name == pass.name);
         match skipped || self.settings.level == Level::None {
             true => Changed::No,
@@ -287,7 +287,7 @@ impl<'o> Runner<'o> {
     }
 
     /// What is done after every pass: prints and checks.
-    pub fn after<U: Unit>(&mut self, name: &'static str, unit: &U) {
+    pub fn after<U: IrUnit>(&mut self, name: &'static str, unit: &U) {
         if self.is_over() {
             return;
         }
@@ -319,13 +319,15 @@ impl<'o> Runner<'o> {
     /// The passes come to an end: [`crate::measure`] says what each change makes smaller, and tests hold it. The limit on
     /// rounds bounds the time of compilation. Where it is reached, the function is right all the same, so this is no panic
     /// in any build: it is noted in [`Runner::unsettled`], which users see as a warning and tests take for a failure.
-    pub fn fixpoint<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) {
+    pub fn fixpoint<U: IrUnit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Changed {
+        let before = self.changes;
         if let Err(unsettled) = self.settle(unit, passes) {
             self.unsettled.push(unsettled);
         }
+        Changed::from_bool(self.changes > before)
     }
 
-    fn settle<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Result<(), Unsettled> {
+    fn settle<U: IrUnit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Result<(), Unsettled> {
         let mut changing = vec![];
         for _ in 0..MAX_ROUNDS {
             changing.clear();

@@ -1,4 +1,5 @@
 //! The pipeline: the passes in order, and why in that order. The page to read first.
+
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
@@ -11,65 +12,9 @@ use crate::opt::{
     share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
-use crate::pass::{Changed, Pass, PassRow, Runner};
-
-/// Passes over IR without which there is no code: they bring it into the lowered form, or make it safe.
-const NEEDED: &[Pass] = &[
-    promote_variables::PASS,
-    wide_words::PASS,
-    narrow_words::PASS,
-    indirect_variables::PASS,
-    non_uniform::PASS,
-    switches::PASS,
-    guard_image_atomics::PASS,
-    guard_texel_buffers::PASS,
-    texel_counts::PASS,
-    division::PASS,
-    bit_fields::PASS,
-    floats::PASS,
-    robust_access::PASS,
-    access_sizes::PASS,
-    operand_order::PASS,
-    critical_edges::PASS,
-];
-
-/// Passes over IR that make the code better.
-const IMPROVING: &[Pass] = &[
-    unroll_loops::PASS,
-    constant_tables::PASS,
-    flatten_branches::PASS,
-    fuse_multiply_add::HALVES,
-    pair_halves::PASS,
-    forward_stores::PASS,
-    fuse_multiply_add::PASS,
-    merge_accesses::PASS,
-    push_uniform_buffers::PASS,
-    trivial_phis::PASS,
-    fold_constants::PASS,
-    algebra::PASS,
-    share_values::PASS,
-    dead_code::PASS,
-    dead_flow::PASS,
-];
-
-/// Every pass over IR.
-pub fn passes() -> impl Iterator<Item = Pass> {
-    NEEDED.iter().chain(IMPROVING).copied()
-}
-
-/// The same, for the list that users see; those of the back end are [`crate::valhall::PASSES`].
-pub fn rows() -> impl Iterator<Item = PassRow> {
-    let row = |needed| {
-        move |pass: &Pass| PassRow {
-            name: pass.name,
-            what: pass.what,
-            needed,
-        }
-    };
-    let needed = NEEDED.iter().map(row(true));
-    let first = std::iter::once(crate::front_end::TRANSLATE);
-    first.chain(needed).chain(IMPROVING.iter().map(row(false)))
-}
+use crate::order::{self, Condition, Group, Members, Stage, Step};
+use crate::pass::{Pass, PassRow, Runner};
+use crate::target::Target;
 
 /// What every stage needs after it: each pass exposes work for the next. The only passes that are repeated until none
 /// changes anything; each change makes [`crate::measure::Measure`] smaller, so they come to an end.
@@ -84,71 +29,162 @@ pub const CLEAN_UP: &[Pass] = &[
     dead_flow::PASS,
 ];
 
+const CLEANED_UP: Step<Function, Asked> = Step::Fixpoint(&Group {
+    name: "clean-up",
+    passes: CLEAN_UP,
+});
+
 /// Deepest nest of loops that is unrolled: each level is a whole round of clean-up.
 const MAX_UNROLLED: u32 = 16;
 
+/// What conditions of the pipeline ask.
+struct Asked {
+    target: Target,
+    robust: Robust,
+}
+
+const PAIRS_HALVES: Condition<Asked> = Condition {
+    text: "the target pairs halves",
+    holds: |asked| asked.target.pairs_halves(),
+};
+
+const ROBUST: Condition<Asked> = Condition {
+    text: "access is robust",
+    holds: |asked| asked.robust == Robust::On,
+};
+
+/// From the front end's IR to the lowered form.
+const STAGES: &[Stage<Function, Asked>] = &[
+    Stage {
+        why: "",
+        steps: &[Step::Run(promote_variables::PASS), CLEANED_UP],
+    },
+    Stage {
+        why: "Two halves at once, while they are known as such.",
+        steps: &[Step::If(
+            PAIRS_HALVES,
+            &[
+                Step::Improve(fuse_multiply_add::HALVES),
+                Step::Improve(pair_halves::PASS),
+            ],
+            &[],
+        )],
+    },
+    Stage {
+        why: "Everything after works on words of 32 bits. Wide ones first: they may come of small ones.",
+        steps: &[Step::IfChanged(
+            &[Step::Run(wide_words::PASS), Step::Run(narrow_words::PASS)],
+            &[CLEANED_UP],
+        )],
+    },
+    Stage {
+        why: "Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.",
+        steps: &[Step::WhileChanged(
+            MAX_UNROLLED,
+            &[Step::Improve(unroll_loops::PASS)],
+            &[CLEANED_UP],
+        )],
+    },
+    Stage {
+        why: "Now every index that can be constant is; the rest needs constant memory, selects or scratch.",
+        steps: &[
+            Step::Improve(constant_tables::PASS),
+            Step::Run(indirect_variables::PASS),
+            Step::Run(promote_variables::PASS),
+            CLEANED_UP,
+        ],
+    },
+    Stage {
+        why: "Which elements are constant is known by now. Before guards, which ask for sizes.",
+        steps: &[Step::Run(non_uniform::PASS)],
+    },
+    Stage {
+        why: "Constants are known by now: division by one is much cheaper.",
+        steps: &[
+            Step::Run(switches::PASS),
+            Step::Run(guard_image_atomics::PASS),
+            Step::If(ROBUST, &[Step::Run(guard_texel_buffers::PASS)], &[]),
+        ],
+    },
+    Stage {
+        why: "Guards ask for sizes.",
+        steps: &[
+            Step::Run(texel_counts::PASS),
+            Step::Run(division::PASS),
+            Step::Run(bit_fields::PASS),
+            Step::Run(floats::PASS),
+            CLEANED_UP,
+        ],
+    },
+    Stage {
+        why: "After lowering, which shows what branches cost; it makes longer blocks for the two after it.",
+        steps: &[Step::Improve(flatten_branches::PASS), CLEANED_UP],
+    },
+    Stage {
+        why: "Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped \
+              alone.",
+        steps: &[Step::If(
+            ROBUST,
+            &[Step::Run(robust_access::PASS), CLEANED_UP],
+            &[],
+        )],
+    },
+    Stage {
+        why: "Stores that may be dropped are behind guards by now.",
+        steps: &[
+            Step::IfChanged(&[Step::Improve(forward_stores::PASS)], &[CLEANED_UP]),
+            Step::Improve(fuse_multiply_add::PASS),
+            Step::Improve(merge_accesses::PASS),
+            Step::Improve(push_uniform_buffers::PASS),
+            Step::Run(access_sizes::PASS),
+            CLEANED_UP,
+        ],
+    },
+    Stage {
+        why: "Behind the last clean-up: algebra would turn operands round again, and dead_flow would remove the blocks on \
+              critical edges.",
+        steps: &[
+            Step::Run(operand_order::PASS),
+            Step::Run(critical_edges::PASS),
+        ],
+    },
+];
+
+/// Every pass over IR: those without which there is no code, and then those that make the code better.
+pub fn passes() -> impl Iterator<Item = Pass> {
+    let Members { needed, improving } = Members::of(STAGES);
+    needed.into_iter().chain(improving)
+}
+
+/// The same, for the list that users see; those of a back end are [`crate::Machine::passes`].
+pub fn rows() -> impl Iterator<Item = PassRow> {
+    let row = |needed| {
+        move |pass: Pass| PassRow {
+            name: pass.name,
+            what: pass.what,
+            needed,
+        }
+    };
+    let Members { needed, improving } = Members::of(STAGES);
+    let needed = needed.into_iter().map(row(true));
+    let first = std::iter::once(crate::front_end::TRANSLATE);
+    first
+        .chain(needed)
+        .chain(improving.into_iter().map(row(false)))
+}
+
+/// The order of passes over IR as text, a line a step.
+pub fn order() -> String {
+    let names: Vec<&str> = CLEAN_UP.iter().map(|pass| pass.name).collect();
+    let clean_up = names.join(", ");
+    format!(
+        "{}; clean-up: in turn, until none changes anything: {clean_up}\n",
+        order::print(STAGES)
+    )
+}
+
 /// From the front end's IR to the lowered form. Passes that make the code better may be left out.
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
-    runner.run(function, promote_variables::PASS);
-    runner.fixpoint(function, CLEAN_UP);
-    // Two halves at once, while they are known as such.
-    if runner.target.pairs_halves() {
-        runner.improve(function, fuse_multiply_add::HALVES);
-        runner.improve(function, pair_halves::PASS);
-    }
-    // Everything after works on words of 32 bits. Wide ones first: they may come of small ones.
-    let wide = runner.run(function, wide_words::PASS);
-    let narrow = runner.run(function, narrow_words::PASS);
-    if [wide, narrow].contains(&Changed::Yes) {
-        runner.fixpoint(function, CLEAN_UP);
-    }
-    // Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.
-    for _ in 0..MAX_UNROLLED {
-        if runner.improve(function, unroll_loops::PASS) == Changed::No {
-            break;
-        }
-        runner.fixpoint(function, CLEAN_UP);
-    }
-    // Now every index that can be constant is; the rest needs constant memory, selects or scratch.
-    runner.improve(function, constant_tables::PASS);
-    runner.run(function, indirect_variables::PASS);
-    runner.run(function, promote_variables::PASS);
-    runner.fixpoint(function, CLEAN_UP);
-
-    // Which elements are constant is known by now. Before guards, which ask for sizes.
-    runner.run(function, non_uniform::PASS);
-    // Constants are known by now: division by one is much cheaper.
-    runner.run(function, switches::PASS);
-    runner.run(function, guard_image_atomics::PASS);
-    if robust == Robust::On {
-        runner.run(function, guard_texel_buffers::PASS);
-    }
-    // Guards ask for sizes.
-    runner.run(function, texel_counts::PASS);
-    runner.run(function, division::PASS);
-    runner.run(function, bit_fields::PASS);
-    runner.run(function, floats::PASS);
-    runner.fixpoint(function, CLEAN_UP);
-
-    // After lowering, which shows what branches cost; it makes longer blocks for the two after it.
-    runner.improve(function, flatten_branches::PASS);
-    runner.fixpoint(function, CLEAN_UP);
-    if robust == Robust::On {
-        // Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped alone.
-        runner.run(function, robust_access::PASS);
-        runner.fixpoint(function, CLEAN_UP);
-    }
-    // Stores that may be dropped are behind guards by now.
-    if runner.improve(function, forward_stores::PASS) == Changed::Yes {
-        runner.fixpoint(function, CLEAN_UP);
-    }
-    runner.improve(function, fuse_multiply_add::PASS);
-    runner.improve(function, merge_accesses::PASS);
-    runner.improve(function, push_uniform_buffers::PASS);
-    runner.run(function, access_sizes::PASS);
-    runner.fixpoint(function, CLEAN_UP);
-
-    // Last: clean-up would undo them.
-    runner.run(function, operand_order::PASS);
-    runner.run(function, critical_edges::PASS);
+    let target = runner.target;
+    order::follow(STAGES, function, &Asked { target, robust }, runner);
 }

@@ -14,7 +14,8 @@ pub struct Base {
     pub space: Space,
     /// The buffer.
     pub resource: Option<Value>,
-    /// The binding of which the buffer is, where that is known, and whether its memory is reached through it alone.
+    /// The binding of which the buffer is, where that is known, and whether its memory is reached through it alone
+    /// (`restrict`).
     pub binding: Option<(BindingId, bool)>,
     /// The part of the byte offset that isn't constant; none if all of it is.
     pub dynamic: Option<Value>,
@@ -23,22 +24,22 @@ pub struct Base {
 impl Base {
     /// Whether both may be in one memory.
     pub fn meets(&self, other: &Base) -> bool {
-        meet(self.whole(), other.whole())
+        may_alias(self.object(), other.object())
     }
 
-    /// The memory that it is in.
-    pub fn whole(&self) -> Whole {
+    /// The object that it points into.
+    pub fn object(&self) -> MemoryObject {
         (self.space, self.binding)
     }
 }
 
-/// A memory as far as it is told apart: all that is reached through one binding, or a space.
-pub type Whole = (Space, Option<(BindingId, bool)>);
+/// Memory as far as it is told apart: all that is reached through one binding, or a space.
+pub type MemoryObject = (Space, Option<(BindingId, bool)>);
 
-/// Whether two may be one.
-pub fn meet(a: Whole, b: Whole) -> bool {
+/// Whether two objects may be one.
+pub fn may_alias(a: MemoryObject, b: MemoryObject) -> bool {
     let apart = match (a.1, b.1) {
-        (Some((a, alone)), Some((b, other_alone))) => a != b && (alone || other_alone),
+        (Some((a, restrict)), Some((b, other_restrict))) => a != b && (restrict || other_restrict),
         _ => false,
     };
     a.0.meets(b.0) && !apart
@@ -68,8 +69,8 @@ impl Extent {
                 space: access.space,
                 binding: match access.space {
                     Space::Buffer => function.binding_of(data.args[0]).map(|id| {
-                        let alone = function.binding(id).is_some_and(|own| own.restrict);
-                        (id, alone)
+                        let restrict = function.binding(id).is_some_and(|own| own.restrict);
+                        (id, restrict)
                     }),
                     _ => None,
                 },
@@ -99,13 +100,13 @@ type Stretches<T> = HashMap<u32, Vec<(Extent, T)>>;
 #[derive(Clone)]
 pub struct Known<T> {
     /// By memory and base.
-    wholes: HashMap<Whole, HashMap<Base, Stretches<T>>>,
+    objects: HashMap<MemoryObject, HashMap<Base, Stretches<T>>>,
 }
 
 impl<T> Default for Known<T> {
     fn default() -> Known<T> {
         Known {
-            wholes: HashMap::default(),
+            objects: HashMap::default(),
         }
     }
 }
@@ -121,7 +122,7 @@ impl<T> Known<T> {
     /// Adds something.
     pub fn insert(&mut self, extent: Extent, what: T) {
         let base = extent.base;
-        let bases = self.wholes.entry(base.whole()).or_default();
+        let bases = self.objects.entry(base.object()).or_default();
         let stretches = bases.entry(base).or_default();
         let list = stretches.entry(Self::stretch(extent.offset)).or_default();
         list.push((extent, what));
@@ -130,7 +131,7 @@ impl<T> Known<T> {
     /// What stands at exactly this place.
     pub fn get<'k>(&'k self, extent: &'k Extent) -> impl Iterator<Item = &'k T> {
         let base = extent.base;
-        let bases = self.wholes.get(&base.whole());
+        let bases = self.objects.get(&base.object());
         let stretches = bases.and_then(|bases| bases.get(&base));
         let list = stretches.and_then(|all| all.get(&Self::stretch(extent.offset)));
         let here = list.into_iter().flatten();
@@ -140,11 +141,11 @@ impl<T> Known<T> {
 
     /// Forgets all that a write may touch.
     pub fn forget(&mut self, written: &Extent) {
-        for (whole, bases) in &mut self.wholes {
-            if !meet(*whole, written.base.whole()) {
+        for (object, bases) in &mut self.objects {
+            if !may_alias(*object, written.base.object()) {
                 continue;
             }
-            // From another base anything may be meant.
+            // Another base may point anywhere in the same object.
             let mut own = bases.remove(&written.base);
             *bases = HashMap::default();
             if let Some(stretches) = &mut own {
@@ -179,7 +180,7 @@ impl<T> Known<T> {
 
     /// Whether it is of no more than `limit` places.
     pub fn has_at_most(&self, limit: usize) -> bool {
-        let bases = self.wholes.values().flat_map(HashMap::values);
+        let bases = self.objects.values().flat_map(HashMap::values);
         let mut places = bases.flat_map(HashMap::values).flatten();
         places.nth(limit).is_none()
     }
@@ -187,7 +188,8 @@ impl<T> Known<T> {
     /// Forgets all that is known of these memories.
     fn forget_all_of(&mut self, spaces: Spaces) {
         if !spaces.is_empty() {
-            self.wholes.retain(|(space, _), _| !spaces.contains(*space));
+            self.objects
+                .retain(|(space, _), _| !spaces.contains(*space));
         }
     }
 }

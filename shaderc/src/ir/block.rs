@@ -165,11 +165,11 @@ pub enum Merge {
     /// With this block, where all that leave the loop come together, unless they return.
     At(BlockId),
     /// In a function that was called, with `merge`. Should nothing lead there any more, it is left only by returning, and
-    /// ends behind the call: with `returned`, which is only known if the function returns in several places.
+    /// ends behind the call: with `returned`.
     InCall {
         /// Where it ends.
         merge: BlockId,
-        /// Where the function's returns come together.
+        /// Where the function's returns come together, if there is a way there that does not go through `merge`.
         returned: Option<BlockId>,
     },
     /// Nowhere: it is left only by returning from `main`.

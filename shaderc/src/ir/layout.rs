@@ -76,7 +76,9 @@ fn if_reached(merge: Merge, cfg: &Cfg) -> Option<Merge> {
     match merge {
         Merge::At(block) if !cfg.reachable(block) => Some(Merge::Nowhere),
         Merge::InCall { merge, returned } => {
-            let returned = returned.filter(|block| cfg.reachable(*block));
+            // What the merge dominates can't be reached any more if the merge can't.
+            let returned =
+                returned.filter(|block| cfg.reachable(*block) && !cfg.dominates(merge, *block));
             match cfg.reachable(merge) {
                 true => Some(Merge::InCall { merge, returned }),
                 false => returned.map(Merge::At),

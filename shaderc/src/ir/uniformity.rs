@@ -3,7 +3,7 @@
 //! Needs: a function that `verify` accepts.  Guarantees: what is said to be uniform is the same in all lanes that compute it
 //! together, and what an instruction is said to read uniformly in all that run it together; what is only not known to be is
 //! varying. A value varies by its operands, by the
-//! lanes that come to a phi from different sides, and by the round in which each lane has left a loop.
+//! lanes that come to a phi from different sides, and by the round in which each lane has left a loop (temporal divergence).
 //! Facts: hardware/compiler-ir.md 5 (divergence).
 use std::collections::BTreeSet;
 
@@ -41,12 +41,12 @@ struct Walk<'f> {
     ends: Lists<BlockId>,
     result: Uniformity,
     /// Loops that lanes leave in different rounds.
-    ragged: HashSet<usize>,
+    divergent_exits: HashSet<usize>,
     steps: usize,
-    /// What varies, the blocks where lanes part, and the ragged loops, as far as they are still to be looked at.
+    /// What varies, the blocks where lanes part, and the loops with divergent exits, as far as they are still to be followed.
     pending: Vec<Value>,
     parting: Vec<BlockId>,
-    left: Vec<usize>,
+    pending_exits: Vec<usize>,
 }
 
 impl Uniformity {
@@ -73,11 +73,11 @@ impl Uniformity {
                 parts: vec![false; function.block_count()],
                 late: HashSet::default(),
             },
-            ragged: HashSet::default(),
+            divergent_exits: HashSet::default(),
             steps: 0,
             pending: vec![],
             parting: vec![],
-            left: vec![],
+            pending_exits: vec![],
         };
         for (_, inst) in function.placed_insts() {
             if varies_itself(function, inst) {
@@ -92,8 +92,8 @@ impl Uniformity {
                 walk.spread(value);
             } else if let Some(block) = walk.parting.pop() {
                 walk.part(block);
-            } else if let Some(own) = walk.left.pop() {
-                walk.leave_raggedly(own);
+            } else if let Some(own) = walk.pending_exits.pop() {
+                walk.mark_temporal_divergence(own);
             } else {
                 return walk.result;
             }
@@ -157,7 +157,7 @@ impl Walk<'_> {
             return;
         }
         // The innermost loop around the block that no lane has left.
-        let mut stayed = self.cfg.innermost_loop(block);
+        let mut around = self.cfg.innermost_loop(block);
         // By block: the side of the branch that leads to it, named by its first block. Where two meet, a new one begins.
         let mut sides: HashMap<BlockId, BlockId> = HashMap::default();
         let mut open: BTreeSet<(usize, BlockId)> = BTreeSet::new();
@@ -167,11 +167,11 @@ impl Walk<'_> {
             first.into_iter().map(|target| (target, target)).collect();
         loop {
             for (to, side) in edges.drain(..) {
-                while let Some(own) = stayed.filter(|own| !self.cfg.in_loop(to, *own)) {
-                    if self.ragged.insert(own) {
-                        self.left.push(own);
+                while let Some(own) = around.filter(|own| !self.cfg.in_loop(to, *own)) {
+                    if self.divergent_exits.insert(own) {
+                        self.pending_exits.push(own);
                     }
-                    stayed = self.cfg.loops[own].parent;
+                    around = self.cfg.loops[own].parent;
                 }
                 let header = self.is_header_around(to, block);
                 goes_round |= header;
@@ -222,12 +222,12 @@ impl Walk<'_> {
         self.result.parts.fill(true);
         self.pending.clear();
         self.parting.clear();
-        self.left.clear();
+        self.pending_exits.clear();
     }
 
     /// Temporal divergence: what a loop defines varies for all that read it outside. So does what a way out defines, which
     /// lanes take in the round in which they leave, for all that read it outside of the construct.
-    fn leave_raggedly(&mut self, number: usize) {
+    fn mark_temporal_divergence(&mut self, number: usize) {
         let own = self.loops.get(number);
         let construct = own.construct();
         self.steps += construct.len();

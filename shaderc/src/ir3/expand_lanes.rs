@@ -22,64 +22,71 @@ const SHARED: [Word; 2] = [
     Word::Register(Register::new(Class::Shared, 25)),
 ];
 
-/// Expands all.
+/// Expands all. One walk over the function: a block becomes several where it holds sequences with control flow.
 pub(super) fn expand_lanes(function: &mut Function) -> bool {
-    let mut changed = false;
-    let mut index = 0;
-    while index < function.blocks.len() {
-        let block = &function.blocks[index];
-        let found = block.instrs.iter().position(|instr| instr.op.is_sequence());
-        match found {
-            Some(at) => {
-                changed = true;
-                expand(function, index, at);
-            }
-            None => index += 1,
-        }
+    let has_sequence = |block: &Block| block.instrs.iter().any(|instr| instr.op.is_sequence());
+    if !function.blocks.iter().any(has_sequence) {
+        return false;
     }
-    changed
+    let mut expanded = Expanded::default();
+    let starts: Vec<BlockId> = std::mem::take(&mut function.blocks)
+        .into_iter()
+        .map(|block| expanded.add(block))
+        .collect();
+    // Terminators of the old blocks name those by their old numbers.
+    for end in expanded.ends {
+        let terminator = &mut expanded.blocks[end].terminator;
+        terminator.map_successors(|to| starts[to.index()]);
+    }
+    function.blocks = expanded.blocks;
+    true
 }
 
-/// Expands the instruction at a place of a block; what follows it goes to the last of the new blocks.
-fn expand(function: &mut Function, index: usize, at: usize) {
-    let block = &mut function.blocks[index];
-    let mut rest = block.instrs.split_off(at);
-    let instr = rest.remove(0);
-    let terminator = std::mem::replace(&mut block.terminator, Terminator::End);
-    let first = BlockId(index as u32 + 1);
-    let mut made = match instr.op {
-        Op::Active => active(&instr, block),
-        Op::First => first_lane(&instr, block),
-        Op::Ballot => ballot(&instr, block, first),
-        Op::ReadLane => read_lane(&instr, block, first),
-        Op::Scan => scan(&instr, block, first),
-        _ => shuffle(&instr, block, first),
-    };
-    if made.is_empty() {
-        block.instrs.extend(rest);
-        block.terminator = terminator;
-        return;
-    }
-    let count = made.len() as u32;
-    if let Some(last) = made.last_mut() {
-        last.instrs.extend(rest);
-        last.terminator = terminator;
-    }
-    // Everything behind moves; the new blocks have their final numbers.
-    let moved = |to: BlockId| match to >= first {
-        true => BlockId(to.0 + count),
-        false => to,
-    };
-    for (number, block) in function.blocks.iter_mut().enumerate() {
-        if number != index {
-            block.terminator.map_successors(moved);
+/// The function that is being made.
+#[derive(Default)]
+struct Expanded {
+    blocks: Vec<Block>,
+    /// The blocks that old blocks end with.
+    ends: Vec<usize>,
+}
+
+impl Expanded {
+    /// Adds an old block, expanded. Returns the first block that stands for it.
+    fn add(&mut self, mut old: Block) -> BlockId {
+        let start = BlockId(self.blocks.len() as u32);
+        let instrs = std::mem::take(&mut old.instrs);
+        let terminator = std::mem::replace(&mut old.terminator, Terminator::End);
+        let mut block = old;
+        for instr in instrs {
+            if !instr.op.is_sequence() {
+                block.instrs.push(instr);
+                continue;
+            }
+            let first = BlockId(self.blocks.len() as u32 + 1);
+            let mut made = expand(&instr, &mut block, first);
+            if let Some(last) = made.pop() {
+                self.blocks.push(std::mem::replace(&mut block, last));
+                self.blocks.append(&mut made);
+            }
         }
+        block.terminator = terminator;
+        self.ends.push(self.blocks.len());
+        self.blocks.push(block);
+        start
     }
-    if let Some(last) = made.last_mut() {
-        last.terminator.map_successors(moved);
+}
+
+/// Expands an instruction: instructions at the end of `head`, and the blocks behind it, which begin with the number `first`.
+/// What follows the instruction goes to the last of them.
+fn expand(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
+    match instr.op {
+        Op::Active => active(instr, head),
+        Op::First => first_lane(instr, head),
+        Op::Ballot => ballot(instr, head, first),
+        Op::ReadLane => read_lane(instr, head, first),
+        Op::Scan => scan(instr, head, first),
+        _ => shuffle(instr, head, first),
     }
-    let next = index + 1;
-    function.blocks.splice(next..next, made);
 }
 
 /// `instr` at the place of another in the source.

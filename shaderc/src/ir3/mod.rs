@@ -3,6 +3,7 @@
 //! `pipeline` is the page to read first: every pass, in order, and why in that order. Below, the modules stand in the
 //! order in which a shader meets them. What other back ends do in the same way is `crate::machine`.
 
+mod back_end;
 mod error;
 mod passes;
 mod pipeline;
@@ -16,6 +17,7 @@ mod select;
 
 mod legalise;
 
+mod ready_list;
 mod schedule;
 
 mod allocate;
@@ -50,12 +52,9 @@ mod tests;
 mod tests_select;
 
 pub use self::error::{Error, Unsupported};
-pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
-use crate::compile::{Errors, Made};
 use crate::ir;
 use crate::machine::Listing;
-use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
 use eitri_ir3_isa::device::{Device, Parts};
@@ -93,12 +92,6 @@ pub struct Binary {
     pub statistics: Statistics,
     /// The code as text.
     pub listing: Listing,
-}
-
-/// A word of a program as text; none if it is no instruction.
-pub(crate) fn instruction_text(word: u64) -> Option<String> {
-    let decoded = eitri_ir3_isa::Instr::decode(word, pack::GENERATION).ok()?;
-    Some(decoded.display(pack::GENERATION).to_string())
 }
 
 /// Compiles a function that is in lowered form.
@@ -150,26 +143,5 @@ pub fn compile_with(
         listing: Listing::new(runner.target.machine, function, &code),
         constants,
         code,
-    }))
-}
-
-/// The whole back end, as options ask; nothing if the runner stopped before there was code.
-pub(crate) fn make(
-    ir: &ir::Function,
-    device: &Device,
-    options: &Options,
-    runner: &mut Runner<'_>,
-) -> Result<Option<Made>, Errors> {
-    let choices = Choices {
-        register_limit: options.register_limit,
-    };
-    let Some(binary) = compile_with(ir, &device.parts, choices, runner)? else {
-        return Ok(None);
-    };
-    Ok(Some(Made {
-        program: encode::encode(ir, &binary)?,
-        code: binary.code,
-        statistics: crate::compile::Statistics::Ir3(binary.statistics),
-        listing: binary.listing,
     }))
 }

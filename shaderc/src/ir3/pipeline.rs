@@ -1,20 +1,128 @@
 //! Pipeline: the passes of the back end in order, and why in that order.
 //!
-//! The runner verifies after each while there are values; what comes of allocation is proved by the allocator's checker, and
+//! The order is data ([`order`]), which docs/back-ends.md prints. The runner verifies after each pass while there are values; what comes of allocation is proved by the allocator's checker, and
 //! the finished words by `check`.
 
 use super::Choices;
 use super::allocate::{AllocateError, allocate, waves};
 use super::error::Error;
-use super::mir::Function;
+use super::mir::{Function, Ir3};
 use super::passes;
 use super::select::select;
 use super::statistics::{footprint, issue_cost, spill_cost};
 use crate::ir;
 use crate::machine::Form;
 use crate::machine::allocate::Allocated;
-use crate::pass::{Changed, Runner};
+use crate::machine::variants::{self, Base, Candidate, Variant};
+use crate::order::{self, Stage, Step};
+use crate::pass::Runner;
 use eitri_ir3_isa::device::Parts;
+
+/// From selection to what hoisting begins with.
+const SELECTED: &[Stage<Function>] = &[
+    Stage {
+        why: "What selection read through is dead now, and legalisation should not find homes for its constants.",
+        steps: &[
+            Step::Improve(passes::PROPAGATE_COPIES),
+            Step::Improve(passes::REMOVE_DEAD),
+            Step::Run(passes::LEGALISE),
+        ],
+    },
+    Stage {
+        why: "Legalisation moves the same constant for each reader; addresses of one block have parts in common.",
+        steps: &[
+            Step::Improve(passes::SHARE_MOVES),
+            Step::Improve(passes::PROPAGATE_COPIES),
+            Step::Improve(passes::REMOVE_DEAD),
+        ],
+    },
+];
+
+/// What is tried, in this order.
+const VARIANTS: &[Variant<Ir3>] = &[
+    Variant {
+        what: "results are there when they are read",
+        base: Base::Best,
+        change: None,
+        last: Some(passes::SCHEDULE),
+        without: None,
+    },
+    Variant {
+        what: "instructions stay where they are, so that what is begun early does not live longer",
+        base: Base::Best,
+        change: None,
+        last: None,
+        without: Some(passes::SCHEDULE),
+    },
+    Variant {
+        what: "no value lives through a loop that need not",
+        base: Base::Unhoisted,
+        change: None,
+        last: None,
+        without: Some(passes::HOIST_INVARIANTS),
+    },
+];
+
+/// Before allocation.
+const SPLIT: &[Stage<Function>] = &[Stage {
+    why: "Copies at edges need an edge with a place for them.",
+    steps: &[Step::Run(passes::SPLIT_EDGES)],
+}];
+
+/// From allocation to the final instructions.
+const ALLOCATED: &[Stage<Function>] = &[
+    Stage {
+        why: "All lanes come to one end; blocks that only ended jump there.",
+        steps: &[Step::Run(passes::END_ONCE)],
+    },
+    Stage {
+        why: "Only now is it known which blocks hold no copies.",
+        steps: &[
+            Step::Improve(passes::THREAD_JUMPS),
+            Step::Improve(passes::ROTATE_LOOPS),
+        ],
+    },
+    Stage {
+        why: "After those: what lanes do together must stay together, which they see by its name.",
+        steps: &[
+            Step::Run(passes::EXPAND_LANES),
+            Step::Run(passes::LOWER_BRANCHES),
+        ],
+    },
+    Stage {
+        why: "Before idle slots, since what waits needs a place that is a slot itself.",
+        steps: &[Step::Run(passes::INSERT_SYNC)],
+    },
+    Stage {
+        why: "What waits can't be a later step of another; and idle slots are counted from whole instructions.",
+        steps: &[
+            Step::Improve(passes::FOLD_REPEATS),
+            Step::Run(passes::INSERT_NOPS),
+        ],
+    },
+    Stage {
+        why: "Behind idle slots: which instruction lanes wait at depends on the final order.",
+        steps: &[Step::Run(passes::MARK_JOINS)],
+    },
+];
+
+/// The order of passes as text, a line a step.
+pub(super) fn order() -> String {
+    [
+        "select\n",
+        &order::print(SELECTED),
+        &format!("{}*\n", passes::HOIST_INVARIANTS.name),
+        "; The cheapest of these variants, tried in turn while words are spilled or few waves run at once:\n",
+        &variants::print(VARIANTS),
+        "; Each variant is finished:\n",
+        &order::print(SPLIT),
+        "; Phis become copies inside: not before it is known what has to be spilled.\n",
+        "allocate (spill, lower_phis, isolate_groups)\n",
+        &order::print(ALLOCATED),
+        "pack\n",
+    ]
+    .concat()
+}
 
 /// More waves than these hide little more.
 const MANY_WAVES: u32 = 8;
@@ -45,53 +153,44 @@ pub(super) fn lower(
     })?;
     runner.after("select", &function);
 
-    // What selection read through is dead now, and legalisation should not find homes for its constants.
-    runner.improve(&mut function, passes::PROPAGATE_COPIES);
-    runner.improve(&mut function, passes::REMOVE_DEAD);
-    runner.run(&mut function, passes::LEGALISE);
-    // Legalisation moves the same constant for each reader; addresses of one block have parts in common.
-    runner.improve(&mut function, passes::SHARE_MOVES);
-    runner.improve(&mut function, passes::PROPAGATE_COPIES);
-    runner.improve(&mut function, passes::REMOVE_DEAD);
-
-    // What is hoisted lives through the loop, and what is begun early lives longer: that may cost waves, or memory traffic.
-    let plain = function.clone();
-    let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
-    let unscheduled = function.clone();
-    let scheduled = runner.improve(&mut function, passes::SCHEDULE) == Changed::Yes;
-    let Some(mut lowered) = finish(function, parts, choices, runner)? else {
-        return Ok(None);
-    };
-    let others = [(scheduled, unscheduled), (hoisted, plain)];
-    for (_, other) in others.into_iter().filter(|(differs, _)| *differs) {
-        if !lowered.is_tight(parts) {
-            break;
-        }
-        match finish(other, parts, choices, runner)? {
-            Some(second) if second.cost(parts) < lowered.cost(parts) => lowered = second,
-            Some(_) => {}
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(lowered))
+    order::follow(SELECTED, &mut function, &(), runner);
+    let hoist = passes::HOIST_INVARIANTS;
+    let found = variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
+        let finished = finish(function, parts, choices, runner)?;
+        Ok(finished.map(|lowered| Costed { lowered, parts }))
+    })?;
+    Ok(found.map(|costed| costed.lowered))
 }
 
-impl Lowered {
-    /// Whether another order may be better: words are spilled, or few waves run at once.
-    fn is_tight(&self, parts: &Parts) -> bool {
-        let few = waves(parts, footprint(&self.function)) < MANY_WAVES;
-        self.allocated.spills > 0 || few
+/// A program on a device, whose parts say what registers cost.
+struct Costed<'p> {
+    lowered: Lowered,
+    parts: &'p Parts,
+}
+
+impl Costed<'_> {
+    /// Waves that run at once, as far as they are few.
+    fn waves(&self) -> u32 {
+        waves(self.parts, footprint(&self.lowered.function)).min(MANY_WAVES)
+    }
+}
+
+impl Candidate for Costed<'_> {
+    /// Spilling by how often it runs, then waves that are missing, then idle slots.
+    type Cost = (u32, u32, u32);
+
+    fn cost(&self) -> Self::Cost {
+        let function = &self.lowered.function;
+        (
+            spill_cost(function),
+            MANY_WAVES - self.waves(),
+            issue_cost(function),
+        )
     }
 
-    /// What two ways to allocate are compared by: spilling by how often it runs, then waves as far as they are few, then
-    /// idle slots.
-    fn cost(&self, parts: &Parts) -> (u32, u32, u32) {
-        let waves = waves(parts, footprint(&self.function)).min(MANY_WAVES);
-        (
-            spill_cost(&self.function),
-            MANY_WAVES - waves,
-            issue_cost(&self.function),
-        )
+    /// Whether words are spilled, or few waves run at once.
+    fn is_tight(&self) -> bool {
+        self.lowered.allocated.spills > 0 || self.waves() < MANY_WAVES
     }
 }
 
@@ -102,12 +201,10 @@ fn finish(
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
-    // Copies at edges need an edge with a place for them.
-    runner.run(&mut function, passes::SPLIT_EDGES);
+    order::follow(SPLIT, &mut function, &(), runner);
     if runner.is_over() {
         return Ok(None);
     }
-    // Phis become copies inside: not before it is known that nothing has to be spilled, or what.
     let allocated = allocate(&mut function, parts, choices.register_limit, runner);
     let allocated = allocated.map_err(|error| match error {
         AllocateError::TooFewRegisters => Error::TooFewRegisters,
@@ -120,21 +217,7 @@ fn finish(
     function.form = Form::Registers;
     runner.after("allocate", &function);
 
-    // All lanes come to one end; blocks that only ended jump there.
-    runner.run(&mut function, passes::END_ONCE);
-    // Only now is it known which blocks hold no copies.
-    runner.improve(&mut function, passes::THREAD_JUMPS);
-    runner.improve(&mut function, passes::ROTATE_LOOPS);
-    // After those: what lanes do together must stay together, which they see by its name.
-    runner.run(&mut function, passes::EXPAND_LANES);
-    runner.run(&mut function, passes::LOWER_BRANCHES);
-    // Before idle slots, since what waits needs a place that is a slot itself.
-    runner.run(&mut function, passes::INSERT_SYNC);
-    // What waits can't be a later step of another; and idle slots are counted from whole instructions.
-    runner.improve(&mut function, passes::FOLD_REPEATS);
-    runner.run(&mut function, passes::INSERT_NOPS);
-    // Last: which instruction lanes wait at depends on the final order.
-    runner.run(&mut function, passes::MARK_JOINS);
+    order::follow(ALLOCATED, &mut function, &(), runner);
     if runner.is_over() {
         return Ok(None);
     }

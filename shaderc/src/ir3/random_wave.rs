@@ -9,7 +9,7 @@ const STEPS: usize = 300;
 /// Lanes of the wave.
 const LANES: u32 = 8;
 
-/// Control flow: by place, where lanes may go on. A branch goes on behind it, or elsewhere.
+/// Control flow: by place, where lanes may go on. Both targets of a branch may be anywhere.
 pub(super) struct Walk {
     pub(super) successors: Vec<Vec<usize>>,
 }
@@ -27,10 +27,13 @@ impl Walk {
     pub(super) fn random(choices: &[u16]) -> Walk {
         let last = choices.len();
         let of = |(place, &choice): (usize, &u16)| {
-            let target = usize::from(choice / 4) % (last + 1);
-            match choice % 4 {
+            let number = usize::from(choice / 8);
+            let (target, other) = (number % (last + 1), number / (last + 1) % (last + 1));
+            match choice % 8 {
                 0 => vec![target],
                 1 => vec![place + 1],
+                // In most programs one way leads on.
+                2..=3 if target != other => vec![target, other],
                 _ if target == place + 1 => vec![target],
                 _ => vec![place + 1, target],
             }

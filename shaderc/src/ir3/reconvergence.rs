@@ -12,6 +12,7 @@ use std::ops::Range;
 use smallvec::{SmallVec, smallvec};
 
 use super::mir::{Function, Op};
+use crate::merged_ranges::MergedRanges;
 
 /// Where a run may go on; at most two ways.
 pub(super) type Successors = SmallVec<[usize; 2]>;
@@ -92,7 +93,9 @@ impl Reconvergence {
             }
             targets.iter().for_each(|&to| predecessors[to].push(from));
         }
-        let (mut points, mut loops) = (SuffixMinima::default(), SuffixMinima::default());
+        let mut points = SuffixMinima::default();
+        // Places from a loop's start to its end, of the loops that end before the point in question.
+        let mut loops = MergedRanges::new(2 * successors.len());
         for point in 0..successors.len() {
             for &from in predecessors[point].iter().filter(|&&from| from < point) {
                 let passed = points.from(from + 1);
@@ -100,19 +103,13 @@ impl Reconvergence {
                     open(&mut open_from, point, end_of(from));
                 }
             }
-            // Backward edges from inside the range, from the one that leads back furthest.
-            while let Some(place) = open_from[point]
-                && let Some(head) = loops.from(place as usize / 2)
-                && head < place
-            {
-                open(&mut open_from, point, head);
+            // A range that begins inside a loop begins with the loop.
+            if let Some(place) = &mut open_from[point] {
+                *place = loops.first(*place as usize) as Place;
+                points.push(point, *place);
             }
-            if let Some(place) = open_from[point] {
-                points.push(point, place);
-            }
-            let targets = successors[point].iter();
-            if let Some(&head) = targets.filter(|&&to| to <= point).min() {
-                loops.push(point, start_of(head));
+            for &head in successors[point].iter().filter(|&&to| to <= point) {
+                loops.merge(start_of(head) as usize, end_of(point) as usize);
             }
         }
         Reconvergence { open_from }

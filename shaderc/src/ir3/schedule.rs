@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::insert_sync::category;
 use super::mir::{Block, Class, Effect, Function, Instr, Op, Space, Value, Word};
+use super::ready_list::{Candidate, Goal, ReadyList};
 use crate::machine::liveness::live_at_ends;
 use crate::machine::{Class as _, Instruction};
 
@@ -47,7 +48,7 @@ pub(super) fn schedule(function: &mut Function) -> bool {
     changed
 }
 
-/// What is known of an instruction.
+/// An instruction in the dependence graph.
 #[derive(Clone, Default)]
 struct Node {
     /// Those that must come after it, with the slots until then.
@@ -58,6 +59,34 @@ struct Node {
     ready: u32,
     /// Slots from its start to the end of the block, at least.
     height: u32,
+    /// Units that live more after it than before, as things stand.
+    pressure: isize,
+}
+
+/// Instructions of the block that have still to read a value.
+#[derive(Clone, Default)]
+struct Readers {
+    count: usize,
+    /// Exclusive or of their numbers: of the last one, its number.
+    numbers: usize,
+    /// Whether the value lives on behind the block.
+    lives_on: bool,
+}
+
+impl Readers {
+    fn change(&mut self, reader: usize, count: impl FnOnce(usize) -> usize) {
+        self.count = count(self.count);
+        self.numbers ^= reader;
+    }
+
+    /// The only reader that is left, with which the value dies.
+    fn last(&self) -> Option<usize> {
+        (self.count == 1 && !self.lives_on).then_some(self.numbers)
+    }
+
+    fn is_needed(&self) -> bool {
+        self.count > 0 || self.lives_on
+    }
 }
 
 /// A block that is being scheduled.
@@ -65,10 +94,11 @@ struct List<'b> {
     block: &'b Block,
     classes: &'b [Class],
     nodes: Vec<Node>,
-    /// By value of the block, or that it reads: how many instructions have still to read it. What lives on has one more.
-    readers: HashMap<Value, usize>,
+    /// By value of the block, or that it reads.
+    readers: HashMap<Value, Readers>,
     /// Units that live now.
     live: usize,
+    ready: ReadyList,
 }
 
 impl List<'_> {
@@ -84,12 +114,13 @@ impl List<'_> {
             nodes: vec![Node::default(); block.instrs.len()],
             readers: HashMap::default(),
             live: 0,
+            ready: ReadyList::default(),
         };
         list.add_values();
         list.add_order(preloaded);
-        at_end
-            .iter()
-            .for_each(|value| *list.readers.entry(*value).or_default() += 1);
+        for value in at_end {
+            list.readers.entry(*value).or_default().lives_on = true;
+        }
         let written: HashSet<Value> = block
             .instrs
             .iter()
@@ -97,18 +128,39 @@ impl List<'_> {
             .collect();
         let entering = list.readers.keys().filter(|value| !written.contains(value));
         list.live = entering.map(|value| list.units(*value)).sum();
+        list.find_pressure();
+        list.find_heights();
+        list
+    }
+
+    /// Finds how the number of live units changes with each instruction, as long as none is scheduled.
+    fn find_pressure(&mut self) {
+        for (value, readers) in &self.readers {
+            if let Some(last) = readers.last() {
+                self.nodes[last].pressure -= self.units(*value) as isize;
+            }
+        }
+        for (index, instr) in self.block.instrs.iter().enumerate() {
+            for value in instr.written_values() {
+                if self.readers.get(&value).is_some_and(Readers::is_needed) {
+                    self.nodes[index].pressure += self.units(value) as isize;
+                }
+            }
+        }
+    }
+
+    fn find_heights(&mut self) {
         // What a branch asks is wanted at the end.
         let branch = slots(Producer::Alu, Consumer::Other).into();
-        for index in (0..list.nodes.len()).rev() {
-            let after = list.nodes[index].after.iter();
-            let heights = after.map(|(to, slots)| slots + 1 + list.nodes[*to].height);
-            let asked = block.instrs[index]
+        for index in (0..self.nodes.len()).rev() {
+            let after = self.nodes[index].after.iter();
+            let heights = after.map(|(to, slots)| slots + 1 + self.nodes[*to].height);
+            let asked = self.block.instrs[index]
                 .written_values()
-                .any(|value| classes[value.index()] == Class::Predicate);
+                .any(|value| self.classes[value.index()] == Class::Predicate);
             let least = if asked { branch } else { 0 };
-            list.nodes[index].height = heights.max().unwrap_or(0).max(least);
+            self.nodes[index].height = heights.max().unwrap_or(0).max(least);
         }
-        list
     }
 
     fn units(&self, value: Value) -> usize {
@@ -128,8 +180,11 @@ impl List<'_> {
         let block = self.block;
         let mut definitions: HashMap<Value, usize> = HashMap::default();
         for (index, instr) in block.instrs.iter().enumerate() {
+            for value in distinct_reads(instr) {
+                let readers = self.readers.entry(value).or_default();
+                readers.change(index, |count| count + 1);
+            }
             for (number, value) in instr.read_values().enumerate() {
-                *self.readers.entry(value).or_default() += 1;
                 if let Some(&definition) = definitions.get(&value) {
                     let slots = distance(&block.instrs[definition], instr, number);
                     self.edge(definition, index, slots);
@@ -190,22 +245,24 @@ impl List<'_> {
     }
 
     fn order(mut self) -> Vec<usize> {
-        let mut open: Vec<usize> = (0..self.nodes.len())
-            .filter(|&index| self.nodes[index].before == 0)
-            .collect();
+        for index in 0..self.nodes.len() {
+            if self.nodes[index].before == 0 {
+                self.ready.insert(self.candidate(index));
+            }
+        }
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut now = 0;
-        while !open.is_empty() {
-            let chosen = self.choose(&open, now);
-            let index = open.swap_remove(chosen);
+        while let Some(index) = self.ready.first(self.goal()) {
+            self.ready.remove(self.candidate(index));
             now = now.max(self.nodes[index].ready) + 1;
+            self.ready.advance(now);
             self.place(index);
             for (to, slots) in std::mem::take(&mut self.nodes[index].after) {
                 let node = &mut self.nodes[to];
                 node.ready = node.ready.max(now + slots);
                 node.before -= 1;
                 if node.before == 0 {
-                    open.push(to);
+                    self.ready.insert(self.candidate(to));
                 }
             }
             order.push(index);
@@ -213,55 +270,53 @@ impl List<'_> {
         order
     }
 
-    /// The place in `open` of what comes next.
-    fn choose(&self, open: &[usize], now: u32) -> usize {
-        let tight = self.live > PLENTY;
-        let key = |index: usize| {
-            let node = &self.nodes[index];
-            let waits = i64::from(node.ready.saturating_sub(now));
-            let height = -i64::from(node.height);
-            let gain = self.gain(index) as i64;
-            // Equal ones stay in order.
-            match tight {
-                true => (gain, waits, height, index),
-                false => (waits, height, gain, index),
-            }
-        };
-        let best = (0..open.len()).min_by_key(|&place| key(open[place]));
-        best.unwrap_or(0)
+    fn goal(&self) -> Goal {
+        if self.live > PLENTY {
+            Goal::Pressure
+        } else {
+            Goal::Latency
+        }
     }
 
-    /// Units that live more after an instruction than before.
-    fn gain(&self, index: usize) -> isize {
-        let instr = &self.block.instrs[index];
-        let mut gain = 0;
-        for value in instr.written_values() {
-            if self.readers.get(&value).is_some_and(|left| *left > 0) {
-                gain += self.units(value) as isize;
-            }
+    fn candidate(&self, index: usize) -> Candidate {
+        let node = &self.nodes[index];
+        Candidate {
+            index,
+            ready: node.ready,
+            height: node.height,
+            pressure: node.pressure,
         }
-        let mut seen: SmallVec<[Value; 8]> = SmallVec::new();
-        for value in instr.read_values() {
-            if seen.contains(&value) {
-                continue;
-            }
-            seen.push(value);
-            let own = instr.read_values().filter(|read| *read == value).count();
-            if self.readers.get(&value) == Some(&own) {
-                gain -= self.units(value) as isize;
-            }
-        }
-        gain
     }
 
+    /// Counts an instruction as scheduled: with the last reader of a value its registers are free.
     fn place(&mut self, index: usize) {
-        self.live = self.live.saturating_add_signed(self.gain(index));
-        for value in self.block.instrs[index].read_values() {
-            if let Some(left) = self.readers.get_mut(&value) {
-                *left -= 1;
+        self.live = self.live.saturating_add_signed(self.nodes[index].pressure);
+        for value in distinct_reads(&self.block.instrs[index]) {
+            let Some(readers) = self.readers.get_mut(&value) else {
+                continue;
+            };
+            readers.change(index, |count| count - 1);
+            let Some(last) = readers.last() else {
+                continue;
+            };
+            let was_ready = self.ready.remove(self.candidate(last));
+            self.nodes[last].pressure -= self.units(value) as isize;
+            if was_ready {
+                self.ready.insert(self.candidate(last));
             }
         }
     }
+}
+
+/// The values that an instruction reads, each once.
+fn distinct_reads(instr: &Instr) -> SmallVec<[Value; 8]> {
+    let mut distinct = SmallVec::new();
+    for value in instr.read_values() {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
 }
 
 /// Slots between what gives a result and what reads it as its source of that number.

@@ -9,11 +9,13 @@ use super::legalise::legalise;
 use super::lower_branches::{end_once, lower_branches};
 use super::mark_joins::mark_joins;
 use super::mir::Ir3;
+use super::pack::pack;
 use super::schedule::schedule;
 use crate::machine::parse::{check, read};
 use crate::machine::thread_jumps::thread_jumps;
 use crate::pass::Runner;
 use crate::target::Target;
+use proptest::prelude::*;
 
 #[test]
 fn legalise_puts_constants_where_instructions_read_them() {
@@ -360,4 +362,61 @@ fn mark_joins_marks_where_lanes_wait() {
             assert_eq!(function.extra.branch_stack, 1);
         },
     );
+}
+
+#[test]
+fn mark_joins_marks_where_lanes_wait_if_both_ways_lead_up() {
+    check::<Ir3>(
+        "b0:
+          r0.x = add.u r0.x, 1        ; expect: r0.x = add.u
+          jump b1
+        b1:
+          r1.x = add.u r0.x, 1        ; expect: r1.x = add.u
+          branch p0.y, b3, b2         ; expect: br p0.y, to:b3
+        b2:
+          branch p0.x, b0, b1         ; expect: br p0.x, to:b0
+                                      ; expect: (jp)jump to:b1
+        b3:
+          r2.x = add.u r0.x, 1        ; expect: r2.x = (jp)add.u
+          end",
+        |function| {
+            lower_branches(function);
+            mark_joins(function);
+            assert_eq!(function.extra.branch_stack, 2);
+        },
+    );
+}
+
+/// Terminators by two random numbers each, so that the targets of a branch are anywhere.
+fn random_flow(choices: &[(u8, u8, u8)]) -> String {
+    let last = choices.len();
+    let block = |(number, (kind, a, b)): (usize, &(u8, u8, u8))| {
+        let [a, b] = [a, b].map(|to| usize::from(*to) % (last + 1));
+        let end = match kind % 4 {
+            _ if a == b => format!("jump b{a}"),
+            0 => format!("jump b{}", number + 1),
+            1 => format!("branch p0.x, b{a}, b{b}"),
+            2 if a != number + 1 => format!("branch !p0.x, b{a}, b{}", number + 1),
+            _ => format!("branch all p0.x, b{a}, b{b}"),
+        };
+        format!("b{number}:\n  r0.x = add.u r0.x, 1\n  {end}\n")
+    };
+    let blocks: String = choices.iter().enumerate().map(block).collect();
+    format!("{blocks}b{last}:\n  end\n")
+}
+
+proptest! {
+    /// The checker knows the wave's rule alone.
+    #[test]
+    fn mark_joins_satisfies_the_checker(choices in prop::collection::vec(any::<(u8, u8, u8)>(), 1..24)) {
+        let text = random_flow(&choices);
+        let mut function = read::<Ir3>(&text);
+        lower_branches(&mut function);
+        insert_sync(&mut function);
+        insert_nops(&mut function);
+        mark_joins(&mut function);
+        let words = pack(&function).expect("its branches are short");
+        let depth = function.extra.branch_stack;
+        prop_assert_eq!(super::check::check(&words, depth), Ok(()), "{}", function);
+    }
 }

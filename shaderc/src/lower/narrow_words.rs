@@ -146,6 +146,30 @@ impl ChangeTypes for Narrow {
     }
 }
 
+/// What an operation on words needs above the width of its operands, to stand for one on narrow ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// Nothing: the low bits of the result depend on the low bits of the operands alone.
+    LowBits,
+    Zeros,
+    Signs,
+    /// More than an operation on words.
+    Other,
+}
+
+#[rustfmt::skip]
+fn wants(alu: Alu) -> Wants {
+    match alu {
+        Alu::IAdd | Alu::ISub | Alu::IMul | Alu::INeg | Alu::IAnd | Alu::IOr | Alu::IXor | Alu::INot | Alu::BitSelect
+        | Alu::Select | Alu::BitInsert | Alu::UBitExtract | Alu::SBitExtract => Wants::LowBits,
+        Alu::UMin | Alu::UMax | Alu::UDiv | Alu::UMod | Alu::BitCount | Alu::FindLsb | Alu::UFindMsb
+        | Alu::IEq | Alu::INe | Alu::ULt | Alu::UGe => Wants::Zeros,
+        Alu::IAbs | Alu::SMin | Alu::SMax | Alu::SDiv | Alu::SRem | Alu::SMod | Alu::SSign | Alu::SFindMsb
+        | Alu::SLt | Alu::SGe => Wants::Signs,
+        _ => Wants::Other,
+    }
+}
+
 impl Narrow {
     /// Whether the target does it on values of 16 bits.
     fn stays(&self, function: &Function, data: &InstData) -> bool {
@@ -358,38 +382,51 @@ impl Narrow {
     fn alu(&mut self, b: &mut Builder<'_>, alu: Alu, data: &InstData, args: &[Parts]) -> Value {
         let plain: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
         let ty = b.function.width(data);
-        let bits = ty.bits();
         if let Some(pair) = self.in_halves(b, alu, ty, &plain) {
             return on_halves(b, pair, &plain);
         }
-        match alu {
-            // The low bits of the result depend on the low bits of the operands alone.
-            Alu::IAdd
-            | Alu::ISub
-            | Alu::IMul
-            | Alu::INeg
-            | Alu::IAnd
-            | Alu::IOr
-            | Alu::IXor
-            | Alu::INot
-            | Alu::BitSelect
-            | Alu::Select
-            | Alu::BitInsert
-            | Alu::UBitExtract
-            | Alu::SBitExtract => b.alu(alu, &plain),
+        match wants(alu) {
+            Wants::LowBits => b.alu(alu, &plain),
+            Wants::Zeros => {
+                let words = self.zeros(b, args);
+                b.alu(alu, &words)
+            }
+            Wants::Signs => {
+                let words = self.signs(b, args);
+                b.alu(alu, &words)
+            }
+            Wants::Other => match self.integer(b, alu, ty, args) {
+                Some(value) => value,
+                None => self.floats(b, alu, ty, args),
+            },
+        }
+    }
+
+    /// An operation on integers that one on words and nothing else does not stand for; none if it isn't one.
+    fn integer(
+        &mut self,
+        b: &mut Builder<'_>,
+        alu: Alu,
+        ty: Type,
+        args: &[Parts],
+    ) -> Option<Value> {
+        let first = args.first()?;
+        let plain = |index: usize| args[index].values[0];
+        let bits = ty.bits();
+        Some(match alu {
             // What is cut off may as well stay.
-            Alu::U2U8 => plain[0],
-            Alu::U2U16 | Alu::U2U32 | Alu::U2U64 => self.zero(b, &args[0]),
-            Alu::S2S16 | Alu::S2S32 | Alu::S2S64 => self.sign(b, &args[0]),
+            Alu::U2U8 => plain(0),
+            Alu::U2U16 | Alu::U2U32 | Alu::U2U64 => self.zero(b, first),
+            Alu::S2S16 | Alu::S2S32 | Alu::S2S64 => self.sign(b, first),
             Alu::IShl => {
-                let by = b.alu_word(Alu::IAnd, plain[1], bits - 1);
-                b.alu(alu, &[plain[0], by])
+                let by = b.alu_word(Alu::IAnd, plain(1), bits - 1);
+                b.alu(alu, &[plain(0), by])
             }
             Alu::UShr | Alu::SShr => {
-                let by = b.alu_word(Alu::IAnd, plain[1], bits - 1);
+                let by = b.alu_word(Alu::IAnd, plain(1), bits - 1);
                 let word = match alu {
-                    Alu::UShr => self.zero(b, &args[0]),
-                    _ => self.sign(b, &args[0]),
+                    Alu::UShr => self.zero(b, first),
+                    _ => self.sign(b, first),
                 };
                 b.alu(alu, &[word, by])
             }
@@ -401,42 +438,23 @@ impl Narrow {
                 let product = b.alu(Alu::IMul, &factors);
                 b.alu_word(shift, product, bits)
             }
-            Alu::UMin
-            | Alu::UMax
-            | Alu::UDiv
-            | Alu::UMod
-            | Alu::BitCount
-            | Alu::FindLsb
-            | Alu::UFindMsb
-            | Alu::IEq
-            | Alu::INe
-            | Alu::ULt
-            | Alu::UGe => {
-                let words = self.zeros(b, args);
-                b.alu(alu, &words)
-            }
-            Alu::IAbs
-            | Alu::SMin
-            | Alu::SMax
-            | Alu::SDiv
-            | Alu::SRem
-            | Alu::SMod
-            | Alu::SSign
-            | Alu::SFindMsb
-            | Alu::SLt
-            | Alu::SGe => {
-                let words = self.signs(b, args);
-                b.alu(alu, &words)
-            }
             Alu::BitReverse => {
-                let reversed = b.alu(alu, &plain);
+                let reversed = b.alu(alu, &[plain(0)]);
                 b.alu_word(Alu::UShr, reversed, 32 - bits)
             }
             Alu::Clz => {
-                let word = self.zero(b, &args[0]);
+                let word = self.zero(b, first);
                 let zeros = b.alu(alu, &[word]);
                 b.alu_word(Alu::IAdd, zeros, (bits.cast_signed() - 32).cast_unsigned())
             }
+            _ => return None,
+        })
+    }
+
+    /// An operation on floats: on both halves at once where there is one, else on words.
+    fn floats(&mut self, b: &mut Builder<'_>, alu: Alu, ty: Type, args: &[Parts]) -> Value {
+        let plain: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
+        match alu {
             Alu::FNeg => self.negated(b, plain[0]),
             Alu::FAbs => {
                 let value = b.alu_word(Alu::IAnd, plain[0], 0x7fff_7fff);

@@ -1,4 +1,4 @@
-//! Variables to SSA: every element that is only reached by constant numbers becomes values and phis.
+//! Variables to SSA (scalar replacement of aggregates): every element that is only reached by constant numbers becomes values and phis.
 //!
 //! Needs: nothing.  Guarantees: only variables with a dynamic access are left.  An element read before it is written
 //! is zero.  Phis are placed at dominance frontiers, and only where the element is live.

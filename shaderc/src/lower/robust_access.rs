@@ -194,7 +194,7 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         let mut builder = Builder::new(function, at);
         let size = builder.inst(Op::BufferSize, &[resource])[0];
         for bytes in sizes {
-            // Without a borrow: a buffer may be smaller than the access.
+            // `max` first, so that `size - bytes` cannot wrap for a buffer smaller than the access.
             let most = builder.alu_word(Alu::UMax, size, bytes - 1);
             let limit = builder.alu_word(Alu::ISub, most, bytes - 1);
             limits.0.insert((resource, bytes), limit);

@@ -1,4 +1,4 @@
-//! Loop-invariant motion: what gives the same in every round of a loop is computed before it.
+//! Loop-invariant code motion (LICM): what gives the same in every round of a loop is computed before it.
 //!
 //! Needs: SSA; blocks in program order, so that a back edge leads up.  Guarantees: only instructions that touch no memory
 //! move, from blocks that every round goes through, to a block before the loop that leads nowhere else.
@@ -13,13 +13,25 @@ use crate::lists::Lists;
 /// Most instructions that come to blocks before loops around one place: there are no registers for the results of more.
 const MOST: usize = 64;
 
-/// A loop that was looked at.
-struct Left {
+/// A loop that is done.
+struct Done {
     header: BlockId,
-    /// Where its invariants went.
-    before: Option<BlockId>,
-    /// The most that live in it because loops inside it left them before themselves.
+    /// The block before it, to which its invariants were moved.
+    preheader: Option<BlockId>,
+    /// The most that live in it because loops inside it moved them to their preheaders.
     inside: usize,
+}
+
+/// A loop: its header is the first block in program order, and its last latch the last one.
+struct Extent {
+    header: BlockId,
+    last: BlockId,
+}
+
+impl Extent {
+    fn contains(&self, block: BlockId) -> bool {
+        (self.header..=self.last).contains(&block)
+    }
 }
 
 /// Moves what can be moved. True when anything did.
@@ -27,103 +39,143 @@ pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
     if function.loop_count() == 0 {
         return false;
     }
-    let mut home: Vec<Option<BlockId>> = vec![None; function.values.len()];
-    for id in function.block_ids() {
-        let block = function.block(id);
-        let phis = block.phis.iter().map(|phi| phi.dest);
-        let values = phis.chain(block.instrs.iter().flat_map(Instruction::written_values));
-        values.for_each(|value| home[value.index()] = Some(id));
-    }
-    // By block: how many instructions have come to it.
-    let mut moved = vec![0; function.blocks.len()];
-    let predecessors = function.predecessors();
-    let dominators = dominators(&predecessors, function.blocks.len());
-    let at = |block: usize| BlockId(block as u32);
-    let mut came = vec![false; function.values.len()];
-    // Loops of which the one around has not been looked at.
-    let mut open: Vec<Left> = vec![];
-    let mut changed = false;
+    let mut motion = Motion::new(function);
     // Inner loops come later: what leaves one may go on and leave the one around it.
-    for header in function
-        .block_ids()
-        .collect::<Vec<BlockId>>()
-        .into_iter()
-        .rev()
-    {
-        let from = predecessors.of(header.index()).iter();
-        let Some(&last) = from.filter(|from| **from >= header).max() else {
-            continue;
-        };
-        let (latches, outside): (Vec<BlockId>, Vec<BlockId>) = predecessors
+    let headers = (0..motion.function.blocks.len()).rev();
+    headers.for_each(|header| motion.visit(BlockId(header as u32)));
+    motion.changed
+}
+
+/// The function while instructions move.
+struct Motion<'f, M: Machine> {
+    function: &'f mut Function<M>,
+    predecessors: Lists<BlockId>,
+    dominators: DominatorTree,
+    /// By value: the block that defines it.
+    home: Vec<Option<BlockId>>,
+    /// By value: whether its instruction has been moved.
+    came: Vec<bool>,
+    /// By block: how many instructions have come to it.
+    moved: Vec<usize>,
+    /// Loops that are done, and not the one around them.
+    open: Vec<Done>,
+    changed: bool,
+}
+
+impl<M: Machine> Motion<'_, M> {
+    fn new(function: &mut Function<M>) -> Motion<'_, M> {
+        let mut home: Vec<Option<BlockId>> = vec![None; function.values.len()];
+        for id in function.block_ids() {
+            let block = function.block(id);
+            let phis = block.phis.iter().map(|phi| phi.dest);
+            let values = phis.chain(block.instrs.iter().flat_map(Instruction::written_values));
+            values.for_each(|value| home[value.index()] = Some(id));
+        }
+        let predecessors = function.predecessors();
+        Motion {
+            dominators: dominators(&predecessors, function.blocks.len()),
+            predecessors,
+            home,
+            came: vec![false; function.values.len()],
+            moved: vec![0; function.blocks.len()],
+            open: vec![],
+            changed: false,
+            function,
+        }
+    }
+
+    /// Moves the invariants of the loop with that header, if it is one.
+    fn visit(&mut self, header: BlockId) {
+        let (latches, outside): (Vec<BlockId>, Vec<BlockId>) = self
+            .predecessors
             .of(header.index())
             .iter()
             .partition(|from| **from >= header);
+        let Some(&last) = latches.iter().max() else {
+            return;
+        };
+        let extent = Extent { header, last };
         let mut inner = vec![];
-        while let Some(left) = open.pop_if(|left| left.header <= last) {
-            inner.push(left);
+        while let Some(done) = self.open.pop_if(|done| extent.contains(done.header)) {
+            inner.push(done);
         }
-        let live = |moved: &[usize]| {
-            let each = inner
-                .iter()
-                .map(|left| left.inside + left.before.map_or(0, |before| moved[before.index()]));
-            each.max().unwrap_or(0)
-        };
-        let mut left = Left {
+        let mut done = Done {
             header,
-            before: None,
-            inside: live(&moved),
+            preheader: None,
+            inside: self.live(&inner),
         };
-        let only = match outside.as_slice() {
-            &[before] => Some(before),
-            _ => None,
-        };
-        let leads = |before: &BlockId| function.block(*before).terminator.successors().count() == 1;
-        let Some(before) = only.filter(leads) else {
-            open.push(left);
-            continue;
-        };
-        // The blocks that dominate every latch, from the header down.
+        if let Some(preheader) = self.preheader(&outside) {
+            for block in self.every_round(&extent, &latches) {
+                self.move_out(block, &extent, preheader, done.inside);
+            }
+            done.preheader = Some(preheader);
+            done.inside = self.live(&inner);
+        }
+        self.open.push(done);
+    }
+
+    /// The most that live in one of these loops because of instructions that were moved.
+    fn live(&self, inner: &[Done]) -> usize {
+        let each = inner.iter().map(|done| {
+            let before = done.preheader.map_or(0, |block| self.moved[block.index()]);
+            done.inside + before
+        });
+        each.max().unwrap_or(0)
+    }
+
+    /// The only block outside that leads to a loop, if it leads nowhere else.
+    fn preheader(&self, outside: &[BlockId]) -> Option<BlockId> {
+        let &[before] = outside else { return None };
+        let successors = self.function.block(before).terminator.successors();
+        (successors.count() == 1).then_some(before)
+    }
+
+    /// The blocks that every round goes through, from the header down: those that dominate every latch.
+    fn every_round(&self, extent: &Extent, latches: &[BlockId]) -> Vec<BlockId> {
+        let at = |block: usize| BlockId(block as u32);
         let mut path = vec![];
         let ends = latches.iter().map(|latch| latch.index());
-        let mut next = ends.reduce(|a, b| dominators.meet(a, b)).map(at);
-        while let Some(block) = next.filter(|block| *block >= header) {
+        let mut next = ends.reduce(|a, b| self.dominators.meet(a, b)).map(at);
+        while let Some(block) = next.filter(|block| *block >= extent.header) {
             path.push(block);
-            next = dominators.up(block.index()).map(at);
+            next = self.dominators.up(block.index()).map(at);
         }
-        for block in path.into_iter().rev() {
-            let outside = |home: &[Option<BlockId>], value: Value| {
-                home[value.index()].is_none_or(|home| home < header || home > last)
-            };
-            let instrs = std::mem::take(&mut function.blocks[block.index()].instrs);
-            let mut kept = Vec::with_capacity(instrs.len());
-            for instr in instrs {
-                let room = moved[before.index()] + left.inside < MOST;
-                if room
-                    && instr.may_move()
-                    && instr.read_values().all(|value| outside(&home, value))
-                {
-                    let mut further = false;
-                    for value in instr.written_values() {
-                        home[value.index()] = Some(before);
-                        further |= std::mem::replace(&mut came[value.index()], true);
-                    }
-                    if further {
-                        moved[block.index()] -= 1;
-                    }
-                    function.blocks[before.index()].instrs.push(instr);
-                    moved[before.index()] += 1;
-                    changed = true;
-                } else {
-                    kept.push(instr);
-                }
-            }
-            function.blocks[block.index()].instrs = kept;
-        }
-        left.before = Some(before);
-        left.inside = live(&moved);
-        open.push(left);
+        path.reverse();
+        path
     }
-    changed
+
+    /// Moves the invariants of a block to the preheader, as long as there is room beside what lives inside already.
+    fn move_out(&mut self, block: BlockId, extent: &Extent, preheader: BlockId, inside: usize) {
+        let instrs = std::mem::take(&mut self.function.blocks[block.index()].instrs);
+        let mut kept = Vec::with_capacity(instrs.len());
+        for instr in instrs {
+            let room = self.moved[preheader.index()] + inside < MOST;
+            if !room || !self.is_invariant(&instr, extent) {
+                kept.push(instr);
+                continue;
+            }
+            let mut further = false;
+            for value in instr.written_values() {
+                self.home[value.index()] = Some(preheader);
+                further |= std::mem::replace(&mut self.came[value.index()], true);
+            }
+            if further {
+                self.moved[block.index()] -= 1;
+            }
+            self.function.blocks[preheader.index()].instrs.push(instr);
+            self.moved[preheader.index()] += 1;
+            self.changed = true;
+        }
+        self.function.blocks[block.index()].instrs = kept;
+    }
+
+    fn is_invariant(&self, instr: &M::Instr, extent: &Extent) -> bool {
+        let outside = |value: Value| {
+            let home = self.home[value.index()];
+            home.is_none_or(|home| !extent.contains(home))
+        };
+        instr.may_move() && instr.read_values().all(outside)
+    }
 }
 
 /// Edges that lead up are those of loops, which change nothing: so one walk down is enough.

@@ -213,7 +213,8 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
     /// `(to, from)` when this only copies one word to another of its class.
     fn as_copy(&self) -> Option<ToFrom<Self::Machine>>;
 
-    /// `(to, from)` when this only puts words side by side into one, if their classes are such that they fill it.
+    /// A concatenation: the wide word and its parts, lowest first. None if this is another instruction, or if the parts do
+    /// not fill the word.
     fn as_gather(&self) -> Option<Gather<Self::Machine>> {
         None
     }

@@ -75,7 +75,7 @@ impl fmt::Display for Listing {
                 place = Some(location);
                 writeln!(f, "    ; {}:{}", self.file(location), location.line)?;
             }
-            let text = self.machine.instruction_text(line.word);
+            let text = self.machine.back_end().disassemble(line.word);
             let text = text.as_deref().unwrap_or("not an instruction").trim_end();
             match line.to {
                 Some(to) => writeln!(f, "{index:5}  {:016x}  {text}  ; to {to}", line.word)?,

@@ -1,8 +1,8 @@
 //! Phi lowering: each phi becomes a variable that the predecessors write at their ends.
 //!
 //! Needs: `split_edges`.  Guarantees: no phis; a value that a phi wrote is copied from its variable at the block's start.
-//! The variables are fresh, so that copies of one edge may run in any order; the order chosen reads a phi's old value
-//! before its variable is written, which lets `allocate` give both one register.
+//! Any order of the copies of one edge is correct, since the variables are fresh. The copies are ordered so that a phi's old
+//! value is read before its variable is written, which lets `allocate` give both one register.
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
 use rustc_hash::FxHashMap as HashMap;

@@ -42,6 +42,8 @@ pub(crate) mod share_moves;
 
 pub(crate) mod hoist_invariants;
 
+pub(crate) mod variants;
+
 pub(crate) mod split_edges;
 
 pub(crate) mod lower_phis;

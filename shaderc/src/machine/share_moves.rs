@@ -1,4 +1,4 @@
-//! Value sharing: an instruction that repeats one of its block gives the earlier result.
+//! Local value numbering: an instruction that repeats one of its block gives the earlier result.
 //!
 //! Needs: SSA, legal instructions.  The IR has shared what it can see; what repeats here are moves of constants and
 //! uniforms that legalisation made, and parts of addresses that selection made. Only within a block: a constant is cheaper

@@ -12,7 +12,7 @@ use std::fmt;
 use super::function::{BlockId, Function, Value, Word};
 use super::interface::{Instruction, Machine, Reads};
 use super::liveness::live_at_ends;
-use crate::pass::Unit;
+use crate::pass::IrUnit;
 
 /// What a function may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -58,7 +58,7 @@ impl fmt::Display for Broken {
     }
 }
 
-impl<M: Machine> Unit for Function<M> {
+impl<M: Machine> IrUnit for Function<M> {
     fn broken(&self) -> Vec<String> {
         match self.form {
             // The checkers have seen to it.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use crate::ir::alias::{Base, Extent, Whole, meet};
+use crate::ir::alias::{Base, Extent, MemoryObject, may_alias};
 use crate::ir::rewrite::Replaced;
 use crate::ir::verify::aligned;
 use crate::ir::{
@@ -73,23 +73,23 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     changed
 }
 
-/// The groups of a memory that may still grow, by base.
+/// Runs of accesses to one memory object that may still grow, by base.
 #[derive(Default)]
-struct Open {
+struct PendingRuns {
     loads: HashMap<Base, Group>,
     stores: HashMap<Base, Group>,
 }
 
 /// A walk of a block, forward. A group is closed where something may not be moved over.
 #[derive(Default)]
-struct Walk {
-    open: HashMap<(Whole, Memory), Open>,
+struct BlockWalk {
+    open: HashMap<(MemoryObject, Memory), PendingRuns>,
     closed: Vec<Group>,
     begun: usize,
 }
 
 fn groups(function: &Function, block: BlockId) -> Vec<Group> {
-    let mut walk = Walk::default();
+    let mut walk = BlockWalk::default();
     for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
         walk.close_all_of(match data.op {
@@ -107,7 +107,7 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
         // Only words are joined.
         let words = access.elem == Type::W32 && access.space != Space::Global;
         let joins = load.filter(|_| words && access.memory != Memory::Volatile);
-        walk.close_before(&extent, load, joins);
+        walk.flush_conflicting(&extent, load, joins);
         if let Some(load) = joins {
             walk.join(function, *inst, at, load, &extent);
         }
@@ -118,7 +118,7 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
     walk.finish()
 }
 
-impl Walk {
+impl BlockWalk {
     /// Everything in these memories is in order here but what is constant.
     fn close_all_of(&mut self, spaces: Spaces) {
         for (((space, _), memory), open) in &mut self.open {
@@ -132,13 +132,13 @@ impl Walk {
     }
 
     /// Closes what an access may not move over: a load or a store or (none) both, that joins a group or not.
-    fn close_before(&mut self, extent: &Extent, load: Option<bool>, joins: Option<bool>) {
+    fn flush_conflicting(&mut self, extent: &Extent, load: Option<bool>, joins: Option<bool>) {
         if extent.memory == Memory::Constant {
             return;
         }
         let mut stores: Vec<Group> = vec![];
-        for ((whole, memory), open) in &mut self.open {
-            if *memory == Memory::Constant || !meet(*whole, extent.base.whole()) {
+        for ((object, memory), open) in &mut self.open {
+            if *memory == Memory::Constant || !may_alias(*object, extent.base.object()) {
                 continue;
             }
             // From the same base it is known what is written; from another anything may be meant.
@@ -172,10 +172,9 @@ impl Walk {
 
     /// The groups of loads from a base that somebody may write to.
     fn loads_from(&mut self, base: &Base) -> impl Iterator<Item = &mut Group> {
-        let own = self
-            .open
-            .iter_mut()
-            .filter(|((whole, memory), _)| *memory != Memory::Constant && *whole == base.whole());
+        let own = self.open.iter_mut().filter(|((object, memory), _)| {
+            *memory != Memory::Constant && *object == base.object()
+        });
         own.filter_map(|(_, open)| open.loads.get_mut(base))
     }
 
@@ -183,7 +182,7 @@ impl Walk {
     fn join(&mut self, function: &Function, inst: Inst, at: usize, load: bool, extent: &Extent) {
         let open = self
             .open
-            .entry((extent.base.whole(), extent.memory))
+            .entry((extent.base.object(), extent.memory))
             .or_default();
         let groups = match load {
             true => &mut open.loads,

@@ -1,8 +1,8 @@
-//! Common subexpressions: one instruction for equal ones, if it dominates them.
+//! Common subexpressions: one instruction for equal ones, if it dominates them (global value numbering).
 //!
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
 //! inside a block, with nothing between that may write what they read (`ir::alias`). What one instruction makes of one value
-//! is made again far away: a register that holds it all the way costs more.  Facts: hardware/compiler-ir.md 4.2.
+//! is rematerialised far away: a register that holds it all the way costs more.  Facts: hardware/compiler-ir.md 4.2.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -21,7 +21,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Instructions, in the order of the walk, behind which what is cheap is rather made again than kept. In large functions
+/// Instructions, in the order of the walk, beyond which a cheap value is rematerialised, not kept live. In large functions
 /// more values would live than there are registers, and more the larger they are.
 const FAR: usize = 1024;
 

@@ -104,8 +104,7 @@ impl Translator<'_> {
             let merge = match (frame.ends.contains_key(&label), frame.continuation) {
                 (true, Some(continuation)) => Merge::InCall {
                     merge,
-                    // With one predecessor it becomes a part of that.
-                    returned: (frame.returns.len() > 1).then_some(continuation),
+                    returned: Some(continuation),
                 },
                 (true, None) => Merge::At(merge),
                 (false, Some(continuation)) => Merge::At(continuation),

@@ -1,6 +1,6 @@
 //! What the back end refuses, and what would be a defect of its own.
 
-use super::allocate::AllocateError;
+use super::registers::allocate::AllocateError;
 pub use crate::machine::Unsupported;
 
 /// Why there is no machine code.

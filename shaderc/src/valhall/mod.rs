@@ -3,6 +3,7 @@
 //! `pipeline` is the page to read first: every pass, in order, and why in that order. Below, the modules stand in the
 //! order in which a shader meets them.
 
+mod back_end;
 mod error;
 mod passes;
 mod pipeline;
@@ -17,27 +18,11 @@ mod legalise;
 
 mod order;
 
-mod share_registers;
-
-mod issue_early;
-
-mod schedule;
-
-mod allocate;
+mod registers;
 
 mod lower_branches;
 
-mod scoreboard;
-
-mod assign_slots;
-
-mod insert_waits;
-
-mod insert_flow;
-
-mod mark_last_use;
-
-mod check_waits;
+mod waits;
 
 mod pack;
 
@@ -48,31 +33,16 @@ mod statistics;
 mod encode;
 
 #[cfg(test)]
-mod random_function;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_allocate;
-#[cfg(test)]
-mod tests_select;
-#[cfg(test)]
-mod tests_share_registers;
-#[cfg(test)]
-mod tests_shared;
-#[cfg(test)]
-mod tests_spill;
 
 pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord, UniformWork};
-pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
-use crate::compile::{Errors, Made};
 use crate::ir;
 use crate::machine::Listing;
-use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::{Machine, Target};
-use eitri_isa::{Arch, Syntax};
+use eitri_isa::Arch;
 
 /// Choices that change the code but not its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -106,12 +76,6 @@ pub struct Binary {
     pub statistics: Statistics,
     /// The code as text.
     pub listing: Listing,
-}
-
-/// A word of a program as text; none if it is no instruction.
-pub(crate) fn instruction_text(word: u64, arch: Arch) -> Option<String> {
-    let decoded = eitri_isa::Instr::decode(word, arch).ok()?;
-    Some(decoded.display(arch, Syntax::Mesa24).to_string())
 }
 
 /// Compiles a function that is in lowered form.
@@ -154,28 +118,5 @@ pub fn compile_with(
         statistics: statistics::count(function, &lowered.allocated),
         listing: Listing::new(Machine::Valhall(arch), function, &code),
         code,
-    }))
-}
-
-/// The whole back end, as options ask; nothing if the runner stopped before there was code.
-pub(crate) fn make(
-    ir: &ir::Function,
-    arch: Arch,
-    options: &Options,
-    runner: &mut Runner<'_>,
-) -> Result<Option<Made>, Errors> {
-    let choices = Choices {
-        register_limit: options.register_limit,
-        full_registers: options.full_registers,
-        share_registers: options.share_registers,
-    };
-    let Some(binary) = compile_with(ir, arch, choices, runner)? else {
-        return Ok(None);
-    };
-    Ok(Some(Made {
-        program: encode::encode(ir, &binary, arch)?,
-        code: binary.code,
-        statistics: crate::compile::Statistics::Valhall(binary.statistics),
-        listing: binary.listing,
     }))
 }

@@ -15,7 +15,7 @@ use super::error::Error;
 use super::mir::{
     Function, Half, Instr, Instruction as _, Modifier, Op, Operand, Part, Source, Width, Word,
 };
-use super::scoreboard::register_mask;
+use super::waits::scoreboard::register_mask;
 
 /// What an instruction of machine IR still lacks.
 #[derive(Clone, Debug)]

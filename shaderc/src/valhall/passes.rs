@@ -1,18 +1,18 @@
 //! Passes over machine IR: their names, what they do, and what they leave, one row each. Those that are `shared` stand in
 //! `machine::passes`.
 
-use super::assign_slots::assign_slots;
-use super::insert_flow::insert_flow;
-use super::insert_waits::insert_waits;
-use super::issue_early::issue_early;
 use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;
 use super::lower_branches::lower_branches;
-use super::mark_last_use::mark_last_use;
 use super::mir::Valhall;
-use super::schedule::schedule;
-use super::share_registers::{join_halves, share_registers};
+use super::order::issue_early::issue_early;
+use super::order::schedule::schedule;
+use super::registers::share_registers::{join_halves, share_registers};
+use super::waits::assign_slots::assign_slots;
+use super::waits::insert_flow::insert_flow;
+use super::waits::insert_waits::insert_waits;
+use super::waits::mark_last_use::mark_last_use;
 use crate::machine::passes::{always, passes, tells};
 use crate::pass::Changed;
 

@@ -1,18 +1,153 @@
 //! Pipeline: the passes of the back end in order, and why in that order.
 //!
-//! The runner verifies after each while there are values, and the checkers look at the answers of allocation and of waits.
+//! The order is data ([`order`]), which docs/back-ends.md prints. The runner verifies after each pass while there are
+//! values, and the checkers look at the answers of allocation and of waits.
 
 use super::Choices;
-use super::allocate::{AllocateOptions, Allocated, allocate};
-use super::check_waits::{Fences, check_waits};
 use super::error::Error;
-use super::mir::{Form, Function};
+use super::mir::{Form, Function, Valhall};
 use super::passes;
+use super::registers::allocate::{AllocateOptions, Allocated, allocate};
 use super::select::select;
 use super::statistics::spill_cost;
+use super::waits::check_waits::{Fences, check_waits};
 use crate::ir;
-use crate::pass::{Changed, Runner};
+use crate::machine::variants::{self, Base, Candidate, Variant};
+use crate::order::{self, Condition, Stage, Step};
+use crate::pass::Runner;
 use eitri_isa::Arch;
+
+/// From selection to what hoisting begins with.
+const SELECTED: &[Stage<Function, Choices>] = &[
+    Stage {
+        why: "What selection read through is dead now, and legalisation should not find homes for its constants.",
+        steps: &[
+            Step::Improve(passes::PROPAGATE_COPIES),
+            Step::Improve(passes::REMOVE_DEAD),
+        ],
+    },
+    Stage {
+        why: "Constants first: where they go decides what else an instruction may read.",
+        steps: &[Step::Run(passes::LEGALISE_CONSTANTS)],
+    },
+    Stage {
+        why: "Then the order of uniform words, which decides what has to be moved. Twice: a constant that was moved needs no \
+              word any more, and without it the others may lie differently.",
+        steps: &[Step::Times(
+            2,
+            &[
+                Step::Improve(passes::ARRANGE_FAU),
+                Step::Run(passes::LEGALISE_FAU),
+            ],
+        )],
+    },
+    Stage {
+        why: "Legalisation moves the same constant for each reader.",
+        steps: &[Step::Improve(passes::SHARE_MOVES)],
+    },
+    Stage {
+        why: "Which halves can be selected is known now.",
+        steps: &[Step::If(
+            Condition {
+                text: "values are to share registers",
+                holds: |choices| choices.share_registers,
+            },
+            &[Step::Improve(passes::SHARE_REGISTERS)],
+            &[Step::Improve(passes::JOIN_HALVES)],
+        )],
+    },
+];
+
+/// What is tried, in this order.
+const VARIANTS: &[Variant<Valhall>] = &[
+    Variant {
+        what: "loads are issued early, so that their results live longer",
+        base: Base::Best,
+        change: None,
+        last: Some(passes::ISSUE_EARLY),
+        without: None,
+    },
+    Variant {
+        what: "several values share a register",
+        base: Base::Best,
+        change: Some(passes::SHARE_REGISTERS),
+        last: Some(passes::ISSUE_EARLY),
+        without: None,
+    },
+    Variant {
+        what: "loads stay where they are",
+        base: Base::Best,
+        change: None,
+        last: None,
+        without: Some(passes::ISSUE_EARLY),
+    },
+    Variant {
+        what: "no value lives through a loop that need not",
+        base: Base::Unhoisted,
+        change: None,
+        last: None,
+        without: Some(passes::HOIST_INVARIANTS),
+    },
+    Variant {
+        what: "another order of instructions needs fewer registers",
+        base: Base::Best,
+        change: Some(passes::SCHEDULE),
+        last: None,
+        without: None,
+    },
+];
+
+/// Before allocation.
+const SPLIT: &[Stage<Function>] = &[Stage {
+    why: "Copies at edges need an edge with a place for them.",
+    steps: &[Step::Run(passes::SPLIT_EDGES)],
+}];
+
+/// From allocation to slots.
+const ALLOCATED: &[Stage<Function>] = &[Stage {
+    why: "Only now is it known which blocks hold no copies; the rest are final but for waits.",
+    steps: &[
+        Step::Improve(passes::THREAD_JUMPS),
+        Step::Improve(passes::ROTATE_LOOPS),
+        Step::Run(passes::LOWER_BRANCHES),
+        Step::Run(passes::ASSIGN_SLOTS),
+    ],
+}];
+
+/// From slots to the final instructions.
+const SLOTTED: &[Stage<Function>] = &[
+    Stage {
+        why: "Fences become waits, and are gone.",
+        steps: &[Step::Run(passes::INSERT_WAITS)],
+    },
+    Stage {
+        why: "After waits: both want the last instruction's flow, and the block's end has no other place.",
+        steps: &[Step::Run(passes::INSERT_FLOW)],
+    },
+    Stage {
+        why: "Behind the waits, on which it depends.",
+        steps: &[Step::Improve(passes::MARK_LAST_USE)],
+    },
+];
+
+/// The order of passes as text, a line a step.
+pub(super) fn order() -> String {
+    [
+        "select\n",
+        &order::print(SELECTED),
+        &format!("{}*\n", passes::HOIST_INVARIANTS.name),
+        "; The cheapest of these variants, tried in turn while registers are short:\n",
+        &variants::print(VARIANTS),
+        "; Each variant is finished:\n",
+        &order::print(SPLIT),
+        "; Phis become copies inside: not before it is known what has to be spilled.\n",
+        "allocate (spill, lower_phis, isolate_groups)\n",
+        &order::print(ALLOCATED),
+        &order::print(SLOTTED),
+        "pack\n",
+    ]
+    .concat()
+}
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -36,87 +171,23 @@ pub(super) fn lower(
     let target = runner.target;
     let mut function = runner.time("select", |()| select(ir, arch, &target))?;
     runner.after("select", &function);
-
-    // What selection read through is dead now, and legalisation should not find homes for its constants.
-    runner.improve(&mut function, passes::PROPAGATE_COPIES);
-    runner.improve(&mut function, passes::REMOVE_DEAD);
-    // Constants first: where they go decides what else an instruction may read.
-    runner.run(&mut function, passes::LEGALISE_CONSTANTS);
-    // Then the order of uniform words, which decides what has to be moved. Twice: a constant that was moved needs no
-    // word any more, and without it the others may lie differently.
-    for _ in 0..2 {
-        runner.improve(&mut function, passes::ARRANGE_FAU);
-        runner.run(&mut function, passes::LEGALISE_FAU);
-    }
-    // Legalisation moves the same constant for each reader.
-    runner.improve(&mut function, passes::SHARE_MOVES);
-    // Which halves can be selected is settled now.
-    let share = match choices.share_registers {
-        true => passes::SHARE_REGISTERS,
-        false => passes::JOIN_HALVES,
-    };
-    runner.improve(&mut function, share);
-
-    // Words then live through the loop: that may cost threads, or memory traffic.
-    let stays = (function.loop_count() > 0).then(|| function.clone());
-    let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
-    // What is loaded early lives longer too.
-    let mut early = function.clone();
-    let moved = runner.improve(&mut early, passes::ISSUE_EARLY) == Changed::Yes;
-    let Some(mut lowered) = finish(early, choices, runner)? else {
-        return Ok(None);
-    };
-    // Several values a register, where registers are dear.
-    let mut shared = lowered.is_tight().then(|| function.clone());
-    if let Some(shared) = &mut shared
-        && runner.improve(shared, passes::SHARE_REGISTERS) == Changed::Yes
-    {
-        let mut early = shared.clone();
-        runner.improve(&mut early, passes::ISSUE_EARLY);
-        match finish(early, choices, runner)? {
-            Some(second) if second.cost() < lowered.cost() => {
-                lowered = second;
-                std::mem::swap(&mut function, shared);
-            }
-            Some(_) => {}
-            None => return Ok(None),
-        }
-    }
-    if moved && lowered.is_tight() {
-        match finish(function.clone(), choices, runner)? {
-            Some(second) if second.cost() < lowered.cost() => lowered = second,
-            Some(_) => {}
-            None => return Ok(None),
-        }
-    }
-    if let Some(stays) = stays.filter(|_| hoisted && lowered.is_tight()) {
-        function = stays;
-        match finish(function.clone(), choices, runner)? {
-            Some(second) if second.cost() < lowered.cost() => lowered = second,
-            Some(_) => {}
-            None => return Ok(None),
-        }
-    }
-    // Half the threads, or memory traffic: worth trying whether another order of instructions needs fewer registers.
-    if lowered.is_tight() {
-        runner.improve(&mut function, passes::SCHEDULE);
-        match finish(function, choices, runner)? {
-            Some(second) if second.cost() < lowered.cost() => lowered = second,
-            Some(_) => {}
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(lowered))
+    order::follow(SELECTED, &mut function, &choices, runner);
+    let hoist = passes::HOIST_INVARIANTS;
+    variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
+        finish(function, choices, runner)
+    })
 }
 
-impl Lowered {
+impl Candidate for Lowered {
+    /// Threads, then spilling by how often it runs, then length.
+    type Cost = (u32, u32, usize);
+
     /// Whether it needs more than half the registers, or memory for words.
     fn is_tight(&self) -> bool {
         self.allocated.registers_per_thread > 32 || self.allocated.spills > 0
     }
 
-    /// What two ways to allocate are compared by: threads first, then spilling by how often it runs, then length.
-    fn cost(&self) -> (u32, u32, usize) {
+    fn cost(&self) -> Self::Cost {
         let memory = spill_cost(&self.function);
         let length = self
             .function
@@ -134,12 +205,10 @@ fn finish(
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
-    // Copies at edges need an edge with a place for them.
-    runner.run(&mut function, passes::SPLIT_EDGES);
+    order::follow(SPLIT, &mut function, &(), runner);
     if runner.is_over() {
         return Ok(None);
     }
-    // Phis become copies inside: not before it is known that nothing has to be spilled, or what.
     let options = AllocateOptions {
         limit: choices.register_limit,
         full_file: choices.full_registers,
@@ -151,18 +220,9 @@ fn finish(
     function.form = Form::Registers;
     runner.after("allocate", &function);
 
-    // Only now is it known which blocks hold no copies; the rest are final but for waits.
-    runner.improve(&mut function, passes::THREAD_JUMPS);
-    runner.improve(&mut function, passes::ROTATE_LOOPS);
-    runner.run(&mut function, passes::LOWER_BRANCHES);
-    runner.run(&mut function, passes::ASSIGN_SLOTS);
-    // Fences become waits, and are gone.
+    order::follow(ALLOCATED, &mut function, &(), runner);
     let fences = runner.checks().then(|| Fences::of(&function));
-    runner.run(&mut function, passes::INSERT_WAITS);
-    // After waits: both want the last instruction's flow, and the block's end has no other place.
-    runner.run(&mut function, passes::INSERT_FLOW);
-    // Last: it depends on the waits.
-    runner.improve(&mut function, passes::MARK_LAST_USE);
+    order::follow(SLOTTED, &mut function, &(), runner);
     if runner.is_over() {
         return Ok(None);
     }

@@ -6,9 +6,9 @@ use std::fmt;
 
 use eitri_isa::row::Unit;
 
-use super::allocate::Allocated;
 use super::mir::{Function, Space};
 use super::rates::{self, Rates};
+use super::registers::allocate::Allocated;
 
 /// Weight of one access to a spill slot outside loops; each loop adds as much again.
 const SPILL_WEIGHT: u32 = 10;

@@ -18,8 +18,8 @@ const CHECKERS: &[Checker] = &[
     },
     Checker {
         back_end: "valhall",
-        files: &["check_waits.rs", "check_waits"],
-        analyses: &["scoreboard", "order"],
+        files: &["waits/check_waits"],
+        analyses: &["waits/scoreboard", "order/graph"],
     },
 ];
 
@@ -41,13 +41,13 @@ fn sources(path: &Path) -> Vec<PathBuf> {
 /// The modules that hold passes, from the list of passes.
 fn passes(back_end: &Path) -> BTreeSet<String> {
     let list = std::fs::read_to_string(back_end.join("passes.rs")).expect("each back end has one");
-    let names = list
-        .lines()
-        .filter_map(|line| line.strip_prefix("use super::")?.split("::").next());
-    let names: BTreeSet<String> = names
-        .map(str::to_owned)
-        .filter(|name| name != "mir")
-        .collect();
+    // The last part of a path is the pass, or several in braces.
+    let module = |line: &str| {
+        let path = line.strip_prefix("use super::")?;
+        path.rsplit("::").nth(1).map(str::to_owned)
+    };
+    let names = list.lines().filter_map(module);
+    let names: BTreeSet<String> = names.filter(|name| name != "mir").collect();
     assert!(names.len() > 3, "{} has another form", back_end.display());
     names
 }
@@ -62,7 +62,8 @@ fn checkers_name_no_pass() {
         for analysis in checker.analyses {
             let file = back_end.join(format!("{analysis}.rs"));
             assert!(file.exists(), "{} is gone: drop it here", file.display());
-            forbidden.insert((*analysis).to_owned());
+            let name = analysis.rsplit('/').next().unwrap_or(analysis);
+            forbidden.insert(name.to_owned());
         }
         for path in checker
             .files

@@ -4,7 +4,7 @@
 //! is held by the command's tests, which have the model.
 use crate::support::divergent_program::{Outputs, Program, generate, outputs};
 use crate::support::{on_ir3, spvasm};
-use eitri_shaderc::interp::interpret;
+use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::spirv::translate;
@@ -134,4 +134,103 @@ fn adreno_runs_together_what_is_together() {
         18..44
     };
     run_seeds(seeds, ADRENO_LANES, check_on_adreno);
+}
+
+/// A called function that counts the lanes with the same key: the first lane's equals return from its loop together. The
+/// loop's merge is reached only where a constant says so, and nothing returns there.
+const ONE_RETURN_IN_A_LOOP: &str = "
+    OpCapability Shader
+    OpCapability GroupNonUniform
+    OpCapability GroupNonUniformArithmetic
+    OpCapability GroupNonUniformBallot
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main \"main\" %lane
+    OpExecutionMode %main LocalSize LANES 1 1
+    OpDecorate %lane BuiltIn SubgroupLocalInvocationId
+    OpDecorate %words ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %buffer DescriptorSet 0
+    OpDecorate %buffer Binding 0
+    OpDecorate %leaves SpecId 0
+    %void = OpTypeVoid
+    %u32 = OpTypeInt 32 0
+    %bool = OpTypeBool
+    %words = OpTypeRuntimeArray %u32
+    %block = OpTypeStruct %words
+    %pblock = OpTypePointer StorageBuffer %block
+    %pword = OpTypePointer StorageBuffer %u32
+    %pin = OpTypePointer Input %u32
+    %mainfn = OpTypeFunction %void
+    %countfn = OpTypeFunction %u32 %u32
+    %k0 = OpConstant %u32 0
+    %k1 = OpConstant %u32 1
+    %k3 = OpConstant %u32 3
+    %leaves = OpSpecConstantFalse %bool
+    %buffer = OpVariable %pblock StorageBuffer
+    %lane = OpVariable %pin Input
+    %count = OpFunction %u32 0 %countfn
+    %key = OpFunctionParameter %u32
+    %start = OpLabel
+    OpBranch %header
+    %header = OpLabel
+    OpLoopMerge %merge %next 0
+    OpBranch %body
+    %body = OpLabel
+    %first = OpGroupNonUniformBroadcastFirst %u32 %k3 %key
+    %same = OpIEqual %bool %first %key
+    OpSelectionMerge %other 0
+    OpBranchConditional %same %found %other
+    %found = OpLabel
+    %sum = OpGroupNonUniformIAdd %u32 %k3 0 %k1
+    OpReturnValue %sum
+    %other = OpLabel
+    OpBranchConditional %leaves %merge %next
+    %next = OpLabel
+    OpBranch %header
+    %merge = OpLabel
+    OpUnreachable
+    OpFunctionEnd
+    %main = OpFunction %void 0 %mainfn
+    %entry = OpLabel
+    %own = OpLoad %u32 %lane
+    %low = OpBitwiseAnd %u32 %own %k3
+    %result = OpFunctionCall %u32 %count %low
+    %place = OpAccessChain %pword %buffer %k0 %own
+    OpStore %place %result
+    OpReturn
+    OpFunctionEnd
+";
+
+#[test]
+fn lanes_that_return_from_a_loop_in_different_rounds_stay_apart() {
+    for lanes in [MALI_LANES, ADRENO_LANES] {
+        let module = spvasm::assemble(&ONE_RETURN_IN_A_LOOP.replace("LANES", &lanes.to_string()));
+        let options = options(lanes);
+        let dispatch = Dispatch {
+            groups: [1; 3],
+            push_constants: vec![],
+            step_limit: 1 << 20,
+        };
+        let buffers = || {
+            let bytes = vec![0; 4 * lanes as usize];
+            Buffers::from([((0, 0, 0), Buffer { bytes })])
+        };
+        // Each key is that of a quarter of the lanes.
+        let expected: Vec<u8> = (0..lanes).flat_map(|_| (lanes / 4).to_le_bytes()).collect();
+        let mut function = translate(&module, &options).expect("it is valid").function;
+        let mut runner = Runner::new(options.target, &[]);
+        pipeline::lower(&mut function, Robust::Off, &mut runner);
+        let mut after = buffers();
+        interpret(&function, &dispatch, &mut after)
+            .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
+        assert_eq!(after[&(0, 0, 0)].bytes, expected, "{function}");
+        if lanes == ADRENO_LANES {
+            let compiled = compile(&module, &options).expect("it compiles");
+            let mut after = buffers();
+            on_ir3::run(&compiled.program, &dispatch, &mut after)
+                .unwrap_or_else(|error| panic!("{error}\n{}", compiled.listing));
+            assert_eq!(after[&(0, 0, 0)].bytes, expected, "{}", compiled.listing);
+        }
+    }
 }

@@ -149,9 +149,16 @@ fn a_loop_whose_merge_is_not_reached_any_more_is_left_by_returning() {
     let inlined = after_folding(&inlined);
     assert!(way_out(&inlined) < next_round(&inlined), "{inlined}");
     assert!(next_round(&inlined) < behind(&inlined), "{inlined}");
-    // As long as its merge is reached, so does it.
+    // As long as its merge is reached, it ends there: behind the empty b5, which is the same place.
     let text = returns("merge b5 else b6", "%c", "jump b6");
-    assert!(after_folding(&text).to_string().contains(" else b6"));
+    let kept = after_folding(&text).to_string();
+    assert!(kept.contains("merge b6 else"), "{kept}");
+    // A place that only the merge leads to is reached as long as the merge is.
+    let behind = text.replace("jump b6\n        b3:", "jump b7\n        b3:");
+    let behind = behind + "\n        b7:\n          return";
+    let kept =
+        after_folding(&behind.replace("jump b6", "store.buffer @0.0, 8, 1\n          jump b6"));
+    assert!(kept.to_string().contains("merge b5 else unknown"), "{kept}");
 }
 
 /// Where the first instruction stands that `is_it`, by block of the layout.

@@ -4,6 +4,7 @@
 mod checkers;
 mod deep;
 mod divergence;
+mod documented_order;
 mod entry_points;
 mod errors;
 mod fences;

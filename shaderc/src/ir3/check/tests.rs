@@ -129,6 +129,35 @@ fn lanes_that_wait() {
     assert_eq!(judge(nested), Some("stack"));
 }
 
+/// Both ways lead up: lanes that go to the later one wait there until the others have come by.
+#[test]
+fn lanes_that_wait_above_where_they_parted() {
+    // Those that do not branch to `first` wait at the jump; nobody waits at `second`, which is run by those that jump.
+    let jumps = |at_jump: &str| {
+        format!(
+            "first:
+            nop
+            second:
+            nop
+            br !p0.x, #end
+            br p0.y, #first
+            {at_jump}jump #second
+            end:
+            (jp)nop
+            end"
+        )
+    };
+    assert_eq!(
+        (judge(&jumps("")), judge(&jumps("(jp)"))),
+        (Some("(jp)"), None)
+    );
+    // The same where a branch stands in place of the jump.
+    let branches = jumps("(jp)").replace("jump #second", "br p0.z, #second");
+    assert_eq!(judge(&branches), None);
+    let unmarked = branches.replace("(jp)br", "br");
+    assert_eq!(judge(&unmarked), Some("(jp)"));
+}
+
 /// The wave may leave a stretch for lanes that wait, past the one behind it, whose flag it then never sees.
 #[test]
 fn a_shared_register_where_other_lanes_go_on() {

@@ -9,39 +9,8 @@ use std::collections::BTreeMap;
 
 use super::flow::Next;
 use super::places::{Pending, Place};
+use crate::merged_ranges::MergedRanges;
 use crate::min_tree::MinTree;
-
-/// Neighbours that belong together: runs of places, each known by its first.
-struct Chained {
-    /// By place: a place of the same run, not behind it.
-    earlier: Vec<usize>,
-}
-
-impl Chained {
-    fn new(count: usize) -> Chained {
-        Chained {
-            earlier: (0..count).collect(),
-        }
-    }
-
-    /// The first place of the run that a place is in.
-    fn first(&mut self, mut place: usize) -> usize {
-        while self.earlier[place] != place {
-            self.earlier[place] = self.earlier[self.earlier[place]];
-            place = self.earlier[place];
-        }
-        place
-    }
-
-    /// Puts the places from one to another into one run.
-    fn chain(&mut self, from: usize, to: usize) {
-        let mut first = self.first(to);
-        while first > from {
-            self.earlier[first] = first - 1;
-            first = self.first(first);
-        }
-    }
-}
 
 /// By stretch: the first that may run while lanes wait at its start; none where no lane ever waits.
 pub(super) fn waits_since(next: &[Next]) -> Vec<Option<usize>> {
@@ -52,9 +21,9 @@ pub(super) fn waits_since(next: &[Next]) -> Vec<Option<usize>> {
     }
     let mut since: Vec<Option<usize>> = vec![None; count];
     // Places between the head of a loop and its end, of the loops that end before the place in question.
-    let mut loops = Chained::new(count);
+    let mut loops = MergedRanges::new(count);
     // A place and the next one, if lanes may wait behind it while it runs, but before the place in question.
-    let mut waited = Chained::new(count + 1);
+    let mut waited = MergedRanges::new(count + 1);
     for place in 0..count {
         let mut first: Option<usize> = None;
         let mut waits_from = |running: usize| {
@@ -72,10 +41,10 @@ pub(super) fn waits_since(next: &[Next]) -> Vec<Option<usize>> {
         }
         since[place] = first.map(|first| loops.first(first));
         if let Some(first) = since[place] {
-            waited.chain(first, place);
+            waited.merge(first, place);
         }
         for &head in next[place].iter().filter(|&&to| to <= place) {
-            loops.chain(head, place);
+            loops.merge(head, place);
         }
     }
     since

@@ -225,6 +225,75 @@ fn store(b: &mut Builder<'_>, access: Access, args: &[Parts]) {
     }
 }
 
+/// How an operation is done on halves of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// From others to 64 bits, and from 64 bits to others.
+    Conversion,
+    /// Half by half.
+    Halves,
+    /// Sums, products, comparisons.
+    Arithmetic,
+    Bits,
+    /// Has neither operands nor results of 64 bits: `Alu::widths` says so.
+    Never,
+}
+
+#[rustfmt::skip]
+fn family(alu: Alu) -> Family {
+    match alu {
+        Alu::Pack64 | Alu::Low64 | Alu::High64 | Alu::U2U64 | Alu::S2S64 | Alu::U2U32 | Alu::S2S32 | Alu::U2U8 | Alu::U2U16
+        | Alu::S2S16 | Alu::S64ToF | Alu::U64ToF | Alu::F2S64 | Alu::F2U64 => Family::Conversion,
+
+        Alu::IAnd | Alu::IOr | Alu::IXor | Alu::INot | Alu::BitSelect => Family::Halves,
+
+        Alu::Select | Alu::IAdd | Alu::ISub | Alu::INeg | Alu::IAbs | Alu::IMul | Alu::UMulHigh | Alu::SMulHigh | Alu::SSign
+        | Alu::SMin | Alu::SMax | Alu::UMin | Alu::UMax
+        | Alu::IEq | Alu::INe | Alu::SLt | Alu::SGe | Alu::ULt | Alu::UGe
+        | Alu::UDiv | Alu::UMod | Alu::SDiv | Alu::SRem | Alu::SMod => Family::Arithmetic,
+
+        Alu::IShl | Alu::UShr | Alu::SShr | Alu::BitReverse | Alu::BitCount | Alu::Clz | Alu::FindLsb | Alu::UFindMsb
+        | Alu::SFindMsb | Alu::BitInsert | Alu::UBitExtract | Alu::SBitExtract => Family::Bits,
+
+        Alu::UDot4x8 | Alu::SDot4x8 | Alu::RotL | Alu::REq
+        | Alu::FEq | Alu::FNe | Alu::FLt | Alu::FGe
+        | Alu::BAnd | Alu::BOr | Alu::BXor | Alu::BNot | Alu::B2I | Alu::B2F
+        | Alu::FAdd | Alu::FSub | Alu::FMul | Alu::FFma | Alu::FNeg | Alu::FAbs | Alu::FMin | Alu::FMax | Alu::FSat
+        | Alu::FFloor | Alu::FCeil | Alu::FTrunc | Alu::FRoundEven | Alu::FRcp | Alu::FRsq | Alu::FExp2 | Alu::FLog2
+        | Alu::FSin | Alu::FCos | Alu::FLdexp | Alu::FrexpMant | Alu::FrexpExp | Alu::FDiv | Alu::FSqrt | Alu::FFract
+        | Alu::FSign | Alu::FMod | Alu::FRem
+        | Alu::F2I | Alu::F2U | Alu::I2F | Alu::U2F | Alu::PackHalf | Alu::HalfLow | Alu::HalfHigh | Alu::Pack16
+        | Alu::FAdd2 | Alu::FMul2 | Alu::FFma2 | Alu::FMin2 | Alu::FMax2 | Alu::FSat2
+        | Alu::IAdd2 | Alu::ISub2 | Alu::IMul2 | Alu::IAbs2 | Alu::SMin2 | Alu::SMax2 | Alu::UMin2 | Alu::UMax2
+        | Alu::IShl2 | Alu::UShr2 | Alu::SShr2 | Alu::IEq2 | Alu::SLt2 | Alu::ULt2
+        | Alu::FQuantize16 | Alu::F2F16 | Alu::F2F32 => Family::Never,
+    }
+}
+
+/// Operands in parts.
+#[derive(Clone, Copy)]
+struct Operands<'a>(&'a [Parts]);
+
+impl Operands<'_> {
+    /// Both words of an operand.
+    fn pair(self, index: usize) -> Pair {
+        let values = &self.0[index].values;
+        [values[0], values.get(1).copied().unwrap_or(values[0])]
+    }
+
+    /// The only word of an operand, or its low one.
+    fn word(self, index: usize) -> Value {
+        self.0[index].values[0]
+    }
+}
+
+fn two(pair: Pair) -> Parts {
+    Parts {
+        ty: Type::W64,
+        values: pair.to_vec(),
+    }
+}
+
 impl Wide {
     /// A pure operation; `result` is the type that it gives.
     fn alu(&self, b: &mut Builder<'_>, alu: Alu, result: Type, args: &[Parts]) -> Parts {
@@ -233,168 +302,102 @@ impl Wide {
             let value = b.alu(alu, &whole);
             return apart(b, value);
         }
-        let first = &args[0].values;
-        let pair = |index: usize| -> Pair {
-            let values = &args[index].values;
-            [values[0], values.get(1).copied().unwrap_or(values[0])]
-        };
-        let word = |index: usize| args[index].values[0];
         let one = |value: Value| Parts::one(result, value);
-        let two = |pair: Pair| Parts {
-            ty: Type::W64,
-            values: pair.to_vec(),
-        };
-        let each = |b: &mut Builder<'_>| {
-            two([0, 1].map(|half| {
+        let operands = Operands(args);
+        match family(alu) {
+            Family::Conversion => convert(b, alu, result, args),
+            Family::Halves => two([0, 1].map(|half| {
                 let half: Vec<Value> = args.iter().map(|parts| parts.values[half]).collect();
                 b.alu(alu, &half)
-            }))
-        };
-        match alu {
-            // 64 bits from others, and others from 64 bits.
-            Alu::Pack64 => two([word(0), word(1)]),
-            Alu::Low64 => one(first[0]),
-            Alu::High64 => one(pair(0)[1]),
-            Alu::U2U64 | Alu::S2S64 => match args[0].ty {
-                Type::W64 => two(pair(0)),
-                ty => {
-                    let signed = alu == Alu::S2S64;
-                    let low = match (ty, signed) {
-                        (Type::W32, _) => word(0),
-                        (_, true) => b.alu(Alu::S2S32, &[word(0)]),
-                        (_, false) => b.alu(Alu::U2U32, &[word(0)]),
-                    };
-                    let high = match signed {
-                        true => b.alu_word(Alu::SShr, low, 31),
-                        false => b.word(0),
-                    };
-                    two([low, high])
-                }
-            },
-            Alu::U2U32 | Alu::S2S32 => one(first[0]),
-            Alu::U2U8 | Alu::U2U16 | Alu::S2S16 => one(b.alu(alu, &[first[0]])),
-            Alu::S64ToF => one(floats::from_signed(b, pair(0))),
-            Alu::U64ToF => one(floats::from_unsigned(b, pair(0))),
-            Alu::F2S64 => two(floats::to_signed(b, word(0))),
-            Alu::F2U64 => two(floats::to_unsigned(b, word(0))),
-            // Half by half.
-            Alu::IAnd | Alu::IOr | Alu::IXor | Alu::INot | Alu::BitSelect => each(b),
-            Alu::Select => two(arithmetic::select(b, word(0), pair(1), pair(2))),
-            // Sums, products, comparisons.
-            Alu::IAdd => two(arithmetic::add(b, pair(0), pair(1))),
-            Alu::ISub => two(arithmetic::subtract(b, pair(0), pair(1))),
-            Alu::INeg => two(arithmetic::negate(b, pair(0))),
-            Alu::IAbs => two(arithmetic::absolute(b, pair(0))),
-            Alu::IMul => two(arithmetic::multiply(b, pair(0), pair(1))),
-            Alu::UMulHigh => two(arithmetic::unsigned_high(b, pair(0), pair(1))),
-            Alu::SMulHigh => two(arithmetic::signed_high(b, pair(0), pair(1))),
-            Alu::SSign => two(arithmetic::sign(b, pair(0))),
-            Alu::SMin | Alu::SMax | Alu::UMin | Alu::UMax => {
-                two(arithmetic::extreme(b, alu, pair(0), pair(1)))
-            }
-            Alu::IEq | Alu::INe | Alu::SLt | Alu::SGe | Alu::ULt | Alu::UGe => {
-                one(arithmetic::compare(b, alu, pair(0), pair(1)))
-            }
-            Alu::UDiv | Alu::UMod | Alu::SDiv | Alu::SRem | Alu::SMod => {
-                two(divide::divide(b, alu, pair(0), pair(1)))
-            }
-            // Bits.
-            Alu::IShl => two(bits::left(b, pair(0), word(1))),
-            Alu::UShr | Alu::SShr => two(bits::right(b, alu, pair(0), word(1))),
-            Alu::BitReverse => {
-                let [low, high] = pair(0).map(|half| b.alu(Alu::BitReverse, &[half]));
-                two([high, low])
-            }
-            Alu::BitCount => {
-                let counts = pair(0).map(|half| b.alu(Alu::BitCount, &[half]));
-                one(b.alu(Alu::IAdd, &counts))
-            }
-            Alu::Clz => one(bits::leading_zeros(b, pair(0))),
-            Alu::FindLsb => one(bits::lowest(b, pair(0))),
-            Alu::UFindMsb => one(bits::highest(b, pair(0))),
-            Alu::SFindMsb => {
-                let sign = b.alu_word(Alu::SShr, pair(0)[1], 31);
-                let magnitude = pair(0).map(|half| b.alu(Alu::IXor, &[half, sign]));
-                one(bits::highest(b, magnitude))
-            }
-            Alu::BitInsert => two(bits::insert(b, pair(0), pair(1), word(2), word(3))),
-            Alu::UBitExtract | Alu::SBitExtract => {
-                two(bits::extract(b, alu, pair(0), word(1), word(2)))
-            }
-            // None of these has operands or results of 64 bits: `Alu::widths` says so.
-            Alu::UDot4x8
-            | Alu::SDot4x8
-            | Alu::RotL
-            | Alu::REq
-            | Alu::FEq
-            | Alu::FNe
-            | Alu::FLt
-            | Alu::FGe
-            | Alu::BAnd
-            | Alu::BOr
-            | Alu::BXor
-            | Alu::BNot
-            | Alu::B2I
-            | Alu::B2F
-            | Alu::FAdd
-            | Alu::FSub
-            | Alu::FMul
-            | Alu::FFma
-            | Alu::FNeg
-            | Alu::FAbs
-            | Alu::FMin
-            | Alu::FMax
-            | Alu::FSat
-            | Alu::FFloor
-            | Alu::FCeil
-            | Alu::FTrunc
-            | Alu::FRoundEven
-            | Alu::FRcp
-            | Alu::FRsq
-            | Alu::FExp2
-            | Alu::FLog2
-            | Alu::FSin
-            | Alu::FCos
-            | Alu::FLdexp
-            | Alu::FrexpMant
-            | Alu::FrexpExp
-            | Alu::FDiv
-            | Alu::FSqrt
-            | Alu::FFract
-            | Alu::FSign
-            | Alu::FMod
-            | Alu::FRem
-            | Alu::F2I
-            | Alu::F2U
-            | Alu::I2F
-            | Alu::U2F
-            | Alu::PackHalf
-            | Alu::HalfLow
-            | Alu::HalfHigh
-            | Alu::Pack16
-            | Alu::FAdd2
-            | Alu::FMul2
-            | Alu::FFma2
-            | Alu::FMin2
-            | Alu::FMax2
-            | Alu::FSat2
-            | Alu::IAdd2
-            | Alu::ISub2
-            | Alu::IMul2
-            | Alu::IAbs2
-            | Alu::SMin2
-            | Alu::SMax2
-            | Alu::UMin2
-            | Alu::UMax2
-            | Alu::IShl2
-            | Alu::UShr2
-            | Alu::SShr2
-            | Alu::IEq2
-            | Alu::SLt2
-            | Alu::ULt2
-            | Alu::FQuantize16
-            | Alu::F2F16
-            | Alu::F2F32 => one(first[0]),
+            })),
+            Family::Arithmetic => arithmetic(b, alu, result, operands),
+            Family::Bits => of_bits(b, alu, result, operands),
+            Family::Never => one(operands.word(0)),
         }
+    }
+}
+
+/// An operation of [`Family::Conversion`].
+fn convert(b: &mut Builder<'_>, alu: Alu, result: Type, args: &[Parts]) -> Parts {
+    let operands = Operands(args);
+    let (word, pair) = (operands.word(0), operands.pair(0));
+    let one = |value: Value| Parts::one(result, value);
+    match alu {
+        Alu::Pack64 => two([word, operands.word(1)]),
+        Alu::High64 => one(pair[1]),
+        Alu::U2U64 | Alu::S2S64 if args[0].ty == Type::W64 => two(pair),
+        Alu::U2U64 | Alu::S2S64 => {
+            let signed = alu == Alu::S2S64;
+            let low = match (args[0].ty, signed) {
+                (Type::W32, _) => word,
+                (_, true) => b.alu(Alu::S2S32, &[word]),
+                (_, false) => b.alu(Alu::U2U32, &[word]),
+            };
+            let high = if signed {
+                b.alu_word(Alu::SShr, low, 31)
+            } else {
+                b.word(0)
+            };
+            two([low, high])
+        }
+        Alu::U2U8 | Alu::U2U16 | Alu::S2S16 => one(b.alu(alu, &[word])),
+        Alu::S64ToF => one(floats::from_signed(b, pair)),
+        Alu::U64ToF => one(floats::from_unsigned(b, pair)),
+        Alu::F2S64 => two(floats::to_signed(b, word)),
+        Alu::F2U64 => two(floats::to_unsigned(b, word)),
+        // Those that cut the high word off.
+        _ => one(word),
+    }
+}
+
+/// An operation of [`Family::Arithmetic`].
+fn arithmetic(b: &mut Builder<'_>, alu: Alu, result: Type, operands: Operands<'_>) -> Parts {
+    let pair = |index: usize| operands.pair(index);
+    match alu {
+        Alu::Select => two(arithmetic::select(b, operands.word(0), pair(1), pair(2))),
+        Alu::IAdd => two(arithmetic::add(b, pair(0), pair(1))),
+        Alu::ISub => two(arithmetic::subtract(b, pair(0), pair(1))),
+        Alu::INeg => two(arithmetic::negate(b, pair(0))),
+        Alu::IAbs => two(arithmetic::absolute(b, pair(0))),
+        Alu::IMul => two(arithmetic::multiply(b, pair(0), pair(1))),
+        Alu::UMulHigh => two(arithmetic::unsigned_high(b, pair(0), pair(1))),
+        Alu::SMulHigh => two(arithmetic::signed_high(b, pair(0), pair(1))),
+        Alu::SSign => two(arithmetic::sign(b, pair(0))),
+        Alu::SMin | Alu::SMax | Alu::UMin | Alu::UMax => {
+            two(arithmetic::extreme(b, alu, pair(0), pair(1)))
+        }
+        Alu::UDiv | Alu::UMod | Alu::SDiv | Alu::SRem | Alu::SMod => {
+            two(divide::divide(b, alu, pair(0), pair(1)))
+        }
+        _ => Parts::one(result, arithmetic::compare(b, alu, pair(0), pair(1))),
+    }
+}
+
+/// An operation of [`Family::Bits`].
+fn of_bits(b: &mut Builder<'_>, alu: Alu, result: Type, operands: Operands<'_>) -> Parts {
+    let one = |value: Value| Parts::one(result, value);
+    let word = |index: usize| operands.word(index);
+    let x = operands.pair(0);
+    match alu {
+        Alu::IShl => two(bits::left(b, x, word(1))),
+        Alu::UShr | Alu::SShr => two(bits::right(b, alu, x, word(1))),
+        Alu::BitReverse => {
+            let [low, high] = x.map(|half| b.alu(Alu::BitReverse, &[half]));
+            two([high, low])
+        }
+        Alu::BitCount => {
+            let counts = x.map(|half| b.alu(Alu::BitCount, &[half]));
+            one(b.alu(Alu::IAdd, &counts))
+        }
+        Alu::Clz => one(bits::leading_zeros(b, x)),
+        Alu::FindLsb => one(bits::lowest(b, x)),
+        Alu::UFindMsb => one(bits::highest(b, x)),
+        Alu::SFindMsb => {
+            let sign = b.alu_word(Alu::SShr, x[1], 31);
+            let magnitude = x.map(|half| b.alu(Alu::IXor, &[half, sign]));
+            one(bits::highest(b, magnitude))
+        }
+        Alu::BitInsert => two(bits::insert(b, x, operands.pair(1), word(2), word(3))),
+        _ => two(bits::extract(b, alu, x, word(1), word(2))),
     }
 }

@@ -155,7 +155,7 @@ struct Spilled<'f, M: Machine> {
     spills: &'f Spills,
 }
 
-/// Places all that is there, without spilling any more. What is spilled only in the last file: the others are hopeless.
+/// Places all that is there, without spilling any more. After spilling only the largest file is tried.
 fn place<M: Machine>(
     function: &mut Function<M>,
     options: AllocateOptions<'_>,

@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use eitri_isa::Arch;
 use rustc_hash::FxHashMap as HashMap;
 
+use super::back_end::WARP;
 use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
@@ -39,7 +40,7 @@ use super::mir::{
 };
 use crate::ir;
 use crate::lists::Lists;
-use crate::target::{Target, WARP};
+use crate::target::Target;
 
 /// State of a selection.
 struct Selector<'a> {

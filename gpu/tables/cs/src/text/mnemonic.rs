@@ -125,3 +125,20 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     }
     Some(row[b.len()])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_up_to_the_greatest_length() {
+        let name = "A".repeat(LONGEST);
+        let changed = format!("{}B", &name[1..]);
+        assert_eq!(distance(&name, &name), Some(0));
+        assert_eq!(distance(&changed, &name), Some(1));
+        assert_eq!(distance(&name, &changed[1..]), Some(2));
+        let longer = "A".repeat(LONGEST + 1);
+        assert_eq!(distance(&longer, &name), None);
+        assert_eq!(distance(&name, &longer), None);
+    }
+}

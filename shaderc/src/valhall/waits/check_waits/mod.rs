@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use self::in_flight::InFlight;
-use super::mir::{
+use crate::valhall::mir::{
     BlockId, Flow, Function, Instr, Message, Modifier, Op, Operand, Source, Space, Terminator,
 };
 
@@ -236,8 +236,8 @@ fn is_jump(instr: &Instr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::valhall::insert_flow::insert_flow;
     use crate::valhall::lower_branches::lower_branches;
+    use crate::valhall::waits::insert_flow::insert_flow;
 
     #[test]
     fn a_branch_may_decide_by_a_uniform_word() {

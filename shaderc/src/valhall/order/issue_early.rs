@@ -7,14 +7,14 @@
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::mir::{Block, Function, Instr, Instruction, Message, Value, Word};
-use super::order::{Graph, reorder};
 use crate::machine::liveness::live_at_ends;
+use crate::valhall::mir::{Block, Function, Instr, Instruction, Message, Value, Word};
+use crate::valhall::order::graph::{Graph, reorder};
 
 /// Words that may live where a load moves up: three quarters of half the file, since vectors need words in a row.
-const MOST_LIVE: usize = 24;
+const REGISTER_BUDGET: usize = 24;
 /// Instructions that may move up with a load: those that make its address.
-const MOST_NEEDED: usize = 8;
+const MOST_IN_SLICE: usize = 8;
 /// Loads that are looked at from one place.
 const WINDOW: usize = 8;
 
@@ -65,7 +65,7 @@ struct Early<'b> {
     /// How many words live now.
     live: usize,
     /// Results of loads that nothing has read yet: whoever does waits.
-    under_way: HashSet<Value>,
+    in_flight: HashSet<Value>,
 }
 
 impl<'b> Early<'b> {
@@ -93,7 +93,7 @@ impl<'b> Early<'b> {
             order: Vec::with_capacity(block.instrs.len()),
             live: entering.count(),
             readers,
-            under_way: HashSet::default(),
+            in_flight: HashSet::default(),
         }
     }
 
@@ -125,46 +125,46 @@ impl<'b> Early<'b> {
             if self.done[load] || load < place {
                 continue;
             }
-            let Some(needed) = self.needed(load) else {
+            let Some(slice) = self.address_slice(load) else {
                 continue;
             };
-            let written = needed
+            let written = slice
                 .iter()
                 .map(|index| self.block.instrs[*index].dests.len());
-            if self.live + written.sum::<usize>() > MOST_LIVE {
+            if self.live + written.sum::<usize>() > REGISTER_BUDGET {
                 return;
             }
-            needed.into_iter().for_each(|index| self.emit(index));
+            slice.into_iter().for_each(|index| self.emit(index));
         }
     }
 
     /// A load and what must still come before it, in order; none where that is much, or would wait for a load.
-    fn needed(&self, load: usize) -> Option<Vec<usize>> {
-        let mut needed = vec![load];
+    fn address_slice(&self, load: usize) -> Option<Vec<usize>> {
+        let mut slice = vec![load];
         let mut seen = 0;
-        while let Some(&index) = needed.get(seen) {
+        while let Some(&index) = slice.get(seen) {
             seen += 1;
             let instr = &self.block.instrs[index];
             if instr
                 .read_values()
-                .any(|value| self.under_way.contains(&value))
+                .any(|value| self.in_flight.contains(&value))
             {
                 return None;
             }
             for earlier in &self.graph.before[index] {
-                if self.done[*earlier] || needed.contains(earlier) {
+                if self.done[*earlier] || slice.contains(earlier) {
                     continue;
                 }
                 if self.block.instrs[*earlier].op.message() != Message::No
-                    || needed.len() > MOST_NEEDED
+                    || slice.len() > MOST_IN_SLICE
                 {
                     return None;
                 }
-                needed.push(*earlier);
+                slice.push(*earlier);
             }
         }
-        needed.sort_unstable();
-        Some(needed)
+        slice.sort_unstable();
+        Some(slice)
     }
 
     fn emit(&mut self, index: usize) {
@@ -172,7 +172,7 @@ impl<'b> Early<'b> {
         self.order.push(index);
         let instr = &self.block.instrs[index];
         each_once(instr.read_values(), |value| {
-            self.under_way.remove(&value);
+            self.in_flight.remove(&value);
             if let Some(readers) = self.readers.get_mut(&value) {
                 *readers -= 1;
                 self.live -= usize::from(*readers == 0);
@@ -183,7 +183,7 @@ impl<'b> Early<'b> {
                 self.live += 1;
             }
             if instr.op.message() == Message::Load {
-                self.under_way.insert(value);
+                self.in_flight.insert(value);
             }
         }
     }

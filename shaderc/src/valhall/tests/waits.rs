@@ -2,16 +2,16 @@
 
 use proptest::prelude::*;
 
-use super::allocate::AllocateOptions;
-use super::assign_slots::assign_slots;
-use super::check_waits::{Fences, Unsafe, check_waits};
-use super::insert_flow::insert_flow;
-use super::insert_waits::insert_waits;
-use super::lower_branches::lower_branches;
-use super::mark_last_use::mark_last_use;
-use super::mir::Function;
-use super::random_function::{Random, allocate_all};
 use crate::machine::parse;
+use crate::valhall::lower_branches::lower_branches;
+use crate::valhall::mir::Function;
+use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::tests::random_function::{Random, allocate_all};
+use crate::valhall::waits::assign_slots::assign_slots;
+use crate::valhall::waits::check_waits::{Fences, Unsafe, check_waits};
+use crate::valhall::waits::insert_flow::insert_flow;
+use crate::valhall::waits::insert_waits::insert_waits;
+use crate::valhall::waits::mark_last_use::mark_last_use;
 
 /// Runs the passes after allocation on a text whose lines say what becomes of them.
 #[track_caller]
@@ -22,7 +22,7 @@ fn check(text: &str) {
     });
 }
 
-pub(super) fn finish(function: &mut Function) -> Fences {
+pub(in crate::valhall) fn finish(function: &mut Function) -> Fences {
     lower_branches(function);
     assign_slots(function);
     let fences = Fences::of(function);
@@ -40,6 +40,29 @@ fn a_reader_waits_on_the_instruction_before() {
           r1 = IADD.u32 r5, r5                              ; expect: IADD.u32.wait0 ^r5, ^r5
           r2 = IADD.u32 r0, r1
           STORE.i32 @r2, [r8:r9], imm:0, space:buffer       ; expect: STORE.i32.end @r2, ^[r8:r9]
+          end",
+    );
+}
+
+/// What comes round differs from what is known in the register alone: the slot is the same, and so is the memory.
+#[test]
+fn a_reader_in_a_loop_waits_for_another_load_of_the_round_before() {
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer
+          jump b1
+        b1:
+          r5 = IADD.u32 r6, r6
+          jump b2
+        b2:
+          r7 = IADD.u32 r1, r1  ; expect: r7 = IADD.u32
+          branch r9, b3, b4
+        b3:
+          r1 = LD_BUFFER.i32 r4, u0, space:buffer
+          jump b1
+        b4:
+          r2 = IADD.u32 r0, r7
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer
           end",
     );
 }

@@ -1,7 +1,7 @@
 //! Spilling of small functions as text: what is stored, brought back, made again and joined.
 
-use super::mir::{Form, Function, REGISTER_BYTES, verify};
 use crate::machine::spill::{check_spilled, spill_ssa};
+use crate::valhall::mir::{Form, Function, REGISTER_BYTES, verify};
 
 /// The function after it was spilled to so many registers.
 #[track_caller]

@@ -3,10 +3,10 @@
 //!
 //! Facts: hardware/compiler-abi.md 3.10.
 
-use super::mir::{Function, Instruction as _, REGISTER_BYTES, Register, Valhall};
-use super::scoreboard::register_mask;
 use crate::machine::allocate::{self, RegisterFile};
 use crate::pass::Runner;
+use crate::valhall::mir::{Function, Instruction as _, REGISTER_BYTES, Register, Valhall};
+use crate::valhall::waits::scoreboard::register_mask;
 
 /// Why there is no allocation.
 pub(crate) type AllocateError = allocate::AllocateError<Valhall>;

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::allocate::AllocateOptions;
 use crate::valhall::mir::{Form, Function, Instruction as _, verify};
-use crate::valhall::random_function::{Random, allocate_all};
+use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::tests::random_function::{Random, allocate_all};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]

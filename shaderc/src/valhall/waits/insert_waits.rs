@@ -8,10 +8,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::insert_flow::flow_at_end;
-use super::mir::{BlockId, Flow, Function, Instr, Message, Op};
-use super::scoreboard::Scoreboard;
 use crate::lists::Lists;
+use crate::valhall::mir::{BlockId, Flow, Function, Instr, Message, Op};
+use crate::valhall::waits::insert_flow::flow_at_end;
+use crate::valhall::waits::scoreboard::Scoreboard;
 
 /// Waits that instructions carry for a later block: by block and place in it, the slots.
 type Early = BTreeMap<(BlockId, usize), u8>;

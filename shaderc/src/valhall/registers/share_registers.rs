@@ -11,10 +11,10 @@
 use eitri_isa::row::{DestKind, Kind, Source as SourceRow, Type};
 use eitri_isa::{Arch, Lanes, Select};
 
-use super::mir::{
+use crate::lists::Lists;
+use crate::valhall::mir::{
     Function, Instr, Instruction as _, Modifier, Op, Operand, Part, Source, Value, Width, Word,
 };
-use crate::lists::Lists;
 
 /// How an instruction makes less than a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::{Fences, Unsafe, check_waits};
-use crate::valhall::allocate::AllocateOptions;
 use crate::valhall::mir::{Flow, Function, Instr, Instruction as _, Message, Op, Space, Word};
-use crate::valhall::random_function::{Random, allocate_all};
-use crate::valhall::tests::finish;
+use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::tests::random_function::{Random, allocate_all};
+use crate::valhall::tests::waits::finish;
 
 /// Numbers from a seed.
 struct Numbers(u64);

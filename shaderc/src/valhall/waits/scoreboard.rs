@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mir::{Flow, Instr, Instruction as _, Message, Space, Word};
+use crate::valhall::mir::{Flow, Instr, Instruction as _, Message, Space, Word};
 
 /// How many slots messages share.
 pub(crate) const GENERAL_SLOTS: usize = 3;

@@ -4,8 +4,8 @@
 //! `reconverge` after the last of every block after which the set of running lanes may change. One instruction has
 //! one flow, so a NOP carries the second.  Facts: hardware/compiler-backend.md 8.4, hardware/valhall-isa.md 12.3.
 
-use super::mir::{BlockId, Flow, Function, Instr, Op};
 use crate::lists::Lists;
+use crate::valhall::mir::{BlockId, Flow, Function, Instr, Op};
 
 /// The flow that the end of a block needs.
 pub(crate) fn flow_at_end(function: &Function, predecessors: &Lists<BlockId>, id: BlockId) -> Flow {

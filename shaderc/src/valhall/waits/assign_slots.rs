@@ -6,8 +6,8 @@
 //! shared memory have the slot that loads don't have then, so that it does not wait for stores to buffers.
 //! Facts: hardware/compiler-backend.md 8.1, hardware/compiler-optimization.md 1.15.
 
-use super::mir::{Function, Instr, Instruction as _, Message, Space};
-use super::scoreboard::register_mask;
+use crate::valhall::mir::{Function, Instr, Instruction as _, Message, Space};
+use crate::valhall::waits::scoreboard::register_mask;
 
 /// The slot of barriers.
 const BARRIER: u8 = 7;

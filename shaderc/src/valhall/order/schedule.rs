@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::mir::{Block, Function, Instruction, Value, Word};
-use super::order::{Graph, reorder};
 use crate::machine::liveness::live_at_ends;
+use crate::valhall::mir::{Block, Function, Instruction, Value, Word};
+use crate::valhall::order::graph::{Graph, reorder};
 
 /// Schedules all blocks. True when any changed.
 pub(crate) fn schedule(function: &mut Function) -> bool {

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::mir::{BlockId, Function, Instr, Instruction as _, Part, Word};
-use super::scoreboard::{GENERAL_SLOTS, register_mask};
+use crate::valhall::mir::{BlockId, Function, Instr, Instruction as _, Part, Word};
+use crate::valhall::waits::scoreboard::{GENERAL_SLOTS, register_mask};
 
 /// By slot: registers that messages may still be reading as staging.
 type Reading = [u64; GENERAL_SLOTS];

@@ -5,14 +5,14 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::mir::{Block, Instr, Instruction, Message, Space, Value, Word};
+use crate::valhall::mir::{Block, Instr, Instruction, Message, Space, Value, Word};
 
 /// What must stay behind what.
-pub(super) struct Graph {
+pub(in crate::valhall) struct Graph {
     /// By instruction: those that must come before it.
-    pub(super) before: Vec<Vec<usize>>,
+    pub(in crate::valhall) before: Vec<Vec<usize>>,
     /// By instruction: how many must still come after it.
-    pub(super) after: Vec<usize>,
+    pub(in crate::valhall) after: Vec<usize>,
     /// By instruction: the one that it was last put before, so that it is put there once.
     last: Vec<usize>,
 }
@@ -27,7 +27,7 @@ impl Graph {
     }
 
     /// That of a block. Copies of words that arrive in registers keep their place.
-    pub(super) fn build(block: &Block, preloaded: &[Word]) -> Graph {
+    pub(in crate::valhall) fn build(block: &Block, preloaded: &[Word]) -> Graph {
         let count = block.instrs.len();
         let mut graph = Graph {
             before: vec![Vec::new(); count],
@@ -101,7 +101,7 @@ impl Graph {
 }
 
 /// Puts the instructions of a block into an order: the number of each, once.
-pub(super) fn reorder(block: &mut Block, order: &[usize]) {
+pub(in crate::valhall) fn reorder(block: &mut Block, order: &[usize]) {
     let instrs = std::mem::take(&mut block.instrs);
     let mut instrs: Vec<Option<Instr>> = instrs.into_iter().map(Some).collect();
     block.instrs = order

@@ -2,14 +2,14 @@
 
 #![cfg(test)]
 
-use super::allocate::{AllocateError, AllocateOptions, Allocated, allocate};
-use super::mir::{
-    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Select, Source,
-    Sources, Space, Terminator, Value, Width, Word, Words,
-};
 use crate::machine::split_edges::split_edges;
 use crate::pass::Runner;
 use crate::target::Target;
+use crate::valhall::mir::{
+    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Select, Source,
+    Sources, Space, Terminator, Value, Width, Word, Words,
+};
+use crate::valhall::registers::allocate::{AllocateError, AllocateOptions, Allocated, allocate};
 use smallvec::smallvec;
 
 /// Builds a random function from a list of choices.

@@ -1,13 +1,13 @@
 //! Values that share registers: which they are, where they come to lie, and how that is said to the hardware.
 
-use super::allocate::AllocateOptions;
-use super::assign_slots::assign_slots;
-use super::mark_last_use::mark_last_use;
-use super::mir::{Form, Function, verify};
-use super::pack::pack;
-use super::random_function::allocate_all;
-use super::share_registers::{join_halves, share_registers};
 use crate::machine::parse::read;
+use crate::valhall::mir::{Form, Function, verify};
+use crate::valhall::pack::pack;
+use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::registers::share_registers::{join_halves, share_registers};
+use crate::valhall::tests::random_function::allocate_all;
+use crate::valhall::waits::assign_slots::assign_slots;
+use crate::valhall::waits::mark_last_use::mark_last_use;
 use eitri_isa::{Arch, Syntax};
 
 /// Which values became halves, as they are listed, and the whole text.
@@ -242,7 +242,8 @@ b0:
 
 #[test]
 fn what_a_half_has_not_is_not_packed() {
-    let function = read::<super::mir::Valhall>("b0:\n r0 = FADD.v2f16 r1h1, r1h0.h10\n end");
+    let function =
+        read::<crate::valhall::mir::Valhall>("b0:\n r0 = FADD.v2f16 r1h1, r1h0.h10\n end");
     let error = pack(&function, Arch::V10).expect_err("it selects what is not there");
     assert_eq!(
         error.to_string(),

@@ -1,0 +1,199 @@
+//! Which loops are unrolled: how many rounds they make, and what that may cost.
+
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::interp::eval::eval;
+use crate::ir::cfg::Cfg;
+use crate::ir::loops::{Body, Loop, Loops};
+use crate::ir::{BlockId, Function, Op, Terminator, Value};
+
+/// What a loop may become. The round in which it is left counts.
+struct Budget {
+    rounds: u32,
+    instructions: usize,
+}
+
+/// Of an ordinary loop: where the loop's own cost weighs, and neighbouring accesses may merge.
+const ORDINARY: Budget = Budget {
+    rounds: 33,
+    instructions: 768,
+};
+/// Of a loop that loads from places which are then constant: neighbours merge, and what they have in common is loaded once.
+const LOADING: Budget = Budget {
+    rounds: 33,
+    instructions: 2048,
+};
+/// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory. Only if no other
+/// access keeps the variable in memory all the same.
+const INDEXING: Budget = Budget {
+    rounds: 129,
+    instructions: 4096,
+};
+
+/// Instructions and terminators of a loop.
+pub(super) fn size(function: &Function, body: &Body) -> usize {
+    let blocks = body.blocks().iter();
+    blocks
+        .map(|block| function.block(*block).insts.len() + 1)
+        .sum()
+}
+
+/// How often the loop's body begins, if that is known and worth the code.
+pub(super) fn rounds(
+    function: &Function,
+    cfg: &Cfg,
+    own: Loop<'_>,
+    body: &Body,
+    indexed_by_induction: &[bool],
+) -> Option<u32> {
+    let &[latch] = own.latches() else {
+        return None;
+    };
+    let insts = || {
+        let blocks = body.blocks().iter();
+        blocks.flat_map(|block| &function.block(*block).insts)
+    };
+    let counted = own.natural().iter().find_map(|block| {
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        } = function.block(*block).terminator
+        else {
+            return None;
+        };
+        let stays = own.goes_round(then);
+        if stays == own.goes_round(otherwise) || !cfg.dominates(*block, latch) {
+            return None;
+        }
+        let most = INDEXING.rounds;
+        simulate(function, own.header(), latch, condition, stays, most)
+    })?;
+    // Whether a variable is indexed by what is then constant.
+    let mut known = start(function, own.header(), latch);
+    let indexing = insts().any(|inst| {
+        let data = function.inst(*inst);
+        let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
+            return false;
+        };
+        indexed_by_induction[var.index()]
+            && function.as_word(data.args[0]).is_none()
+            && evaluate(function, &mut known, data.args[0], DEPTH).is_some()
+    });
+    let mut loading = || {
+        insts().any(|inst| {
+            let data = function.inst(*inst);
+            let Op::Load(access) = data.op else {
+                return false;
+            };
+            let offset = data.args[access.address_operands() - 1];
+            function.as_word(offset).is_none()
+                && evaluate(function, &mut known, offset, DEPTH).is_some()
+        })
+    };
+    let budget = match indexing {
+        true => INDEXING,
+        false if loading() => LOADING,
+        false => ORDINARY,
+    };
+    let size = size(function, body);
+    let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
+    fits.then_some(counted)
+}
+
+/// By variable: whether every index of it is constant or follows from counters of the loops around it.
+pub(super) fn vars_indexed_by_induction(
+    function: &Function,
+    loops: &Loops<'_>,
+    cfg: &Cfg,
+) -> Vec<bool> {
+    let mut indexed_by_induction = vec![true; function.vars().count()];
+    for (block, inst) in function.placed_insts() {
+        let data = function.inst(inst);
+        let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
+            continue;
+        };
+        if !indexed_by_induction[var.index()] || function.as_word(data.args[0]).is_some() {
+            continue;
+        }
+        let mut known = HashMap::default();
+        let mut around = cfg.innermost_loop(block);
+        while let Some(number) = around {
+            let own = loops.get(number);
+            if let &[latch] = own.latches() {
+                known.extend(start(function, own.header(), latch));
+            }
+            around = cfg.loops[number].parent;
+        }
+        indexed_by_induction[var.index()] =
+            evaluate(function, &mut known, data.args[0], DEPTH).is_some();
+    }
+    indexed_by_induction
+}
+
+/// The header's phis that are constant in the first round.
+fn start(function: &Function, header: BlockId, latch: BlockId) -> HashMap<Value, u64> {
+    let mut known = HashMap::default();
+    for phi in &function.block(header).phis {
+        let mut entering = phi.sources.iter().filter(|(from, _)| *from != latch);
+        if let (Some((_, value)), None) = (entering.next(), entering.next())
+            && let Some(bits) = function.as_bits(*value)
+        {
+            known.insert(phi.result, bits);
+        }
+    }
+    known
+}
+
+/// Counts rounds until the condition leaves the loop.
+fn simulate(
+    function: &Function,
+    header: BlockId,
+    latch: BlockId,
+    condition: Value,
+    stay: bool,
+    most: u32,
+) -> Option<u32> {
+    let mut known = start(function, header, latch);
+    for round in 1..=most {
+        let mut memo = known.clone();
+        let stays = evaluate(function, &mut memo, condition, DEPTH)? != 0;
+        if stays != stay {
+            return Some(round);
+        }
+        let mut next = HashMap::default();
+        for phi in &function.block(header).phis {
+            let source = phi.sources.iter().find(|(from, _)| *from == latch);
+            let bits = source.and_then(|(_, value)| evaluate(function, &mut memo, *value, DEPTH));
+            if let Some(bits) = bits {
+                next.insert(phi.result, bits);
+            }
+        }
+        known = next;
+    }
+    None
+}
+
+/// Deepest expression that is evaluated.
+const DEPTH: u32 = 32;
+
+/// The bits of a value, if they follow from what is known.
+fn evaluate(
+    function: &Function,
+    known: &mut HashMap<Value, u64>,
+    value: Value,
+    depth: u32,
+) -> Option<u64> {
+    if let Some(bits) = function.as_bits(value).or(known.get(&value).copied()) {
+        return Some(bits);
+    }
+    let data = function.def_inst(value)?;
+    let Op::Alu(alu) = data.op else { return None };
+    let mut args = [0; 4];
+    for (arg, value) in args.iter_mut().zip(&data.args) {
+        *arg = evaluate(function, known, *value, depth.checked_sub(1)?)?;
+    }
+    let bits = eval(alu, function.width(data), args);
+    known.insert(value, bits);
+    Some(bits)
+}

@@ -1,0 +1,86 @@
+//! This back end's row: what the compiler asks of it.
+//!
+//! Facts: hardware/compiler-abi.md 1.2 (tables), 4 (uniform words).
+
+use eitri_isa::{Arch, Syntax};
+
+use super::{Choices, compile_with, encode, passes, pipeline};
+use crate::back_end::BackEnd;
+use crate::compile::{Errors, Made, Statistics};
+use crate::ir::{Alu, Function, Lanes};
+use crate::options::Options;
+use crate::pass::{PassRow, Runner};
+use crate::target::Limits;
+
+/// Subgroups are warps.
+pub(super) const WARP: Lanes = Lanes::DEFAULT;
+
+impl BackEnd for Arch {
+    fn name(&self) -> &'static str {
+        "Valhall"
+    }
+
+    fn passes(&self) -> &'static [PassRow] {
+        passes::PASSES
+    }
+
+    fn order(&self) -> String {
+        pipeline::order()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            uniform_words: 128,
+            uniform_buffer_reach: eitri_program::FauWord::BUFFER_REACH,
+            push_constant_bytes: 256,
+            shared_bytes: 32 * 1024,
+            // A set's table is one more than its number, and tables from 12 on have other meanings.
+            descriptor_sets: 11,
+            descriptors: 1 << 20,
+        }
+    }
+
+    fn lanes(&self) -> Lanes {
+        WARP
+    }
+
+    fn halves(&self) -> &'static [Alu] {
+        &[]
+    }
+
+    fn pairs_halves(&self) -> bool {
+        true
+    }
+
+    /// A lane reads another one's register at once, so scans of ballots and shuffles are quicker.
+    fn has_scans(&self) -> bool {
+        false
+    }
+
+    fn compile(
+        &self,
+        function: &Function,
+        options: &Options,
+        runner: &mut Runner<'_>,
+    ) -> Result<Option<Made>, Errors> {
+        let choices = Choices {
+            register_limit: options.register_limit,
+            full_registers: options.full_registers,
+            share_registers: options.share_registers,
+        };
+        let Some(binary) = compile_with(function, *self, choices, runner)? else {
+            return Ok(None);
+        };
+        Ok(Some(Made {
+            program: encode::encode(function, &binary, *self)?,
+            code: binary.code,
+            statistics: Statistics::Valhall(binary.statistics),
+            listing: binary.listing,
+        }))
+    }
+
+    fn disassemble(&self, word: u64) -> Option<String> {
+        let decoded = eitri_isa::Instr::decode(word, *self).ok()?;
+        Some(decoded.display(*self, Syntax::Mesa24).to_string())
+    }
+}

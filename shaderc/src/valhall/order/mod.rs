@@ -1,0 +1,7 @@
+//! Order: passes that move instructions inside a block, and what limits them.
+
+pub(super) mod graph;
+
+pub(super) mod issue_early;
+
+pub(super) mod schedule;

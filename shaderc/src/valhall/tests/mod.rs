@@ -1,0 +1,9 @@
+//! Tests of passes on small programs as text and on random functions.
+
+mod allocate;
+pub(super) mod random_function;
+mod select;
+mod share_registers;
+mod shared;
+mod spill;
+pub(super) mod waits;
