@@ -86,8 +86,7 @@ pub(super) struct Pass {
     done: u64,
 }
 
-/// The tiles of a box, row by row.
-// FACT: the order of tiles is a hint of RUN_FRAGMENT; no tile sees another, so any order gives the same picture.
+/// The tiles of a box, row by row: RUN_FRAGMENT's order is a hint, and no tile sees another (free choice).
 #[derive(Clone, Copy, Debug)]
 struct Tiles {
     shape: TileShape,
