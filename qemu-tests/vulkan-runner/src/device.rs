@@ -35,6 +35,13 @@ pub(crate) enum Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// Whether the device is good for nothing any more.
+    pub(crate) fn is_loss(&self) -> bool {
+        matches!(self, Error::Call(_, vk::Result::ERROR_DEVICE_LOST))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -103,7 +103,7 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
     } else {
         Module::Plain
     };
-    let device = Device::open()?;
+    let mut device = Device::open()?;
     eprintln!("vulkan-runner: {}", device.name());
     let mut tally = Tally::default();
     if let Some(case) = &request.lost {
@@ -115,7 +115,11 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
     }
     for scene in &request.scenes {
         let drawn = draw::draw(&device, scene, request.optimised);
+        let lost = drawn.as_ref().is_err_and(device::Error::is_loss);
         tally.count(&scene.file.name, drawn);
+        if lost {
+            device = Device::open()?;
+        }
     }
     let Tally {
         passed,
