@@ -22,6 +22,13 @@ const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
 const MISSING: i32 = 3;
 
+/// Kernels whose work is recorded.
+const RECORDED: &str = "vulkan-runner crc32_blocks/*.json life_bits/*.json";
+/// Records that there are of them at least: one for the job of each.
+const LEAST_RECORDS: usize = 2;
+/// A small package, and how its program begins to say its version.
+const PACKAGE: (&str, &str) = ("tree", "tree v");
+
 /// GPUs of later generations that the newest suite has drivers for; each with what Vulkan calls it.
 const LATER: (&str, &[(&str, &str)]) = ("sid", &[("G720", "Mali-G720"), ("G925", "Mali-G725")]);
 
@@ -93,6 +100,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.push(suspended(workspace.root(), suite)?);
         cases.push(kernels(workspace.root(), suite, DEFAULT_GPU)?);
         cases.extend(hangs(workspace.root(), suite)?);
+        cases.extend(packages(workspace.root(), suite)?);
+        cases.extend(records(workspace.root(), suite)?);
         if *suite == LATER.0 {
             for gpu in LATER.1 {
                 cases.push(kernels(workspace.root(), suite, *gpu)?);
@@ -186,14 +195,96 @@ fn hangs(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     Ok(wanted.into_iter().map(case).collect())
 }
 
-/// Runs this very command.
+/// Packages of Debian's in the guest.
+fn packages(root: &Path, suite: &str) -> Result<[Case; 2], Failure> {
+    let (name, version) = PACKAGE;
+    let words = ["--package", name, "--", name, "--version"];
+    let output = boot(root, suite, &words)?;
+    let runs =
+        output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with(version);
+    let unknown = boot(root, suite, &["--package", "no-such-package", "--", "true"])?;
+    let refused = unknown.status.code() == Some(2)
+        && String::from_utf8_lossy(&unknown.stderr).contains("no package no-such-package");
+    Ok([
+        Case::ran(
+            format!("{suite}: a package's program runs"),
+            (!runs).then(|| described(&output)),
+        ),
+        Case::ran(
+            format!("{suite}: a package that the suite lacks is refused"),
+            (!refused).then(|| described(&unknown)),
+        ),
+    ])
+}
+
+/// Records of what the GPU is given, and what it executed.
+fn records(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
+    let kernels = root.join(KERNELS);
+    let named = |what: &str| format!("{suite}: {what}");
+    let replays = named("each record of a kernel's work replays");
+    if !kernels.is_dir() {
+        return Ok(vec![Case::skipped(replays, format!("no {KERNELS}"))]);
+    }
+    let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
+    let folder = tempfile::tempdir().map_err(unwritable)?;
+    let record = folder.path().join("job").display().to_string();
+    let kernels = kernels.display().to_string();
+    let mut words = vec!["--vulkan-runner", "--share", &kernels, "--programs"];
+    words.extend(["--record", &record, "--", "sh", "-c", RECORDED]);
+    let output = boot(root, suite, &words)?;
+    let counted = String::from_utf8_lossy(&output.stderr).contains("program at 0x");
+    let files = (1..).map(|number| format!("{record}-{number:04}"));
+    let files: Vec<String> = files.take_while(|file| Path::new(file).is_file()).collect();
+    let mut failure = None;
+    let mut jobs = 0;
+    for file in &files {
+        let shown = own(root, &["dump", "show", file])?;
+        jobs += usize::from(String::from_utf8_lossy(&shown.stdout).contains("RUN_COMPUTE"));
+        let replayed = own(root, &["dump", "replay", file])?;
+        let good = shown.status.success() && replayed.status.success();
+        if !good && failure.is_none() {
+            failure = Some(format!(
+                "{file}: {}{}",
+                described(&replayed),
+                described(&shown)
+            ));
+        }
+    }
+    if jobs < LEAST_RECORDS && failure.is_none() {
+        let found = files.len();
+        failure = Some(format!(
+            "{found} records, {jobs} of them with a job: {}",
+            described(&output)
+        ));
+    }
+    let uncounted = (!counted).then(|| described(&output));
+    Ok(vec![
+        Case::ran(replays, failure),
+        Case::ran(
+            named("what the model executed is printed by program"),
+            uncounted,
+        ),
+    ])
+}
+
+/// What a command ended with and printed.
+fn described(output: &Output) -> String {
+    let [talk, said] = [&output.stderr, &output.stdout].map(|it| String::from_utf8_lossy(it));
+    format!("{}: {talk}{said}", output.status)
+}
+
+/// Runs this very command's `linux`.
 fn boot(root: &Path, suite: &str, words: &[&str]) -> Result<Output, Failure> {
+    let options = ["linux", "--suite", suite, "--limit", LIMIT_SECONDS];
+    own(root, &[&options, words].concat())
+}
+
+/// Runs this very command.
+fn own(root: &Path, words: &[&str]) -> Result<Output, Failure> {
     let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
     let own = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(own);
-    command.current_dir(root);
-    command.args(["linux", "--suite", suite, "--limit", LIMIT_SECONDS]);
-    command.args(words);
+    command.current_dir(root).args(words);
     command.output().map_err(failed)
 }
 

@@ -3,9 +3,10 @@
 //! The model's time follows the process's clock, and falls behind while shaders take longer than they would on the device.
 
 use crate::memory::MachineMemory;
+use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
 use eitri_mailbox::{Mailbox, Request, State};
 use eitri_model::diagnosis::{News, Teller};
-use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress};
+use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress, Sink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,29 @@ const ASLEEP: Duration = Duration::from_millis(20);
 const SHORT_PAUSE: Duration = Duration::from_micros(50);
 const LONG_PAUSE: Duration = Duration::from_micros(200);
 
-/// Is the GPU of the machine until `stop` is set; its timestamp is that of the machine's counter, whatever `config` says. What it
-/// finds wrong with the driver is said as it comes.
+/// Watches the GPU of a machine. What is not written does nothing.
+pub trait Watcher {
+    /// The model has found something to report about the driver.
+    fn report(&mut self, _news: News<'_>) {}
+
+    /// The driver rings a doorbell, which the GPU has not seen yet: what the driver wants done is in memory, and nothing of it has
+    /// begun.
+    fn doorbell(&mut self, _gpu: &mut Gpu, _memory: &MachineMemory) {}
+
+    /// Receiver of the model's events; asked for once, before the first access.
+    fn sink(&mut self) -> Option<Box<dyn Sink>> {
+        None
+    }
+}
+
+/// Is the GPU of the machine until `stop` is set; its timestamp is that of the machine's counter, whatever `config` says. What
+/// happens is told to `watcher` as it comes.
 pub fn serve(
     config: Config,
     memory: &MachineMemory,
     mailbox: &Mailbox,
     stop: &AtomicBool,
-    mut say: impl FnMut(News<'_>),
+    watcher: &mut dyn Watcher,
 ) {
     while mailbox.request().is_none() {
         if stop.load(Ordering::Relaxed) {
@@ -51,15 +67,25 @@ pub fn serve(
         last: Instant::now(),
         progress: Progress::Idle,
     };
+    server.gpu.trace_to(watcher.sink());
     let mut teller = Teller::default();
     while !stop.load(Ordering::Relaxed) {
-        let asked = server.answer();
+        let asked = server.answer(watcher);
         let worked = server.work();
-        teller.tell(&server.gpu, &mut say);
+        teller.tell(&server.gpu, |news| watcher.report(news));
         if !asked && !worked {
             server.pause();
         }
     }
+}
+
+/// Whether a store rings a doorbell.
+fn rings(offset: u32, value: u32) -> bool {
+    let numbers = 0..DOORBELL.count;
+    doorbell::RING.get(value)
+        && numbers
+            .into_iter()
+            .any(|number| DOORBELL.at(number).offset == offset)
 }
 
 struct Server<'m> {
@@ -77,7 +103,7 @@ struct Server<'m> {
 
 impl Server<'_> {
     /// Does an access, if one is asked for.
-    fn answer(&mut self) -> bool {
+    fn answer(&mut self, watcher: &mut dyn Watcher) -> bool {
         let Some(request) = self.mailbox.request() else {
             return false;
         };
@@ -87,6 +113,9 @@ impl Server<'_> {
                 value = self.gpu.read32_at(&mut self.memory, offset, Some(pc));
             }
             Request::Write { offset, value, pc } => {
+                if rings(offset, value) {
+                    watcher.doorbell(&mut self.gpu, self.memory);
+                }
                 self.gpu
                     .write32_at(&mut self.memory, offset, value, Some(pc));
                 // What comes of it is not known yet.
@@ -187,6 +216,23 @@ mod tests {
         ask(mailbox, Request::Write { offset, value, pc });
     }
 
+    /// What a watcher was told.
+    #[derive(Default)]
+    struct Heard {
+        said: Vec<String>,
+        doorbells: u32,
+    }
+
+    impl Watcher for Heard {
+        fn report(&mut self, news: News<'_>) {
+            self.said.push(news.to_string());
+        }
+
+        fn doorbell(&mut self, _: &mut Gpu, _: &MachineMemory) {
+            self.doorbells += 1;
+        }
+    }
+
     /// Stops the server however the test ends.
     struct Stop<'s>(&'s AtomicBool);
 
@@ -223,12 +269,10 @@ mod tests {
         let memory = MachineMemory::new(0x2000, &[seen]).expect("the system has memory");
         let mailbox = memory.mailbox(0x1000).expect("it is inside");
         let stop = AtomicBool::new(false);
-        let mut said = Vec::new();
+        let mut heard = Heard::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                serve(Config::default(), &memory, mailbox, &stop, |news| {
-                    said.push(news.to_string());
-                });
+                serve(Config::default(), &memory, mailbox, &stop, &mut heard);
             });
             let _stop = Stop(&stop);
             assert_eq!(read(mailbox, GPU_ID), 0xA867_0005);
@@ -248,7 +292,12 @@ mod tests {
             assert_eq!(read(mailbox, GPU_FAULTSTATUS) & 0xFF, 0x80);
             // Where no register is.
             write(mailbox, 0x3_0000, 1);
+            write(mailbox, DOORBELL.at(3).offset, 1);
+            write(mailbox, DOORBELL.at(3).offset, 0);
         });
-        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(heard.doorbells, 1, "one store of two rings");
+        let said = heard.said;
+        assert!(said[0].contains("0x30000"), "{said:?}");
+        assert_eq!(said.len(), 2, "nobody listens to the doorbell: {said:?}");
     }
 }

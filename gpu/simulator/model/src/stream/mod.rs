@@ -15,6 +15,7 @@ mod kernel_registers;
 mod protected;
 mod registers;
 mod ring;
+mod snapshot;
 mod transfer;
 mod waits;
 mod work;
