@@ -22,10 +22,11 @@ const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
 const MISSING: i32 = 3;
 
-/// Kernels whose work is recorded.
-const RECORDED: &str = "vulkan-runner crc32_blocks/*.json life_bits/*.json";
-/// Records that there are of them at least: one for the job of each.
-const LEAST_RECORDS: usize = 2;
+/// Kernels whose work is recorded, each with what a job of it leaves in memory.
+const RECORDED: &[(&str, &str)] = &[
+    ("crc32_blocks", "expected-0-1.bin"),
+    ("life_bits", "expected-0-0.bin"),
+];
 /// A small package, and how its program begins to say its version.
 const PACKAGE: (&str, &str) = ("tree", "tree v");
 
@@ -221,43 +222,53 @@ fn packages(root: &Path, suite: &str) -> Result<[Case; 2], Failure> {
 fn records(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     let kernels = root.join(KERNELS);
     let named = |what: &str| format!("{suite}: {what}");
-    let replays = named("each record of a kernel's work replays");
+    let replays = named("a record of a kernel gives its results when it is replayed");
     if !kernels.is_dir() {
         return Ok(vec![Case::skipped(replays, format!("no {KERNELS}"))]);
     }
     let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
     let folder = tempfile::tempdir().map_err(unwritable)?;
     let record = folder.path().join("job").display().to_string();
-    let kernels = kernels.display().to_string();
-    let mut words = vec!["--vulkan-runner", "--share", &kernels, "--programs"];
-    words.extend(["--record", &record, "--", "sh", "-c", RECORDED]);
+    let share = kernels.display().to_string();
+    // A process each: both have their memory at the same addresses.
+    let runs = RECORDED
+        .iter()
+        .map(|(kernel, _)| format!("vulkan-runner {kernel}/*.json; "));
+    let runs: String = runs.collect();
+    let mut words = vec!["--vulkan-runner", "--share", &share, "--programs"];
+    words.extend(["--record", &record, "--", "sh", "-c", &runs]);
     let output = boot(root, suite, &words)?;
-    let counted = String::from_utf8_lossy(&output.stderr).contains("program at 0x");
-    let files = (1..).map(|number| format!("{record}-{number:04}"));
-    let files: Vec<String> = files.take_while(|file| Path::new(file).is_file()).collect();
+    let uncounted = match String::from_utf8_lossy(&output.stderr).contains("program at 0x") {
+        true => None,
+        false => Some(described(&output)),
+    };
     let mut failure = None;
-    let mut jobs = 0;
-    for file in &files {
-        let shown = own(root, &["dump", "show", file])?;
-        jobs += usize::from(String::from_utf8_lossy(&shown.stdout).contains("RUN_COMPUTE"));
-        let replayed = own(root, &["dump", "replay", file])?;
-        let good = shown.status.success() && replayed.status.success();
-        if !good && failure.is_none() {
-            failure = Some(format!(
-                "{file}: {}{}",
-                described(&replayed),
-                described(&shown)
-            ));
+    let mut missing: Vec<_> = RECORDED.to_vec();
+    let files = (1..).map(|number| format!("{record}-{number:04}"));
+    for file in files.take_while(|file| Path::new(file).is_file()) {
+        let after = folder.path().join("after");
+        let shown = own(root, &["dump", "show", &file])?;
+        let words = ["dump", "replay", "-o", &after.display().to_string(), &file];
+        let replayed = own(root, &words)?;
+        if !(shown.status.success() && replayed.status.success()) {
+            let told = [described(&replayed), described(&shown)].concat();
+            failure = failure.or(Some(format!("{file}: {told}")));
+            continue;
+        }
+        let [before, after] = [read(Path::new(&file))?, read(&after)?];
+        for (kernel, expected) in RECORDED {
+            let expected = read(&kernels.join(kernel).join(expected))?;
+            if !has(&before, &expected) && has(&after, &expected) {
+                missing.retain(|(other, _)| other != kernel);
+            }
         }
     }
-    if jobs < LEAST_RECORDS && failure.is_none() {
-        let found = files.len();
-        failure = Some(format!(
-            "{found} records, {jobs} of them with a job: {}",
-            described(&output)
-        ));
+    if !missing.is_empty() {
+        let told = described(&output);
+        failure = failure.or(Some(format!(
+            "no record whose replay gives the results of {missing:?}: {told}"
+        )));
     }
-    let uncounted = (!counted).then(|| described(&output));
     Ok(vec![
         Case::ran(replays, failure),
         Case::ran(
@@ -265,6 +276,16 @@ fn records(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
             uncounted,
         ),
     ])
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))
+}
+
+/// Whether a file has these bytes in a row, at an address that a word may have.
+fn has(file: &[u8], bytes: &[u8]) -> bool {
+    let places = (0..file.len()).step_by(4);
+    places.into_iter().any(|at| file[at..].starts_with(bytes))
 }
 
 /// What a command ended with and printed.
@@ -330,6 +351,13 @@ mod tests {
         assert!(warns("[ 5.0] WARNING: CPU: 0 PID: 1 at drivers/gpu"));
         assert!(warns("[ 5.0] panthor b000000.gpu: [drm] *ERROR* Failed"));
         assert!(!warns("[ 5.0] panthor b000000.gpu: [drm] Initialized"));
+    }
+
+    #[test]
+    fn results_are_found_where_words_lie() {
+        assert!(has(b"abcdefgh", b"efgh"));
+        assert!(!has(b"abcdefgh", b"fgh"), "at no word");
+        assert!(!has(b"abcd", b"abcde"));
     }
 
     #[test]

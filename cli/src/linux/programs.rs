@@ -146,6 +146,9 @@ impl Programs {
         let mut rows = Vec::new();
         let mut table = String::new();
         let programs = self.0.borrow().programs();
+        if programs.is_empty() {
+            return "no shader program was executed".to_owned();
+        }
         for program in &programs {
             match Executed::of(program.places.values(), arch) {
                 Ok(executed) => rows.push((program, executed)),
