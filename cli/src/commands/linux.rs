@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// for `eitri dump`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// The guest's clock waits while the GPU works, so that no time limit of a driver passes because the model is slow.
+    #[arg(long)]
+    gpu_time: bool,
     /// Print on stderr what the model executed, by shader program: instructions, messages, cycles.
     #[arg(long)]
     programs: bool,
@@ -88,6 +91,9 @@ enum LinuxError {
     #[error("`{option}` needs the model in this process")]
     #[diagnostic(help("leave out `--model guest`"))]
     ModelElsewhere { option: &'static str },
+    #[error("`--gpu-time` is for one CPU")]
+    #[diagnostic(help("leave out `--cpus`"))]
+    OneCpu,
     #[error("`{name}` is no package's name")]
     #[diagnostic(help(
         "lower-case letters, digits, and `+`, `-`, `.` inside, such as vulkan-tools"
@@ -107,12 +113,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return Err(Failure::refused(LinuxError::NoFolder { path }));
     }
     let of_host = [
+        ("--gpu-time", args.gpu_time),
         ("--record", args.record.is_some()),
         ("--programs", args.programs),
     ];
     let refused = of_host.into_iter().find(|(_, given)| *given);
     if let Some((option, _)) = refused.filter(|_| args.model == ModelPlace::Guest) {
         return Err(Failure::refused(LinuxError::ModelElsewhere { option }));
+    }
+    if args.gpu_time && args.cpus != 1 {
+        return Err(Failure::refused(LinuxError::OneCpu));
     }
     if let Some(name) = args.package.iter().find(|name| !is_package_name(name)) {
         let name = name.clone();
@@ -160,6 +170,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         model: args.model,
         share: args.share.as_deref(),
         record: args.record.as_deref(),
+        gpu_time: args.gpu_time,
         programs: args.programs,
         verbose: args.verbose,
         interactive: args.command.is_empty(),

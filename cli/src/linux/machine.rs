@@ -91,6 +91,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) interactive: bool,
     /// Where records of what groups run go.
     pub(crate) record: Option<&'a Path>,
+    /// The guest's clock waits for the model.
+    pub(crate) gpu_time: bool,
     /// Print what the model executed, by program.
     pub(crate) programs: bool,
     /// Longest that it may run.
@@ -280,6 +282,9 @@ impl Machine<'_> {
         let mut words = words.join(",");
         if self.model == ModelPlace::Host {
             words.push_str(",arg=model=host");
+        }
+        if self.gpu_time {
+            words.push_str(",arg=gpu-time=yes");
         }
         command.args(["-semihosting-config", &words]);
         command.arg("-kernel").arg(self.monitor);

@@ -4,7 +4,7 @@
 
 use crate::memory::MachineMemory;
 use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
-use eitri_mailbox::{Mailbox, Request, State};
+use eitri_mailbox::{Held, Mailbox, Request, State};
 use eitri_model::diagnosis::{News, Teller};
 use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress, Sink};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,8 @@ const LONGEST_SLICE: Nanoseconds = 2_000_000;
 const INSTRUCTIONS: u64 = 1000;
 /// What is due sooner than this the monitor takes for work.
 const SOON: Nanoseconds = 1_000_000;
+/// How far the model's time may be behind before that is told: about what one turn of the loop takes.
+const BEHIND: Nanoseconds = 1_000_000;
 /// How long an access is looked for without a pause after the last one: they come in rows.
 const ALERT: Duration = Duration::from_micros(200);
 /// From when on pauses are long.
@@ -63,7 +65,8 @@ pub fn serve(
         memory,
         mailbox,
         told: State::default(),
-        started: Instant::now(),
+        clock: GuestClock::new(),
+        is_behind: false,
         last: Instant::now(),
         progress: Progress::Idle,
     };
@@ -94,11 +97,41 @@ struct Server<'m> {
     mailbox: &'m Mailbox,
     /// What the monitor was told last.
     told: State,
-    /// When the model's time was zero.
-    started: Instant,
+    clock: GuestClock,
+    /// Whether the model works and its time is behind the guest's.
+    is_behind: bool,
     /// When there was something to do last.
     last: Instant,
     progress: Progress,
+}
+
+/// The guest's clock: this process's, less the time for which the monitor stopped it.
+struct GuestClock {
+    /// When the model's time was zero.
+    started: Instant,
+    /// What it showed when it was seen to be stopped.
+    stopped_at: Option<Nanoseconds>,
+}
+
+impl GuestClock {
+    fn new() -> GuestClock {
+        GuestClock {
+            started: Instant::now(),
+            stopped_at: None,
+        }
+    }
+
+    fn now(&mut self, held: Held) -> Nanoseconds {
+        let passed = self.started.elapsed().as_nanos();
+        let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
+        let now = passed.saturating_sub(held.nanoseconds);
+        if held.is_stopped {
+            *self.stopped_at.get_or_insert(now)
+        } else {
+            self.stopped_at = None;
+            now
+        }
+    }
 }
 
 impl Server<'_> {
@@ -134,9 +167,8 @@ impl Server<'_> {
 
     /// Gives the model the time that has passed, or more if it has work. Tells whether it has.
     fn work(&mut self) -> bool {
-        let passed = self.started.elapsed().as_nanos();
-        let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
-        let behind = passed.saturating_sub(self.gpu.now());
+        let now = self.clock.now(self.mailbox.held());
+        let behind = now.saturating_sub(self.gpu.now());
         let least = match self.progress {
             Progress::Busy | Progress::Interrupt => SHORTEST_SLICE,
             Progress::Waiting(_) | Progress::Idle => 0,
@@ -146,6 +178,10 @@ impl Server<'_> {
             instructions: INSTRUCTIONS,
         };
         self.progress = self.gpu.run(&mut self.memory, budget);
+        let behind = now.saturating_sub(self.gpu.now());
+        // Once told, until it has caught up.
+        let least = if self.is_behind { 0 } else { BEHIND };
+        self.is_behind = self.progress == Progress::Busy && behind > least;
         self.tell();
         matches!(self.progress, Progress::Busy | Progress::Interrupt)
     }
@@ -163,6 +199,7 @@ impl Server<'_> {
             mmu: lines.mmu,
             gpu: lines.gpu,
             busy,
+            behind: self.is_behind,
         };
         if busy || state != self.told {
             self.last = Instant::now();
@@ -257,6 +294,21 @@ mod tests {
             assert!(begin.elapsed() < Duration::from_secs(20), "it never came");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn the_clock_of_the_guest_stands_still_while_it_is_stopped() {
+        let mut clock = GuestClock::new();
+        let held = |is_stopped, nanoseconds| Held {
+            is_stopped,
+            nanoseconds,
+        };
+        let stopped = clock.now(held(true, 0));
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(clock.now(held(true, 0)), stopped);
+        let all = clock.started.elapsed().as_nanos() as Nanoseconds;
+        assert!(clock.now(held(false, all)) < Nanoseconds::MAX / 2);
+        assert!(clock.now(held(false, 0)) >= all, "nothing was held");
     }
 
     #[test]
