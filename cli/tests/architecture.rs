@@ -52,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-driver-tests-image", &["eitri-boards", "eitri-driver-tests", "eitri-kernel", "eitri-linker", "eitri-model", "eitri-on-board", "eitri-runtime"]),
     ("eitri-mailbox",      &[]),
-    ("eitri-host-gpu",     &["eitri-mailbox", "eitri-model"]),
+    ("eitri-host-gpu",     &["eitri-csf", "eitri-mailbox", "eitri-model"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),

@@ -22,6 +22,14 @@ const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
 const MISSING: i32 = 3;
 
+/// Kernels whose work is recorded, each with what a job of it leaves in memory.
+const RECORDED: &[(&str, &str)] = &[
+    ("crc32_blocks", "expected-0-1.bin"),
+    ("life_bits", "expected-0-0.bin"),
+];
+/// A small package, and how its program begins to say its version.
+const PACKAGE: (&str, &str) = ("tree", "tree v");
+
 /// GPUs of later generations that the newest suite has drivers for; each with what Vulkan calls it.
 const LATER: (&str, &[(&str, &str)]) = ("sid", &[("G720", "Mali-G720"), ("G925", "Mali-G725")]);
 
@@ -93,6 +101,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.push(suspended(workspace.root(), suite)?);
         cases.push(kernels(workspace.root(), suite, DEFAULT_GPU)?);
         cases.extend(hangs(workspace.root(), suite)?);
+        cases.extend(packages(workspace.root(), suite)?);
+        cases.extend(records(workspace.root(), suite)?);
         if *suite == LATER.0 {
             for gpu in LATER.1 {
                 cases.push(kernels(workspace.root(), suite, *gpu)?);
@@ -186,14 +196,116 @@ fn hangs(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     Ok(wanted.into_iter().map(case).collect())
 }
 
-/// Runs this very command.
+/// Packages of Debian's in the guest.
+fn packages(root: &Path, suite: &str) -> Result<[Case; 2], Failure> {
+    let (name, version) = PACKAGE;
+    let words = ["--package", name, "--", name, "--version"];
+    let output = boot(root, suite, &words)?;
+    let runs =
+        output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with(version);
+    let unknown = boot(root, suite, &["--package", "no-such-package", "--", "true"])?;
+    let refused = unknown.status.code() == Some(2)
+        && String::from_utf8_lossy(&unknown.stderr).contains("no package no-such-package");
+    Ok([
+        Case::ran(
+            format!("{suite}: a package's program runs"),
+            (!runs).then(|| described(&output)),
+        ),
+        Case::ran(
+            format!("{suite}: a package that the suite lacks is refused"),
+            (!refused).then(|| described(&unknown)),
+        ),
+    ])
+}
+
+/// Records of what the GPU is given, and what it executed.
+fn records(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
+    let kernels = root.join(KERNELS);
+    let named = |what: &str| format!("{suite}: {what}");
+    let replays = named("a record of a kernel gives its results when it is replayed");
+    if !kernels.is_dir() {
+        return Ok(vec![Case::skipped(replays, format!("no {KERNELS}"))]);
+    }
+    let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
+    let folder = tempfile::tempdir().map_err(unwritable)?;
+    let record = folder.path().join("job").display().to_string();
+    let share = kernels.display().to_string();
+    // A process each: both have their memory at the same addresses.
+    let runs = RECORDED
+        .iter()
+        .map(|(kernel, _)| format!("vulkan-runner {kernel}/*.json; "));
+    let runs: String = runs.collect();
+    let mut words = vec!["--vulkan-runner", "--share", &share, "--programs"];
+    words.extend(["--record", &record, "--", "sh", "-c", &runs]);
+    let output = boot(root, suite, &words)?;
+    let uncounted = match String::from_utf8_lossy(&output.stderr).contains("program at 0x") {
+        true => None,
+        false => Some(described(&output)),
+    };
+    let mut failure = None;
+    let mut missing: Vec<_> = RECORDED.to_vec();
+    let files = (1..).map(|number| format!("{record}-{number:04}"));
+    for file in files.take_while(|file| Path::new(file).is_file()) {
+        let after = folder.path().join("after");
+        let shown = own(root, &["dump", "show", &file])?;
+        let words = ["dump", "replay", "-o", &after.display().to_string(), &file];
+        let replayed = own(root, &words)?;
+        if !(shown.status.success() && replayed.status.success()) {
+            let told = [described(&replayed), described(&shown)].concat();
+            failure = failure.or(Some(format!("{file}: {told}")));
+            continue;
+        }
+        let [before, after] = [read(Path::new(&file))?, read(&after)?];
+        for (kernel, expected) in RECORDED {
+            let expected = read(&kernels.join(kernel).join(expected))?;
+            if !has(&before, &expected) && has(&after, &expected) {
+                missing.retain(|(other, _)| other != kernel);
+            }
+        }
+    }
+    if !missing.is_empty() {
+        let told = described(&output);
+        failure = failure.or(Some(format!(
+            "no record whose replay gives the results of {missing:?}: {told}"
+        )));
+    }
+    Ok(vec![
+        Case::ran(replays, failure),
+        Case::ran(
+            named("what the model executed is printed by program"),
+            uncounted,
+        ),
+    ])
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))
+}
+
+/// Whether a file has these bytes in a row, at an address that a word may have.
+fn has(file: &[u8], bytes: &[u8]) -> bool {
+    let places = (0..file.len()).step_by(4);
+    places.into_iter().any(|at| file[at..].starts_with(bytes))
+}
+
+/// What a command ended with and printed.
+fn described(output: &Output) -> String {
+    let [talk, said] = [&output.stderr, &output.stdout].map(|it| String::from_utf8_lossy(it));
+    format!("{}: {talk}{said}", output.status)
+}
+
+/// Runs this very command's `linux`.
 fn boot(root: &Path, suite: &str, words: &[&str]) -> Result<Output, Failure> {
+    let options = ["linux", "--suite", suite, "--limit", LIMIT_SECONDS];
+    own(root, &[&options, words].concat())
+}
+
+/// Runs this very command.
+fn own(root: &Path, words: &[&str]) -> Result<Output, Failure> {
     let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
     let own = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(own);
-    command.current_dir(root);
-    command.args(["linux", "--suite", suite, "--limit", LIMIT_SECONDS]);
-    command.args(words);
+    command.current_dir(root).args(words);
     command.output().map_err(failed)
 }
 
@@ -239,6 +351,13 @@ mod tests {
         assert!(warns("[ 5.0] WARNING: CPU: 0 PID: 1 at drivers/gpu"));
         assert!(warns("[ 5.0] panthor b000000.gpu: [drm] *ERROR* Failed"));
         assert!(!warns("[ 5.0] panthor b000000.gpu: [drm] Initialized"));
+    }
+
+    #[test]
+    fn results_are_found_where_words_lie() {
+        assert!(has(b"abcdefgh", b"efgh"));
+        assert!(!has(b"abcdefgh", b"fgh"), "at no word");
+        assert!(!has(b"abcd", b"abcde"));
     }
 
     #[test]

@@ -36,6 +36,19 @@ pub(crate) struct Args {
     /// Put `vulkan-runner` into the guest, which runs compute kernels (`vulkan-runner [--opt] CASE.json...`).
     #[arg(long)]
     vulkan_runner: bool,
+    /// Debian's package whose programs the guest gets, with what it depends on; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    package: Vec<String>,
+    /// Record each piece of work that a group is given, with the memory that it reaches: a core dump each, FILE-0001 and so on,
+    /// for `eitri dump`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// The guest's clock waits while the GPU works, so that no time limit of a driver passes because the model is slow.
+    #[arg(long)]
+    gpu_time: bool,
+    /// Print on stderr what the model executed, by shader program: instructions, messages, cycles.
+    #[arg(long)]
+    programs: bool,
     /// MiB of memory that Linux has.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=262_144))]
     memory: u32,
@@ -75,6 +88,17 @@ enum LinuxError {
     NoKernel { path: String },
     #[error("{path}: no folder")]
     NoFolder { path: String },
+    #[error("`{option}` needs the model in this process")]
+    #[diagnostic(help("leave out `--model guest`"))]
+    ModelElsewhere { option: &'static str },
+    #[error("`--gpu-time` is for one CPU")]
+    #[diagnostic(help("leave out `--cpus`"))]
+    OneCpu,
+    #[error("`{name}` is no package's name")]
+    #[diagnostic(help(
+        "lower-case letters, digits, and `+`, `-`, `.` inside, such as vulkan-tools"
+    ))]
+    PackageName { name: String },
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -88,17 +112,32 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let path = share.display().to_string();
         return Err(Failure::refused(LinuxError::NoFolder { path }));
     }
+    let of_host = [
+        ("--gpu-time", args.gpu_time),
+        ("--record", args.record.is_some()),
+        ("--programs", args.programs),
+    ];
+    let refused = of_host.into_iter().find(|(_, given)| *given);
+    if let Some((option, _)) = refused.filter(|_| args.model == ModelPlace::Guest) {
+        return Err(Failure::refused(LinuxError::ModelElsewhere { option }));
+    }
+    if args.gpu_time && args.cpus != 1 {
+        return Err(Failure::refused(LinuxError::OneCpu));
+    }
+    if let Some(name) = args.package.iter().find(|name| !is_package_name(name)) {
+        let name = name.clone();
+        return Err(Failure::refused(LinuxError::PackageName { name }));
+    }
     let firmware = args.firmware.as_deref().map(read).transpose()?;
     let workspace = Workspace::find()?;
     tools::ensure(&workspace, Tool::OF_QEMU)?;
-    let suite = Suite::get(
-        &workspace,
-        &Source {
-            suite: &args.suite,
-            mirror: &args.mirror,
-            renew: args.renew,
-        },
-    )?;
+    let source = Source {
+        suite: &args.suite,
+        mirror: &args.mirror,
+        renew: args.renew,
+    };
+    let suite = Suite::get(&workspace, &source)?;
+    let extra = suite.extra(&workspace, &source, &args.package)?;
     let (kernel, modules) = kernel(args, &workspace, &suite)?;
     let runner = match args.vulkan_runner {
         true => Some(runner::build(&workspace, &suite)?),
@@ -114,6 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: args.gpu.id(),
         command: &args.command,
         runner: runner.as_deref(),
+        extra: extra.as_deref(),
         share: args.share.is_some(),
     })?;
     let folder =
@@ -129,12 +169,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: args.gpu,
         model: args.model,
         share: args.share.as_deref(),
+        record: args.record.as_deref(),
+        gpu_time: args.gpu_time,
+        programs: args.programs,
         verbose: args.verbose,
         interactive: args.command.is_empty(),
         limit: args.limit.map(Duration::from_secs),
         folder: folder.path(),
     }
     .run()
+}
+
+/// Whether Debian could have a package of that name; what is none could be an option of `apt-get`.
+fn is_package_name(name: &str) -> bool {
+    let first = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c);
+    // `apt-get` takes these as "and install it" and "but remove it".
+    let suffixed = name.ends_with(['+', '-']) && !name.ends_with("++");
+    first && name.len() >= 2 && name.chars().all(plain) && !suffixed
 }
 
 /// The kernel, and the folder with its modules.
@@ -164,4 +216,28 @@ fn kernel(
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_names_are_names_and_no_options() {
+        for name in [
+            "clinfo",
+            "libstdc++6",
+            "g++",
+            "libvulkan1",
+            "0ad",
+            "vulkan-tools",
+        ] {
+            assert!(is_package_name(name), "{name}");
+        }
+        for name in [
+            "", "a", "-y", "--purge", "vim-", "vim+", "a/b", "Vim", "a b", "vim=1", "../x",
+        ] {
+            assert!(!is_package_name(name), "{name:?}");
+        }
+    }
 }

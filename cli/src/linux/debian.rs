@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 use eitri_launch::process::{End, run_logged};
 use eitri_launch::progress;
 use miette::Diagnostic;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -49,6 +50,13 @@ pub(crate) enum DebianError {
     NoKernel { suite: String },
     #[error("{path}: can't be unpacked\n{output}")]
     NotAPackage { path: String, output: String },
+    #[error("the suite {suite} has no package {name}")]
+    #[diagnostic(help(
+        "`--renew` asks the server for the newest list; packages.debian.org has all names"
+    ))]
+    NoPackage { suite: String, name: String },
+    #[error("the packages can't be in one system\n{output}")]
+    Conflict { output: String },
 }
 
 /// The packages of a suite of Debian, unpacked.
@@ -88,12 +96,50 @@ impl Suite {
         Ok(suite)
     }
 
-    fn fetch(&self, folder: &Path, source: &Source<'_>) -> Result<(), Failure> {
-        for program in ["apt-get", "apt-cache", "dpkg-deb"] {
-            if !eitri_launch::tools::in_path(program) {
-                return Err(Failure::missing(DebianError::NoTool { program }));
-            }
+    /// Further packages with all that they depend on, unpacked into a folder; fetched if they are not there yet. `None` if none is
+    /// wanted.
+    pub(crate) fn extra(
+        &self,
+        workspace: &Workspace,
+        source: &Source<'_>,
+        names: &[String],
+    ) -> Result<Option<PathBuf>, Failure> {
+        if names.is_empty() {
+            return Ok(None);
         }
+        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let stamp = names.join("\n");
+        let suite = folder(workspace).join(source.suite);
+        let folder = suite.join(format!("extra-{:08x}", crc32fast::hash(stamp.as_bytes())));
+        let root = folder.join("root");
+        let there = std::fs::read_to_string(folder.join(STAMP));
+        if !source.renew && there.is_ok_and(|there| there == stamp) {
+            return Ok(Some(root));
+        }
+        check_tools()?;
+        let _ = std::fs::remove_file(folder.join(STAMP));
+        let apt = Apt::new(&suite, source)?;
+        if let Some(name) = names.iter().find(|name| !apt.has(name)) {
+            return Err(Failure::refused(DebianError::NoPackage {
+                suite: source.suite.to_owned(),
+                name: (*name).to_owned(),
+            }));
+        }
+        let step = progress::start(&format!("fetching {}", names.join(", ")));
+        let fetched = apt.fetch_with_dependencies(&suite, &names).or_else(|_| {
+            // The server may have newer packages than the list, and these no longer.
+            apt.run("apt-get", &["update", "-q"])?;
+            apt.fetch_with_dependencies(&suite, &names)
+        });
+        step.finish(fetched.is_ok());
+        unpack(&fetched?, &root, &folder)?;
+        whole_file::put(&folder.join(STAMP), stamp.as_bytes())?;
+        Ok(Some(root))
+    }
+
+    fn fetch(&self, folder: &Path, source: &Source<'_>) -> Result<(), Failure> {
+        check_tools()?;
         let made =
             |made: std::io::Result<()>| made.map_err(|cause| Failure::unwritable(folder, cause));
         for made_here in ["apt/lists/partial", "apt/archives/partial"] {
@@ -122,6 +168,16 @@ impl Suite {
         unpack(&packages_in(&of_kernel), &self.kernel, folder)?;
         whole_file::put(&folder.join(STAMP), PACKAGES.join("\n").as_bytes())
     }
+}
+
+fn check_tools() -> Result<(), Failure> {
+    let tools = ["apt-get", "apt-cache", "dpkg-deb"];
+    let missing = tools
+        .into_iter()
+        .find(|tool| !eitri_launch::tools::in_path(tool));
+    missing.map_or(Ok(()), |program| {
+        Err(Failure::missing(DebianError::NoTool { program }))
+    })
 }
 
 /// Packages of a kernel that a person names, unpacked.
@@ -200,6 +256,44 @@ Debug::NoLocking "true";
         )
     }
 
+    /// Whether the suite's list has a package of that name.
+    fn has(&self, name: &str) -> bool {
+        self.run("apt-cache", &["show", name]).is_ok()
+    }
+
+    /// The files of packages and of all that they depend on. What the suite has fetched already is not fetched again.
+    fn fetch_with_dependencies(
+        &self,
+        suite: &Path,
+        names: &[&str],
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let simulate = [&["install", "-q", "-s"], names].concat();
+        let simulated = run_logged(
+            &mut self.command("apt-get", &simulate),
+            &self.log,
+            FETCH_LIMIT,
+        )?;
+        let output = simulated.output();
+        if !matches!(simulated.end, End::Exited(status) if status.success()) {
+            return Err(Failure::refused(DebianError::Conflict { output }));
+        }
+        let archives = suite.join("apt/extra");
+        let partial = archives.join("partial");
+        std::fs::create_dir_all(&partial).map_err(|cause| Failure::unwritable(&partial, cause))?;
+        for file in packages_in(&suite.join("apt/archives")) {
+            if let Some(name) = file.file_name() {
+                // What can't be linked is fetched.
+                let _ = std::fs::hard_link(&file, archives.join(name));
+            }
+        }
+        let option = format!("Dir::Cache::archives={}", archives.display());
+        let download = ["install", "-q", "-y", "--download-only", "-o", &option];
+        self.run("apt-get", &[&download, names].concat())?;
+        Ok(installed_files(&output)
+            .map(|name| archives.join(name))
+            .collect())
+    }
+
     /// The names of the packages that hold the suite's kernel: one, or since Linux 7 one that names those of its parts.
     fn kernel_packages(&self, suite: &str) -> Result<Vec<String>, Failure> {
         let depends = |name: &str| self.run("apt-cache", &["depends", "--important", name]);
@@ -220,6 +314,20 @@ fn dependency(told: &str, beginning: &str) -> Option<String> {
     told.lines().find_map(|line| {
         let name = line.trim().strip_prefix("Depends: ")?;
         name.starts_with(beginning).then(|| name.to_owned())
+    })
+}
+
+/// The names of the package files that `apt-get install -s` would install: of `Inst NAME (VERSION ORIGIN [ARCHITECTURE])`.
+fn installed_files(told: &str) -> impl Iterator<Item = String> {
+    told.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("Inst ")?.split_once(' ')?;
+        let (about, _) = rest.split_once('(')?.1.split_once(')')?;
+        let (version, rest) = about.split_once(' ')?;
+        let (_, architecture) = rest.rsplit_once('[')?;
+        let architecture = architecture.strip_suffix(']')?;
+        // As `apt-get` names files: an epoch's colon is escaped.
+        let version = version.replace(':', "%3a");
+        Some(format!("{name}_{version}_{architecture}.deb"))
     })
 }
 
@@ -276,5 +384,19 @@ mod tests {
         let kernel = dependency(told, "linux-image-");
         assert_eq!(kernel.as_deref(), Some("linux-image-7.2.1-arm64"));
         assert_eq!(dependency(told, "linux-binary-"), None);
+    }
+
+    #[test]
+    fn files_are_named_as_apt_names_them() {
+        let told = "Reading package lists...\n\
+            Inst libgcc-s1 (14.2.0-19 Debian:13.1/stable [arm64]) []\n\
+            Inst vim-common (2:9.1.1230-2 Debian:13.1/stable [all])\n\
+            Conf libgcc-s1 (14.2.0-19 Debian:13.1/stable [arm64])\n";
+        let files: Vec<String> = installed_files(told).collect();
+        let wanted = [
+            "libgcc-s1_14.2.0-19_arm64.deb",
+            "vim-common_2%3a9.1.1230-2_all.deb",
+        ];
+        assert_eq!(files, wanted);
     }
 }

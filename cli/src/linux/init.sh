@@ -27,10 +27,11 @@ fi
 if [ -e /eitri/command ]; then
     # Lines end as the command ends them.
     stty -onlcr </dev/console
-    sh /eitri/command
+    # Programs of packages come before those of busybox.
+    PATH=/usr/bin:/usr/sbin:/bin sh /eitri/command
     status=$?
 else
-    setsid cttyhack sh -l
+    PATH=/usr/bin:/usr/sbin:/bin setsid cttyhack sh -l
     status=$?
 fi
 cd /

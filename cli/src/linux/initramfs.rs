@@ -140,11 +140,11 @@ impl Archive {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Path, mode and content of each entry.
-    fn read(archive: &[u8]) -> Vec<(String, u32, Vec<u8>)> {
+    pub(in crate::linux) fn read(archive: &[u8]) -> Vec<(String, u32, Vec<u8>)> {
         let (mut entries, mut at) = (Vec::new(), 0);
         loop {
             let field = |index: usize| {

@@ -4,7 +4,7 @@
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
-use super::expected;
+use super::watch::{self, Watch, Watched};
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
@@ -89,6 +89,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) verbose: bool,
     /// Whether a person types at its console.
     pub(crate) interactive: bool,
+    /// Where records of what groups run go.
+    pub(crate) record: Option<&'a Path>,
+    /// The guest's clock waits for the model.
+    pub(crate) gpu_time: bool,
+    /// Print what the model executed, by program.
+    pub(crate) programs: bool,
     /// Longest that it may run.
     pub(crate) limit: Option<Duration>,
     /// Gets what QEMU reads.
@@ -130,7 +136,10 @@ impl Machine<'_> {
         command.args(["-M", &format!("{MACHINE},memory-backend=ram")]);
         command.args(["-object", &object]);
         let child = start(&mut command)?;
-        self.with_model(&memory, || self.watch(child, &said))
+        let (status, watched) = self.with_model(&memory, || self.watch(child, &said));
+        let status = status?;
+        watched.map_or(Ok(()), Watched::tell)?;
+        Ok(status)
     }
 
     /// The machine's memory, where the model needs a view of it.
@@ -149,20 +158,35 @@ impl Machine<'_> {
         Ok(Some(memory))
     }
 
-    /// Has the model be the machine's GPU meanwhile.
-    fn with_model<T>(&self, memory: &MachineMemory, meanwhile: impl FnOnce() -> T) -> T {
+    /// Has the model be the machine's GPU meanwhile; gives what was watched of it too.
+    fn with_model<T>(
+        &self,
+        memory: &MachineMemory,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (T, Option<Watched>) {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            if let Some(mailbox) = memory.mailbox(MAILBOX.base - GUEST_RAM.base) {
-                scope.spawn(|| {
-                    eitri_host_gpu::serve(self.gpu.config(), memory, mailbox, &stop, |news| {
-                        expected::tell(news);
+            let mailbox = memory.mailbox(MAILBOX.base - GUEST_RAM.base);
+            let model = mailbox.map(|mailbox| {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let config = self.gpu.config();
+                    let arch = config.product.arch();
+                    let mut watch = Watch::new(watch::Wanted {
+                        record: self.record,
+                        programs: self.programs.then_some(arch),
                     });
-                });
-            }
+                    eitri_host_gpu::serve(config, memory, mailbox, stop, &mut watch);
+                    watch.finish()
+                })
+            });
             let result = meanwhile();
             stop.store(true, Ordering::Relaxed);
-            result
+            // A panic of the model's thread is an error of ours, and goes on here.
+            let watched = model.map(|model| model.join());
+            let watched = watched
+                .map(|watched| watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            (result, watched)
         })
     }
 
@@ -258,6 +282,9 @@ impl Machine<'_> {
         let mut words = words.join(",");
         if self.model == ModelPlace::Host {
             words.push_str(",arg=model=host");
+        }
+        if self.gpu_time {
+            words.push_str(",arg=gpu-time=yes");
         }
         command.args(["-semihosting-config", &words]);
         command.arg("-kernel").arg(self.monitor);

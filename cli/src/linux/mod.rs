@@ -8,10 +8,14 @@
 pub(crate) mod debian;
 mod device_tree;
 mod expected;
+mod extra;
 mod faults;
 mod initramfs;
 mod kernel_modules;
 mod libraries;
 pub(crate) mod machine;
+mod programs;
+mod record;
 pub(crate) mod root;
 pub(crate) mod runner;
+mod watch;

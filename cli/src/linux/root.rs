@@ -1,5 +1,6 @@
 //! The root file system: what the guest finds when it has started.
 
+use super::extra;
 use super::faults;
 use super::initramfs::Archive;
 use super::kernel_modules::Modules;
@@ -38,6 +39,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) gpu: GpuId,
     /// What is run; a shell if it is empty.
     pub(crate) command: &'a [String],
+    /// Further packages, unpacked: all of them is in the guest.
+    pub(crate) extra: Option<&'a Path>,
     /// The program that runs kernels through Vulkan.
     pub(crate) runner: Option<&'a [u8]>,
     /// Whether a folder is shared.
@@ -73,6 +76,10 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     if wanted.share {
         archive.file("eitri/share", b"");
         modules.extend(SHARING);
+    }
+    // First, so that the libraries are as new as the programs need them.
+    if let Some(folder) = wanted.extra {
+        extra::put(folder, &mut archive)?;
     }
     put_driver(wanted, &mut archive)?;
     put_firmware(wanted, &mut archive)?;

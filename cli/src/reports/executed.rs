@@ -16,12 +16,28 @@ use std::rc::Rc;
 /// Lanes of a warp.
 const WARP: f64 = 16.0;
 
-/// An instruction at its address.
+/// How often an instruction at one address was executed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+pub(crate) struct Place {
     word: u64,
     warps: u64,
     lanes: u64,
+}
+
+impl Place {
+    /// A warp executes `word` here, with a bit for each lane that takes part.
+    pub(crate) fn note(&mut self, word: u64, lanes: u16) {
+        self.word = word;
+        self.warps += 1;
+        self.lanes += u64::from(lanes.count_ones());
+    }
+
+    /// Counts what `other` counted, of the same instruction.
+    pub(crate) fn join(&mut self, other: Place) {
+        self.word = other.word;
+        self.warps += other.warps;
+        self.lanes += other.lanes;
+    }
 }
 
 type Places = HashMap<u64, Place>;
@@ -42,10 +58,7 @@ impl Sink for Listener {
         } = event
         {
             let mut places = self.0.borrow_mut();
-            let place = places.entry(address).or_default();
-            place.word = word;
-            place.warps += 1;
-            place.lanes += u64::from(lanes.count_ones());
+            places.entry(address).or_default().note(word, lanes);
         }
     }
 }
@@ -61,11 +74,7 @@ impl Counter {
     /// # Errors
     /// For a word that is no instruction.
     pub(crate) fn executed(&self, arch: Arch) -> Result<Executed, DecodeError> {
-        let mut executed = Executed::default();
-        for place in self.0.borrow().values() {
-            executed.add(place, arch)?;
-        }
-        Ok(executed)
+        Executed::of(self.0.borrow().values(), arch)
     }
 }
 
@@ -112,6 +121,21 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
+    /// The figures of some instructions.
+    ///
+    /// # Errors
+    /// For a word that is no instruction.
+    pub(crate) fn of<'p>(
+        places: impl IntoIterator<Item = &'p Place>,
+        arch: Arch,
+    ) -> Result<Executed, DecodeError> {
+        let mut executed = Executed::default();
+        for place in places {
+            executed.add(place, arch)?;
+        }
+        Ok(executed)
+    }
+
     fn add(&mut self, place: &Place, arch: Arch) -> Result<(), DecodeError> {
         let instr = Instr::decode(place.word, arch)?;
         let (unit, cycles) = instr.issue(arch);

@@ -7,16 +7,25 @@
 //! the model is. `unsafe` is in `memory` alone.
 //!
 //! ```no_run
-//! use eitri_host_gpu::{MachineMemory, Part, serve};
+//! use eitri_host_gpu::{MachineMemory, Part, Watcher, serve};
 //! use eitri_model::Config;
+//! use eitri_model::diagnosis::News;
 //! use std::sync::atomic::AtomicBool;
+//!
+//! struct Printer;
+//!
+//! impl Watcher for Printer {
+//!     fn report(&mut self, news: News<'_>) {
+//!         println!("{news}");
+//!     }
+//! }
 //!
 //! // 2 GiB, of which the first are the guest's, and a mailbox in the last page.
 //! let seen = Part { address: 0x4000_0000, offset: 0, bytes: 1 << 30 };
 //! let memory = MachineMemory::new(2 << 30, &[seen])?;
 //! println!("-object memory-backend-file,id=ram,share=on,mem-path={}", memory.path().display());
 //! let mailbox = memory.mailbox((2 << 30) - 4096).expect("it is inside");
-//! serve(Config::default(), &memory, mailbox, &AtomicBool::new(false), |news| println!("{news}"));
+//! serve(Config::default(), &memory, mailbox, &AtomicBool::new(false), &mut Printer);
 //! # Ok::<(), std::io::Error>(())
 //! ```
 #![warn(missing_docs)]
@@ -25,4 +34,4 @@ mod memory;
 mod serve;
 
 pub use memory::{MachineMemory, Part};
-pub use serve::serve;
+pub use serve::{Watcher, serve};

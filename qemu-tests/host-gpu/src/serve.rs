@@ -3,9 +3,10 @@
 //! The model's time follows the process's clock, and falls behind while shaders take longer than they would on the device.
 
 use crate::memory::MachineMemory;
-use eitri_mailbox::{Mailbox, Request, State};
+use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
+use eitri_mailbox::{Held, Mailbox, Request, State};
 use eitri_model::diagnosis::{News, Teller};
-use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress};
+use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress, Sink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ const LONGEST_SLICE: Nanoseconds = 2_000_000;
 const INSTRUCTIONS: u64 = 1000;
 /// What is due sooner than this the monitor takes for work.
 const SOON: Nanoseconds = 1_000_000;
+/// How far the model's time may be behind before that is told: about what one turn of the loop takes.
+const BEHIND: Nanoseconds = 1_000_000;
 /// How long an access is looked for without a pause after the last one: they come in rows.
 const ALERT: Duration = Duration::from_micros(200);
 /// From when on pauses are long.
@@ -24,14 +27,29 @@ const ASLEEP: Duration = Duration::from_millis(20);
 const SHORT_PAUSE: Duration = Duration::from_micros(50);
 const LONG_PAUSE: Duration = Duration::from_micros(200);
 
-/// Is the GPU of the machine until `stop` is set; its timestamp is that of the machine's counter, whatever `config` says. What it
-/// finds wrong with the driver is said as it comes.
+/// Watches the GPU of a machine. What is not written does nothing.
+pub trait Watcher {
+    /// The model has found something to report about the driver.
+    fn report(&mut self, _news: News<'_>) {}
+
+    /// The driver rings a doorbell, which the GPU has not seen yet: what the driver wants done is in memory, and nothing of it has
+    /// begun.
+    fn doorbell(&mut self, _gpu: &mut Gpu, _memory: &MachineMemory) {}
+
+    /// Receiver of the model's events; asked for once, before the first access.
+    fn sink(&mut self) -> Option<Box<dyn Sink>> {
+        None
+    }
+}
+
+/// Is the GPU of the machine until `stop` is set; its timestamp is that of the machine's counter, whatever `config` says. What
+/// happens is told to `watcher` as it comes.
 pub fn serve(
     config: Config,
     memory: &MachineMemory,
     mailbox: &Mailbox,
     stop: &AtomicBool,
-    mut say: impl FnMut(News<'_>),
+    watcher: &mut dyn Watcher,
 ) {
     while mailbox.request().is_none() {
         if stop.load(Ordering::Relaxed) {
@@ -47,19 +65,30 @@ pub fn serve(
         memory,
         mailbox,
         told: State::default(),
-        started: Instant::now(),
+        clock: GuestClock::new(),
+        is_behind: false,
         last: Instant::now(),
         progress: Progress::Idle,
     };
+    server.gpu.trace_to(watcher.sink());
     let mut teller = Teller::default();
     while !stop.load(Ordering::Relaxed) {
-        let asked = server.answer();
+        let asked = server.answer(watcher);
         let worked = server.work();
-        teller.tell(&server.gpu, &mut say);
+        teller.tell(&server.gpu, |news| watcher.report(news));
         if !asked && !worked {
             server.pause();
         }
     }
+}
+
+/// Whether a store rings a doorbell.
+fn rings(offset: u32, value: u32) -> bool {
+    let numbers = 0..DOORBELL.count;
+    doorbell::RING.get(value)
+        && numbers
+            .into_iter()
+            .any(|number| DOORBELL.at(number).offset == offset)
 }
 
 struct Server<'m> {
@@ -68,16 +97,46 @@ struct Server<'m> {
     mailbox: &'m Mailbox,
     /// What the monitor was told last.
     told: State,
-    /// When the model's time was zero.
-    started: Instant,
+    clock: GuestClock,
+    /// Whether the model works and its time is behind the guest's.
+    is_behind: bool,
     /// When there was something to do last.
     last: Instant,
     progress: Progress,
 }
 
+/// The guest's clock: this process's, less the time for which the monitor stopped it.
+struct GuestClock {
+    /// When the model's time was zero.
+    started: Instant,
+    /// What it showed when it was seen to be stopped.
+    stopped_at: Option<Nanoseconds>,
+}
+
+impl GuestClock {
+    fn new() -> GuestClock {
+        GuestClock {
+            started: Instant::now(),
+            stopped_at: None,
+        }
+    }
+
+    fn now(&mut self, held: Held) -> Nanoseconds {
+        let passed = self.started.elapsed().as_nanos();
+        let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
+        let now = passed.saturating_sub(held.nanoseconds);
+        if held.is_stopped {
+            *self.stopped_at.get_or_insert(now)
+        } else {
+            self.stopped_at = None;
+            now
+        }
+    }
+}
+
 impl Server<'_> {
     /// Does an access, if one is asked for.
-    fn answer(&mut self) -> bool {
+    fn answer(&mut self, watcher: &mut dyn Watcher) -> bool {
         let Some(request) = self.mailbox.request() else {
             return false;
         };
@@ -87,6 +146,9 @@ impl Server<'_> {
                 value = self.gpu.read32_at(&mut self.memory, offset, Some(pc));
             }
             Request::Write { offset, value, pc } => {
+                if rings(offset, value) {
+                    watcher.doorbell(&mut self.gpu, self.memory);
+                }
                 self.gpu
                     .write32_at(&mut self.memory, offset, value, Some(pc));
                 // What comes of it is not known yet.
@@ -105,9 +167,8 @@ impl Server<'_> {
 
     /// Gives the model the time that has passed, or more if it has work. Tells whether it has.
     fn work(&mut self) -> bool {
-        let passed = self.started.elapsed().as_nanos();
-        let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
-        let behind = passed.saturating_sub(self.gpu.now());
+        let now = self.clock.now(self.mailbox.held());
+        let behind = now.saturating_sub(self.gpu.now());
         let least = match self.progress {
             Progress::Busy | Progress::Interrupt => SHORTEST_SLICE,
             Progress::Waiting(_) | Progress::Idle => 0,
@@ -117,6 +178,10 @@ impl Server<'_> {
             instructions: INSTRUCTIONS,
         };
         self.progress = self.gpu.run(&mut self.memory, budget);
+        let behind = now.saturating_sub(self.gpu.now());
+        // Once told, until it has caught up.
+        let least = if self.is_behind { 0 } else { BEHIND };
+        self.is_behind = self.progress == Progress::Busy && behind > least;
         self.tell();
         matches!(self.progress, Progress::Busy | Progress::Interrupt)
     }
@@ -134,6 +199,7 @@ impl Server<'_> {
             mmu: lines.mmu,
             gpu: lines.gpu,
             busy,
+            behind: self.is_behind,
         };
         if busy || state != self.told {
             self.last = Instant::now();
@@ -187,6 +253,23 @@ mod tests {
         ask(mailbox, Request::Write { offset, value, pc });
     }
 
+    /// What a watcher was told.
+    #[derive(Default)]
+    struct Heard {
+        said: Vec<String>,
+        doorbells: u32,
+    }
+
+    impl Watcher for Heard {
+        fn report(&mut self, news: News<'_>) {
+            self.said.push(news.to_string());
+        }
+
+        fn doorbell(&mut self, _: &mut Gpu, _: &MachineMemory) {
+            self.doorbells += 1;
+        }
+    }
+
     /// Stops the server however the test ends.
     struct Stop<'s>(&'s AtomicBool);
 
@@ -214,6 +297,21 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_of_the_guest_stands_still_while_it_is_stopped() {
+        let mut clock = GuestClock::new();
+        let held = |is_stopped, nanoseconds| Held {
+            is_stopped,
+            nanoseconds,
+        };
+        let stopped = clock.now(held(true, 0));
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(clock.now(held(true, 0)), stopped);
+        let all = clock.started.elapsed().as_nanos() as Nanoseconds;
+        assert!(clock.now(held(false, all)) < Nanoseconds::MAX / 2);
+        assert!(clock.now(held(false, 0)) >= all, "nothing was held");
+    }
+
+    #[test]
     fn registers_answer_and_lines_rise_by_themselves() {
         let seen = Part {
             address: 0,
@@ -223,12 +321,10 @@ mod tests {
         let memory = MachineMemory::new(0x2000, &[seen]).expect("the system has memory");
         let mailbox = memory.mailbox(0x1000).expect("it is inside");
         let stop = AtomicBool::new(false);
-        let mut said = Vec::new();
+        let mut heard = Heard::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                serve(Config::default(), &memory, mailbox, &stop, |news| {
-                    said.push(news.to_string());
-                });
+                serve(Config::default(), &memory, mailbox, &stop, &mut heard);
             });
             let _stop = Stop(&stop);
             assert_eq!(read(mailbox, GPU_ID), 0xA867_0005);
@@ -248,7 +344,12 @@ mod tests {
             assert_eq!(read(mailbox, GPU_FAULTSTATUS) & 0xFF, 0x80);
             // Where no register is.
             write(mailbox, 0x3_0000, 1);
+            write(mailbox, DOORBELL.at(3).offset, 1);
+            write(mailbox, DOORBELL.at(3).offset, 0);
         });
-        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(heard.doorbells, 1, "one store of two rings");
+        let said = heard.said;
+        assert!(said[0].contains("0x30000"), "{said:?}");
+        assert_eq!(said.len(), 2, "nobody listens to the doorbell: {said:?}");
     }
 }

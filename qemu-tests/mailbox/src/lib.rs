@@ -77,14 +77,17 @@ pub struct State {
     pub gpu: bool,
     /// It works: a line may rise soon.
     pub busy: bool,
+    /// It works, and its time is behind the machine's.
+    pub behind: bool,
 }
 
 #[rustfmt::skip]
 mod bit {
-    pub(super) const JOB:  u32 = 1 << 0;
-    pub(super) const MMU:  u32 = 1 << 1;
-    pub(super) const GPU:  u32 = 1 << 2;
-    pub(super) const BUSY: u32 = 1 << 3;
+    pub(super) const JOB:    u32 = 1 << 0;
+    pub(super) const MMU:    u32 = 1 << 1;
+    pub(super) const GPU:    u32 = 1 << 2;
+    pub(super) const BUSY:   u32 = 1 << 3;
+    pub(super) const BEHIND: u32 = 1 << 4;
 }
 
 impl State {
@@ -94,6 +97,7 @@ impl State {
             | bit(self.mmu, bit::MMU)
             | bit(self.gpu, bit::GPU)
             | bit(self.busy, bit::BUSY)
+            | bit(self.behind, bit::BEHIND)
     }
 
     fn of(bits: u32) -> State {
@@ -102,8 +106,18 @@ impl State {
             mmu: bits & bit::MMU != 0,
             gpu: bits & bit::GPU != 0,
             busy: bits & bit::BUSY != 0,
+            behind: bits & bit::BEHIND != 0,
         }
     }
+}
+
+/// How the guest's clock differs from the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// It stands still.
+    pub is_stopped: bool,
+    /// Nanoseconds that it stood still before.
+    pub nanoseconds: u64,
 }
 
 /// The mailbox. Memory of zeros is an empty one.
@@ -125,6 +139,10 @@ struct Asked {
     value: AtomicU32,
     pc: AtomicU64,
     counter_hertz: AtomicU64,
+    /// Whether the guest's clock stands still. Written after `held`.
+    holding: AtomicU32,
+    /// Nanoseconds that it stood still before.
+    held: AtomicU64,
 }
 
 /// What the host writes.
@@ -146,6 +164,26 @@ impl Mailbox {
     /// How fast the machine's counter counts, once something was asked.
     pub fn counter_hertz(&self) -> u64 {
         self.asked.counter_hertz.load(Ordering::Relaxed)
+    }
+
+    /// The monitor stops the guest's clock.
+    pub fn hold(&self) {
+        self.asked.holding.store(1, Ordering::Release);
+    }
+
+    /// The guest's clock goes on; it has stood still for so many nanoseconds in all.
+    pub fn go_on(&self, held: u64) {
+        self.asked.held.store(held, Ordering::Relaxed);
+        self.asked.holding.store(0, Ordering::Release);
+    }
+
+    /// Nanoseconds that the guest's clock has stood still, without the time since it was stopped last; and whether it is stopped.
+    pub fn held(&self) -> Held {
+        let is_stopped = self.asked.holding.load(Ordering::Acquire) != 0;
+        Held {
+            is_stopped,
+            nanoseconds: self.asked.held.load(Ordering::Relaxed),
+        }
     }
 
     /// The monitor asks, after the answer to what it asked before.
@@ -271,9 +309,25 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_is_stopped_and_goes_on() {
+        let mailbox = Mailbox::default();
+        let held = |is_stopped, nanoseconds| Held {
+            is_stopped,
+            nanoseconds,
+        };
+        assert_eq!(mailbox.held(), held(false, 0));
+        mailbox.hold();
+        assert_eq!(mailbox.held(), held(true, 0));
+        mailbox.go_on(70);
+        assert_eq!(mailbox.held(), held(false, 70));
+        mailbox.hold();
+        assert_eq!(mailbox.held(), held(true, 70));
+    }
+
+    #[test]
     fn a_state_is_told_as_it_is() {
         let mailbox = Mailbox::default();
-        for bits in 0..16u32 {
+        for bits in 0..32u32 {
             let state = State::of(bits);
             mailbox.tell(state);
             assert_eq!((mailbox.state(), state.bits()), (state, bits));

@@ -92,6 +92,28 @@ impl Gpu {
         }
     }
 
+    /// Whether it works elsewhere and its time is behind: the model in here works while the image does not.
+    pub(crate) fn is_behind(&self) -> bool {
+        match self {
+            Gpu::Here(_) => false,
+            Gpu::Host(gpu) => gpu.is_behind(),
+        }
+    }
+
+    /// The image's clock stands still from now on.
+    pub(crate) fn hold(&self) {
+        if let Gpu::Host(gpu) = self {
+            gpu.hold();
+        }
+    }
+
+    /// The image's clock goes on; it has stood still for so many nanoseconds in all.
+    pub(crate) fn go_on(&self, held: u64) {
+        if let Gpu::Host(gpu) = self {
+            gpu.go_on(held);
+        }
+    }
+
     /// The caches before the memory that it shares with the image, where the model is in here.
     pub(crate) fn caches(&mut self) -> Option<&mut Caches> {
         match self {

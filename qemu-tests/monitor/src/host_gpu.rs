@@ -75,6 +75,21 @@ impl HostGpu {
         }
     }
 
+    /// Whether it works and its time is behind.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.mailbox.state().behind
+    }
+
+    /// The image's clock stands still from now on.
+    pub(crate) fn hold(&self) {
+        self.mailbox.hold();
+    }
+
+    /// The image's clock goes on; it has stood still for so many nanoseconds in all.
+    pub(crate) fn go_on(&self, held: u64) {
+        self.mailbox.go_on(held);
+    }
+
     /// What a CPU does that has nothing to do.
     pub(crate) fn rest(&self) -> Rest {
         match self.mailbox.state().busy {

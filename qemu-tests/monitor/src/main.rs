@@ -26,6 +26,7 @@ mod around;
 mod cpus;
 mod distributor;
 mod guest;
+mod hold;
 mod interrupts;
 mod machine;
 mod redistributor;

@@ -7,6 +7,7 @@ use crate::around::{Around, Called};
 use crate::distributor::Distributor;
 use crate::gpu::{Gpu, Rest};
 use crate::guest::{Exit, Guest};
+use crate::hold::Hold;
 use crate::interrupts::{self, Interrupts};
 use crate::model_gpu::About;
 use crate::physical_memory::GuestMemory;
@@ -102,6 +103,8 @@ struct Machine {
     system: bool,
     /// The image may use the monitor's own registers.
     controls: bool,
+    /// The image's clock.
+    hold: Hold,
     limit: Duration,
     /// When the image must have ended.
     deadline: Duration,
@@ -135,6 +138,7 @@ pub(crate) fn begin(gpu: Gpu, settings: &Settings) {
         }),
         system: settings.system,
         controls: settings.system || settings.tests,
+        hold: Hold::new(settings.gpu_time),
         limit: settings.limit,
         deadline: time::now().saturating_add(settings.limit),
     });
@@ -186,7 +190,10 @@ impl Monitor {
             self.present();
             // Upkeep of caches comes line by line, and changes nothing that an interrupt could tell of.
             let exit = loop {
-                match self.guest.run() {
+                self.machine.hold.enter();
+                let exit = self.guest.run();
+                self.machine.hold.leave();
+                match exit {
                     Exit::Synchronous if self.is_upkeep() => {}
                     exit => break exit,
                 }
@@ -230,6 +237,8 @@ impl Monitor {
         shared.gpu.catch_up();
         shared.around.now(time::now());
         drop(shared);
+        let machine = self.machine;
+        machine.hold.wait_for(|with| with(&machine.shared().gpu));
         if time::now() > self.machine.deadline {
             let limit = self.machine.limit.as_millis();
             self.stop(

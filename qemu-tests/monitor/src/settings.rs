@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) product: Product,
     /// Where the model is: with `model=host` in a process of the host.
     pub(crate) model: ModelPlace,
+    /// The image's clock waits for the GPU: `gpu-time=yes`.
+    pub(crate) gpu_time: bool,
     /// The file of the host's that gets a trace: `trace=`.
     pub(crate) trace: Option<String>,
 }
@@ -108,6 +110,7 @@ impl Settings {
             coherence: Coherence::Whole,
             product: Product::g610(),
             model: ModelPlace::Monitor,
+            gpu_time: false,
             trace: None,
         };
         let Some(host) = BOARD.host() else {
@@ -147,6 +150,8 @@ impl Settings {
                 settings.tests = true;
             } else if word == "model=host" {
                 settings.model = ModelPlace::Host;
+            } else if word == "gpu-time=yes" {
+                settings.gpu_time = true;
             } else if word == "coherent=no" {
                 settings.coherence = Coherence::NoneByLines;
             } else if word == "coherent=pages" {

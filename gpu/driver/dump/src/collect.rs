@@ -38,10 +38,41 @@ pub fn collect<S: Source, K: Sink>(
     room: &mut [Region],
     sink: &mut K,
 ) -> Result<Summary, WriteError<K::Error>> {
+    collect_part(source, Extent::ALL, room, sink)
+}
+
+/// The part of a GPU's state that a dump holds. Registers are in every dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Address spaces whose memory it holds, a bit each.
+    pub spaces: u16,
+    /// Group slots that it has notes of, a bit each.
+    pub groups: u32,
+}
+
+impl Extent {
+    /// Everything.
+    pub const ALL: Extent = Extent {
+        spaces: u16::MAX,
+        groups: u32::MAX,
+    };
+}
+
+/// As [`collect`], of some groups and address spaces alone.
+///
+/// # Errors
+/// As [`collect`].
+pub fn collect_part<S: Source, K: Sink>(
+    source: &mut S,
+    extent: Extent,
+    room: &mut [Region],
+    sink: &mut K,
+) -> Result<Summary, WriteError<K::Error>> {
     let mut regions = Regions::new(room);
     let mut incomplete = Incomplete::default();
     let present = register(source, AS_PRESENT);
-    for number in (0..SPACES).filter(|number| present >> number & 1 != 0) {
+    let wanted = present & u64::from(extent.spaces);
+    for number in (0..SPACES).filter(|number| wanted >> number & 1 != 0) {
         let space = Space::read(number, &mut |row| register(source, row));
         add_space(source, &space, &mut regions, &mut incomplete);
     }
@@ -52,7 +83,7 @@ pub fn collect<S: Source, K: Sink>(
         let firmware = Space::read(0, &mut |row| register(source, row));
         Interface::find(firmware, source)
     };
-    let used = interface.map(|interface| Used::find(&interface, source));
+    let used = interface.map(|interface| Used::find(&interface, extent.groups, source));
     // One source serves notes and memory, one after the other.
     let source = InTurn::new(source);
     write(
@@ -146,12 +177,13 @@ struct Used {
 }
 
 impl Used {
-    fn find(interface: &Interface, memory: &mut impl Memory) -> Used {
+    fn find(interface: &Interface, wanted: u32, memory: &mut impl Memory) -> Used {
         let mut used = Used {
             groups: 0,
             streams: [0; 32],
         };
-        for slot in 0..interface.groups() {
+        let slots = 0..interface.groups();
+        for slot in slots.filter(|slot| wanted.checked_shr(*slot).unwrap_or(0) & 1 != 0) {
             let group = interface.group(memory, slot);
             if !interface.is_group_used(memory, &group) {
                 continue;

@@ -20,6 +20,8 @@ use eitri_csf::interface::stream::{
     CS_ACK, CS_BASE, CS_KERNEL_INPUT, CS_KERNEL_OUTPUT, CS_REQ, CS_SIZE, CS_USER_INPUT,
     CS_USER_OUTPUT,
 };
+#[cfg(feature = "alloc")]
+use eitri_csf::interface::stream::{CsState, cs_req};
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_INSERT};
 use eitri_csf::table::{Block, Register, Width};
 
@@ -36,6 +38,18 @@ pub(crate) struct Interface {
     space: Space,
     groups: u32,
     group_stride: u64,
+}
+
+/// What the host asks of a group.
+#[cfg(feature = "alloc")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Its address space.
+    pub(crate) space: u8,
+    /// The state that the host wants.
+    pub(crate) requested: Option<CsgState>,
+    /// The state that it has reached.
+    pub(crate) reached: Option<CsgState>,
 }
 
 /// Where a word of a block at `address` lies.
@@ -179,6 +193,33 @@ impl Interface {
             Some(CsgState::Start | CsgState::Resume) => csg_config::JASID.get(config),
             _ => NONE,
         }
+    }
+
+    /// What the host asks of a group, and how far it is.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn asked_of(&self, memory: &mut impl Memory, group: &Blocks) -> Asked {
+        let config = group.get(&self.space, memory, INPUT, CSG_CONFIG);
+        let req = group.get(&self.space, memory, INPUT, CSG_REQ);
+        let ack = group.get(&self.space, memory, OUTPUT, CSG_ACK);
+        Asked {
+            // A field of four bits.
+            space: csg_config::JASID.get(config) as u8,
+            requested: csg_req::STATE.get(req),
+            reached: csg_req::STATE.get(ack),
+        }
+    }
+
+    /// Whether the host asks for a stream to run.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn is_stream_started(&self, memory: &mut impl Memory, stream: &Blocks) -> bool {
+        let req = stream.get(&self.space, memory, INPUT, CS_REQ);
+        cs_req::STATE.get(req) == Some(CsState::Start)
+    }
+
+    /// The user pages of a stream: input, output.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn user_pages(&self, memory: &mut impl Memory, stream: &Blocks) -> [u64; 2] {
+        [CS_USER_INPUT, CS_USER_OUTPUT].map(|row| stream.get(&self.space, memory, INPUT, row))
     }
 
     /// Whether a stream was ever asked for anything.

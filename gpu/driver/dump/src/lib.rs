@@ -53,10 +53,14 @@ mod interface;
 
 #[cfg(feature = "alloc")]
 pub mod show;
+#[cfg(feature = "alloc")]
+mod streams;
 
-pub use collect::{Summary, collect};
+pub use collect::{Extent, Summary, collect, collect_part};
 #[cfg(feature = "alloc")]
 pub use read::{BlockWords, Contents, Dump, Group, ReadError, Stream, Words};
 pub use regions::{Region, Regions};
 pub use source::{Memory, Source, Unreadable};
+#[cfg(feature = "alloc")]
+pub use streams::{StreamNow, streams};
 pub use write::{Notes, Pairs, Sink, WriteError, write};

@@ -15,6 +15,7 @@ mod interfaces;
 mod protected;
 mod schedule;
 mod slot;
+mod snapshot;
 mod status;
 mod streams;
 pub(crate) mod stub;

@@ -21,6 +21,7 @@ mod protected;
 mod registers;
 mod ring;
 mod scoreboards;
+mod snapshot;
 mod synchronise;
 mod transfer;
 mod waits;

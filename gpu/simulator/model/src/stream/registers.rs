@@ -49,7 +49,7 @@ impl Registers {
         self.written[usize::from(number / 64)] &= !(1 << (number % 64));
     }
 
-    fn is_written(&self, number: u8) -> bool {
+    pub(super) fn is_written(&self, number: u8) -> bool {
         self.written[usize::from(number / 64)] >> (number % 64) & 1 != 0
     }
 }

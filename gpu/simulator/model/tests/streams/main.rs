@@ -7,6 +7,7 @@ mod faults;
 mod instructions;
 mod kernel_registers;
 mod life_cycle;
+mod snapshot;
 mod sync_objects;
 mod unmodified_drivers;
 
