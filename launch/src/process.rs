@@ -94,7 +94,7 @@ pub fn run_with_input(
 }
 
 /// Runs `command` with no input, both output streams into the file `log`, for as long as `attend` lets it: that is called again and
-/// again with how long the child has run.
+/// again with how long the child has run. Whoever interrupts this process interrupts the child too, which may have no limit.
 ///
 /// # Errors
 /// As there.
@@ -106,7 +106,7 @@ pub fn run_attended(
     let out = open_log(log)?;
     let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
     let started = Instant::now();
-    let command = command.stdout(out).stderr(err).process_group(0);
+    let command = command.stdout(out).stderr(err);
     let mut child = start(command, Stdio::null())?;
     let end = wait_while(command, &mut child, &mut || attend(started.elapsed()))?;
     let (log, took) = (log.to_owned(), started.elapsed());
@@ -154,7 +154,7 @@ fn name(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// Waits for a child that leads a process group; at the deadline the group is stopped.
+/// Waits for a child; at the deadline it is stopped, with the process group that it leads.
 pub(crate) fn wait(
     command: &Command,
     child: &mut Child,
@@ -186,7 +186,7 @@ fn wait_while(
     })
 }
 
-/// Kills the child's process group; at least the child, if that fails.
+/// Kills the process group that the child leads; the child alone, if it leads none or that fails.
 fn stop_group(child: &mut Child) {
     // The shell's own `kill`: a bare machine has no program of that name.
     let killed = Command::new("sh")
@@ -256,7 +256,7 @@ mod tests {
         let mut command = Command::new("sh");
         let log = log("attended");
         let mut sees_output = |_: Duration| !std::fs::read(&log).is_ok_and(|log| !log.is_empty());
-        let command = command.args(["-c", "echo ready; sleep 100"]);
+        let command = command.args(["-c", "echo ready; exec sleep 100"]);
         let stopped = run_attended(command, &log, &mut sees_output).unwrap();
         assert!(matches!(stopped.end, End::TimedOut));
         assert_eq!(stopped.output(), "ready\n");
