@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/boards.md section 9.
 
+use crate::display::Display;
 use crate::expected::Expected;
 use crate::host::{Ending, Host};
 use crate::lab::Lab;
@@ -188,6 +189,8 @@ pub struct Description {
     pub gpu: Gpu,
     /// What clocks and power are asked of, where that is not the image's own to do; messages name them by their number here.
     pub power_controllers: &'static [Channel],
+    /// The display.
+    pub display: Display,
     /// The firmware below.
     pub firmware: Firmware,
     /// What loads the image.
@@ -211,8 +214,8 @@ impl Board {
     ///
     /// # Safety
     /// On the machine that an image for this board runs on, `memory.image`, `memory.heap` and `memory.shared` are memory
-    /// that nobody else uses once the image runs, and console, interrupt controller, GPU window and `memory.devices` are
-    /// those devices' registers. The steps of `gpu` do no more than that GPU needs.
+    /// that nobody else uses once the image runs, and console, interrupt controller, GPU window, `display` and `memory.devices`
+    /// are those devices' registers. The steps of `gpu` do no more than that GPU needs.
     ///
     /// # Panics
     /// While a board is compiled, when regions of it overlap, are not aligned, or begin at address 0.

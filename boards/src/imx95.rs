@@ -7,6 +7,7 @@
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
+use crate::display::Display;
 use crate::expected::Expected;
 use crate::host::Ending;
 use crate::lab::{DeviceType, Lab};
@@ -83,6 +84,7 @@ const DESCRIPTION: Description = Description {
             bit: 1 << 0,
         },
     }],
+    display: Display::OfLoader,
     firmware: Firmware::Psci(Conduit::Smc),
     loader: Loader::UBoot(Prompt {
         text: "u-boot=> ",

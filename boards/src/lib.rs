@@ -20,6 +20,7 @@ extern crate alloc;
 mod board;
 #[cfg(feature = "drivers")]
 pub mod device_tree;
+mod display;
 mod expected;
 mod host;
 mod lab;
@@ -43,6 +44,7 @@ pub mod rk3588;
 pub use board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, LineSpeed, Memory, Spi,
 };
+pub use display::Display;
 pub use expected::{Difference, Expected};
 pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use lab::{DeviceType, Lab};

@@ -8,6 +8,8 @@ use crate::board::{Board, Description, Firmware, Memory};
 use crate::board::{Gpu, steps_problem};
 #[cfg(feature = "drivers")]
 use crate::device_tree::Machine;
+#[cfg(feature = "drivers")]
+use crate::display::Display;
 use crate::host::Ending;
 use crate::lab::Lab;
 use crate::loader::Loader;
@@ -99,6 +101,7 @@ impl Outline {
             physical_timer_ppi: machine.physical_timer_ppi,
             gpu: self.gpu,
             power_controllers: &[],
+            display: Display::OfLoader,
             firmware: Firmware::AsTreeSays,
             loader: self.loader,
             watchdog: None,

@@ -7,6 +7,7 @@
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
+use crate::display::Display;
 use crate::expected::Expected;
 use crate::host::Ending;
 use crate::lab::{DeviceType, Lab};
@@ -81,6 +82,7 @@ const DESCRIPTION: Description = Description {
         usable_cores: None,
     },
     power_controllers: &[],
+    display: Display::OfLoader,
     firmware: Firmware::Psci(Conduit::Smc),
     loader: Loader::UBoot(Prompt {
         text: "=> ",

@@ -37,9 +37,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),
-    ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),
+    ("eitri-picture",      &[]),
+    ("eitri-kernel",       &["eitri-aarch64", "eitri-boards", "eitri-picture"]),
     ("eitri-linker",       &["eitri-boards"]),
-    ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
+    ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-picture", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-validation-image", &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime", "eitri-validation"]),
@@ -56,7 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
+    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,

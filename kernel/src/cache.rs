@@ -35,3 +35,8 @@ pub fn clean_and_invalidate(region: Region) {
         unsafe { core::arch::asm!("dc civac, {}", in(reg) address, options(nostack)) };
     });
 }
+
+/// Waits until what was written past the caches is where every device sees it.
+pub fn finish_writes() {
+    dsb(SY);
+}

@@ -38,6 +38,7 @@ pub mod vectors;
 pub mod cache;
 pub mod console;
 pub mod cpus;
+pub mod display;
 pub mod firmware;
 pub mod heap;
 pub mod interrupts;

@@ -93,6 +93,26 @@ pub fn run_with_input(
     Ok(Finished { end, log, took })
 }
 
+/// Runs `command` with no input, both output streams into the file `log`, for as long as `attend` lets it: that is called again and
+/// again with how long the child has run. Whoever interrupts this process interrupts the child too, which may have no limit.
+///
+/// # Errors
+/// As there.
+pub fn run_attended(
+    command: &mut Command,
+    log: &Path,
+    attend: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Finished, Problem> {
+    let out = open_log(log)?;
+    let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
+    let started = Instant::now();
+    let command = command.stdout(out).stderr(err);
+    let mut child = start(command, Stdio::null())?;
+    let end = wait_while(command, &mut child, &mut || attend(started.elapsed()))?;
+    let (log, took) = (log.to_owned(), started.elapsed());
+    Ok(Finished { end, log, took })
+}
+
 /// Starts `command` with no input, both output streams into the file `log`, and leaves it to itself. Whoever interrupts this
 /// process interrupts it too; it outlives this process otherwise.
 ///
@@ -134,17 +154,26 @@ fn name(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// Waits for a child that leads a process group; at the deadline the group is stopped.
+/// Waits for a child; at the deadline it is stopped, with the process group that it leads.
 pub(crate) fn wait(
     command: &Command,
     child: &mut Child,
     deadline: Instant,
 ) -> Result<End, Problem> {
+    wait_while(command, child, &mut || Instant::now() < deadline)
+}
+
+/// The same, until `may_run` says no.
+fn wait_while(
+    command: &Command,
+    child: &mut Child,
+    may_run: &mut dyn FnMut() -> bool,
+) -> Result<End, Problem> {
     let mut watch = || loop {
         if let Some(status) = child.try_wait()? {
             return Ok(End::Exited(status));
         }
-        if Instant::now() >= deadline {
+        if !may_run() {
             stop_group(child);
             child.wait()?;
             return Ok(End::TimedOut);
@@ -157,7 +186,7 @@ pub(crate) fn wait(
     })
 }
 
-/// Kills the child's process group; at least the child, if that fails.
+/// Kills the process group that the child leads; the child alone, if it leads none or that fails.
 fn stop_group(child: &mut Child) {
     // The shell's own `kill`: a bare machine has no program of that name.
     let killed = Command::new("sh")
@@ -220,6 +249,20 @@ mod tests {
             assert!(Instant::now() < deadline, "{process} still runs");
             std::thread::sleep(POLL);
         }
+    }
+
+    #[test]
+    fn a_child_is_stopped_when_its_attendant_says_so() {
+        let mut command = Command::new("sh");
+        let log = log("attended");
+        let mut sees_output = |_: Duration| !std::fs::read(&log).is_ok_and(|log| !log.is_empty());
+        let command = command.args(["-c", "echo ready; exec sleep 100"]);
+        let stopped = run_attended(command, &log, &mut sees_output).unwrap();
+        assert!(matches!(stopped.end, End::TimedOut));
+        assert_eq!(stopped.output(), "ready\n");
+        let mut command = Command::new("true");
+        let ended = run_attended(&mut command, &log, &mut |_| true).unwrap();
+        assert!(ended.end.good());
     }
 
     #[test]

@@ -8,9 +8,11 @@
 //! Facts: hardware/boards.md 2.2, 2.3, 3.1 item 4 and 5 (step 5); boards-rk3588.md 15 item 10 (the GPU's node is not asked,
 //! since trees differ there).
 
+mod framebuffer;
 mod machine;
 mod place;
 
+pub use framebuffer::{Framebuffer, FramebufferError};
 pub use machine::{INFERRED, Machine, NamedConsole};
 
 use crate::board::{Conduit, Console, Description};

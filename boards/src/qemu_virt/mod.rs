@@ -12,6 +12,7 @@ mod semihosting;
 use crate::board::{
     Board, Coherency, Console, Description, Firmware, Gic, Gpu, LineSpeed, Memory, Spi,
 };
+use crate::display::Display;
 use crate::host::Ending;
 use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
@@ -71,6 +72,9 @@ const DESCRIPTION: Description = Description {
         usable_cores: None,
     },
     power_controllers: &[],
+    display: Display::Ramfb {
+        fw_cfg: RegisterBase::new(0x0902_0000),
+    },
     // By SMC or by HVC, as the machine was started.
     firmware: Firmware::AsTreeSays,
     // One of several that QEMU runs; it is the one that can be typed at.

@@ -1,6 +1,6 @@
 //! Images that test the kernel and the way to the GPU, and what must come of each (qemu-tests/README.md).
 
-use super::Case;
+use super::{Case, display};
 use crate::images::console;
 use crate::images::image::{self, Builder, Image, Parts};
 use crate::input::shader_file;
@@ -100,9 +100,11 @@ const SMALL_TESTS: &[Test] = &[
     Test { image: DAMAGED,          words: &["embed"],                           entries: MONITOR, status: Some(1),   expect: Expect::Console(&["eitri-error 1 3 3 0 ", "firmware image, offset 0x0: not a firmware image: first word"]) },
 ];
 
-/// Runs every test at every entry.
+/// Runs every test at every entry, and shows a picture.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
-    run_all(workspace, TESTS)
+    let mut cases = run_all(workspace, TESTS)?;
+    cases.push(display::run(workspace)?);
+    Ok(cases)
 }
 
 /// Runs the example of tasks on an executor.

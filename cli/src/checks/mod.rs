@@ -4,6 +4,7 @@
 
 mod amber;
 mod boards;
+mod display;
 mod documentation;
 mod driver;
 mod fidelity;
@@ -208,7 +209,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
     Check { name: "embassy",    when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "tasks on an executor share a GPU in QEMU",               action: Action::Cases(kernel::run_embassy) },
     Check { name: "small",      when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "an image that is small runs in QEMU, and its errors are read", action: Action::Cases(kernel::run_small) },
-    Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel and the monitor in QEMU",                     action: Action::Cases(kernel::run) },
+    Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel, the monitor and a display in QEMU",          action: Action::Cases(kernel::run) },
     Check { name: "driver",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "places",     when: When::Long("4 min"),    lane: Lane::Images, needs: BARE, what: "an image has the same bytes wherever it is built",        action: Action::Cases(places::run) },

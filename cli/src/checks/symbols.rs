@@ -10,6 +10,9 @@ const MODEL: &str = "eitri_model";
 /// What the names of the driver's symbols contain: proof that names can be found at all.
 const RUNTIME: &str = "eitri_runtime";
 
+/// What the names of the symbols contain that only an image has which shows something.
+const DISPLAY: &str = "eitri_kernel7display";
+
 pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
     let builder = Builder::new()?;
     let image = builder.build("eitri-image", "eitri-image")?;
@@ -20,6 +23,10 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
         Case::ran(
             "the image holds no symbol of the model",
             (!found.is_empty()).then(|| format!("{} symbols, such as {shown:?}", found.len())),
+        ),
+        Case::ran(
+            "an image that shows nothing holds nothing of displays",
+            image.symbols_with(DISPLAY)?.first().cloned(),
         ),
         Case::ran(
             "the image's symbols can be seen",

@@ -6,10 +6,11 @@ use crate::images::image::{Builder, Image};
 use crate::images::lab_files::{self, LabKind};
 use crate::input::board_choice;
 use crate::input::board_firmware;
-use crate::input::buffer_source;
+use crate::input::buffer_source::{self, BindingName};
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file;
+use crate::input::shown;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::streams::{outln, talk};
 use crate::output::whole_file::Pending;
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// dictionary for LAVA.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
+    /// Show an image that the shader has written on the board's display, until the board is switched off: the display that the boot
+    /// loader left (simple-framebuffer of its device tree), in QEMU the device ramfb.
+    #[arg(long, value_name = "BINDING", conflicts_with = "validation")]
+    show: Option<BindingName>,
     #[command(flatten)]
     job: JobArguments,
 }
@@ -302,12 +307,17 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
     let (gpu, options) = for_board(&args.job, board);
     let compiled = dispatch::compile(&shader, &options)?;
+    let resources = args.job.resources()?;
+    let mut saves = Vec::new();
+    if let Some(name) = args.show {
+        shown::save(name, &resources, &mut saves)?;
+    }
     let request = Request {
-        resources: args.job.resources()?,
+        resources,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
         gpu,
-        saves: Vec::new(),
+        saves,
         coherent: true,
         firmware: Some(inside(args, board)?),
         limit: args.job.limit(),
@@ -315,7 +325,7 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
         talk: Talk::Quiet,
     };
     let bundle = dispatch::bundle(&shader.path, &compiled, &request)?;
-    Builder::new()?.build_job(Some(board), &bundle)
+    Builder::new()?.build_job(Some(board), &bundle, args.show)
 }
 
 /// The image that runs the validation suite.

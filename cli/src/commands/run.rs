@@ -6,6 +6,7 @@ use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
 use crate::input::passes::{self, PassArguments, Told};
 use crate::input::shader_file;
+use crate::input::shown;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
@@ -16,6 +17,7 @@ use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::timeline::Both;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::printf;
+use crate::runs::screen::{self, Screen, Show};
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};
@@ -34,6 +36,13 @@ pub(crate) struct Args {
     /// where FILE ends with .png.
     #[arg(long = "save", value_name = "BINDING=FILE")]
     saves: Vec<SaveArgument>,
+    /// Show an image that the shader has written in QEMU's window, until that is closed: the image on bare metal puts it on the
+    /// machine's display.
+    #[arg(long, value_name = "BINDING")]
+    show: Option<BindingName>,
+    /// No window for --show: write what the display shows into a file, a PNG where FILE ends with .png, else a portable pixmap.
+    #[arg(long, value_name = "FILE", requires = "show")]
+    screen: Option<String>,
     /// Where the job runs.
     #[arg(long, value_enum, default_value_t = Place::Qemu)]
     on: Place,
@@ -72,6 +81,12 @@ struct SavedTwice {
     name: BindingName,
 }
 
+/// A display is a machine's.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--show is for --on qemu: there is no display without a machine")]
+#[diagnostic(help("--save BINDING=FILE.png writes the picture"))]
+struct NoMachine;
+
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.gpu.choice().target();
     if args.passes.list_passes {
@@ -79,7 +94,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Good);
     }
     args.passes.check(&target)?;
-    check_saves(&args.saves)?;
+    check_saves(&args.saves, args.screen.as_deref())?;
+    let show = show(args)?;
     // clap has seen to it that there is one.
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
     let options = args.passes.apply(Options {
@@ -116,6 +132,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             false => Talk::Quiet,
         },
     };
+    if let Some(show) = &show {
+        shown::save(show.name, &request.resources, &mut request.saves)?;
+    }
     printf::attach(&compiled, &mut request);
     let trace = args.trace.start();
     // Instructions are told on the host alone.
@@ -128,18 +147,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         (timeline, counter) => timeline.or(counter),
     };
-    let done = dispatch::execute(&shader.path, &compiled, &request, args.on, sink);
+    let done = match &show {
+        Some(show) => dispatch::execute_shown(&shader.path, &compiled, &request, show, sink),
+        None => dispatch::execute(&shader.path, &compiled, &request, args.on, sink)
+            .map(|done| (done, None)),
+    };
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
     }
-    let done = done?;
+    let (done, screen) = done?;
     if let Some(path) = &args.dump {
         write_dump(path, &done)?;
     }
     let ran = dispatch::finished(done)?;
     printf::tell(&compiled, &ran);
-    save(&args.saves, &request, &ran)?;
+    let screen = args.screen.as_ref().zip(screen);
+    let screen = screen.map(|(path, pixmap)| screen::file(path, &pixmap));
+    save(&args.saves, &request, &ran, screen.transpose()?)?;
     report(args, &compiled, &ran, counter.as_ref())?;
     Ok(Status::Good)
 }
@@ -158,19 +183,39 @@ fn write_dump(path: &str, done: &Done) -> Result<(), Failure> {
     whole_file::write(path, &done.result.dump)
 }
 
-fn check_saves(saves: &[SaveArgument]) -> Result<(), Failure> {
+fn check_saves(saves: &[SaveArgument], screen: Option<&str>) -> Result<(), Failure> {
     for (index, save) in saves.iter().enumerate() {
         let same = |other: &SaveArgument| other.name == save.name || other.path == save.path;
-        if saves.iter().take(index).any(same) {
+        if saves.iter().take(index).any(same) || screen == Some(&save.path) {
             return Err(Failure::refused(SavedTwice { name: save.name }));
         }
     }
     Ok(())
 }
 
+/// What is to be shown where, if anything is.
+fn show(args: &Args) -> Result<Option<Show>, Failure> {
+    let Some(name) = args.show else {
+        return Ok(None);
+    };
+    if args.on != Place::Qemu {
+        return Err(Failure::refused(NoMachine));
+    }
+    let screen = match args.screen {
+        Some(_) => Screen::Kept,
+        None => Screen::window()?,
+    };
+    Ok(Some(Show { name, screen }))
+}
+
 /// Writes every file, and only then makes any of them visible.
-fn save(saves: &[SaveArgument], request: &Request, ran: &Ran) -> Result<(), Failure> {
-    let mut pending = Vec::new();
+fn save(
+    saves: &[SaveArgument],
+    request: &Request,
+    ran: &Ran,
+    screen: Option<Pending>,
+) -> Result<(), Failure> {
+    let mut pending: Vec<Pending> = screen.into_iter().collect();
     for save in saves {
         let found = ran.saved.iter().find(|(name, _)| *name == save.name);
         let bytes = found.map_or(&[][..], |(_, bytes)| bytes);
@@ -204,7 +249,8 @@ fn report(
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let data_on_stdout = args.saves.iter().any(|save| save.path == "-");
+    let data_on_stdout =
+        args.saves.iter().any(|save| save.path == "-") || args.screen.as_deref() == Some("-");
     let mut text = String::new();
     if args.stats {
         let report = ShaderReport::of(&name, compiled, &args.gpu.choice().target());

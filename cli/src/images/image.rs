@@ -1,5 +1,6 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
+use crate::input::buffer_source::BindingName;
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
 use crate::workspace::Workspace;
@@ -24,6 +25,8 @@ const MOST_BYTES: u64 = 512 << 20;
 const BOARD: &str = "EITRI_BOARD";
 /// the job of `kernel/image`,
 const JOB: &str = "EITRI_JOB";
+/// what of the job it shows,
+const SHOWN: &str = "EITRI_SHOWN";
 /// the scripts of `kernel/amber-image`,
 const SUITE: &str = "EITRI_SUITE";
 /// the image of `kernel/uefi`,
@@ -118,9 +121,17 @@ impl Builder {
         self.build_with(package, binary, &parts)
     }
 
-    /// Builds the image that people boot, with `bundle` as its job.
-    pub(crate) fn build_job(&self, board: Option<Target>, bundle: &[u8]) -> Result<Image, Failure> {
-        self.build_around(board, "eitri-image", &[(JOB, bundle)])
+    /// Builds the image that people boot, with `bundle` as its job, and the image of it that is shown on the board's display.
+    pub(crate) fn build_job(
+        &self,
+        board: Option<Target>,
+        bundle: &[u8],
+        shown: Option<BindingName>,
+    ) -> Result<Image, Failure> {
+        let shown = shown.map(|name| format!("{} {} {}", name.set, name.binding, name.element));
+        let mut parts = vec![(JOB, bundle)];
+        parts.extend(shown.iter().map(|shown| (SHOWN, shown.as_bytes())));
+        self.build_around(board, "eitri-image", &parts)
     }
 
     /// Builds the image that carries scripts.
@@ -211,7 +222,8 @@ impl Builder {
         path: PathBuf,
     ) -> Result<Image, Failure> {
         // What the caller's own environment says of these is not meant for this build.
-        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE] {
+        let others = [SUITE, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE];
+        for variable in [BOARD, JOB, SHOWN].into_iter().chain(others) {
             command.env_remove(variable);
         }
         for (variable, file) in parts.files {

@@ -17,6 +17,7 @@ pub(crate) mod job_arguments;
 pub(crate) mod nearest;
 pub(crate) mod passes;
 pub(crate) mod shader_file;
+pub(crate) mod shown;
 pub(crate) mod specialisation;
 pub(crate) mod text_input;
 pub(crate) mod trace_option;

@@ -8,6 +8,7 @@ use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::host;
 use crate::runs::qemu;
+use crate::runs::screen::Show;
 use eitri_job::result::{FailureKind, JobResult, Step};
 use eitri_job::{Content, Job, Resource, Wants};
 use eitri_program::{Binding, Program, ProgramError};
@@ -217,19 +218,31 @@ pub(crate) fn execute(
     let bundle = bundle(path, compiled, request)?;
     match place {
         Place::Host => host::run(&bundle, request, trace),
-        Place::Qemu => {
-            let words = match request.coherent {
-                true => &[],
-                false => qemu::NON_COHERENT,
-            };
-            let setting = qemu::Setting {
-                gpu: request.gpu,
-                limit: request.limit,
-                talk: request.talk,
-                words,
-            };
-            qemu::run_job(&bundle, &setting, trace)
-        }
+        Place::Qemu => qemu::run_job(&bundle, &in_qemu(request), trace),
+    }
+}
+
+/// As [`execute`] in QEMU, where an image that the shader leaves is then shown. Gives what the screen showed too, if that is kept.
+pub(crate) fn execute_shown(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+    show: &Show,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+) -> Result<(Done, Option<Vec<u8>>), Failure> {
+    let bundle = bundle(path, compiled, request)?;
+    qemu::run_job_shown(&bundle, &in_qemu(request), show, trace)
+}
+
+fn in_qemu(request: &Request) -> qemu::Setting<'static> {
+    qemu::Setting {
+        gpu: request.gpu,
+        limit: request.limit,
+        talk: request.talk,
+        words: match request.coherent {
+            true => &[],
+            false => qemu::NON_COHERENT,
+        },
     }
 }
 

@@ -8,4 +8,6 @@ pub(crate) mod ir3_case;
 pub(crate) mod parallel;
 pub(crate) mod printf;
 pub(crate) mod qemu;
+pub(crate) mod qmp;
 pub(crate) mod replay;
+pub(crate) mod screen;

@@ -5,13 +5,15 @@
 use crate::images::console;
 use crate::images::image::{Builder, Image, Parts};
 use crate::input::board_tree;
+use crate::input::buffer_source::BindingName;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError};
 use crate::output::streams;
 use crate::output::whole_file;
-use crate::process::{End, run_with_input};
+use crate::process::{End, Finished, run_attended, run_with_input};
 use crate::progress;
 use crate::runs::dispatch::{Done, Talk};
+use crate::runs::screen::{Attendant, NO_LIMIT, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM, TREE};
@@ -20,7 +22,7 @@ use eitri_launch::tools::{self, Tool};
 use eitri_model::{Event, RECORD_BYTES, Sink};
 use miette::Diagnostic;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use thiserror::Error;
@@ -109,8 +111,56 @@ impl Booted {
 
 /// Boots a machine, and waits for its end.
 pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
-    let file = |name: &str| boot.folder.join(name);
-    let (console, monitor) = (file("console.log"), file("monitor.log"));
+    let log = boot.folder.join("qemu.log");
+    let mut command = command(boot);
+    command.args(["-display", "none"]);
+    // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
+    command.args(["-icount", "shift=3,sleep=off"]);
+    let input = match boot.start {
+        Start::UBoot { typed, .. } => {
+            let typed = File::open(typed)
+                .map_err(|cause| Failure::missing(FileError::at("read", typed, cause)))?;
+            Stdio::from(typed)
+        }
+        _ => Stdio::null(),
+    };
+    let finished = run_with_input(&mut command, input, &log, boot.limit)?;
+    Ok(booted(boot, &finished))
+}
+
+/// Boots a machine with a display, and waits until it is no longer looked at.
+fn boot_shown(boot: &Boot<'_>, attendant: &mut Attendant<'_>) -> Result<Booted, Failure> {
+    let mut command = command(boot);
+    command.args(attendant.arguments());
+    // As above, but while the image waits for nothing the time is the host's, so that it is no busy wait.
+    command.args(["-icount", "shift=3"]);
+    let log = boot.folder.join("qemu.log");
+    let finished = run_attended(&mut command, &log, &mut |since| attendant.attend(since))?;
+    Ok(booted(boot, &finished))
+}
+
+/// Where the console of a machine goes: U-Boot's is QEMU's own output.
+fn console_of(boot: &Boot<'_>) -> PathBuf {
+    boot.folder.join(match boot.start {
+        Start::UBoot { .. } => "qemu.log",
+        _ => "console.log",
+    })
+}
+
+/// What a machine has left.
+fn booted(boot: &Boot<'_>, finished: &Finished) -> Booted {
+    let read = |path: PathBuf| std::fs::read(path).unwrap_or_default();
+    Booted {
+        end: finished.end,
+        console: read(console_of(boot)),
+        monitor: String::from_utf8_lossy(&read(boot.folder.join("monitor.log"))).into_owned(),
+        qemu: finished.output(),
+    }
+}
+
+/// The command that boots a machine, but for its display and its clock.
+fn command(boot: &Boot<'_>) -> Command {
+    let (console, monitor) = (console_of(boot), boot.folder.join("monitor.log"));
     let level = match boot.start {
         Start::Image(_, level) | Start::At(_, _, level) => level,
         Start::Monitor { .. } | Start::Uefi { .. } => Level::El2,
@@ -130,21 +180,11 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
     // The second is off until an image starts it.
     command.args(["-smp", "2"]);
-    command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
-    // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
-    command.args(["-icount", "shift=3,sleep=off"]);
-    let mut input = Stdio::null();
+    command.args(["-nodefaults", "-no-reboot"]);
     match boot.start {
-        Start::UBoot { typed, .. } => {
-            let typed = File::open(typed)
-                .map_err(|cause| Failure::missing(FileError::at("read", typed, cause)))?;
-            input = Stdio::from(typed);
-            command.args(["-serial", "stdio"]);
-        }
-        _ => {
-            command.args(["-serial", &format!("file:{}", console.display())]);
-        }
-    }
+        Start::UBoot { .. } => command.args(["-serial", "stdio"]),
+        _ => command.args(["-serial", &format!("file:{}", console.display())]),
+    };
     let path = doubled(&monitor.display().to_string());
     command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
     command.args(["-semihosting-config", &semihosting]);
@@ -189,18 +229,7 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
             }
         }
     }
-    // U-Boot's console is QEMU's own output.
-    let console = match boot.start {
-        Start::UBoot { .. } => file("qemu.log"),
-        _ => console,
-    };
-    let finished = run_with_input(&mut command, input, &file("qemu.log"), boot.limit)?;
-    Ok(Booted {
-        end: finished.end,
-        console: std::fs::read(&console).unwrap_or_default(),
-        monitor: String::from_utf8_lossy(&std::fs::read(&monitor).unwrap_or_default()).into_owned(),
-        qemu: finished.output(),
-    })
+    command
 }
 
 /// A value inside of one of QEMU's options: a comma would end it.
@@ -228,9 +257,9 @@ struct OfMachine<'a> {
 }
 
 impl Machine {
-    /// Builds the monitor and the image with `bundle` as its job.
-    fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
-        Machine::with(|builder| builder.build_job(None, bundle))
+    /// Builds the monitor and the image with `bundle` as its job, of which it perhaps shows an image.
+    fn with_job(bundle: &[u8], shown: Option<BindingName>) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_job(None, bundle, shown))
     }
 
     /// Builds the monitor and the image that carries these scripts.
@@ -258,12 +287,19 @@ impl Machine {
 
     /// Boots it once.
     fn boot(&self, of: &OfMachine<'_>) -> Result<Booted, Failure> {
+        self.boot_by(of, &of.inside.as_millis().to_string(), boot)
+    }
+
+    /// Boots it once, by a function; `limit` is the monitor's, in milliseconds.
+    fn boot_by(
+        &self,
+        of: &OfMachine<'_>,
+        limit: &str,
+        by: impl FnOnce(&Boot<'_>) -> Result<Booted, Failure>,
+    ) -> Result<Booted, Failure> {
         let folder = self.folder.path();
         let file = |name: &str| folder.join(name);
-        let mut words = vec![
-            format!("limit-ms={}", of.inside.as_millis()),
-            format!("gpu={}", of.gpu),
-        ];
+        let mut words = vec![format!("limit-ms={limit}"), format!("gpu={}", of.gpu)];
         words.extend_from_slice(of.words);
         let tree = match of.board {
             Some((board, arguments)) => {
@@ -274,7 +310,7 @@ impl Machine {
             None => None,
         };
         let step = progress::start(of.what);
-        let booted = boot(&Boot {
+        let booted = by(&Boot {
             start: Start::Monitor {
                 monitor: &file("monitor.elf"),
                 image: &file("image.raw"),
@@ -328,8 +364,48 @@ pub(crate) fn run_job(
     setting: &Setting<'_>,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<Done, Failure> {
+    let machine = Machine::with_job(bundle, None)?;
+    let ran = run_on(&machine, setting, trace, |of| machine.boot(of))?;
+    Ok(ran.done)
+}
+
+/// The same with a display, on which the image then shows what the job left: gives what the screen showed too, if that is kept. It is
+/// none where the job failed, which shows nothing.
+pub(crate) fn run_job_shown(
+    bundle: &[u8],
+    setting: &Setting<'_>,
+    show: &Show,
+    trace: Option<Box<dyn Sink>>,
+) -> Result<(Done, Option<Vec<u8>>), Failure> {
+    let machine = Machine::with_job(bundle, Some(show.name))?;
+    let console = machine.folder.path().join("console.log");
+    let limit = (setting.limit + BRING_UP_LIMIT) * PATIENCE;
+    let mut attendant = Attendant::new(&show.screen, &console, limit);
+    let ran = run_on(&machine, setting, trace, |of| {
+        machine.boot_by(of, NO_LIMIT, |boot| boot_shown(boot, &mut attendant))
+    })?;
+    if ran.done.result.failure.is_some() {
+        return Ok((ran.done, None));
+    }
+    let screen = attendant.finish(&ran.console)?;
+    Ok((ran.done, screen))
+}
+
+/// What came of a job.
+struct JobRan {
+    done: Done,
+    /// The image's console.
+    console: String,
+}
+
+/// Boots a machine with a job by a function, and reads its result.
+fn run_on(
+    machine: &Machine,
+    setting: &Setting<'_>,
+    trace: Option<Box<dyn Sink>>,
+    boot: impl FnOnce(&OfMachine<'_>) -> Result<Booted, Failure>,
+) -> Result<JobRan, Failure> {
     let Setting { limit, talk, .. } = *setting;
-    let machine = Machine::with_job(bundle)?;
     let folder = machine.folder.path();
     let result = folder.join("result");
     let mut words = vec![format!("result={}", result.display())];
@@ -338,7 +414,7 @@ pub(crate) fn run_job(
         words.push(format!("trace={}", traced.display()));
     }
     words.extend(setting.words.iter().map(|word| (*word).to_owned()));
-    let booted = machine.boot(&OfMachine {
+    let booted = boot(&OfMachine {
         what: "running the image in QEMU",
         words: &words,
         board: None,
@@ -358,7 +434,8 @@ pub(crate) fn run_job(
         Ok(bytes) => {
             let result = JobResult::parse(&bytes)
                 .map_err(|cause| Failure::refused(BootError::Result(cause)))?;
-            Ok(Done { result, diagnoses })
+            let done = Done { result, diagnoses };
+            Ok(JobRan { done, console })
         }
         Err(_) => Err(Failure::refused(BootError::Died {
             what: died(&booted),

@@ -23,6 +23,12 @@ static JOB: [u8; JOB_BYTES.len()] = *match JOB_BYTES.as_array() {
     None => unreachable!(),
 };
 
+/// Set, binding and element of the image that is shown; empty if none is, and then nothing of displays is linked into the image.
+const SHOWN: &str = include_str!(concat!(env!("OUT_DIR"), "/shown"));
+
 fn main(kernel: Kernel) -> Exit {
-    eitri_on_board::run_job(kernel, &JOB)
+    if SHOWN.is_empty() {
+        return eitri_on_board::run_job(kernel, &JOB);
+    }
+    eitri_on_board::run_job_and_show(kernel, &JOB, SHOWN)
 }

@@ -8,7 +8,7 @@ use eitri_boards::{Board, Difference, Exit};
 use eitri_csf::image::Image;
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
-use eitri_job::{Bundle, Verdict};
+use eitri_job::{Bundle, Ended, Verdict};
 use eitri_kernel::{Kernel, power, println};
 use eitri_runtime::{Done, Platform as _, Reporter, Step, Warning};
 
@@ -19,39 +19,45 @@ const CARELESS: &str = "careless";
 
 /// Runs a job bundle on the board's GPU, and hands its result to the host, to the file that the command line names.
 pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
-    let bundle = match Bundle::parse(bundle) {
-        Ok(bundle) => bundle,
-        Err(error) => {
-            println!("no job: {error}");
-            return Exit::Refused;
-        }
-    };
-    let bundle = match firmware(&kernel, bundle.firmware()) {
+    match open(bundle).and_then(|bundle| run_bundle(&kernel, &bundle)) {
+        Ok(ended) => exit_of(ended.verdict),
+        Err(exit) => exit,
+    }
+}
+
+/// Reads a bundle; what is wrong with it is said on the console.
+pub(crate) fn open(bundle: &[u8]) -> Result<Bundle<'_>, Exit> {
+    Bundle::parse(bundle).map_err(|error| {
+        println!("no job: {error}");
+        Exit::Refused
+    })
+}
+
+/// Runs a bundle, and hands its result to the host; gives it, or how the image has to end without one.
+pub(crate) fn run_bundle(kernel: &Kernel, bundle: &Bundle<'_>) -> Result<Ended, Exit> {
+    let bundle = match firmware(kernel, bundle.firmware()) {
         Some(firmware) => bundle.with_firmware(firmware),
-        None => return Exit::Refused,
+        None => return Err(Exit::Refused),
     };
     let mut buffer = [0; LINE_BYTES];
     let line = kernel.command_line(&mut buffer);
-    let platform = match start_gpu(&kernel, line) {
-        Ok(platform) => platform,
-        Err(exit) => return exit,
-    };
+    let platform = start_gpu(kernel, line)?;
     let mut words = line.split_ascii_whitespace();
     let path = words.find_map(|word| word.strip_prefix("result="));
     match (kernel.board.host(), path) {
         (Some(host), Some(path)) => {
             let done = ResultFile::create(host, path).and_then(|mut file| {
-                let exit = run(platform, &bundle, &mut file)?;
+                let ended = run(platform, &bundle, &mut file)?;
                 file.finish()?;
-                Ok(exit)
+                Ok(ended)
             });
-            done.unwrap_or_else(|error| {
+            done.map_err(|error| {
                 println!("result {path}: {error}");
                 Exit::Failed
             })
         }
         _ => match run(platform, &bundle, &mut Nowhere) {
-            Ok(exit) => exit,
+            Ok(ended) => Ok(ended),
             Err(never) => match never {},
         },
     }
@@ -150,13 +156,17 @@ fn run<S: Sink>(
     platform: MmioPlatform,
     bundle: &Bundle<'_>,
     sink: &mut S,
-) -> Result<Exit, S::Error> {
-    let verdict = eitri_job::run(platform, bundle, &mut Log, sink)?;
-    Ok(match verdict {
+) -> Result<Ended, S::Error> {
+    eitri_job::run_and_keep(platform, bundle, &mut Log, sink)
+}
+
+/// How an image ends whose job has ended so.
+pub(crate) fn exit_of(verdict: Verdict) -> Exit {
+    match verdict {
         Verdict::Good => Exit::Success,
         Verdict::Failed(FailureKind::Refused) => Exit::Refused,
         Verdict::Failed(FailureKind::Device) => Exit::Failed,
-    })
+    }
 }
 
 /// On a board that has no way to a host, the console is all that there is.

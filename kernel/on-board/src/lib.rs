@@ -7,7 +7,9 @@ extern crate alloc;
 mod job;
 mod platform;
 mod result_file;
+mod show;
 
 pub use job::{LINE_BYTES, firmware, run_job, start_gpu, start_gpu_with};
 pub use platform::{Caching, Counter, GicLines, MmioPlatform, PlatformError, take_gpu};
 pub use result_file::ResultFile;
+pub use show::run_job_and_show;

@@ -171,6 +171,21 @@ pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
     unsafe { core::slice::from_raw_parts(region.base as *const u8, region.bytes) }
 }
 
+/// Maps whole pages past the caches, and gives a part of them. What the caches had of the pages is written back before.
+///
+/// # Safety
+/// [`map`] was called. The pages are ordinary memory, apart from everything that is mapped, which nobody else writes for as long as the
+/// image runs; the part lies in them.
+pub(crate) unsafe fn uncached(pages: Region, part: Region) -> &'static mut [u8] {
+    let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, pages, Kind::Uncached)));
+    if let Some(Err(error)) = mapped {
+        panic!("page tables: {error}");
+    }
+    cache::clean_and_invalidate(pages);
+    // SAFETY: the caller's promise; it is mapped.
+    unsafe { core::slice::from_raw_parts_mut(part.base as *mut u8, part.bytes) }
+}
+
 /// Maps the page of a device that is not the board's own, unless it is mapped.
 ///
 /// # Safety

@@ -55,7 +55,10 @@ mod run;
 pub use bundle::{Bundle, BundleError};
 pub use content::{Content, texel_format};
 pub use job::{CoreDump, Job, Part, Resource, Wants};
-pub use run::{Failure, Saved, Verdict, run, run_here};
+pub use run::{Ended, Failure, Saved, Verdict, run, run_and_keep, run_here};
+
+/// What an image prints when a picture is on its display.
+pub const SHOWN: &str = "display: shown";
 
 /// The sum that guards bundles and results.
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);

@@ -32,6 +32,15 @@ pub enum Verdict {
     Failed(FailureKind),
 }
 
+/// How a job ended, with what it saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// How.
+    pub verdict: Verdict,
+    /// Contents of the resources that were to be saved; none if it failed.
+    pub saved: Vec<Saved>,
+}
+
 /// Why a job did not run to its end.
 #[derive(Debug, thiserror::Error)]
 enum JobError {
@@ -106,6 +115,19 @@ pub fn run<P: Platform, S: Sink>(
     reporter: &mut impl Reporter,
     sink: &mut S,
 ) -> Result<Verdict, S::Error> {
+    run_and_keep(platform, bundle, reporter, sink).map(|ended| ended.verdict)
+}
+
+/// As [`run`], and what was saved is given too.
+///
+/// # Errors
+/// As there.
+pub fn run_and_keep<P: Platform, S: Sink>(
+    platform: P,
+    bundle: &Bundle<'_>,
+    reporter: &mut impl Reporter,
+    sink: &mut S,
+) -> Result<Ended, S::Error> {
     let mut lost = None;
     let mut put = |bytes: &[u8]| match sink.put(bytes) {
         Ok(()) => Ok(()),
@@ -114,12 +136,15 @@ pub fn run<P: Platform, S: Sink>(
             Err(Void)
         }
     };
-    let verdict = run_into(platform, bundle, reporter, &mut Stream(&mut put));
-    match (verdict, lost) {
+    let ended = run_into(platform, bundle, reporter, &mut Stream(&mut put));
+    match (ended, lost) {
         (_, Some(error)) => Err(error),
-        (Ok(verdict), None) => Ok(verdict),
+        (Ok(ended), None) => Ok(ended),
         // Nothing else makes it void.
-        (Err(Void), None) => Ok(Verdict::Failed(FailureKind::Device)),
+        (Err(Void), None) => Ok(Ended {
+            verdict: Verdict::Failed(FailureKind::Device),
+            saved: Vec::new(),
+        }),
     }
 }
 
@@ -142,7 +167,7 @@ fn run_into<P: Platform>(
     bundle: &Bundle<'_>,
     reporter: &mut dyn Reporter,
     stream: &mut Stream<'_>,
-) -> Result<Verdict, Void> {
+) -> Result<Ended, Void> {
     let mut steps = StepWriter {
         writer: Writer::start(stream)?,
         reporter,
@@ -163,21 +188,27 @@ fn run_into<P: Platform>(
         return Err(error);
     }
     let mut writer = steps.writer;
-    let verdict = match outcome {
+    let ended = match outcome {
         Ok(saved) => {
             for buffer in &saved {
                 writer.buffer(buffer.place, buffer.bytes.len())?;
                 writer.data(&buffer.bytes)?;
             }
-            Verdict::Good
+            Ended {
+                verdict: Verdict::Good,
+                saved,
+            }
         }
         Err(error) => {
             writer.failure(error.kind(), format_args!("{error}"))?;
-            Verdict::Failed(error.kind())
+            Ended {
+                verdict: Verdict::Failed(error.kind()),
+                saved: Vec::new(),
+            }
         }
     };
     writer.finish()?;
-    Ok(verdict)
+    Ok(ended)
 }
 
 /// Why a job failed, for whoever ran it in its own memory.

@@ -1,0 +1,17 @@
+//! Display: where an image for a board finds one.
+//!
+//! Facts: hardware/boards.md section 4 (fw_cfg).
+
+use crate::region::RegisterBase;
+
+/// What an image that has a picture to show looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Display {
+    /// The memory that the boot loader left a display reading: a `simple-framebuffer` of its device tree.
+    OfLoader,
+    /// QEMU's `ramfb`, which reads whatever memory it is told of through QEMU's configuration device.
+    Ramfb {
+        /// That device, `fw_cfg`.
+        fw_cfg: RegisterBase,
+    },
+}
