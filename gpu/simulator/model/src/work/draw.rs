@@ -24,6 +24,9 @@ use eitri_descriptors::raster::{
 use eitri_descriptors::shader::ShaderStage;
 use eitri_descriptors::{Arch, Descriptor, FieldError};
 
+/// Words of a draw descriptor.
+pub(super) const DRAW_WORDS: usize = 32;
+
 /// A pair of registers, the low half first.
 pub(super) fn pair(registers: &[u32], register: usize) -> u64 {
     let at = |register: usize| u64::from(registers.get(register).copied().unwrap_or(0));

@@ -15,6 +15,7 @@ mod job;
 mod launch;
 mod quads;
 mod stage;
+mod through;
 mod tiling;
 mod workgroup;
 

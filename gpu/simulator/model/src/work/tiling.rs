@@ -6,91 +6,41 @@
 //!
 //! Facts: hardware/graphics-draw.md 3; graphics-model.md 1; graphics.md 2; command-stream.md 3.6 (RUN_IDVS, RUN_IDVS2).
 
-use super::draw::{
-    clip_of, depth_bounds, is_conservative, pair, state_of_draw, state_of_fullscreen,
-};
-use super::fragment::{DRAW_WORDS, Through};
+mod fullscreen;
+mod lists;
+mod primitives;
+mod vertices;
+
+pub(super) use fullscreen::{Fullscreen, fullscreen};
+
+use super::draw::{clip_of, depth_bounds, is_conservative, pair, state_of_draw};
 use super::job::Turn;
-use super::stage::{LoadedStage, Reader, StagePointers};
+use super::stage::Reader;
+use super::through::Through;
 use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
 use crate::fabric::Fabric;
-use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
-use crate::raster::{Corner, LineWidth, PixelBox, PointSize};
-use crate::shader::stage::{Outputs, Stage, VertexStage, VertexThread, preload_vertices};
+use crate::raster::LineWidth;
+use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
 use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception as shader_exception,
 };
-use crate::stream::{Identity, IssuedDraw, IssuedFullscreen, VertexStages, exception};
+use crate::stream::{Identity, IssuedDraw, exception};
 use crate::tiler::{
-    Assembled, Assembler, CullRules, DrawState, HeapMemory, ListedPrimitive, OpenError, Opening,
-    Piece, PolygonList, PrimitiveKind, ProvokingVertex, Resumed, TilingStop, Topology, VertexBatch,
-    VertexLayout, VertexReference, cull,
+    Assembled, Assembler, CullRules, DrawState, ListedPrimitive, PolygonList, ProvokingVertex,
+    Resumed, TilingStop, Topology, VertexBatch, VertexLayout,
 };
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use eitri_descriptors::raster::{DcdFlags0, DrawMode, FifoFormat, IndexType, PrimitiveFlags};
-use eitri_descriptors::shader::ShaderStage;
-use eitri_descriptors::tiler::TilerContext;
-use eitri_descriptors::{Arch, Descriptor};
+use eitri_descriptors::Descriptor;
+use eitri_descriptors::raster::{DcdFlags0, PrimitiveFlags};
+use lists::{fault, lacks_memory, open_list, provoking, stopped};
+use vertices::{Indices, VertexProgram, indices, is_extended, programs};
 
 /// Vertices of the stream that are worked on at a time.
 const SEGMENT: u64 = 256;
-
-/// Bits of `shader_output`.
-const OUTPUT_POSITION: u32 = 1;
-const OUTPUT_ATTRIBUTES: u32 = 2;
-const OUTPUT_VARYINGS: u32 = 4;
-
-/// Byte offsets in an attribute record.
-const POINT_SIZE: u64 = 0;
-const LAYER: u64 = 2;
-const PRIMITIVE_ID: u64 = 12;
-
-/// Indices of a draw.
-#[derive(Clone, Copy, Debug)]
-struct Indices {
-    /// Bytes of an index; 0 without an index buffer.
-    bytes: u8,
-    address: u64,
-    size: u64,
-    first: u32,
-    /// The index of all ones ends a run.
-    restart: bool,
-    /// Added to an index.
-    offset: u32,
-}
-
-impl Indices {
-    /// The vertex at place `number` of the stream; `None` is a restart.
-    fn fetch(&self, memory: &mut Through<'_>, number: u32) -> Result<Option<u32>, Refusal> {
-        if self.bytes == 0 {
-            return Ok(Some(number.wrapping_add(self.offset)));
-        }
-        let place = u64::from(self.first) + u64::from(number);
-        let end = (place + 1) * u64::from(self.bytes);
-        let mut word = [0; 4];
-        if end <= self.size {
-            let address = self.address.wrapping_add(end - u64::from(self.bytes));
-            HeapMemory::read(memory, address, &mut word[..usize::from(self.bytes)])?;
-        }
-        let index = u32::from_le_bytes(word);
-        let all_ones = u32::MAX >> (32 - 8 * u32::from(self.bytes));
-        if self.restart && index == all_ones {
-            return Ok(None);
-        }
-        Ok(Some(index.wrapping_add(self.offset)))
-    }
-}
-
-/// A vertex program and the outputs that it writes.
-#[derive(Debug)]
-struct VertexProgram {
-    stage: LoadedStage,
-    outputs: Outputs,
-}
 
 /// A vertex that is shaded, by its place in a batch.
 #[derive(Clone, Copy, Debug)]
@@ -174,56 +124,6 @@ enum MemoryState {
     Exhausted,
     /// The list was emptied, and nothing was entered since: one more failure is final.
     Emptied,
-}
-
-fn fault(exception: u8, address: u64) -> Refused<JobFault> {
-    Refused::Failed(JobFault { exception, address })
-}
-
-/// Opens the polygon list of a tiler context.
-fn open_list(
-    fabric: &mut Fabric,
-    memory: &mut dyn PhysicalMemory,
-    reader: &Reader,
-    context: u64,
-    heap: u64,
-) -> Result<PolygonList, Refused<JobFault>> {
-    if heap == 0 {
-        reader.report(fabric, StreamMisuse::WithoutHeap);
-    }
-    let opening = Opening {
-        arch: fabric.config.product.arch(),
-        context,
-        heap_context: heap,
-    };
-    let mut through = Through {
-        fabric,
-        memory,
-        access: reader.access(0),
-    };
-    match PolygonList::open(&mut through, &opening) {
-        Ok(list) => Ok(list),
-        Err(OpenError::Memory(refusal)) => Err(refusal.into()),
-        Err(OpenError::Context(error) | OpenError::Heap(error)) => {
-            Err(reader.invalid(fabric, context, error.field))
-        }
-    }
-}
-
-/// Which vertex provokes in the pass of a tiler context.
-fn provoking(
-    fabric: &mut Fabric,
-    memory: &mut dyn PhysicalMemory,
-    reader: &Reader,
-    context: u64,
-) -> Result<ProvokingVertex, Refused<JobFault>> {
-    let words = reader.words(fabric, memory, context, 32)?;
-    let arch = fabric.config.product.arch();
-    match TilerContext::unpack_at(arch, &words, 0) {
-        Ok(context) if context.first_provoking_vertex => Ok(ProvokingVertex::First),
-        Ok(_) => Ok(ProvokingVertex::Last),
-        Err(error) => Err(reader.invalid(fabric, context, error.field)),
-    }
 }
 
 impl Tiling {
@@ -686,311 +586,5 @@ impl Tiling {
             }
         }
         Ok(Step::Assemble(place + 1))
-    }
-
-    /// The primitives of an assembled one that reach the lists: one for each view and piece.
-    fn survivors(
-        &self,
-        memory: &mut Through<'_>,
-        assembled: &Assembled,
-    ) -> Result<VecDeque<ListedPrimitive>, Refused<JobFault>> {
-        let mut primitives = VecDeque::new();
-        let mask = self.flags.view_mask;
-        let layers = (0..8).filter(|layer| mask >> layer & 1 != 0 || mask == 0 && *layer == 0);
-        for (view, layer) in (0..).zip(layers) {
-            self.survivors_of_view(memory, assembled, (view, layer), &mut primitives)?;
-        }
-        Ok(primitives)
-    }
-
-    fn survivors_of_view(
-        &self,
-        memory: &mut Through<'_>,
-        assembled: &Assembled,
-        (view, layer): (u8, u8),
-        primitives: &mut VecDeque<ListedPrimitive>,
-    ) -> Result<(), Refused<JobFault>> {
-        let mut vertices = [VertexReference::default(); 3];
-        let mut corners = [Corner::default(); 3];
-        let names = assembled.corners();
-        for (index, name) in names.iter().enumerate() {
-            let Some(shaded) = self.shaded.get(name) else {
-                return Ok(());
-            };
-            vertices[index] = VertexReference {
-                position: shaded.batch.position(shaded.number, view).unwrap_or(0),
-                varyings: shaded.batch.varyings(shaded.number, view).unwrap_or(0),
-            };
-            corners[index] = position(memory, vertices[index].position)?;
-        }
-        let provoking = names.get(usize::from(assembled.provoking));
-        let provoking = provoking.and_then(|name| self.shaded.get(name));
-        let record = provoking
-            .filter(|_| self.extended)
-            .and_then(|shaded| shaded.batch.attributes(shaded.number, view));
-        let mut listed = ListedPrimitive {
-            kind: match names.len() {
-                1 => PrimitiveKind::Point,
-                2 => PrimitiveKind::Line,
-                _ => PrimitiveKind::Triangle,
-            },
-            provoking: assembled.provoking,
-            id: assembled.id,
-            layer,
-            point_size: self.state.primitive_size,
-            bounds: self.rules.area,
-            vertices,
-            piece: None,
-            draw: 0,
-        };
-        if let Some(record) = record {
-            self.apply_record(memory, record, &mut listed)?;
-        }
-        let arch = memory.fabric.config.product.arch();
-        let size = PointSize::new(listed.point_size, arch);
-        for survivor in cull(&corners[..names.len()], size, &self.rules) {
-            primitives.push_back(ListedPrimitive {
-                bounds: survivor.bounds,
-                piece: survivor.parts.map(|parts| Piece {
-                    corners: survivor.corners,
-                    parts,
-                }),
-                ..listed
-            });
-        }
-        Ok(())
-    }
-
-    /// Takes point size, layer and primitive id from the provoking vertex's attribute record, as the flags ask.
-    fn apply_record(
-        &self,
-        memory: &mut Through<'_>,
-        record: u64,
-        listed: &mut ListedPrimitive,
-    ) -> Result<(), Refused<JobFault>> {
-        let mut bytes = [0; 16];
-        HeapMemory::read(memory, record, &mut bytes)?;
-        if listed.kind == PrimitiveKind::Point && self.flags.draw_mode == DrawMode::Points {
-            let at = POINT_SIZE as usize;
-            let half = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-            listed.point_size = crate::shader::half(half) as f32;
-        }
-        if self.flags.layer_index_enable {
-            listed.layer = bytes[LAYER as usize];
-        }
-        if self.flags.primitive_index_override {
-            let at = PRIMITIVE_ID as usize;
-            let id = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-            listed.id = u32::from_le_bytes(id);
-        }
-        Ok(())
-    }
-}
-
-fn position(memory: &mut Through<'_>, address: u64) -> Result<Corner, Refusal> {
-    let mut bytes = [0; 16];
-    HeapMemory::read(memory, address, &mut bytes)?;
-    let float =
-        |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    Ok(Corner {
-        x: float(0),
-        y: float(4),
-        z: float(8),
-        inv_w: float(12),
-    })
-}
-
-/// Whether an injection makes this allocation of the tiler fail.
-fn lacks_memory(fabric: &mut Fabric, reader: &Reader) -> bool {
-    let (slot, stream) = (Some(reader.owner.group), Some(reader.owner.stream));
-    let lacks = |injection| (injection == Injection::TilerOutOfMemory).then_some(());
-    fabric.strike_at(slot, stream, lacks).is_some()
-}
-
-/// Why tiling stops, as the job ends or waits.
-fn stopped(reader: &Reader, fabric: &mut Fabric, stop: TilingStop<Refusal>) -> Refused<JobFault> {
-    match stop {
-        TilingStop::Memory(refusal) => refusal.into(),
-        TilingStop::Exhausted => fault(exception::OOM, 0),
-        TilingStop::TooLarge { bytes } => {
-            let value = bytes;
-            let register = 48;
-            reader.report(fabric, StreamMisuse::StagingInvalid { register, value });
-            reader.fail(value)
-        }
-    }
-}
-
-/// Whether vertices have attribute records.
-// FACT: what the automatic position FIFO format chooses is inferred from its name: extended where the flags need a record.
-// Settled by a draw with layers and format 0 on any board.
-fn is_extended(flags: &PrimitiveFlags) -> bool {
-    match flags.position_fifo_format {
-        FifoFormat::Extended => true,
-        FifoFormat::Basic => false,
-        _ => flags.layer_index_enable || flags.primitive_index_override,
-    }
-}
-
-fn indices(arch: Arch, registers: &[u32], flags: &PrimitiveFlags) -> Indices {
-    let merged = arch >= Arch::V12;
-    Indices {
-        bytes: match flags.index_type {
-            IndexType::None => 0,
-            IndexType::UINT8 => 1,
-            IndexType::UINT16 => 2,
-            IndexType::UINT32 => 4,
-        },
-        address: pair(registers, if merged { 48 } else { 54 }),
-        size: registers[if merged { 50 } else { 39 }].into(),
-        first: registers[35],
-        restart: flags.primitive_restart,
-        offset: registers[36],
-    }
-}
-
-/// The vertex programs of a draw, in the order in which they run.
-fn programs(
-    fabric: &mut Fabric,
-    memory: &mut dyn PhysicalMemory,
-    reader: &Reader,
-    issued: &IssuedDraw,
-    state: &DrawState,
-    (flags, extended): (&PrimitiveFlags, bool),
-) -> Result<Vec<VertexProgram>, Refused<JobFault>> {
-    let registers = &issued.registers;
-    let mut load = |stage| {
-        let pointers = StagePointers::of(registers, stage);
-        reader.stage(fabric, memory, pointers, ShaderStage::Vertex)
-    };
-    Ok(match issued.vertex {
-        VertexStages::Merged(stage) => {
-            let mut stage = load(stage)?;
-            let attributes = if extended { OUTPUT_ATTRIBUTES } else { 0 };
-            let varyings = if state.varying_bytes != 0 {
-                OUTPUT_VARYINGS
-            } else {
-                0
-            };
-            stage.environment.shader_output = OUTPUT_POSITION | attributes | varyings;
-            alloc::vec![VertexProgram {
-                stage,
-                outputs: Outputs::Positions,
-            }]
-        }
-        VertexStages::Split { position, varying } => {
-            let mut programs = alloc::vec![VertexProgram {
-                stage: load(position)?,
-                outputs: Outputs::Positions,
-            }];
-            if flags.secondary_shader {
-                programs.push(VertexProgram {
-                    stage: load(varying)?,
-                    outputs: Outputs::Varyings,
-                });
-            }
-            programs
-        }
-    })
-}
-
-/// Enters a fullscreen draw in the lists of every layer of its view mask. `None`: it draws nothing.
-pub(super) fn fullscreen(
-    fabric: &mut Fabric,
-    memory: &mut dyn PhysicalMemory,
-    owner: Identity,
-    issued: &IssuedFullscreen,
-) -> Result<Option<Fullscreen>, Refused<JobFault>> {
-    let reader = Reader { owner };
-    let arch = fabric.config.product.arch();
-    reader.check_alignment(fabric, issued.draw, 64)?;
-    let words = reader.words(fabric, memory, issued.draw, DRAW_WORDS)?;
-    let state = match state_of_fullscreen(arch, issued, &words) {
-        Ok(state) => state,
-        Err(error) => return Err(reader.invalid(fabric, issued.draw, error.field)),
-    };
-    // A barrier has no program and no effect but order, which lists keep anyway.
-    if state.program == 0 {
-        return Ok(None);
-    }
-    let context = pair(&issued.registers, 40);
-    let mut list = open_list(fabric, memory, &reader, context, issued.heap)?;
-    list.set_draw(state);
-    let Some(bounds) = clip_of(&state) else {
-        return Ok(None);
-    };
-    Ok(Some(Fullscreen {
-        reader,
-        list,
-        bounds,
-        layers: (state.primitive_flags >> 24) as u8,
-        needs_memory: false,
-    }))
-}
-
-/// A fullscreen draw.
-#[derive(Debug)]
-pub(super) struct Fullscreen {
-    reader: Reader,
-    list: PolygonList,
-    bounds: PixelBox,
-    /// Layers that it is not entered in yet, a bit each.
-    layers: u8,
-    needs_memory: bool,
-}
-
-impl Fullscreen {
-    /// Whether the tiler heap must have more memory before the job goes on.
-    pub(super) fn needs_memory(&self) -> bool {
-        self.needs_memory
-    }
-
-    pub(super) fn work(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-    ) -> (u64, Turn) {
-        let mut through = Through {
-            fabric,
-            memory,
-            access: self.reader.access(0),
-        };
-        if core::mem::take(&mut self.needs_memory)
-            && let Err(refusal) = self.list.resume(&mut through)
-        {
-            self.needs_memory = true;
-            return (1, Err(refusal.into()));
-        }
-        while self.layers != 0 {
-            let primitive = ListedPrimitive {
-                kind: PrimitiveKind::Fullscreen,
-                provoking: 0,
-                id: 0,
-                layer: self.layers.trailing_zeros() as u8,
-                point_size: 0.0,
-                bounds: self.bounds,
-                vertices: [VertexReference::default(); 3],
-                piece: None,
-                draw: 0,
-            };
-            let added = if lacks_memory(through.fabric, &self.reader) {
-                Err(TilingStop::Exhausted)
-            } else {
-                self.list.add(&mut through, &primitive)
-            };
-            match added {
-                Ok(()) => {}
-                Err(TilingStop::Exhausted) => {
-                    self.needs_memory = true;
-                    return (1, Ok(false));
-                }
-                Err(stop) => return (1, Err(stopped(&self.reader, through.fabric, stop))),
-            }
-            self.layers &= self.layers - 1;
-        }
-        match self.list.store(&mut through) {
-            Ok(()) => (1, Ok(true)),
-            Err(refusal) => (1, Err(refusal.into())),
-        }
     }
 }

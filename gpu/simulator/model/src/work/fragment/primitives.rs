@@ -1,0 +1,243 @@
+//! Primitives of a tile: from the polygon lists to quads.
+//!
+//! Facts: hardware/graphics-model.md 2, 4.1; graphics.md 2.1.
+
+use super::super::draw::{LoadedDraw, is_conservative};
+use super::super::stage::Reader;
+use super::super::through::Through;
+use super::Pass;
+use super::tiles::raster_box;
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{Refusal, Refused};
+use crate::raster::{
+    Corner, Facing, LineRules, LineWidth, PointSize, Primitive, TriangleRules, cover,
+};
+use crate::shader::JobFault;
+use crate::shader::stage::Geometry;
+use crate::tile::Framebuffer;
+use crate::tiler::{
+    DrawState, ListReader, ListedPrimitive, PrimitiveKind, ReadStop, TilePrimitives,
+};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Draws that a pass remembers.
+const REMEMBERED_DRAWS: usize = 64;
+
+/// A primitive of a list, with its corners and its draw.
+struct Listed {
+    primitive: ListedPrimitive,
+    corners: [Corner; 3],
+    draw: Arc<LoadedDraw>,
+}
+
+impl Pass {
+    /// Looks up the primitives of the current tile.
+    pub(super) fn open_list(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<(), Refused<JobFault>> {
+        (self.primitives, self.has_primitives) = (None, false);
+        let (Some(lists), Some(area)) = (&self.lists, self.rendered()) else {
+            return Ok(());
+        };
+        let layer = self.framebuffer.parameters.internal_layer_index.into();
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let primitives = lists
+            .tile(&mut through, layer, raster_box(area))
+            .map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        let first = primitives.clone().next(&mut through);
+        let first = first.map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        self.has_primitives = first.is_some();
+        self.primitives = self.has_primitives.then_some(primitives);
+        Ok(())
+    }
+
+    /// Queues the next primitive of the tile; whether there was one.
+    pub(super) fn primitive(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<bool, Refused<JobFault>> {
+        // Taken out, so that what waits for memory begins with the same primitive again.
+        let Some(before) = self.primitives.take() else {
+            return Ok(false);
+        };
+        let mut primitives = before.clone();
+        match self.listed(fabric, memory, &mut primitives) {
+            Ok(None) => Ok(false),
+            Ok(Some(listed)) => {
+                self.primitives = Some(primitives);
+                self.queue(&listed.draw, &listed.primitive, listed.corners);
+                Ok(true)
+            }
+            Err(refused) => {
+                self.primitives = Some(before);
+                Err(refused)
+            }
+        }
+    }
+
+    /// The next primitive of the tile with its corners and its draw.
+    fn listed(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        primitives: &mut TilePrimitives,
+    ) -> Result<Option<Listed>, Refused<JobFault>> {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let next = primitives.next(&mut through);
+        let next = next.map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        let Some(primitive) = next else {
+            return Ok(None);
+        };
+        let corners = primitive.corners(&mut through)?;
+        let draw = self.listed_draw(fabric, memory, primitive.draw)?;
+        Ok(Some(Listed {
+            primitive,
+            corners,
+            draw,
+        }))
+    }
+
+    /// The draw whose state lies at an address of the lists.
+    fn listed_draw(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        address: u64,
+    ) -> Result<Arc<LoadedDraw>, Refused<JobFault>> {
+        if let Some((_, draw)) = self.draws.iter().find(|(known, _)| *known == address) {
+            return Ok(draw.clone());
+        }
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let state = DrawState::read(&mut through, address)?;
+        let draw = self.reader.draw(fabric, memory, state, &self.framebuffer)?;
+        let draw = Arc::new(draw);
+        if self.draws.len() == REMEMBERED_DRAWS {
+            self.draws.remove(0);
+        }
+        self.draws.push((address, draw.clone()));
+        Ok(draw)
+    }
+
+    /// Queues the quads of a primitive that lie in the tile.
+    fn queue(&mut self, draw: &Arc<LoadedDraw>, listed: &ListedPrimitive, corners: [Corner; 3]) {
+        let clip = self.rendered().map(raster_box);
+        let clip = clip.and_then(|area| area.intersection(draw.clip?));
+        let Some(area) = clip else {
+            return;
+        };
+        if listed.kind == PrimitiveKind::Fullscreen {
+            if let Some(area) = area.intersection(listed.bounds) {
+                self.rectangle(draw, area);
+            }
+            return;
+        }
+        let Some(primitive) = self.set_up(draw, listed, corners) else {
+            return;
+        };
+        let mut quads = Vec::new();
+        cover(&primitive, &draw.state.sampling, area, &mut quads);
+        for quad in &mut quads {
+            draw.bounds.cull(&primitive, &draw.state.sampling, quad);
+        }
+        quads.retain(|quad| quad.coverage != [0; 4]);
+        self.touched |= !quads.is_empty();
+        let geometry = Geometry {
+            face: usize::from(primitive.facing == Facing::Back),
+            primitive: Some(primitive),
+            varyings: listed.vertices.map(|vertex| vertex.varyings),
+            vertices: listed.kind.vertices(),
+            varying_bytes: draw.words.varying_bytes,
+            provoking: listed.provoking.into(),
+            id: listed.id,
+        };
+        self.shader.queue(draw, &Arc::new(geometry), &quads);
+    }
+
+    /// The primitive as the rasteriser takes it.
+    fn set_up(
+        &self,
+        draw: &LoadedDraw,
+        listed: &ListedPrimitive,
+        corners: [Corner; 3],
+    ) -> Option<Primitive> {
+        let flags = &draw.flags;
+        let tie = self.framebuffer.parameters.tie_break_rule;
+        let [first, second, _] = corners;
+        let primitive = match listed.kind {
+            PrimitiveKind::Fullscreen => return None,
+            PrimitiveKind::Point => {
+                let size = PointSize::new(listed.point_size, self.framebuffer.arch);
+                Primitive::point(first, size)?
+            }
+            PrimitiveKind::Line => {
+                let rules = LineRules {
+                    tie,
+                    width: LineWidth::new(draw.words.primitive_size),
+                    bresenham: flags.aligned_line_ends,
+                };
+                Primitive::line([first, second], rules)?
+            }
+            PrimitiveKind::Triangle => {
+                let rules = TriangleRules {
+                    tie,
+                    front_ccw: flags.front_face_ccw,
+                    conservative: is_conservative(flags),
+                };
+                Primitive::triangle(corners, rules)?
+            }
+        };
+        let primitive = match &listed.piece {
+            Some(piece) => primitive.clipped_from(piece.parts),
+            None => primitive,
+        };
+        Some(match &draw.bias {
+            Some(bias) => primitive.biased(bias),
+            None => primitive,
+        })
+    }
+}
+
+/// Reads the head of the polygon lists that a framebuffer names.
+pub(super) fn open_lists(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    reader: &Reader,
+    framebuffer: &Framebuffer,
+) -> Result<Option<ListReader>, Refused<JobFault>> {
+    let context = framebuffer.parameters.tiler.get();
+    if context == 0 {
+        return Ok(None);
+    }
+    let list = fabric.read64(memory, reader.access(context))?;
+    let mut through = Through {
+        fabric,
+        memory,
+        access: reader.access(0),
+    };
+    ListReader::open(&mut through, list).map_err(|stop| unreadable(reader, through.fabric, stop))
+}
+
+/// Why a list can't be read, as the job ends or waits.
+fn unreadable(reader: &Reader, fabric: &mut Fabric, stop: ReadStop<Refusal>) -> Refused<JobFault> {
+    match stop {
+        ReadStop::Memory(refusal) => refusal.into(),
+        ReadStop::Malformed { address } => reader.invalid(fabric, address, "Polygon List"),
+    }
+}

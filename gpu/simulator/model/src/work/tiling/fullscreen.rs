@@ -1,0 +1,117 @@
+//! Fullscreen draws: one primitive in the list of every layer, without vertices.
+//!
+//! Facts: hardware/graphics-draw.md 3.17.
+
+use super::super::draw::{DRAW_WORDS, clip_of, pair, state_of_fullscreen};
+use super::super::job::Turn;
+use super::super::stage::Reader;
+use super::super::through::Through;
+use super::lists::{lacks_memory, open_list, stopped};
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::Refused;
+use crate::raster::PixelBox;
+use crate::shader::JobFault;
+use crate::stream::{Identity, IssuedFullscreen};
+use crate::tiler::{ListedPrimitive, PolygonList, PrimitiveKind, TilingStop, VertexReference};
+
+/// Enters a fullscreen draw in the lists of every layer of its view mask. `None`: it draws nothing.
+pub(in crate::work) fn fullscreen(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    owner: Identity,
+    issued: &IssuedFullscreen,
+) -> Result<Option<Fullscreen>, Refused<JobFault>> {
+    let reader = Reader { owner };
+    let arch = fabric.config.product.arch();
+    reader.check_alignment(fabric, issued.draw, 64)?;
+    let words = reader.words(fabric, memory, issued.draw, DRAW_WORDS)?;
+    let state = match state_of_fullscreen(arch, issued, &words) {
+        Ok(state) => state,
+        Err(error) => return Err(reader.invalid(fabric, issued.draw, error.field)),
+    };
+    // A barrier has no program and no effect but order, which lists keep anyway.
+    if state.program == 0 {
+        return Ok(None);
+    }
+    let context = pair(&issued.registers, 40);
+    let mut list = open_list(fabric, memory, &reader, context, issued.heap)?;
+    list.set_draw(state);
+    let Some(bounds) = clip_of(&state) else {
+        return Ok(None);
+    };
+    Ok(Some(Fullscreen {
+        reader,
+        list,
+        bounds,
+        layers: (state.primitive_flags >> 24) as u8,
+        needs_memory: false,
+    }))
+}
+
+/// A fullscreen draw.
+#[derive(Debug)]
+pub(in crate::work) struct Fullscreen {
+    reader: Reader,
+    list: PolygonList,
+    bounds: PixelBox,
+    /// Layers that it is not entered in yet, a bit each.
+    layers: u8,
+    needs_memory: bool,
+}
+
+impl Fullscreen {
+    /// Whether the tiler heap must have more memory before the job goes on.
+    pub(in crate::work) fn needs_memory(&self) -> bool {
+        self.needs_memory
+    }
+
+    pub(in crate::work) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> (u64, Turn) {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        if core::mem::take(&mut self.needs_memory)
+            && let Err(refusal) = self.list.resume(&mut through)
+        {
+            self.needs_memory = true;
+            return (1, Err(refusal.into()));
+        }
+        while self.layers != 0 {
+            let primitive = ListedPrimitive {
+                kind: PrimitiveKind::Fullscreen,
+                provoking: 0,
+                id: 0,
+                layer: self.layers.trailing_zeros() as u8,
+                point_size: 0.0,
+                bounds: self.bounds,
+                vertices: [VertexReference::default(); 3],
+                piece: None,
+                draw: 0,
+            };
+            let added = if lacks_memory(through.fabric, &self.reader) {
+                Err(TilingStop::Exhausted)
+            } else {
+                self.list.add(&mut through, &primitive)
+            };
+            match added {
+                Ok(()) => {}
+                Err(TilingStop::Exhausted) => {
+                    self.needs_memory = true;
+                    return (1, Ok(false));
+                }
+                Err(stop) => return (1, Err(stopped(&self.reader, through.fabric, stop))),
+            }
+            self.layers &= self.layers - 1;
+        }
+        match self.list.store(&mut through) {
+            Ok(()) => (1, Ok(true)),
+            Err(refusal) => (1, Err(refusal.into())),
+        }
+    }
+}

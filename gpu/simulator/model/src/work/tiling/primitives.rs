@@ -1,0 +1,132 @@
+//! Primitives of a draw: from assembled vertices to what the lists hold.
+//!
+//! Facts: hardware/graphics-draw.md 3.9 (attribute record), 3.15; graphics-model.md 1.2 to 1.4.
+
+use super::super::through::Through;
+use super::Tiling;
+use crate::mmu::{Refusal, Refused};
+use crate::raster::{Corner, PointSize};
+use crate::shader::JobFault;
+use crate::tiler::{
+    Assembled, HeapMemory, ListedPrimitive, Piece, PrimitiveKind, VertexReference, cull,
+};
+use alloc::collections::VecDeque;
+use eitri_descriptors::raster::DrawMode;
+
+/// Byte offsets in an attribute record.
+const POINT_SIZE: u64 = 0;
+const LAYER: u64 = 2;
+const PRIMITIVE_ID: u64 = 12;
+
+impl Tiling {
+    /// The primitives of an assembled one that reach the lists: one for each view and piece.
+    pub(super) fn survivors(
+        &self,
+        memory: &mut Through<'_>,
+        assembled: &Assembled,
+    ) -> Result<VecDeque<ListedPrimitive>, Refused<JobFault>> {
+        let mut primitives = VecDeque::new();
+        let mask = self.flags.view_mask;
+        let layers = (0..8).filter(|layer| mask >> layer & 1 != 0 || mask == 0 && *layer == 0);
+        for (view, layer) in (0..).zip(layers) {
+            self.survivors_of_view(memory, assembled, (view, layer), &mut primitives)?;
+        }
+        Ok(primitives)
+    }
+
+    fn survivors_of_view(
+        &self,
+        memory: &mut Through<'_>,
+        assembled: &Assembled,
+        (view, layer): (u8, u8),
+        primitives: &mut VecDeque<ListedPrimitive>,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut vertices = [VertexReference::default(); 3];
+        let mut corners = [Corner::default(); 3];
+        let names = assembled.corners();
+        for (index, name) in names.iter().enumerate() {
+            let Some(shaded) = self.shaded.get(name) else {
+                return Ok(());
+            };
+            vertices[index] = VertexReference {
+                position: shaded.batch.position(shaded.number, view).unwrap_or(0),
+                varyings: shaded.batch.varyings(shaded.number, view).unwrap_or(0),
+            };
+            corners[index] = position(memory, vertices[index].position)?;
+        }
+        let provoking = names.get(usize::from(assembled.provoking));
+        let provoking = provoking.and_then(|name| self.shaded.get(name));
+        let record = provoking
+            .filter(|_| self.extended)
+            .and_then(|shaded| shaded.batch.attributes(shaded.number, view));
+        let mut listed = ListedPrimitive {
+            kind: match names.len() {
+                1 => PrimitiveKind::Point,
+                2 => PrimitiveKind::Line,
+                _ => PrimitiveKind::Triangle,
+            },
+            provoking: assembled.provoking,
+            id: assembled.id,
+            layer,
+            point_size: self.state.primitive_size,
+            bounds: self.rules.area,
+            vertices,
+            piece: None,
+            draw: 0,
+        };
+        if let Some(record) = record {
+            self.apply_record(memory, record, &mut listed)?;
+        }
+        let arch = memory.fabric.config.product.arch();
+        let size = PointSize::new(listed.point_size, arch);
+        for survivor in cull(&corners[..names.len()], size, &self.rules) {
+            primitives.push_back(ListedPrimitive {
+                bounds: survivor.bounds,
+                piece: survivor.parts.map(|parts| Piece {
+                    corners: survivor.corners,
+                    parts,
+                }),
+                ..listed
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes point size, layer and primitive id from the provoking vertex's attribute record, as the flags ask.
+    fn apply_record(
+        &self,
+        memory: &mut Through<'_>,
+        record: u64,
+        listed: &mut ListedPrimitive,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut bytes = [0; 16];
+        HeapMemory::read(memory, record, &mut bytes)?;
+        if listed.kind == PrimitiveKind::Point && self.flags.draw_mode == DrawMode::Points {
+            let at = POINT_SIZE as usize;
+            let half = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+            listed.point_size = crate::shader::half(half) as f32;
+        }
+        if self.flags.layer_index_enable {
+            listed.layer = bytes[LAYER as usize];
+        }
+        if self.flags.primitive_index_override {
+            let at = PRIMITIVE_ID as usize;
+            let id = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            listed.id = u32::from_le_bytes(id);
+        }
+        Ok(())
+    }
+}
+
+fn position(memory: &mut Through<'_>, address: u64) -> Result<Corner, Refusal> {
+    let mut bytes = [0; 16];
+    HeapMemory::read(memory, address, &mut bytes)?;
+    let float =
+        |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    Ok(Corner {
+        x: float(0),
+        y: float(4),
+        z: float(8),
+        inv_w: float(12),
+    })
+}
