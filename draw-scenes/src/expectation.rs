@@ -6,7 +6,6 @@ use crate::error::Difference;
 use crate::format::ImageFormat;
 use crate::scene::Aspect;
 use eitri_texels::Stored;
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -86,24 +85,20 @@ impl fmt::Display for Target {
 }
 
 /// The condition for a texel, or for a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(tag = "rule", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// The bytes are equal.
     Exact,
     /// Each component differs by so many steps of the format; of floats, by so much.
     Units {
         /// The most.
-        #[serde(default)]
         max: f64,
     },
     /// `|got - expected| <= abs + rel |expected|` for each component: numbers of floats, steps of others.
     Float {
         /// The part of the tolerance that does not depend on the number.
-        #[serde(default)]
         abs: f64,
         /// The part that grows with it.
-        #[serde(default)]
         rel: f64,
     },
     /// The root of the mean squared difference of all components, normalised formats taken as 0 to 1.
@@ -111,7 +106,6 @@ pub enum Rule {
         /// The most.
         rmse: f64,
         /// The largest difference of one component, unless it is 0.
-        #[serde(default)]
         max: f64,
     },
 }

@@ -112,7 +112,16 @@ fn bad_scenes_are_refused() {
         r#""format": 2,"#,
         "format 2 is not known",
     );
-    refused(r#""load": "clear""#, r#""load": "klear""#, ":10:");
+    refused(
+        r#""load": "clear""#,
+        r#""load": "klear""#,
+        "unknown variant `klear`",
+    );
+    refused(
+        r#""op": "pass""#,
+        r#""op": "parse""#,
+        "nothing is called `parse` here",
+    );
     refused(
         r#""pipeline": "p","#,
         r#""pipeline": "q","#,

@@ -42,12 +42,47 @@ struct Digest(#[serde(deserialize_with = "hex")] Vec<u8>);
 
 /// A comparison as it is written.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct CompareEntry {
-    #[serde(flatten)]
-    rule: Rule,
+    rule: RuleName,
+    max: Option<f64>,
+    abs: Option<f64>,
+    rel: Option<f64>,
+    rmse: Option<f64>,
     #[serde(default)]
     allow_pixels: usize,
     mask: Option<Contents>,
+    /// For people.
+    #[serde(default, rename = "why")]
+    _why: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RuleName {
+    Exact,
+    Units,
+    Float,
+    Rmse,
+}
+
+impl CompareEntry {
+    /// The rule; or what it lacks.
+    fn rule(&self) -> Result<Rule, String> {
+        let max = self.max.unwrap_or(0.0);
+        Ok(match self.rule {
+            RuleName::Exact => Rule::Exact,
+            RuleName::Units => Rule::Units { max },
+            RuleName::Float => Rule::Float {
+                abs: self.abs.unwrap_or(0.0),
+                rel: self.rel.unwrap_or(0.0),
+            },
+            RuleName::Rmse => Rule::Rmse {
+                rmse: self.rmse.ok_or("rule `rmse` needs `rmse`")?,
+                max,
+            },
+        })
+    }
 }
 
 /// A place of results, and what its contents are.
@@ -180,7 +215,8 @@ impl Reader<'_> {
                 return Err(self.inconsistent(what));
             }
         };
-        let rule = entry.compare.rule;
+        let rule = entry.compare.rule();
+        let rule = rule.map_err(|what| self.inconsistent(format!("{of}: {what}")))?;
         let by_bytes = rule == Rule::Exact
             || place.format.as_ref().is_some_and(|format| {
                 let texel = vec![0; format.bytes()];

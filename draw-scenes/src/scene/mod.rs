@@ -6,6 +6,7 @@ mod pass;
 mod pipeline;
 mod resources;
 mod step;
+mod tagged;
 
 pub use pass::*;
 pub use pipeline::*;

@@ -4,8 +4,9 @@
 
 use super::resources::{Aspect, Color, one};
 use super::step::QueryStep;
+use super::tagged::Tagged;
 use eitri_compute_cases::hex;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// What an attachment holds when its pass begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -178,14 +179,26 @@ pub struct Subpass {
 }
 
 /// A step within a pass.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the names are those of Vulkan's commands")]
 pub enum PassStep {
     Draw(Box<Draw>),
     ClearAttachments(ClearAttachments),
     BeginQuery(QueryStep),
     EndQuery(QueryStep),
+}
+
+impl<'de> Deserialize<'de> for PassStep {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PassStep, D::Error> {
+        let tagged = Tagged::read(from)?;
+        Ok(match tagged.kind.as_str() {
+            "draw" => PassStep::Draw(tagged.members()?),
+            "clear_attachments" => PassStep::ClearAttachments(tagged.members()?),
+            "begin_query" => PassStep::BeginQuery(tagged.members()?),
+            "end_query" => PassStep::EndQuery(tagged.members()?),
+            _ => return tagged.unknown(),
+        })
+    }
 }
 
 /// The type of indices.

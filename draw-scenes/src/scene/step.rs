@@ -5,12 +5,12 @@
 
 use super::pass::{Pass, Subpasses};
 use super::resources::{Aspect, Color, Filter, one};
+use super::tagged::Tagged;
 use eitri_compute_cases::hex;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// A step.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the names are those of Vulkan's commands")]
 pub enum Step {
     Pass(Pass),
@@ -29,6 +29,31 @@ pub enum Step {
     BeginQuery(QueryStep),
     EndQuery(QueryStep),
     CopyQuery(CopyQuery),
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Step, D::Error> {
+        let tagged = Tagged::read(from)?;
+        Ok(match tagged.kind.as_str() {
+            "pass" => Step::Pass(tagged.members()?),
+            "subpasses" => Step::Subpasses(tagged.members()?),
+            "dispatch" => Step::Dispatch(tagged.members()?),
+            "copy_buffer" => Step::CopyBuffer(tagged.members()?),
+            "fill_buffer" => Step::FillBuffer(tagged.members()?),
+            "update_buffer" => Step::UpdateBuffer(tagged.members()?),
+            "copy_buffer_to_image" => Step::CopyBufferToImage(tagged.members()?),
+            "copy_image_to_buffer" => Step::CopyImageToBuffer(tagged.members()?),
+            "copy_image" => Step::CopyImage(tagged.members()?),
+            "resolve" => Step::Resolve(tagged.members()?),
+            "blit" => Step::Blit(tagged.members()?),
+            "clear_color" => Step::ClearColor(tagged.members()?),
+            "clear_depth_stencil" => Step::ClearDepthStencil(tagged.members()?),
+            "begin_query" => Step::BeginQuery(tagged.members()?),
+            "end_query" => Step::EndQuery(tagged.members()?),
+            "copy_query" => Step::CopyQuery(tagged.members()?),
+            _ => return tagged.unknown(),
+        })
+    }
 }
 
 impl Step {
