@@ -11,7 +11,7 @@ pub enum Display {
     OfLoader,
     /// QEMU's `ramfb`, which reads whatever memory it is told of through QEMU's configuration device.
     Ramfb {
-        /// That device, `fw_cfg`.
+        /// Registers of QEMU's `fw_cfg` device.
         fw_cfg: RegisterBase,
     },
 }

@@ -114,7 +114,7 @@ fn a_node_has_to_say_everything() {
     for what in ["reg", "width", "height", "stride", "format"] {
         refused(what, None, FramebufferError::Silent { what });
     }
-    // Of three bytes there is no number.
+    // A property of three bytes is not a 32-bit cell.
     let short = DeviceTreeProperty::new("width", [0_u8, 1, 2].as_slice()).unwrap();
     let what = "width";
     refused(what, Some(short), FramebufferError::Silent { what });
@@ -138,7 +138,7 @@ fn memory_of_somebody_else_is_refused() {
             Region::new(0x0A00_0000, 0x1_0000),
         ),
     ] {
-        // Its last page is the other's first.
+        // The framebuffer's last page is the first page of the other region.
         let base = region.base - 0x3000;
         let reg = words("reg", &[0, u32::try_from(base).unwrap(), 0, 0x3001]);
         let pages = Region::new(base, 0x4000);

@@ -50,17 +50,17 @@ impl Framebuffer<'_> {
 pub enum FramebufferError {
     /// The boot loader has left none, or it is switched off.
     None,
-    /// Its node does not say this.
+    /// A property that the `simple-framebuffer` node lacks.
     Silent {
         /// The property.
         what: &'static str,
     },
-    /// Its memory ends behind everything that an image maps.
+    /// The framebuffer ends above the addresses that an image can map.
     TooHigh {
         /// First address.
         base: u64,
     },
-    /// Its memory is also used for something else.
+    /// The framebuffer overlaps memory that has another use.
     InTheWay {
         /// What.
         what: &'static str,

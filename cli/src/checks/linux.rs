@@ -282,13 +282,13 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))
 }
 
-/// Whether a file has these bytes in a row, at an address that a word may have.
+/// Tells whether a file holds these bytes, beginning at a multiple of four.
 fn has(file: &[u8], bytes: &[u8]) -> bool {
     let places = (0..file.len()).step_by(4);
     places.into_iter().any(|at| file[at..].starts_with(bytes))
 }
 
-/// What a command ended with and printed.
+/// Exit status and output of a command.
 fn described(output: &Output) -> String {
     let [talk, said] = [&output.stderr, &output.stdout].map(|it| String::from_utf8_lossy(it));
     format!("{}: {talk}{said}", output.status)

@@ -10,7 +10,7 @@ const MODEL: &str = "eitri_model";
 /// What the names of the driver's symbols contain: proof that names can be found at all.
 const RUNTIME: &str = "eitri_runtime";
 
-/// What the names of the symbols contain that only an image has which shows something.
+/// A part of symbol names that only images with `--show` may have.
 const DISPLAY: &str = "eitri_kernel7display";
 
 pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {

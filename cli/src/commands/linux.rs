@@ -180,7 +180,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     .run()
 }
 
-/// Whether Debian could have a package of that name; what is none could be an option of `apt-get`.
+/// Checks that a text is a valid name of a Debian package: anything else could be read by `apt-get` as an option.
 fn is_package_name(name: &str) -> bool {
     let first = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c);

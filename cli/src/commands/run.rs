@@ -193,7 +193,7 @@ fn check_saves(saves: &[SaveArgument], screen: Option<&str>) -> Result<(), Failu
     Ok(())
 }
 
-/// What is to be shown where, if anything is.
+/// The image that `--show` names and the screen that shows it; `None` without `--show`.
 fn show(args: &Args) -> Result<Option<Show>, Failure> {
     let Some(name) = args.show else {
         return Ok(None);

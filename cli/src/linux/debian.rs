@@ -256,7 +256,7 @@ Debug::NoLocking "true";
         )
     }
 
-    /// Whether the suite's list has a package of that name.
+    /// Tells whether the package list of the suite has this name.
     fn has(&self, name: &str) -> bool {
         self.run("apt-cache", &["show", name]).is_ok()
     }
@@ -282,7 +282,7 @@ Debug::NoLocking "true";
         std::fs::create_dir_all(&partial).map_err(|cause| Failure::unwritable(&partial, cause))?;
         for file in packages_in(&suite.join("apt/archives")) {
             if let Some(name) = file.file_name() {
-                // What can't be linked is fetched.
+                // A package that can't be hard-linked from the cache is fetched.
                 let _ = std::fs::hard_link(&file, archives.join(name));
             }
         }
