@@ -7,7 +7,7 @@ use crate::images::image::Builder;
 use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::process::run_logged;
-use crate::runs::qemu::{Boot, Booted, Start, boot};
+use crate::runs::boot::{Boot, Booted, Start, boot};
 use crate::workspace::{UEFI_TARGET, Workspace};
 use eitri_boards::Target;
 use eitri_boards::qemu_virt::BOARD;
