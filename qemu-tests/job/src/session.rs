@@ -286,7 +286,8 @@ fn bring_up_and_run<'d, P: Platform, const OBJECTS: usize>(
     steps: &mut StepWriter<'_>,
 ) -> (P, Result<Vec<Saved>, WorkError>) {
     // One queue, and few jobs in flight.
-    let mut storage = Box::new(Storage::<'d, 1, 4, OBJECTS>::default());
+    // A constant: it is copied to where it stays, and does not pass over the stack.
+    let mut storage = Box::new(const { Storage::<'_, 1, 4, OBJECTS>::new() });
     let options = Options::default();
     let mut device = match Device::bring_up(platform, work.firmware(), &mut *storage, options, steps)
     {
