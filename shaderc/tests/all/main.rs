@@ -24,6 +24,7 @@ mod random;
 mod settling;
 mod shaders;
 mod spin_locks;
+mod stages;
 mod subgroups;
 mod support;
 mod switches;

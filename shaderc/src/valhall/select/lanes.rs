@@ -22,7 +22,9 @@ impl Selector<'_> {
         };
         let instr = match lanes {
             // `Target::has_scans` says that there is none.
-            LaneOp::First => return Err(self.unsupported(lanes.name())),
+            LaneOp::First | LaneOp::QuadSwapX | LaneOp::QuadSwapY => {
+                return Err(self.unsupported(lanes.name()));
+            }
             LaneOp::Shuffle => exchange(self),
             LaneOp::ShuffleXor => exchange(self).with(Modifier::LaneXor),
         };

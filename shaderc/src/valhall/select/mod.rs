@@ -192,10 +192,7 @@ impl Selector<'_> {
             }
             // `Target::has_scans` says that there are none.
             ir::Op::Scan(..) => Err(self.unsupported("scan")),
-            ir::Op::SysVal(sysval) => {
-                self.sysval(sysval, data.results[0]);
-                Ok(())
-            }
+            ir::Op::SysVal(sysval) => self.sysval(sysval, data.results[0]),
             // Users read the uniform word itself.
             ir::Op::Uniform(_) => Ok(()),
             ir::Op::Resource(binding) => {
@@ -218,6 +215,11 @@ impl Selector<'_> {
                 self.buffer_size(data);
                 Ok(())
             }
+            ir::Op::LoadAttribute(_)
+            | ir::Op::LoadVarying(_)
+            | ir::Op::FragW(_)
+            | ir::Op::StoreOutput(_)
+            | ir::Op::Demote => Err(self.unsupported(&self.ir.show_inst(inst))),
             ir::Op::LoadVar(_) => Err(self.unsupported("load_var")),
             ir::Op::StoreVar(_) => Err(self.unsupported("store_var")),
         }

@@ -25,7 +25,7 @@ impl Selector<'_> {
             let data = self.ir.inst(inst);
             match data.op {
                 ir::Op::Uniform(uniform) => {
-                    let word = self.fau_word(uniform);
+                    let word = self.fau_word(uniform)?;
                     self.number_uniform(data.results[0], word);
                 }
                 ir::Op::BufferSize => sizes.extend(self.known_handle(data.args[0]).map(|handle| {
@@ -65,15 +65,19 @@ impl Selector<'_> {
     }
 
     /// What fills the word of a uniform.
-    fn fau_word(&self, uniform: Uniform) -> FauWord {
-        match uniform {
+    fn fau_word(&self, uniform: Uniform) -> Result<FauWord, Unsupported> {
+        Ok(match uniform {
             Uniform::PushConstant(offset) => FauWord::PushConstant(offset),
             Uniform::NumWorkgroups(axis) => FauWord::NumWorkgroups(axis),
             Uniform::BufferWord(binding, element, offset) => {
                 let first = self.handles.get(binding.index()).copied().unwrap_or(0);
                 FauWord::BufferWord(first + element, offset)
             }
-        }
+            Uniform::BaseVertex
+            | Uniform::BaseInstance
+            | Uniform::ViewportScale(_)
+            | Uniform::ViewportOffset(_) => return Err(self.unsupported("words of a draw")),
+        })
     }
 
     pub(super) fn number_uniform(&mut self, value: ir::Value, word: FauWord) {

@@ -4,6 +4,7 @@
 
 use super::Selector;
 use crate::ir::{self, Axis, SysVal};
+use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
     Half, Instr, Op, Operand, Preload, Register, Select, Source, Special, Value, Word,
 };
@@ -19,8 +20,9 @@ enum Arrival {
     Special(Special),
 }
 
-fn arrival(sysval: SysVal) -> Arrival {
-    match sysval {
+/// Where a value of a compute shader arrives; none of other stages' values.
+fn arrival(sysval: SysVal) -> Option<Arrival> {
+    Some(match sysval {
         SysVal::LaneId => Arrival::Special(Special::LaneId),
         SysVal::LocalId(Axis::X) => Arrival::Half(55, Select::H0),
         SysVal::LocalId(Axis::Y) => Arrival::Half(55, Select::H1),
@@ -31,12 +33,13 @@ fn arrival(sysval: SysVal) -> Arrival {
         SysVal::GlobalId(Axis::X) => Arrival::Whole(60),
         SysVal::GlobalId(Axis::Y) => Arrival::Whole(61),
         SysVal::GlobalId(Axis::Z) => Arrival::Whole(62),
-    }
+        _ => return None,
+    })
 }
 
 impl Selector<'_> {
-    pub(super) fn sysval(&mut self, sysval: SysVal, result: ir::Value) {
-        match arrival(sysval) {
+    pub(super) fn sysval(&mut self, sysval: SysVal, result: ir::Value) -> Result<(), Unsupported> {
+        match arrival(sysval).ok_or_else(|| self.unsupported(&sysval.name()))? {
             Arrival::Whole(number) => {
                 let source = self.preloaded(number);
                 self.define(
@@ -67,6 +70,7 @@ impl Selector<'_> {
                 );
             }
         }
+        Ok(())
     }
 
     /// The word that register `number` has at the start.

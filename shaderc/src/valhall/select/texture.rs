@@ -164,6 +164,9 @@ impl Selector<'_> {
         lod: Lod,
         data: &InstData,
     ) -> Result<(), Unsupported> {
+        if op.min_lod {
+            return Err(self.unsupported("a least level"));
+        }
         let payload = self.payload(op, data);
         let mut staging = payload.words;
         let handle = self.texture_handle(Some(data.args[1]), data.args[0]);
@@ -172,6 +175,9 @@ impl Selector<'_> {
             Lod::Level => {
                 staging.push(self.level(payload.level[0]));
                 Modifier::LodExplicit
+            }
+            Lod::Implicit | Lod::Bias => {
+                return Err(self.unsupported("a level by derivatives"));
             }
             Lod::Gradients => {
                 staging.extend(self.gradients(op, handle, payload.level));
