@@ -191,7 +191,7 @@ impl Job {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}
             Ok(true) => {
-                fabric.activity.tasks += running.tasks();
+                fabric.activity.queue_mut(self.job.issued.work()).tasks += running.tasks();
                 self.state = State::Ended(None);
             }
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
