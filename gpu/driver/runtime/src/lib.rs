@@ -104,6 +104,9 @@ mod firmware;
 
 mod hw;
 
+// Where the parts of a submission find one another, and their tiler.
+mod tiler_page;
+
 // What jobs go through, and the owner of it all.
 mod group;
 
@@ -112,6 +115,8 @@ mod queue;
 mod image;
 
 mod command;
+
+mod graphics;
 
 mod device;
 

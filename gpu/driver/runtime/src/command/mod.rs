@@ -46,7 +46,7 @@ pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::planes;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
-pub(crate) use recorder::Level;
+pub(crate) use recorder::{Level, Part, PassParts, Recorded, Streams};
 pub use recorder::Recorder;
 pub(crate) use uniforms::Uniforms;
 pub(crate) use words::EncodedInstructions;

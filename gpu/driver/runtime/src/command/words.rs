@@ -170,6 +170,11 @@ impl EncodedInstructions {
         }
     }
 
+    /// What they are encoded for.
+    pub(crate) const fn config(&self) -> &Config {
+        &self.config
+    }
+
     pub(super) const fn wide(&self, what: Wide) -> Load64 {
         let [resources, uniforms, program, storage] = self.wide;
         what.of(resources, uniforms, program, storage)

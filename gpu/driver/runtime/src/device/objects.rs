@@ -351,19 +351,19 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if self.refreshed(key, what)?.uses == 0 {
             return Ok(());
         }
-        match self.user_of(key, None) {
+        match self.user_of(key, |_| false) {
             Some(by) => Err(Error::InUse { what, by }),
             None => Ok(()),
         }
     }
 
-    /// A job in flight that uses an object, on another stream than this.
-    fn user_of(&mut self, key: Key, but: Option<(Queue, SubQueue)>) -> Option<Fence> {
+    /// A job in flight that uses an object, none of those that are left out.
+    fn user_of(&mut self, key: Key, but: impl Fn(Fence) -> bool) -> Option<Fence> {
         for index in 0..self.jobs.capacity() {
             let job = self.jobs.key_at(index).and_then(|job| self.jobs.get(job));
             let Some(job) = job else { continue };
             let (fence, commands) = (job.fence, job.commands);
-            if but == Some((fence.queue, fence.sub_queue)) {
+            if but(fence) {
                 continue;
             }
             let points = job.points.and_then(|points| self.points.get(points));
@@ -388,6 +388,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         queue: Queue,
         sub_queue: SubQueue,
     ) -> Result<(), Error> {
+        let own = |fence: Fence| (fence.queue, fence.sub_queue) == (queue, sub_queue);
+        self.check_exclusive_but(commands, own)
+    }
+
+    /// The same beside all jobs but some.
+    pub(super) fn check_exclusive_but(
+        &mut self,
+        commands: Key,
+        but: impl Fn(Fence) -> bool,
+    ) -> Result<(), Error> {
         self.refresh_uses();
         let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
@@ -399,7 +409,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 busy = Some(key);
             }
         });
-        match busy.and_then(|key| self.user_of(key, Some((queue, sub_queue)))) {
+        match busy.and_then(|key| self.user_of(key, but)) {
             Some(by) => Err(Error::InUse {
                 what: Thing::CommandBuffer,
                 by,
