@@ -1,72 +1,55 @@
-//! System values: what the hardware puts in registers before a compute thread starts.
+//! System values: what the hardware puts in registers before a thread starts. Where, `eitri_isa::preload` says.
 //!
-//! Facts: hardware/compiler-abi.md 3.1, 3.6.
+//! Facts: hardware/compiler-abi.md 3.6.
 
 use super::Selector;
 use crate::ir::{self, Axis, SysVal};
 use crate::valhall::mir::{
     Half, Instr, Op, Operand, Preload, Register, Select, Source, Special, Value, Word,
 };
+use eitri_isa::preload::{self, Stage};
 use smallvec::smallvec;
 
-/// Where a value arrives.
-enum Arrival {
-    /// It is the whole register.
-    Whole(u8),
-    /// It is one half of the register.
-    Half(u8, Select),
-    /// It is a special value.
-    Special(Special),
-}
-
-fn arrival(sysval: SysVal) -> Arrival {
-    match sysval {
-        SysVal::LaneId => Arrival::Special(Special::LaneId),
-        SysVal::LocalId(Axis::X) => Arrival::Half(55, Select::H0),
-        SysVal::LocalId(Axis::Y) => Arrival::Half(55, Select::H1),
-        SysVal::LocalId(Axis::Z) => Arrival::Half(56, Select::H0),
-        SysVal::WorkgroupId(Axis::X) => Arrival::Whole(57),
-        SysVal::WorkgroupId(Axis::Y) => Arrival::Whole(58),
-        SysVal::WorkgroupId(Axis::Z) => Arrival::Whole(59),
-        SysVal::GlobalId(Axis::X) => Arrival::Whole(60),
-        SysVal::GlobalId(Axis::Y) => Arrival::Whole(61),
-        SysVal::GlobalId(Axis::Z) => Arrival::Whole(62),
-    }
+/// What the hardware puts in a register for a system value; none for the number of the lane, which it keeps elsewhere.
+fn preload(sysval: SysVal) -> Option<preload::Preload> {
+    use preload::Preload;
+    Some(match sysval {
+        SysVal::LaneId => return None,
+        SysVal::LocalId(Axis::X) => Preload::LocalIdX,
+        SysVal::LocalId(Axis::Y) => Preload::LocalIdY,
+        SysVal::LocalId(Axis::Z) => Preload::LocalIdZ,
+        SysVal::WorkgroupId(Axis::X) => Preload::WorkgroupIdX,
+        SysVal::WorkgroupId(Axis::Y) => Preload::WorkgroupIdY,
+        SysVal::WorkgroupId(Axis::Z) => Preload::WorkgroupIdZ,
+        SysVal::GlobalId(Axis::X) => Preload::GlobalIdX,
+        SysVal::GlobalId(Axis::Y) => Preload::GlobalIdY,
+        SysVal::GlobalId(Axis::Z) => Preload::GlobalIdZ,
+    })
 }
 
 impl Selector<'_> {
     pub(super) fn sysval(&mut self, sysval: SysVal, result: ir::Value) {
-        match arrival(sysval) {
-            Arrival::Whole(number) => {
-                let source = self.preloaded(number);
-                self.define(
-                    result,
-                    Instr {
-                        sources: smallvec![source],
-                        ..Instr::new(Op::Mov)
-                    },
-                );
-            }
+        let arrival = preload(sysval).and_then(|value| value.of(Stage::Compute));
+        let (op, source) = match arrival {
             // In a register, as not everything can read it.
-            Arrival::Special(special) => {
-                let source = Source::plain(Operand::Special(special, Half::Low));
-                let instr = Instr {
-                    sources: smallvec![source],
-                    ..Instr::new(Op::Mov)
+            None => (
+                Op::Mov,
+                Source::plain(Operand::Special(Special::LaneId, Half::Low)),
+            ),
+            Some(row) if row.is_whole() => (Op::Mov, self.preloaded(row.register)),
+            Some(row) => {
+                let half = match row.shift {
+                    0 => Select::H0,
+                    _ => Select::H1,
                 };
-                self.define(result, instr);
+                (Op::U16ToU32, self.preloaded(row.register).select(half))
             }
-            Arrival::Half(number, select) => {
-                let source = self.preloaded(number).select(select);
-                self.define(
-                    result,
-                    Instr {
-                        sources: smallvec![source],
-                        ..Instr::new(Op::U16ToU32)
-                    },
-                );
-            }
-        }
+        };
+        let instr = Instr {
+            sources: smallvec![source],
+            ..Instr::new(op)
+        };
+        self.define(result, instr);
     }
 
     /// The word that register `number` has at the start.
