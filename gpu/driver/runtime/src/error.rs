@@ -329,6 +329,7 @@ impl Error {
             | Error::Cores { .. }
             | Error::StreamPriority { .. }
             | Error::TilerHeap(_)
+            | Error::TilerHeapServes { .. }
             | Error::Counters(_)
             | Error::Empty { .. }
             | Error::Reserved { .. }

@@ -74,7 +74,9 @@ mod tests {
     #[test]
     fn heaps_are_as_a_driver_describes_them() {
         let words = heap_descriptor(Arch::V10, GpuAddress(0x8000_0080_2000), 2 << 20);
-        let expected = [0x29, 0x20_0000, 0x80_2000, 0x8000, 0x80_2040, 0x8000, 0xa0_2000, 0x8000];
+        let expected = [
+            0x29, 0x20_0000, 0x80_2000, 0x8000, 0x80_2040, 0x8000, 0xa0_2000, 0x8000,
+        ];
         assert_eq!(words, Ok(expected));
         let [descriptor, geometry, context] = [0xfffe_0000, 0xfffe_1000, 0x40].map(GpuAddress);
         let words = super::words(descriptor, geometry, context);

@@ -151,7 +151,9 @@ pub enum CommandError {
         size: u32,
     },
     /// Commands with render passes were submitted to a queue that has no tiler heap.
-    #[error("the queue has no tiler heap, which render passes need: bind one with `Device::bind_tiler_heap`")]
+    #[error(
+        "the queue has no tiler heap, which render passes need: bind one with `Device::bind_tiler_heap`"
+    )]
     NoTilerHeap,
     /// What a render pass or a graphics pipeline can't be.
     #[error(transparent)]

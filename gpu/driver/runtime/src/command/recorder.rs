@@ -4,6 +4,7 @@
 //! loaded only when their values change; a command buffer that was recorded before takes no memory again.
 //! Facts: hardware/command-stream.md sections 1.6 to 1.8, 6.1, 6.7 to 6.9, 7.1.
 
+use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
 use super::emitter::Emitter;
 use super::error::CommandError;
@@ -12,8 +13,8 @@ use super::storage::Areas;
 use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
 use crate::device::Device;
-use crate::graphics::Passes;
 use crate::error::Error;
+use crate::graphics::Passes;
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::Platform;
@@ -35,6 +36,8 @@ pub(super) const NEXT_BLOCK: u32 = 64 * 1024;
 pub(super) const BLOCKS: u32 = 1 << 28;
 /// The tags of memory for uniforms that the stream writes: all else of commands the GPU only reads.
 pub(super) const WRITTEN: u32 = 1 << 27;
+/// The tags of thread-local memory of graphics shaders, by its size.
+pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.
@@ -158,7 +161,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// The areas of earlier recordings: what the commands referred to when this one began.
     pub(super) kept: List,
     pub(crate) level: Level,
-    pub(crate) areas: Areas,
+    pub(super) areas: Areas,
     pub(super) known: LoadedRegisters,
     pub(super) running: Running,
     pub(super) pipeline: Option<BoundPipeline>,
@@ -183,6 +186,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) invocations: Option<u64>,
     /// As [`Recorded::after`].
     pub(crate) after: Streams,
+    /// What barriers were before and after, before there were passes.
+    pub(crate) ordered: (Accesses, Accesses),
     /// Render passes: what there is of them for other streams.
     pub(crate) passes: Option<Passes<'r, 's, 'd, P>>,
 }
@@ -240,6 +245,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             filled: false,
             invocations: Some(0),
             after: Streams::NONE,
+            ordered: (Accesses::NONE, Accesses::NONE),
             passes: None,
         }
     }
@@ -262,8 +268,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let end = self.words()?.end;
             self.put(end)?;
         }
-        let passes = match &self.passes {
-            Some(passes) => Some((passes.finish)(self)?),
+        let finish = self.passes.as_ref().map(|passes| passes.finish);
+        let passes = match finish {
+            Some(finish) => Some(finish(self)?),
             None => None,
         };
         let (start, bytes) = self.writer.finish(&mut self.device.hw.platform);

@@ -203,7 +203,10 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         let served = it.serves.filter(|other| *other != queue.0);
         if served.is_some_and(|other| self.group(Queue(other)).is_ok()) {
-            return Err(Error::TilerHeapServes { heap, queue: Queue(served.unwrap_or(queue.0)) });
+            return Err(Error::TilerHeapServes {
+                heap,
+                queue: Queue(served.unwrap_or(queue.0)),
+            });
         }
         self.enable_drawing()?;
         let page = self.heap_area(heap.0, PAGE, PAGE_BYTES, Protection::Shared)?;
@@ -265,7 +268,9 @@ impl<P: Platform> Device<'_, '_, P> {
                 break;
             };
             let next = before.map_or(0, |before| encoded(before, bytes));
-            self.hw.platform.write_words(at, &[next, 0, 0, 0, 0, 0, 0, 0]);
+            self.hw
+                .platform
+                .write_words(at, &[next, 0, 0, 0, 0, 0, 0, 0]);
             self.hw.platform.clean(at.span(CHUNK_HEADER));
             (before, head) = (Some(address), Some(number));
         }
@@ -287,7 +292,9 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.hw.platform.store32(at.offset(place), word);
             }
         }
-        self.hw.platform.clean(memory.span(HEAP_DESCRIPTOR.saturating_add(64)));
+        self.hw
+            .platform
+            .clean(memory.span(HEAP_DESCRIPTOR.saturating_add(64)));
     }
 
     fn heap(&self, key: Key) -> Result<(GpuAddress, Heap), Error> {

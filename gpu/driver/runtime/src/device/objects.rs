@@ -9,6 +9,7 @@ use super::lost_contents::LostContents;
 use super::{Device, DeviceLost};
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
+use crate::graphics::GraphicsPipelined;
 use crate::handle::{Fence, Queue, Space};
 use crate::image::ImageInfo;
 use crate::links::{Full, Links, List};
@@ -16,7 +17,7 @@ use crate::platform::Platform;
 use crate::queue::{Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
 use crate::vm::{AT_ONCE, Mapping, NOTHING, Protection, Vm, VmError, Wanted};
-use eitri_program::Program;
+use eitri_program::{GraphicsProgram, Program};
 
 /// Something in memory of the GPU that has a handle.
 #[derive(Debug)]
@@ -70,6 +71,10 @@ pub(crate) enum Kind<'d> {
     Image(ImageInfo),
     /// Code, and what a dispatch of it always needs.
     Pipeline(Pipelined<'d>),
+    /// Programs of vertices and fragments, and what every draw of them needs.
+    GraphicsPipeline(GraphicsPipelined),
+    /// The code of one of them.
+    Stage(GraphicsProgram<'d>),
     /// Descriptors.
     Set {
         /// The program that they are for.
@@ -127,7 +132,7 @@ impl Kind<'_> {
         match self {
             Kind::Buffer { .. } => Thing::Buffer,
             Kind::Image(_) => Thing::Image,
-            Kind::Pipeline(_) => Thing::Pipeline,
+            Kind::Pipeline(_) | Kind::GraphicsPipeline(_) | Kind::Stage(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
             Kind::Semaphore { .. } => Thing::Semaphore,
@@ -243,7 +248,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let mut list = core::mem::replace(&mut object.list, List::EMPTY);
         let mut kept = List::EMPTY;
         while let Some((used, tag)) = self.links.pop(&mut list) {
-            let is_area = |object: &Object<'_>| matches!(object.kind, Kind::Area);
+            let is_area = |object: &Object<'_>| matches!(object.kind, Kind::Area | Kind::Stage(_));
             // Without a tag it is another's: of commands that these call.
             if tag.is_none() || !self.objects.get(used).is_some_and(is_area) {
                 continue;

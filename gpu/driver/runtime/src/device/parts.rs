@@ -31,12 +31,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     shape: PartShape,
 }
 
-type Submit<'s, 'd, P> = fn(
-    &mut Device<'s, 'd, P>,
-    Queue,
-    CommandBuffer,
-    &SubmitInfo<'_>,
-) -> Result<Fence, Error>;
+type Submit<'s, 'd, P> =
+    fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
 
 impl<P> Clone for Drawing<'_, '_, P> {
     fn clone(&self) -> Self {
@@ -83,9 +79,19 @@ fn parts(recorded: &Recorded, own: SubQueue) -> Vec<NewPart, 3> {
             ..
         }) => {
             if let Some(tiling) = tiling {
-                add(SubQueue::VertexTiler, tiling.code, tiling.uses, tiling.after);
+                add(
+                    SubQueue::VertexTiler,
+                    tiling.code,
+                    tiling.uses,
+                    tiling.after,
+                );
             }
-            add(SubQueue::Fragment, fragments.code, fragments.uses, fragments.after);
+            add(
+                SubQueue::Fragment,
+                fragments.code,
+                fragments.uses,
+                fragments.after,
+            );
             if *computes {
                 add(SubQueue::Compute, code, uses, after);
             }

@@ -2,7 +2,6 @@
 //!
 //! Pure.  Facts: hardware/graphics-framebuffer.md 6.1 and 6.2.
 
-use eitri_descriptors::attachment_formats::TargetFormat;
 use eitri_descriptors::blend::{
     Blend, BlendEquation, BlendFixedFunction, BlendFunction, BlendMode, BlendOperandA,
     BlendOperandB, BlendOperandC, InternalBlend,
@@ -184,6 +183,9 @@ fn function(equation: BlendComponent, alpha: bool) -> Option<BlendFunction> {
         }
         return Some(make(A::Zero, false, B::Dest, false, dst));
     }
+    if src == ONE && dst == ZERO && !reversed {
+        return Some(make(A::Src, false, B::Src, false, ZERO));
+    }
     if src == ONE {
         return Some(make(A::Src, reversed, B::Dest, subtracts, dst));
     }
@@ -211,8 +213,8 @@ fn function(equation: BlendComponent, alpha: bool) -> Option<BlendFunction> {
     }
     let old = matches!(src, (Base::Dst | Base::DstAlpha, false));
     let new = matches!(dst, (Base::Src | Base::SrcAlpha, false));
-    let same_kind = (equation.src, equation.dst) == (BlendFactor::DstColor, BlendFactor::SrcColor)
-        || alpha;
+    let same_kind =
+        (equation.src, equation.dst) == (BlendFactor::DstColor, BlendFactor::SrcColor) || alpha;
     if old && new && same_kind && !subtracts && !reversed {
         return Some(BlendFunction {
             c: Some(BlendOperandC::SrcX2),
@@ -410,16 +412,36 @@ mod tests {
     fn equations_are_as_the_facts_say() {
         let add = |color, expected| word(color, color, BlendOp::Add, expected);
         add([SrcAlpha, OneMinusSrcAlpha], 0xF050_3503);
-        word([SrcAlpha, OneMinusSrcAlpha], [One, OneMinusSrcAlpha], BlendOp::Add, 0xF0D3_2503);
+        word(
+            [SrcAlpha, OneMinusSrcAlpha],
+            [One, OneMinusSrcAlpha],
+            BlendOp::Add,
+            0xF0D3_2503,
+        );
         add([One, OneMinusSrcAlpha], 0xF0D3_2D32);
         add([One, One], 0xF093_2932);
         add([SrcAlpha, One], 0xF052_3523);
-        word([DstColor, Zero], [DstAlpha, Zero], BlendOp::Add, 0xF062_1321);
-        word([Zero, SrcColor], [Zero, SrcAlpha], BlendOp::Add, 0xF053_1231);
+        word(
+            [DstColor, Zero],
+            [DstAlpha, Zero],
+            BlendOp::Add,
+            0xF062_1321,
+        );
+        word(
+            [Zero, SrcColor],
+            [Zero, SrcAlpha],
+            BlendOp::Add,
+            0xF053_1231,
+        );
         add([DstAlpha, OneMinusDstAlpha], 0xF060_3603);
         add([Constant, OneMinusConstant], 0xF070_3703);
         word([One, One], [One, One], BlendOp::Subtract, 0xF09B_29B2);
-        word([One, One], [One, One], BlendOp::ReverseSubtract, 0xF093_A93A);
+        word(
+            [One, One],
+            [One, One],
+            BlendOp::ReverseSubtract,
+            0xF093_A93A,
+        );
         add([Zero, One], 0xF093_1931);
         add([Zero, Zero], 0xF013_1131);
         let replaced = |name| {
@@ -441,16 +463,33 @@ mod tests {
                 equations: Some([component; 2]),
                 write_mask: 0xF,
             };
-            target(Arch::V10, 0, format(name), &blend).expect("packs").is_some()
+            target(Arch::V10, 0, format(name), &blend)
+                .expect("packs")
+                .is_some()
         };
         let rgba = "R8G8B8A8_UNORM";
         assert!(!found(rgba, One, One, BlendOp::Max));
         assert!(!found(rgba, SrcColor, DstAlpha, BlendOp::Add));
-        assert!(found(rgba, OneMinusDstColor, OneMinusDstColor, BlendOp::Add));
+        assert!(found(
+            rgba,
+            OneMinusDstColor,
+            OneMinusDstColor,
+            BlendOp::Add
+        ));
         assert!(found(rgba, OneMinusSrcColor, SrcColor, BlendOp::Subtract));
         assert!(!found("R16G16B16A16_SFLOAT", DstColor, Zero, BlendOp::Add));
-        assert!(found("R16G16B16A16_SFLOAT", SrcAlpha, OneMinusSrcAlpha, BlendOp::Add));
-        assert!(!found("R32_SFLOAT", SrcAlpha, OneMinusSrcAlpha, BlendOp::Add));
+        assert!(found(
+            "R16G16B16A16_SFLOAT",
+            SrcAlpha,
+            OneMinusSrcAlpha,
+            BlendOp::Add
+        ));
+        assert!(!found(
+            "R32_SFLOAT",
+            SrcAlpha,
+            OneMinusSrcAlpha,
+            BlendOp::Add
+        ));
     }
 
     #[test]

@@ -19,17 +19,25 @@ pub(crate) fn words(format: &VkFormat, target: &TargetFormat, color: ClearColor)
 
 /// A colour of fractions, as its components stand side by side.
 fn unorm(format: &VkFormat, blendable: &Blendable, color: [f32; 4]) -> u32 {
-    let [red, green, blue, alpha] = color.map(|it| if it.is_nan() { 0.0 } else { it.clamp(0.0, 1.0) });
+    let [red, green, blue, alpha] =
+        color.map(|it| if it.is_nan() { 0.0 } else { it.clamp(0.0, 1.0) });
     let curve = |it: f32| if format.srgb { srgb(it) } else { it };
     let alpha = if has_alpha(format) { alpha } else { 1.0 };
     let components = [curve(red), curve(green), curve(blue), alpha];
     let (mut word, mut shift) = (0_u32, 0_u32);
-    let parts = components.into_iter().zip(blendable.bits).zip(blendable.fraction);
+    let parts = components
+        .into_iter()
+        .zip(blendable.bits)
+        .zip(blendable.fraction);
     for ((value, bits), fraction) in parts {
         let most = (1_u32 << bits).wrapping_sub(1) as f32;
         let code = round(value * most);
-        word |= code.checked_shl(shift.wrapping_add(fraction.into())).unwrap_or(0);
-        shift = shift.wrapping_add(bits.into()).wrapping_add(fraction.into());
+        word |= code
+            .checked_shl(shift.wrapping_add(fraction.into()))
+            .unwrap_or(0);
+        shift = shift
+            .wrapping_add(bits.into())
+            .wrapping_add(fraction.into());
     }
     word
 }
@@ -78,7 +86,11 @@ fn packed(format: &VkFormat, color: ClearColor) -> [u32; 4] {
     for (channel, bits) in fields.channels() {
         let code = fields.kind.code(color, channel, bits);
         let (word, inside) = ((shift / 32) as usize, shift % 32);
-        let mask = if bits >= 32 { u32::MAX } else { (1_u32 << bits).wrapping_sub(1) };
+        let mask = if bits >= 32 {
+            u32::MAX
+        } else {
+            (1_u32 << bits).wrapping_sub(1)
+        };
         if let Some(word) = words.get_mut(word) {
             *word |= (code & mask) << inside;
         }
@@ -233,7 +245,11 @@ fn small_float(value: f32, mantissa: u32, signed: bool) -> u32 {
         let exponent = magnitude >> 23;
         let fraction = u64::from(magnitude & 0x7F_FFFF) | u64::from(exponent > 0) << 23;
         let shift = drop.wrapping_add(113_u32.saturating_sub(exponent.max(1)));
-        if shift > 60 { 0 } else { rounded(fraction, shift) }
+        if shift > 60 {
+            0
+        } else {
+            rounded(fraction, shift)
+        }
     };
     sign | code.min(infinity)
 }
@@ -253,7 +269,13 @@ fn shared(color: ClearColor, channel: usize) -> u32 {
         return 0;
     };
     const MOST: f32 = 65_408.0;
-    let all = [red, green, blue].map(|it| if it.is_nan() { 0.0 } else { it.clamp(0.0, MOST) });
+    let all = [red, green, blue].map(|it| {
+        if it.is_nan() {
+            0.0
+        } else {
+            it.clamp(0.0, MOST)
+        }
+    });
     let largest = all.into_iter().fold(0.0_f32, f32::max);
     let floor = (largest.to_bits() >> 23) as i32 - 127;
     let mut exponent = floor.max(-16).wrapping_add(16);
@@ -318,8 +340,16 @@ mod tests {
         check("R16G16B16A16_SFLOAT", ones, [a, b, a, b]);
         check("R32_SFLOAT", ones, [0x3F80_0000; 4]);
         check("R8G8_SNORM", [1.0, -1.0, 0.0, 0.0], [0x817F_817F; 4]);
-        check("B10G11R11_UFLOAT_PACK32", [1.0, 1.0, 1.0, 1.0], [0x781E_03C0; 4]);
-        check("E5B9G9R9_UFLOAT_PACK32", [1.0, 0.5, 0.0, 1.0], [0x8002_0100; 4]);
+        check(
+            "B10G11R11_UFLOAT_PACK32",
+            [1.0, 1.0, 1.0, 1.0],
+            [0x781E_03C0; 4],
+        );
+        check(
+            "E5B9G9R9_UFLOAT_PACK32",
+            [1.0, 0.5, 0.0, 1.0],
+            [0x8001_0100; 4],
+        );
         let format = VkFormat::of_name(Arch::V10, "R16G16B16A16_UINT").expect("a format");
         let target = format.target().expect("a target");
         let found = words(format, target, ClearColor::Uint([0, 0, 0, 65_535]));

@@ -43,8 +43,6 @@ pub enum Unsupported {
     Secondary,
     /// A program whose uniforms hold words of buffers.
     BufferWords,
-    /// Thread-local memory of a shader.
-    ScratchMemory,
 }
 
 impl fmt::Display for Unsupported {
@@ -58,7 +56,6 @@ impl fmt::Display for Unsupported {
             Unsupported::Layers => "more than 8 layers",
             Unsupported::Secondary => "a render pass in a secondary command buffer",
             Unsupported::BufferWords => "uniforms that hold words of buffers",
-            Unsupported::ScratchMemory => "thread-local memory of a graphics shader",
         })
     }
 }
@@ -128,7 +125,9 @@ pub enum GraphicsError {
         wanted: &'static str,
     },
     /// The fragment shader reads a location that the vertex shader does not write where it is read.
-    #[error("input {location} of the fragment shader is not written by the vertex shader: compile both together")]
+    #[error(
+        "input {location} of the fragment shader is not written by the vertex shader: compile both together"
+    )]
     Input {
         /// The location.
         location: u8,
@@ -166,10 +165,14 @@ pub enum GraphicsError {
     #[error("no index buffer is bound")]
     NoIndexBuffer,
     /// The pipeline was made for other attachments.
-    #[error("the pipeline was made for other attachments than the pass has: formats or samples differ")]
+    #[error(
+        "the pipeline was made for other attachments than the pass has: formats or samples differ"
+    )]
     Compatible,
     /// All draws of a pass have the same provoking vertex.
-    #[error("the draws of a pass take the first vertex of a primitive as its provoking one, or all take the last")]
+    #[error(
+        "the draws of a pass take the first vertex of a primitive as its provoking one, or all take the last"
+    )]
     ProvokingVertex,
 }
 

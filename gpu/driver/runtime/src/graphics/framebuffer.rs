@@ -15,16 +15,14 @@ use crate::platform::Platform;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_descriptors::attachment_formats::{DepthStencilFormat, TargetFormat, Writeback};
+use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::framebuffer::{
     BlockFormat, FramebufferParameters, Msaa, STarget, TieBreakRule, ZInternalFormat, ZsTarget,
 };
-use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::target::{
     ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
 };
-use eitri_descriptors::{
-    Address, Aligned, Arch, Descriptor, DescriptorError, Swizzle,
-};
+use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swizzle};
 
 /// Most colour attachments.
 pub(crate) const MOST_COLORS: usize = 8;
@@ -58,7 +56,9 @@ struct Place {
 
 impl Surface {
     fn place(&self, layer: u32) -> Place {
-        let lies = self.info.level(self.level, self.layer.saturating_add(layer));
+        let lies = self
+            .info
+            .level(self.level, self.layer.saturating_add(layer));
         Place {
             address: self.address.offset(lies.offset).0,
             row: u32::try_from(lies.row).unwrap_or(u32::MAX),
@@ -313,6 +313,17 @@ impl Framebuffer {
         colors.chain(others).map(|surface| surface.image)
     }
 
+    /// Whether something is cleared.
+    pub(crate) fn clears(&self) -> bool {
+        let mut colors = self.colors.iter().flatten();
+        let others = [self.depth, self.stencil];
+        colors.any(|color| color.clear.is_some() && color.written.is_some())
+            || others
+                .into_iter()
+                .flatten()
+                .any(|target| target.clear && target.store)
+    }
+
     /// The format of a colour.
     pub(crate) fn color_format(&self, location: usize) -> Option<&'static VkFormat> {
         Some(self.colors.get(location)?.as_ref()?.format)
@@ -357,7 +368,9 @@ impl Framebuffer {
         for (part, color) in places.zip(&self.colors) {
             self.color(color.as_ref(), layer, offset).pack(arch, part)?;
             let bytes = color.map_or(0, |color| color.bytes.saturating_mul(self.samples));
-            offset = bytes.saturating_mul(self.tile.pixels).saturating_add(offset);
+            offset = bytes
+                .saturating_mul(self.tile.pixels)
+                .saturating_add(offset);
         }
         Ok(())
     }
@@ -475,7 +488,9 @@ impl Framebuffer {
             write_enable: color.written.is_some(),
             writeback_block_format: color
                 .written
-                .map_or(BlockFormat::TiledUInterleaved, |surface| surface.block_format()),
+                .map_or(BlockFormat::TiledUInterleaved, |surface| {
+                    surface.block_format()
+                }),
             writeback_msaa: color
                 .written
                 .map_or(Msaa::Single, |surface| surface.msaa(self.samples)),
@@ -539,10 +554,7 @@ fn depth_format(
 }
 
 /// The image of a view.
-fn surface<P: Platform>(
-    device: &Device<'_, '_, P>,
-    view: ImageView,
-) -> Result<Surface, Error> {
+fn surface<P: Platform>(device: &Device<'_, '_, P>, view: ImageView) -> Result<Surface, Error> {
     let info = device.image_info(view.image)?;
     let object = device.object(view.image.0, crate::error::Thing::Image)?;
     Ok(Surface {

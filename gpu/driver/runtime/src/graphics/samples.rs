@@ -29,11 +29,32 @@ fn offsets(pattern: SamplePattern) -> &'static [[i8; 2]] {
         SamplePattern::Ordered4xGrid => &[[-4, -4], [4, -4], [-4, 4], [4, 4]],
         SamplePattern::Rotated4xGrid => &[[-2, -6], [6, -2], [-6, 2], [2, 6]],
         SamplePattern::D3D8xGrid => &[
-            [1, -3], [-1, 3], [5, 1], [-3, -5], [-5, 5], [-7, -1], [3, 7], [7, -7],
+            [1, -3],
+            [-1, 3],
+            [5, 1],
+            [-3, -5],
+            [-5, 5],
+            [-7, -1],
+            [3, 7],
+            [7, -7],
         ],
         SamplePattern::D3D16xGrid => &[
-            [1, 1], [-1, -3], [-3, 2], [4, -1], [-5, -2], [2, 5], [5, 3], [3, -5],
-            [-2, 6], [0, -7], [-4, -6], [-6, 4], [-8, 0], [7, -4], [6, 7], [-7, -8],
+            [1, 1],
+            [-1, -3],
+            [-3, 2],
+            [4, -1],
+            [-5, -2],
+            [2, 5],
+            [5, 3],
+            [3, -5],
+            [-2, 6],
+            [0, -7],
+            [-4, -6],
+            [-6, 4],
+            [-8, 0],
+            [7, -4],
+            [6, 7],
+            [-7, -8],
         ],
         SamplePattern::Rotated2xGrid => &[[4, 4], [-4, -4]],
     }
@@ -61,7 +82,10 @@ mod tests {
     #[test]
     fn tables_are_as_a_driver_writes_them() {
         let single = table(SamplePattern::SingleSampled);
-        assert_eq!((single[0], single[1], single[32]), (0x0080_0080, 0, 0x0080_0080));
+        assert_eq!(
+            (single[0], single[1], single[32]),
+            (0x0080_0080, 0, 0x0080_0080)
+        );
         let four = table(SamplePattern::Rotated4xGrid);
         assert_eq!(four[0], 0x0020_0060, "-2, -6");
         assert_eq!(pattern(Arch::V11, 2), None);

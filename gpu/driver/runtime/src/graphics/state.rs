@@ -343,10 +343,10 @@ pub(crate) fn draw_words(
         Some(facts) => operations(arch, facts, info),
         None => (PixelKill::ForceEarly, PixelKill::ForceEarly),
     };
-    let covers = facts.is_some_and(|it| it.writes_sample_mask || it.can_discard)
-        || info.alpha_to_coverage;
-    let reads_tile = stages.read != 0
-        || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
+    let covers =
+        facts.is_some_and(|it| it.writes_sample_mask || it.can_discard) || info.alpha_to_coverage;
+    let reads_tile =
+        stages.read != 0 || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
     let can_kill = facts.is_none_or(|it| it.can_be_killed());
     let per_sample = many
         && (info.sample_shading
@@ -387,7 +387,11 @@ pub(crate) fn draw_words(
     if arch >= Arch::V13 {
         let late = covers || update == PixelKill::ForceLate;
         flags_2.z_write_or_stencil = writes(info) || stencil_of(info).is_some();
-        flags_2.hsr_update_operation = if late { HsrUpdate::Late } else { HsrUpdate::Early };
+        flags_2.hsr_update_operation = if late {
+            HsrUpdate::Late
+        } else {
+            HsrUpdate::Early
+        };
     }
     let mut primitive = PrimitiveFlags {
         draw_mode: info.topology.draw_mode(),
@@ -492,8 +496,12 @@ pub(crate) fn depth_stencil(
 mod tests {
     use super::*;
 
+    fn no_facts() -> FragmentFacts {
+        FragmentFacts::default()
+    }
+
     const NOTHING: Stages = Stages {
-        fragment: Some(NO_FACTS),
+        fragment: None,
         written: 1,
         read: 0,
         replaces_all: true,
@@ -504,33 +512,15 @@ mod tests {
         extended: false,
     };
 
-    const NO_FACTS: FragmentFacts = FragmentFacts {
-        writes_depth: false,
-        writes_stencil: false,
-        writes_sample_mask: false,
-        can_discard: false,
-        early_tests: false,
-        side_effects: false,
-        sample_shading: false,
-        needs_helpers: false,
-        dual_source: false,
-        reads_primitive_id: false,
-        reads_sample_id: false,
-        reads_sample_position: false,
-        reads_position: false,
-        reads_coverage: false,
-        reads_centroid: false,
-        reads_tile_depth: false,
-        reads_tile_stencil: false,
-        varying_before_test: false,
-        wait_before_test: false,
-    };
-
     /// hardware/worked/triangle-noafbc.json: the draw's registers.
     #[test]
     fn a_plain_draw_is_as_a_driver_does_it() {
         let info = GraphicsPipelineInfo::default();
-        let words = draw_words(Arch::V10, &info, &NOTHING).expect("packs");
+        let shaded = Stages {
+            fragment: Some(no_facts()),
+            ..NOTHING
+        };
+        let words = draw_words(Arch::V10, &info, &shaded).expect("packs");
         let expected = DrawWords {
             primitive: 0x0047_0008,
             flags_0: 0x0081_002B,
@@ -538,7 +528,7 @@ mod tests {
             flags_2: 0x0000_1000,
         };
         assert_eq!(words, expected);
-        let words = depth_stencil(Arch::V10, &info, Some(NO_FACTS)).expect("packs");
+        let words = depth_stencil(Arch::V10, &info, Some(no_facts())).expect("packs");
         assert_eq!(words, [7, 0, 0, 0, 0xE4C0_0000, 0, 0, 0]);
     }
 
@@ -563,19 +553,34 @@ mod tests {
         let tested = depth(Func::Less, true);
         let read_only = depth(Func::Less, false);
         let none = GraphicsPipelineInfo::default();
-        let discards = FragmentFacts { can_discard: true, ..NO_FACTS };
-        let stores = FragmentFacts { side_effects: true, ..NO_FACTS };
-        let shader = FragmentFacts { writes_depth: true, ..NO_FACTS };
-        let early = FragmentFacts { early_tests: true, ..stores };
-        let alpha = GraphicsPipelineInfo { alpha_to_coverage: true, ..read_only };
-        assert_eq!(bits(&tested, Some(NO_FACTS)), 0);
-        assert_eq!(bits(&none, Some(NO_FACTS)), 0x28);
+        let discards = FragmentFacts {
+            can_discard: true,
+            ..no_facts()
+        };
+        let stores = FragmentFacts {
+            side_effects: true,
+            ..no_facts()
+        };
+        let shader = FragmentFacts {
+            writes_depth: true,
+            ..no_facts()
+        };
+        let early = FragmentFacts {
+            early_tests: true,
+            ..stores
+        };
+        let alpha = GraphicsPipelineInfo {
+            alpha_to_coverage: true,
+            ..read_only
+        };
+        assert_eq!(bits(&tested, Some(no_facts())), 0);
+        assert_eq!(bits(&none, Some(no_facts())), 0x28);
         assert_eq!(bits(&tested, Some(discards)), 0x30);
         assert_eq!(bits(&read_only, Some(discards)), 0);
         assert_eq!(bits(&tested, Some(shader)), 0x3C);
         assert_eq!(bits(&tested, Some(stores)), 0x0C);
         assert_eq!(bits(&tested, Some(early)), 0);
-        assert_eq!(bits(&alpha, Some(NO_FACTS)), 0x30);
+        assert_eq!(bits(&alpha, Some(no_facts())), 0x30);
         assert_eq!(bits(&tested, None), 0);
     }
 }

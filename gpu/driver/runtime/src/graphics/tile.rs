@@ -89,13 +89,18 @@ pub(crate) fn hierarchy_mask(
     const FEW: [u32; 8] = [0x80, 0x80, 0x82, 0xA2, 0xAA, 0xEA, 0xEE, 0xFE];
     let (mut mask, levels) = match FEW.get(levels as usize) {
         Some(mask) => (*mask, 8),
-        None => (1_u32.checked_shl(levels).unwrap_or(0).wrapping_sub(1), levels),
+        None => (
+            1_u32.checked_shl(levels).unwrap_or(0).wrapping_sub(1),
+            levels,
+        ),
     };
     if last > levels {
         mask = mask.checked_shl(last.saturating_sub(levels)).unwrap_or(0);
     }
     for level in 0..12_u32 {
-        let bin = 256_u32.checked_shl(level.saturating_mul(2)).unwrap_or(u32::MAX);
+        let bin = 256_u32
+            .checked_shl(level.saturating_mul(2))
+            .unwrap_or(u32::MAX);
         if tile.pixels > bin {
             mask &= !(1 << level);
         }
@@ -113,7 +118,10 @@ fn bins(mask: u32, width: u32, height: u32) -> u64 {
         let side = 16_u32.checked_shl(level).unwrap_or(u32::MAX);
         u64::from(width.div_ceil(side)).saturating_mul(height.div_ceil(side).into())
     };
-    levels.map(of_level).fold(0_u64, u64::saturating_add).next_multiple_of(8)
+    levels
+        .map(of_level)
+        .fold(0_u64, u64::saturating_add)
+        .next_multiple_of(8)
 }
 
 #[cfg(test)]
@@ -149,7 +157,7 @@ mod tests {
         tiles(large, 4, [64 * 64, 64 * 32, 32 * 32, 32 * 16]);
         let tile = G610.tile(4, 1).expect("it fits");
         assert_eq!(tile.allocation, 4096);
-        assert_eq!(G610.tile(16 * 128, 16), None);
+        assert_eq!(G610.tile(16 * 256, 16), None);
     }
 
     /// The examples of hardware/graphics.md 2.6.

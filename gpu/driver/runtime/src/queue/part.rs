@@ -22,12 +22,9 @@ use heapless::Vec;
 pub(crate) const MOST_JOINS: usize = 2;
 
 /// Words of a part's wrapper at most: semaphores, joins on both sides, what the called code finds, the call and its own.
-const MOST_WORDS: usize = (OWN
-    + TAIL
-    + PLACE_WORDS
-    + 2
-    + 2 * (MOST_POINTS + MOST_JOINS) * POINT_WORDS)
-    .next_multiple_of(WRAPPER_WORDS);
+const MOST_WORDS: usize =
+    (OWN + TAIL + PLACE_WORDS + 2 + 2 * (MOST_POINTS + MOST_JOINS) * POINT_WORDS)
+        .next_multiple_of(WRAPPER_WORDS);
 /// Words that load what the called code finds.
 const PLACE_WORDS: usize = 3;
 
@@ -201,11 +198,11 @@ impl Stream {
 mod tests {
     use super::*;
     use crate::access::SharedBlock;
+    use crate::handle::Queue;
     use crate::platform::PhysicalAddress;
     use crate::queue::points::SyncPoint;
     use crate::queue::stream::Code;
     use crate::queue::{CacheUse, StreamShape};
-    use crate::handle::Queue;
     use eitri_cs::{Arch, SubQueue, d};
 
     fn stream() -> Stream {
