@@ -7,7 +7,7 @@ use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
 use crate::runs::dispatch;
-use crate::runs::qemu::{Boot, Booted, Level, Start, boot};
+use crate::runs::boot::{Boot, Booted, Level, Start, boot};
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_shaderc::Options;

@@ -142,6 +142,23 @@ impl DrawWord {
     }
 }
 
+impl core::fmt::Display for DrawWord {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let name = |axis: Axis| match axis {
+            Axis::X => "x",
+            Axis::Y => "y",
+            Axis::Z => "z",
+        };
+        match self {
+            DrawWord::ViewportScale(axis) => write!(f, "viewport_scale.{}", name(*axis)),
+            DrawWord::ViewportOffset(axis) => write!(f, "viewport_offset.{}", name(*axis)),
+            DrawWord::FirstVertex => f.write_str("first_vertex"),
+            DrawWord::BaseInstance => f.write_str("base_instance"),
+            DrawWord::BlendConstant(component) => write!(f, "blend_constant.{component}"),
+        }
+    }
+}
+
 /// Numbers of the kinds in the blob.
 #[rustfmt::skip]
 mod kind {
