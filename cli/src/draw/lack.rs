@@ -28,7 +28,12 @@ impl fmt::Display for Lack {
 }
 
 /// Features that no GPU of these architectures has, whatever driver runs it (hardware/graphics-ops-products.md 9.6).
-const ABSENT: &[&str] = &["alphaToOne", "fillModeNonSolid", "multiViewport", "shaderClipDistance"];
+const ABSENT: &[&str] = &[
+    "alphaToOne",
+    "fillModeNonSolid",
+    "multiViewport",
+    "shaderClipDistance",
+];
 
 /// Features that draws may use. What is in neither list is not done yet.
 const DONE: &[&str] = &[];

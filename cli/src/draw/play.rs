@@ -123,8 +123,7 @@ impl Run<'_> {
         let host = HostGpu::new(self.gpu, self.limit, trace);
         let mut stream = Stream::default();
         let platform = host.platform();
-        let (_, Ok(_)) =
-            eitri_player::play(platform, firmware, &drawing, &mut (), &mut stream);
+        let (_, Ok(_)) = eitri_player::play(platform, firmware, &drawing, &mut (), &mut stream);
         if let Some(timelines) = self.timelines {
             timelines.add(&scene.file.name, &timeline);
         }

@@ -4,12 +4,12 @@ use crate::formats::image_info;
 use crate::missing;
 use alloc::format;
 use alloc::vec::Vec;
-use eitri_drawing::{Drawing, Image as DrawnImage, ImageData, Pipeline as DrawnPipeline, ProgramId};
+use eitri_drawing::{
+    Drawing, Image as DrawnImage, ImageData, Pipeline as DrawnPipeline, ProgramId,
+};
 use eitri_job::WorkError;
 use eitri_program::Program;
-use eitri_runtime::{
-    Buffer, Device, Image, ImageInfo, ImagePart, Pipeline, Platform, Space,
-};
+use eitri_runtime::{Buffer, Device, Image, ImageInfo, ImagePart, Pipeline, Platform, Space};
 
 /// What was made, in the order of the drawing's lists.
 pub(crate) struct Made<'d> {
@@ -84,9 +84,8 @@ fn create_image<P: Platform>(
     image: &DrawnImage<'_>,
 ) -> Result<(Image, ImageInfo), WorkError> {
     let info = image_info(device.properties().arch, image);
-    let info = info.ok_or_else(|| {
-        WorkError::Refused(format!("the GPU has no format {}", image.format))
-    })?;
+    let info =
+        info.ok_or_else(|| WorkError::Refused(format!("the GPU has no format {}", image.format)))?;
     let new = device.create_image(space, info)?;
     for init in &image.init {
         fill(device, new, &info, init)?;

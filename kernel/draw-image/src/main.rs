@@ -44,7 +44,9 @@ fn main(kernel: Kernel) -> Exit {
     let number = |name: &str| word(name).and_then(|number| number.parse().ok());
     let numbers = number(FROM).unwrap_or(1)..=number(TO).unwrap_or(usize::MAX);
     let (Some(host), Some(folder)) = (kernel.board.host(), word(RESULTS)) else {
-        println!("no place for results: the command line needs {RESULTS}FOLDER, and the board a host");
+        println!(
+            "no place for results: the command line needs {RESULTS}FOLDER, and the board a host"
+        );
         return Exit::Refused;
     };
     let platform = match eitri_on_board::start_gpu(&kernel, line) {

@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::ProgramError;
 use eitri_runtime::{
-    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options, Platform,
-    Reporter, Status, Step, Storage, StreamStatus, Warning,
+    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options,
+    Platform, Reporter, Status, Step, Storage, StreamStatus, Warning,
 };
 
 /// How a job ended; the result stream says the same, with the words for a person.
@@ -232,8 +232,7 @@ pub fn run_work<'d, P: Platform, S: Sink, const OBJECTS: usize>(
             Err(Void)
         }
     };
-    let (platform, ended) =
-        run_into::<P, OBJECTS>(platform, work, reporter, &mut Stream(&mut put));
+    let (platform, ended) = run_into::<P, OBJECTS>(platform, work, reporter, &mut Stream(&mut put));
     let ended = match (ended, lost) {
         (_, Some(error)) => Err(error),
         (Ok(ended), None) => Ok(ended),
@@ -289,11 +288,11 @@ fn bring_up_and_run<'d, P: Platform, const OBJECTS: usize>(
     // A constant: it is copied to where it stays, and does not pass over the stack.
     let mut storage = Box::new(const { Storage::<'_, 1, 4, OBJECTS>::new() });
     let options = Options::default();
-    let mut device = match Device::bring_up(platform, work.firmware(), &mut *storage, options, steps)
-    {
-        Ok(device) => device,
-        Err(failed) => return (failed.platform, Err(failed.error.into())),
-    };
+    let mut device =
+        match Device::bring_up(platform, work.firmware(), &mut *storage, options, steps) {
+            Ok(device) => device,
+            Err(failed) => return (failed.platform, Err(failed.error.into())),
+        };
     let saved = work.run(&mut Session {
         device: &mut device,
         wants: work.wants(),

@@ -6,11 +6,11 @@ mod steps;
 
 use super::lack::{self, Lack};
 use super::shaders::Programs;
+use eitri_descriptors::Arch;
 use eitri_draw_scenes::{Scene, SceneError, SceneFile, Target};
 use eitri_drawing::{
     Buffer, BufferId, Drawing, Image, ImageData, ImageId, Pipeline, Range, Readback,
 };
-use eitri_descriptors::Arch;
 
 /// What a scene's buffers and images begin with.
 #[derive(Debug, Default)]
@@ -170,7 +170,9 @@ fn place<T>(all: &[T], is: impl Fn(&T) -> bool, what: &str, name: &str) -> Resul
     match found {
         Some(Ok(place)) => Ok(place),
         // Reading has checked all names.
-        _ => Err(Lack::not_yet(format!("{what} {name}, which the scene does not have"))),
+        _ => Err(Lack::not_yet(format!(
+            "{what} {name}, which the scene does not have"
+        ))),
     }
 }
 
