@@ -20,6 +20,9 @@ pub enum Stage {
 pub struct VertexStage {
     /// What the position that it stores means.
     pub position: PositionSpace,
+    /// Locations that are interpolated without regard to perspective, a bit each: as long as the position is in clip
+    /// coordinates they are not multiplied by w yet.
+    pub noperspective: u32,
 }
 
 /// What a stored position means.
@@ -123,7 +126,11 @@ impl Stage {
         };
         match self {
             Stage::Compute => {}
-            Stage::Vertex(vertex) => add(vertex.position == PositionSpace::Window, "window"),
+            Stage::Vertex(vertex) => {
+                add(vertex.position == PositionSpace::Window, "window");
+                let mask = format!("noperspective={}", vertex.noperspective);
+                add(vertex.noperspective != 0, &mask);
+            }
             Stage::Fragment(fragment) => {
                 add(fragment.early_tests, "early_tests");
                 add(fragment.sample_shading, "sample_shading");
@@ -146,7 +153,10 @@ impl Stage {
                 for word in words {
                     match word {
                         "window" => vertex.position = PositionSpace::Window,
-                        _ => return None,
+                        _ => {
+                            let mask = word.strip_prefix("noperspective=")?;
+                            vertex.noperspective = mask.parse().ok()?;
+                        }
                     }
                 }
                 Some(Stage::Vertex(vertex))

@@ -55,6 +55,7 @@ mod stream;
 
 mod work;
 
+mod blocks;
 mod shader;
 
 // Graphics, from stored positions on.

@@ -5,7 +5,7 @@
 use super::Selector;
 use super::image::MASKS;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, BindingKind, Dim, ImageOp, ImageShape, InstData, Lod};
+use crate::ir::{self, BindingKind, Dim, ImageAction, ImageOp, ImageShape, InstData, Lod};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
     Instr, Modifier, Modifiers, Op, Operand, Select, Source, Space, Word, Words,
@@ -164,9 +164,6 @@ impl Selector<'_> {
         lod: Lod,
         data: &InstData,
     ) -> Result<(), Unsupported> {
-        if op.min_lod {
-            return Err(self.unsupported("a least level"));
-        }
         let payload = self.payload(op, data);
         let mut staging = payload.words;
         let handle = self.texture_handle(Some(data.args[1]), data.args[0]);
@@ -176,8 +173,13 @@ impl Selector<'_> {
                 staging.push(self.level(payload.level[0]));
                 Modifier::LodExplicit
             }
+            Lod::Implicit if !op.min_lod => Modifier::LodComputed,
             Lod::Implicit | Lod::Bias => {
-                return Err(self.unsupported("a level by derivatives"));
+                staging.push(self.bias(payload.level, op));
+                Modifier::LodBiased
+            }
+            Lod::Gradients if op.min_lod => {
+                return Err(self.unsupported("a least level of gradients"));
             }
             Lod::Gradients => {
                 staging.extend(self.gradients(op, handle, payload.level));
@@ -243,7 +245,7 @@ impl Selector<'_> {
         let (at, args) = args.split_at(shape.dim.coordinates());
         let (layer, args) = args.split_at(shape.arrayed.into());
         let (reference, args) = args.split_at(op.compare.into());
-        let (level, offsets) = args.split_at(op.level_operands());
+        let (level, offsets) = args.split_at(op.level_operands() + usize::from(op.min_lod));
         let mut words = match shape.dim {
             Dim::Cube => self.cube(at),
             _ => at.iter().map(|&value| self.in_register(value)).collect(),
@@ -330,6 +332,24 @@ impl Selector<'_> {
         match fixed.operand {
             Operand::Word(word) => word,
             _ => self.moved(fixed),
+        }
+    }
+
+    /// What is added to a level that is computed, and below that the least level: a half each. Both are optional.
+    fn bias(&mut self, operands: &[ir::Value], op: ImageOp) -> Word {
+        let mut halves = operands.iter().map(|&value| self.level(value));
+        let biased = op.action == ImageAction::Sample(Lod::Bias);
+        let bias = if biased { halves.next() } else { None };
+        let least = halves.next();
+        let half = |word: Option<Word>| match word {
+            Some(word) => Source::plain(Operand::Word(word)).select(Select::H0),
+            None => Source::constant(0).select(Select::H0),
+        };
+        let halves = [half(bias), half(least)];
+        let both = self.compute(Op::MkVec, &halves);
+        match both.operand {
+            Operand::Word(word) => word,
+            _ => self.moved(both),
         }
     }
 
