@@ -30,6 +30,7 @@ mod recording;
 mod coherency;
 mod commands;
 mod counters;
+mod draws;
 mod dump;
 mod events_and_transfers;
 mod filled_uniforms;
@@ -99,6 +100,10 @@ macro_rules! each_test {
                 counters_that_are_off_give_no_sample;
                 a_sample_is_asked_for_and_fetched_later;
                 their_memory_comes_back;
+            }
+            draws {
+                a_pass_clears_its_image;
+                a_triangle_is_drawn;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;
