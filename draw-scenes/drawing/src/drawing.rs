@@ -74,6 +74,19 @@ pub struct Drawing<'a> {
     pub results: Vec<Readback>,
 }
 
+impl Drawing<'_> {
+    /// Whether it has a pass that draws something.
+    pub fn draws(&self) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Pass(pass) => !pass.commands.is_empty(),
+            Step::Dispatch { .. }
+            | Step::CopyBuffer { .. }
+            | Step::FillBuffer { .. }
+            | Step::UpdateBuffer { .. } => false,
+        })
+    }
+}
+
 /// A buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buffer<'a> {

@@ -15,19 +15,31 @@
 extern crate alloc;
 
 mod formats;
+mod graphics;
+mod pass;
 mod readback;
 mod resources;
 mod sets;
 mod steps;
 
-pub use formats::{format, image_info, sampler_info};
+pub use formats::{format, image_info};
+pub use graphics::unsupported;
 
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_drawing::Drawing;
 use eitri_job::result::Sink;
 use eitri_job::{CoreDump, Ended, Saved, Session, Wants, Work, WorkError, run_work};
-use eitri_runtime::{Platform, QueueConfig, Reporter};
+use eitri_runtime::{Platform, QueueConfig, Reporter, TilerHeapConfig};
+
+/// The tiler's heap grows from 2 chunks on.
+const HEAP: TilerHeapConfig = TilerHeapConfig {
+    chunk_bytes: 256 << 10,
+    initial: 2,
+    most: 64,
+    reserve: 4,
+    passes: 64,
+};
 
 /// Most objects of the driver that a drawing makes.
 const OBJECTS: usize = 1024;
@@ -77,6 +89,10 @@ impl<'d> Work<'d> for Playing<'_, 'd> {
         let device = &mut *session.device;
         let queue = device.create_queue(QueueConfig::default())?;
         let space = device.space(queue)?;
+        if drawing.draws() {
+            let heap = device.create_tiler_heap(space, HEAP)?;
+            device.bind_tiler_heap(queue, heap)?;
+        }
         let made = resources::make(device, space, drawing)?;
         let sets = sets::make(device, drawing, &made)?;
         let commands = device.create_command_buffer(space)?;
