@@ -237,6 +237,22 @@ impl PixelFormat {
         colour
     }
 
+    /// The border of a texture of this format: components that its texels lack are what they are in texels.
+    // FACT: the border's components are in the order red to alpha, whatever the format's order (graphics-model.md 5.1 (9));
+    // that missing ones are replaced is Vulkan's rule, which holds on hardware (8). Settled by sampling the white border of an
+    // R8 texture on any board.
+    pub(crate) fn border(&self, colour: Colour) -> Colour {
+        let missing = |from: Takes| match (from, self.layout) {
+            (Takes::Stored(index), Layout::Bits(sizes)) if sizes[usize::from(index)] == 0 => {
+                Some(0.0)
+            }
+            (Takes::Stored(_), _) => None,
+            (Takes::Zero, _) => Some(0.0),
+            (Takes::One, _) => Some(1.0),
+        };
+        core::array::from_fn(|index| missing(self.order[index]).unwrap_or(colour[index]))
+    }
+
     /// The texel of a colour.
     pub(crate) fn pack(&self, mut colour: Colour) -> u128 {
         if self.srgb {
