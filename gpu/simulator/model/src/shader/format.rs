@@ -501,6 +501,18 @@ mod tests {
     }
 
     #[test]
+    fn a_border_lacks_what_texels_lack_and_is_not_reordered() {
+        let white = [1.0; 4];
+        let border = |word: u32, colour| PixelFormat::of(word).expect("a format").border(colour);
+        assert_eq!(border(0x08_3010, white), [1.0, 0.0, 0.0, 1.0], "R8_UINT");
+        assert_eq!(border(0x0a_b010, [0.25; 4]), [0.25, 0.25, 0.0, 1.0], "RG8");
+        assert_eq!(border(0x04_b000, white), [1.0, 0.0, 0.0, 0.0], "D16");
+        let colour = [0.125, 0.25, 0.5, 0.75];
+        assert_eq!(border(0x0b_b000, colour), colour, "RGBA8");
+        assert_eq!(border(0x0b_b004, colour), colour, "BGRA8");
+    }
+
+    #[test]
     fn texels_become_colours_and_back() {
         // R8G8B8A8_UNORM, and the same with red and blue exchanged.
         check(0x0b_b000, 0xff00_00ff, [1.0, 0.0, 0.0, 1.0], 4);
