@@ -23,11 +23,11 @@ use eitri_descriptors::framebuffer::{
     ZInternalFormat, ZsFormat, ZsTarget,
 };
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, Draw, PixelKill};
-use eitri_descriptors::texture::Func;
 use eitri_descriptors::shader::{Preload, ShaderEnvironment, ShaderProgram, ShaderStage};
 use eitri_descriptors::target::{
     ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
 };
+use eitri_descriptors::texture::Func;
 use eitri_descriptors::tiler::{TilerContext, TilerHeap};
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
 use eitri_isa::{Instr, Syntax};
@@ -202,7 +202,11 @@ impl Pass {
         self.put_tiler(&mut bench);
         let [mode, format] = STORE.map(u64::from);
         bench.put_words(1, BLEND, &[1 << 9 | 0xf012_2122 << 32, mode | format << 32]);
-        let uniforms: Vec<u8> = self.uniforms.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let uniforms: Vec<u8> = self
+            .uniforms
+            .iter()
+            .flat_map(|it| it.to_le_bytes())
+            .collect();
         bench.put(1, UNIFORMS, &uniforms);
         for (number, draw) in self.draws.iter().enumerate() {
             self.put_draw(&mut bench, DRAWS + 128 * number as u64, number as u64, draw);

@@ -50,7 +50,11 @@ fn each_sample_has_a_run_that_knows_its_number() {
         for sample in 0..4 {
             let position = 0x0101_0000 * (sample + 1) + 7;
             let wanted = if inside { position } else { CLEAR };
-            assert_eq!(drawn.colour([x, y], sample, 0), wanted, "({x}, {y}) {sample}");
+            assert_eq!(
+                drawn.colour([x, y], sample, 0),
+                wanted,
+                "({x}, {y}) {sample}"
+            );
         }
     }
 }
@@ -59,6 +63,10 @@ fn each_sample_has_a_run_that_knows_its_number() {
 fn one_run_for_all_samples_is_sample_0() {
     let mut drawn = drawn(false);
     for sample in 0..4 {
-        assert_eq!(drawn.colour([7, 7], sample, 0), 0x0101_0007, "sample {sample}");
+        assert_eq!(
+            drawn.colour([7, 7], sample, 0),
+            0x0101_0007,
+            "sample {sample}"
+        );
     }
 }
