@@ -10,10 +10,10 @@ mod primitives;
 mod tiles;
 
 use super::draw::{DRAW_WORDS, LoadedDraw, corners, state_of_descriptor};
-use super::job::Turn;
 use super::quads::Shader;
 use super::stage::Reader;
 use super::through::Through;
+use super::turn::Stepwise;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -150,90 +150,6 @@ impl Pass {
         self.shader
             .place()
             .map_or(0, |place| 1 << (place.core & 63))
-    }
-
-    pub(super) fn work(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-        limit: u64,
-    ) -> (u64, Turn) {
-        let mut used = 0;
-        while used < limit {
-            if self.shader.is_busy() {
-                match self.shader.run(fabric, memory, limit - used) {
-                    Ok(executed) => used += executed,
-                    Err((executed, refused)) => return (used + executed, Err(refused)),
-                }
-                continue;
-            }
-            // A step without warps counts as an instruction.
-            used += 1;
-            match self.advance(fabric, memory, ready) {
-                Ok(false) => {}
-                Ok(true) => return (used, Ok(true)),
-                Err(refused) => return (used, Err(refused)),
-            }
-        }
-        (used, Ok(false))
-    }
-
-    /// Does the next step; whether the pass is done.
-    fn advance(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-    ) -> Result<bool, Refused<JobFault>> {
-        self.count_samples();
-        self.step = match self.step {
-            Step::Begin => {
-                if ready == 0 {
-                    return Ok(false);
-                }
-                if self.tiles.advance() {
-                    if let Err(refused) = self.open_list(fabric, memory) {
-                        self.tiles.next -= 1;
-                        return Err(refused);
-                    }
-                    self.begin_tile(fabric, ready);
-                    Step::Before(0)
-                } else {
-                    Step::Queries
-                }
-            }
-            Step::Before(slot) => {
-                self.frame_shader(fabric, memory, slot)?;
-                if slot == 0 {
-                    Step::Before(1)
-                } else {
-                    Step::Primitives
-                }
-            }
-            Step::Primitives => {
-                if self.primitive(fabric, memory)? {
-                    Step::Primitives
-                } else {
-                    Step::After
-                }
-            }
-            Step::After => {
-                self.frame_shader(fabric, memory, 2)?;
-                Step::WriteBack
-            }
-            Step::WriteBack => {
-                self.write_back(fabric, memory)?;
-                self.done += 1;
-                self.shader.leave_tile();
-                Step::Begin
-            }
-            Step::Queries => {
-                self.store_queries(fabric, memory)?;
-                return Ok(true);
-            }
-        };
-        Ok(false)
     }
 
     /// Clears the tile and gives it to a core: each in turn.
@@ -374,5 +290,76 @@ impl Pass {
         };
         write_back(tile, framebuffer, self.tiles.origin, clip, &mut through)?;
         Ok(())
+    }
+}
+
+impl Stepwise for Pass {
+    fn has_warp(&self) -> bool {
+        self.shader.is_busy()
+    }
+
+    fn run_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        self.shader.run(fabric, memory, limit)
+    }
+
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>> {
+        self.count_samples();
+        self.step = match self.step {
+            Step::Begin => {
+                if ready == 0 {
+                    return Ok(false);
+                }
+                if self.tiles.advance() {
+                    if let Err(refused) = self.open_list(fabric, memory) {
+                        self.tiles.next -= 1;
+                        return Err(refused);
+                    }
+                    self.begin_tile(fabric, ready);
+                    Step::Before(0)
+                } else {
+                    Step::Queries
+                }
+            }
+            Step::Before(slot) => {
+                self.frame_shader(fabric, memory, slot)?;
+                if slot == 0 {
+                    Step::Before(1)
+                } else {
+                    Step::Primitives
+                }
+            }
+            Step::Primitives => {
+                if self.primitive(fabric, memory)? {
+                    Step::Primitives
+                } else {
+                    Step::After
+                }
+            }
+            Step::After => {
+                self.frame_shader(fabric, memory, 2)?;
+                Step::WriteBack
+            }
+            Step::WriteBack => {
+                self.write_back(fabric, memory)?;
+                self.done += 1;
+                self.shader.leave_tile();
+                Step::Begin
+            }
+            Step::Queries => {
+                self.store_queries(fabric, memory)?;
+                return Ok(true);
+            }
+        };
+        Ok(false)
     }
 }

@@ -6,6 +6,7 @@ use super::compute::Compute;
 use super::fragment::Pass;
 use super::launch::launch;
 use super::tiling::{self, Fullscreen, Tiling};
+use super::turn::take_turn;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
@@ -62,7 +63,7 @@ impl Running {
             Running::Compute(job) => job.work(fabric, memory, ready, limit),
             Running::Draw(job) => job.work(fabric, memory, ready, limit),
             Running::Fullscreen(job) => job.work(fabric, memory),
-            Running::Fragment(job) => job.work(fabric, memory, ready, limit),
+            Running::Fragment(job) => take_turn(&mut **job, fabric, memory, ready, limit),
         }
     }
 

@@ -17,6 +17,7 @@ mod quads;
 mod stage;
 mod through;
 mod tiling;
+mod turn;
 mod workgroup;
 
 use crate::activity::BusyCores;
