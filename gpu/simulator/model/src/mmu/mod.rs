@@ -291,7 +291,7 @@ impl Mmu {
         let space = self.space_mut(request.space);
         space.note_fault();
         // The first fault counts until the host has cleared its bit.
-        if irq.raw() & bit == 0 {
+        if irq.raw() & bit == 0 && !space.drains() {
             space.fault = Some(fault);
             irq.raise(bit);
         }
@@ -383,6 +383,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eitri_csf::registers::address_space::{TranslationMode, transcfg};
 
     #[test]
     fn a_lock_is_told_when_it_is_not_released() {
@@ -409,6 +410,46 @@ mod tests {
             let told = journal.diagnoses().len();
             assert_eq!(told, usize::from(!released), "released: {released}");
         }
+    }
+
+    #[test]
+    fn what_fails_after_a_fault_was_answered_latches_nothing() {
+        let mut mmu = Mmu::new(48, 40, false, &Defects::default());
+        let mut memory = crate::memory::SparseMemory::new(1 << 20);
+        let (mut irq, mut journal) = (IrqBlock::default(), Journal::default());
+        let mut translate = |mmu: &mut Mmu, irq: &mut IrqBlock, address: u64| {
+            let request = Request {
+                space: 1,
+                address,
+                kind: AccessKind::Read,
+                source: Source::Core(0),
+            };
+            mmu.translate(&mut memory, irq, &mut journal, request)
+        };
+        let mapped = transcfg::MODE.set(0, TranslationMode::Aarch64K4);
+        let mapped = transcfg::INPUT_SIZE.set(mapped, 7);
+        let mut set_up = |mmu: &mut Mmu, transcfg: u64| {
+            mmu.space_mut(1).programmed.transcfg = transcfg;
+            mmu.space_mut(1).update();
+        };
+        // Tables without entries: the access waits, and the host hears of it.
+        set_up(&mut mmu, mapped);
+        let waits = translate(&mut mmu, &mut irq, 0x2000);
+        assert!(matches!(waits, Err(Refusal::Stalled(_))), "{waits:?}");
+        assert_eq!(irq.raw(), 1 << 1);
+        // The host clears the bit and unmaps the space: this access and others fail, and the bit stays clear.
+        irq.clear(1 << 1);
+        set_up(&mut mmu, transcfg::MODE.set(0, TranslationMode::Unmapped));
+        for address in [0x2000, 0x5000] {
+            let fails = translate(&mut mmu, &mut irq, address);
+            assert!(matches!(fails, Err(Refusal::Fault(_))), "{fails:?}");
+            assert_eq!(irq.raw(), 0, "{address:#x}");
+        }
+        // Whoever has the space next hears of its own faults again.
+        set_up(&mut mmu, mapped);
+        let waits = translate(&mut mmu, &mut irq, 0x2000);
+        assert!(matches!(waits, Err(Refusal::Stalled(_))), "{waits:?}");
+        assert_eq!(irq.raw(), 1 << 1);
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub(crate) struct Space {
     cache: Option<Box<Cache>>,
     generation: u64,
     upkeep: Upkeep,
+    /// The host has unmapped it after a fault: what is left of its work fails, and the host knows why.
+    drains: bool,
     /// What is cached stays, on broken hardware.
     stale: bool,
 }
@@ -120,9 +122,18 @@ impl Space {
             || transcfg::MODE.get(self.active.transcfg) == Some(TranslationMode::Unmapped)
     }
 
+    /// Whether accesses fail because the host has unmapped the space after a fault.
+    // FACT: whether accesses that fail in a space unmapped after a fault latch a fault anew is not established (gpu-mmu.md 8.2
+    // (5) and 9 (7) say that the space has a clean fault state when it is enabled again, and Linux 7 clears nothing then); they
+    // are taken not to. Settled on any board by MMU_IRQ_RAWSTAT after two jobs have failed in one space.
+    pub(super) fn drains(&self) -> bool {
+        self.drains
+    }
+
     /// UPDATE: the programmed registers become active.
     pub(crate) fn update(&mut self) {
         self.active = self.programmed;
+        self.drains = self.is_unmapped() && (self.drains || self.upkeep.faulted);
         self.upkeep = Upkeep::default();
         self.locked = None;
         self.waits = None;

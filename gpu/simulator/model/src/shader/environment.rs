@@ -31,6 +31,8 @@ pub(crate) struct Environment {
     pub(crate) wls_instances: u64,
     /// Words 2 and 3 of the draw's BLEND descriptors, by their place.
     pub(crate) blend_words: alloc::vec::Vec<u64>,
+    /// Address of the table of sample positions.
+    pub(crate) sample_positions: u64,
     /// What a merged vertex program is to store: bit 0 positions, bit 1 attributes, bit 2 varyings.
     pub(crate) shader_output: u32,
 }
@@ -143,11 +145,9 @@ impl Environment {
                 [words.copied().unwrap_or(0); WARP]
             }
             Special::ShaderOutput => [self.shader_output.into(); WARP],
+            Special::Sample => [self.sample_positions; WARP],
             // The datum of ATEST is the model's own and empty; nothing is known of the others.
-            Special::FramebufferSize
-            | Special::AtestDatum
-            | Special::Sample
-            | Special::PrepassState => [0; WARP],
+            Special::FramebufferSize | Special::AtestDatum | Special::PrepassState => [0; WARP],
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Textures as memory: from a texture descriptor and a texel's coordinates to the texel's address.
 //!
 //! Guarantees: an address that is given lies inside the plane; coordinates outside the texture give none.
-//! Modelled are generic planes and AFBC planes of formats that are not block-compressed; orders of elements are `tile::layout`'s.
+//! Modelled are generic and ASTC planes, whose elements may be compressed blocks, and AFBC planes; orders of elements are
+//! `tile::layout`'s, what blocks hold is `blocks`'.
 //!
-//! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3.
+//! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3; hardware/graphics-compression.md 1.
 
 use super::format::PixelFormat;
 use super::sampling::Footing;
+use crate::blocks::{Astc, BlockFormat};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
@@ -14,8 +16,12 @@ use crate::tile::afbc::AfbcSurface;
 use crate::tile::layout::{Order, element_offset};
 use crate::work::descriptors::descriptor_words;
 use eitri_descriptors::Descriptor;
-use eitri_descriptors::plane::{AfbcPlane, ClumpOrdering, GenericPlane, PlaneType};
+use eitri_descriptors::plane::{
+    AfbcPlane, Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, ClumpOrdering,
+    GenericPlane, PlaneType,
+};
 use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};
+use eitri_isa::Arch;
 
 /// Bytes of a plane descriptor in the array.
 const PLANE_BYTES: u64 = 32;
@@ -54,10 +60,22 @@ pub(crate) enum Found {
     At(u64),
     /// In a compressed image: the header of its superblock tells where.
     Compressed(CompressedTexel),
+    /// In a block of a block-compressed format.
+    Block(BlockTexel),
     /// Outside of the texture or its memory, or the plane is null: reads give 0.
     Nowhere,
     /// The plane or the format is not modelled.
     NotModelled,
+}
+
+/// A texel of a block-compressed image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockTexel {
+    /// Where the block begins.
+    pub(crate) address: u64,
+    pub(crate) format: BlockFormat,
+    /// Which of the block's texels.
+    pub(crate) at: [u32; 3],
 }
 
 /// A texel of a compressed image.
@@ -166,42 +184,146 @@ impl Texture {
                 })
             }));
         }
-        let Ok(plane) = GenericPlane::unpack_at(arch, &words, 0) else {
+        let Some((surface, elements)) = Surface::of_plane(arch, &words) else {
             return Ok(Found::NotModelled);
         };
-        Ok(
-            offset_in(&plane, self.is_3d(), format, texel).map_or(Found::NotModelled, |offset| {
-                let size = u64::from(plane.size_hi) << 32 | u64::from(plane.size);
-                match offset.checked_add(format.bytes().into()) {
-                    Some(end) if end <= size => Found::At(plane.pointer.0.wrapping_add(offset)),
-                    _ => Found::Nowhere,
-                }
-            }),
-        )
+        Ok(surface.find(elements, self.is_3d(), format, texel))
     }
 }
 
-/// The byte of a plane where a texel begins; `None` if its order or its elements are not modelled.
-fn offset_in(plane: &GenericPlane, is_3d: bool, format: &PixelFormat, texel: Texel) -> Option<u64> {
-    let bytes = u64::from(format.bytes());
-    if element_bytes(plane.clump_format as u32)? != bytes {
-        return None;
+/// What the elements of a plane are.
+#[derive(Clone, Copy)]
+enum Elements {
+    /// Texels of so many bytes.
+    Texels(u64),
+    Blocks(BlockFormat),
+}
+
+/// Where the elements of a plane lie.
+struct Surface {
+    pointer: u64,
+    /// Bytes that may be accessed.
+    size: u64,
+    order: Option<Order>,
+    row_stride: u64,
+    slice_stride: u64,
+}
+
+/// The surface of a plane descriptor; the kinds of planes name the fields alike.
+macro_rules! surface_of {
+    ($plane:expr) => {
+        Surface {
+            pointer: $plane.pointer.0,
+            size: u64::from($plane.size_hi) << 32 | u64::from($plane.size),
+            order: order_of($plane.clump_ordering),
+            row_stride: $plane.row_stride.into(),
+            slice_stride: u64::from($plane.slice_stride_hi) << 32 | u64::from($plane.slice_stride),
+        }
+    };
+}
+
+impl Surface {
+    /// The surface of a generic or ASTC plane and its elements; `None`: they are not modelled.
+    fn of_plane(arch: Arch, words: &[u32; 8]) -> Option<(Surface, Elements)> {
+        let astc = |footprint, wide, hdr| {
+            Elements::Blocks(BlockFormat::Astc(Astc {
+                footprint,
+                wide,
+                hdr,
+            }))
+        };
+        if let Ok(plane) = GenericPlane::unpack_at(arch, words, 0) {
+            let clump = plane.clump_format as u32;
+            let elements = match BlockFormat::of_clump(clump) {
+                Some(format) => Elements::Blocks(format),
+                None => Elements::Texels(element_bytes(clump)?),
+            };
+            return Some((surface_of!(plane), elements));
+        }
+        if let Ok(plane) = Astc2DPlane::unpack_at(arch, words, 0) {
+            let [width, height] = [plane.block_width, plane.block_height].map(|side| match side {
+                Astc2DDimension::Four => 4,
+                Astc2DDimension::Five => 5,
+                Astc2DDimension::Six => 6,
+                Astc2DDimension::Eight => 8,
+                Astc2DDimension::Ten => 10,
+                Astc2DDimension::Twelve => 12,
+            });
+            let elements = astc([width, height, 1], plane.decode_wide, plane.decode_hdr);
+            return Some((surface_of!(plane), elements));
+        }
+        let plane = Astc3DPlane::unpack_at(arch, words, 0).ok()?;
+        let sides = [plane.block_width, plane.block_height, plane.block_depth];
+        let footprint = sides.map(|side| match side {
+            Astc3DDimension::Three => 3,
+            Astc3DDimension::Four => 4,
+            Astc3DDimension::Five => 5,
+            Astc3DDimension::Six => 6,
+        });
+        let elements = astc(footprint, plane.decode_wide, plane.decode_hdr);
+        Some((surface_of!(plane), elements))
     }
-    // The texel is inside, so its coordinates are neither negative nor above 16 bits.
-    let [x, y, z] = texel.at.map(|coordinate| coordinate as u32);
-    let slice = if is_3d { z } else { texel.sample };
-    let stride = u64::from(plane.slice_stride_hi) << 32 | u64::from(plane.slice_stride);
-    let row = u64::from(plane.row_stride);
-    let order = match plane.clump_ordering {
-        ClumpOrdering::Linear => Order::Linear,
-        ClumpOrdering::TiledUInterleaved => Order::UInterleaved,
-        ClumpOrdering::Interleaved64k => Order::Interleaved64k,
+
+    /// Where a texel that is inside of the texture lies.
+    fn find(&self, elements: Elements, is_3d: bool, format: &PixelFormat, texel: Texel) -> Found {
+        // Coordinates that are inside are neither negative nor above 16 bits.
+        let mut at = texel.at.map(|coordinate| coordinate as u32);
+        if !is_3d {
+            at[2] = texel.sample;
+        }
+        let (element, bytes, blocks) = match elements {
+            Elements::Texels(bytes) => (at, bytes, None),
+            Elements::Blocks(format) => {
+                let sides = format.texels();
+                let element = core::array::from_fn(|axis| at[axis] / sides[axis]);
+                let within = core::array::from_fn(|axis| at[axis] % sides[axis]);
+                (element, format.bytes().into(), Some((format, within)))
+            }
+        };
+        let texel_bytes = blocks.map_or(bytes, |(format, _)| format.texel_bytes().into());
+        let place = self.offset(element, bytes as u8, blocks.is_some());
+        // What a clump holds and what the format says must fit together.
+        let (Some(offset), true) = (place, texel_bytes == u64::from(format.bytes())) else {
+            return Found::NotModelled;
+        };
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.size => {
+                let address = self.pointer.wrapping_add(offset);
+                blocks.map_or(Found::At(address), |(format, at)| {
+                    Found::Block(BlockTexel {
+                        address,
+                        format,
+                        at,
+                    })
+                })
+            }
+            _ => Found::Nowhere,
+        }
+    }
+
+    /// The byte where an element begins; `None` if the order is not modelled, or has no elements of this size.
+    fn offset(&self, [x, y, slice]: [u32; 3], bytes: u8, blocks: bool) -> Option<u64> {
+        let order = match self.order? {
+            Order::UInterleaved if blocks => Order::UInterleavedBlocks,
+            order => order,
+        };
+        let within = element_offset(order, self.row_stride, bytes, [x, y])?;
+        u64::from(slice)
+            .checked_mul(self.slice_stride)?
+            .checked_add(within)
+    }
+}
+
+/// The order of single elements; `None` if it is not modelled.
+fn order_of(ordering: ClumpOrdering) -> Option<Order> {
+    match ordering {
+        ClumpOrdering::Linear => Some(Order::Linear),
+        ClumpOrdering::TiledUInterleaved => Some(Order::UInterleaved),
+        ClumpOrdering::Interleaved64k => Some(Order::Interleaved64k),
         ClumpOrdering::BlockLinearInterleaved16x16
         | ClumpOrdering::BlockLinearInterleaved8x16
-        | ClumpOrdering::BlockLinearInterleaved8x8 => return None,
-    };
-    let within = element_offset(order, row, format.bytes(), [x, y])?;
-    u64::from(slice).checked_mul(stride)?.checked_add(within)
+        | ClumpOrdering::BlockLinearInterleaved8x8 => None,
+    }
 }
 
 /// Bytes of an element of a clump format that holds single texels.

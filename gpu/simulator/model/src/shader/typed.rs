@@ -160,6 +160,11 @@ impl Fetch {
         for axis in 0..usize::from(self.dimensions) {
             texel.at[axis] += i64::from((high >> (4 * axis) << 28) as i32 >> 28);
         }
+        // FACT: the third offset of a texture without a third axis is taken to be the sample index, as in the payload's word of
+        // offsets (valhall-isa.md 11.10 states it of that word alone). Settled by fetching sample 1 so on any board.
+        if self.dimensions < 3 {
+            texel.sample += high >> 8 & 0xf;
+        }
         let (layer, level) = if arch >= Arch::V11 {
             (high >> 12 & 0xf, (high >> 16 & 0x7fff) >> 8)
         } else {
@@ -247,6 +252,15 @@ mod tests {
         assert_eq!((texel.at, texel.level, texel.layer), ([2, 6, 0], 3, 7));
         let (_, texel) = FETCH.target(handle | extra, &[3, 4], Arch::V11);
         assert_eq!((texel.level, texel.layer), (0, 3));
+        // The third offset is the sample where there is no third axis, else an offset.
+        let (_, texel) = FETCH.target(handle | 0x0d00_u64 << 32, &[3, 4], Arch::V10);
+        assert_eq!((texel.sample, texel.at), (13, [3, 4, 0]));
+        let solid = Fetch {
+            dimensions: 3,
+            ..FETCH
+        };
+        let (_, texel) = solid.target(handle | 0x0d00_u64 << 32, &[3, 4, 5], Arch::V10);
+        assert_eq!((texel.sample, texel.at), (0, [3, 4, 2]));
         // Tables 12 to 15 are 60 to 63.
         assert_eq!(FETCH.target(13 << 27, &[0, 0], Arch::V10).0, 61 << 24);
     }

@@ -3,8 +3,10 @@
 //! Offsets are u64: coordinates have 16 bits, a row stride 32, an element at most 16 bytes, so nothing wraps.
 //! Facts: hardware/graphics-framebuffer.md 5.8.1, 5.8.2, 5.8.5; hardware/graphics-model.md 4.6.
 
-/// Elements along a side of a u-interleaved tile.
+/// Texels along a side of a u-interleaved tile.
 const TILE: u32 = 16;
+/// Blocks along a side of one.
+const TILE_OF_BLOCKS: u32 = 4;
 /// Bytes of a block of the interleaved 64 KiB order.
 const BLOCK: u64 = 65_536;
 
@@ -12,8 +14,10 @@ const BLOCK: u64 = 65_536;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Linear,
-    /// Tiles of 16 by 16 elements.
+    /// Tiles of 16 by 16 texels.
     UInterleaved,
+    /// Tiles of 4 by 4 blocks of a block-compressed format.
+    UInterleavedBlocks,
     /// Blocks of 64 KiB.
     Interleaved64k,
 }
@@ -28,10 +32,14 @@ pub(crate) fn element_offset(
     let size = u64::from(bytes);
     Some(match order {
         Order::Linear => u64::from(y) * row_stride + u64::from(x) * size,
-        Order::UInterleaved => {
-            let tile = u64::from(x / TILE) * u64::from(TILE * TILE);
-            let index = u64::from(u_index(x % TILE, y % TILE));
-            u64::from(y / TILE) * row_stride + (tile + index) * size
+        Order::UInterleaved | Order::UInterleavedBlocks => {
+            let side = match order {
+                Order::UInterleavedBlocks => TILE_OF_BLOCKS,
+                _ => TILE,
+            };
+            let tile = u64::from(x / side) * u64::from(side * side);
+            let index = u64::from(u_index(x % side, y % side));
+            u64::from(y / side) * row_stride + (tile + index) * size
         }
         Order::Interleaved64k => {
             let [width, height] = block_extent(bytes)?;

@@ -214,6 +214,7 @@ impl Reader {
             let mut stage =
                 self.stage(fabric, memory, pointers_of(&words), ShaderStage::Fragment)?;
             stage.environment.blend_words = blend_words;
+            stage.environment.sample_positions = framebuffer.parameters.sample_locations.0;
             Some(stage)
         };
         let parameters = &framebuffer.parameters;

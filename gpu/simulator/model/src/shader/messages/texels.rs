@@ -7,7 +7,7 @@ use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
-use super::super::texture::{CompressedTexel, Found, NO_TEXEL, Texel, Texture};
+use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Fetch, conversion, image_texel};
 use super::super::warp::{Warp, bits};
 use super::access::LastPage;
@@ -137,7 +137,7 @@ impl Memory {
                 }
                 Found::Nowhere => {}
                 // A compressed texel has no address that a store could use.
-                Found::Compressed(_) | Found::NotModelled => {
+                Found::Compressed(_) | Found::Block(_) | Found::NotModelled => {
                     return Err(sender.not_modelled(instruction));
                 }
             }
@@ -185,6 +185,15 @@ impl Sender<'_> {
                 })
             }
             Found::Compressed(texel) => self.compressed_texel(instruction, &texel)?,
+            Found::Block(BlockTexel {
+                address,
+                format,
+                at,
+            }) => {
+                let target = self.target(address, format.bytes(), AccessKind::Read, page)?;
+                let block = self.read_texel(&target)?;
+                Some(format.texel(block, at).into())
+            }
         };
         Ok((format, bits))
     }

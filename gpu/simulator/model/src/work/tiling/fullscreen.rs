@@ -14,6 +14,8 @@ use crate::raster::PixelBox;
 use crate::shader::JobFault;
 use crate::stream::{Identity, IssuedFullscreen};
 use crate::tiler::{ListedPrimitive, PolygonList, PrimitiveKind, TilingStop, VertexReference};
+use eitri_descriptors::Descriptor;
+use eitri_descriptors::raster::DcdFlags0;
 
 /// Enters a fullscreen draw in the lists of every layer of its view mask. `None`: it draws nothing.
 pub(in crate::work) fn fullscreen(
@@ -30,8 +32,11 @@ pub(in crate::work) fn fullscreen(
         Ok(state) => state,
         Err(error) => return Err(reader.invalid(fabric, issued.draw, error.field)),
     };
-    // A barrier has no program and no effect but order, which lists keep anyway.
-    if state.program == 0 {
+    // A barrier has no effect but order, which lists keep anyway. A draw without a program may still clear depth or stencil.
+    let is_barrier = DcdFlags0::unpack_at(arch, &state.dcd, 0)
+        .map_err(|error| reader.invalid(fabric, issued.draw, error.field))?
+        .primitive_barrier;
+    if is_barrier && state.program == 0 {
         return Ok(None);
     }
     let context = pair(&issued.registers, 40);
