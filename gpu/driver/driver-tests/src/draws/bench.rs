@@ -1,7 +1,7 @@
 //! A device that draws, and pictures that are worked out.
 
 use super::shaders;
-use crate::bench::{LIMIT, OrFail, diagnoses, machine, queue, up};
+use crate::bench::{LIMIT, OrFail, diagnoses, machine, queue_in, up};
 use crate::machine::{Host, Machine};
 use alloc::string::String;
 use alloc::vec;
@@ -61,8 +61,8 @@ impl Bench {
     pub(super) fn new() -> Bench {
         let machine = machine();
         let mut device = up(machine.clone());
-        let queue = queue(&mut device);
-        let space = device.space(queue).or_fail("it is there");
+        let space = device.create_space().or_fail("there is memory");
+        let queue = queue_in(&mut device, space);
         let heap = device
             .create_tiler_heap(space, HEAP)
             .or_fail("there is memory");

@@ -121,6 +121,11 @@ impl Frames {
 
     /// All frames again, on the queue that there is or on a new one: all are right.
     fn again(&mut self, case: &str) {
+        // What was latched comes out now.
+        if let Ok(fence) = self.submit(0) {
+            self.settle(&[fence], None, case);
+            self.bench.device.discard(fence);
+        }
         self.clear();
         let first = match self.submit(0) {
             Ok(fence) => fence,
