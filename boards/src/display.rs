@@ -9,7 +9,8 @@ use crate::region::RegisterBase;
 pub enum Display {
     /// The memory that the boot loader left a display reading: a `simple-framebuffer` of its device tree.
     OfLoader,
-    /// QEMU's `ramfb`, which reads whatever memory it is told of through QEMU's configuration device.
+    /// The same if the boot loader left one, such as UEFI firmware; else QEMU's `ramfb`, which reads whatever memory it is told of through
+    /// QEMU's configuration device.
     Ramfb {
         /// Registers of QEMU's `fw_cfg` device.
         fw_cfg: RegisterBase,

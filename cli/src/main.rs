@@ -10,6 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod amber;
 mod checks;
 mod commands;
+mod draw;
 mod images;
 mod input;
 mod linux;

@@ -4,9 +4,9 @@ use crate::compare::Mismatch;
 use crate::contents::ContentsError;
 use std::path::PathBuf;
 
-/// Why a case can't be read.
+/// What can be wrong with the file of a case or a scene, whatever it describes.
 #[derive(Debug, thiserror::Error)]
-pub enum CaseError {
+pub enum FileError {
     /// A file or folder that can't be read.
     #[error("can't read {}: {cause}", path.display())]
     Read {
@@ -18,7 +18,7 @@ pub enum CaseError {
     /// The text is not JSON, or has another form.
     #[error("{}:{}:{}: {}", path.display(), cause.line(), cause.column(), without_place(cause))]
     Json {
-        /// The case file.
+        /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         cause: serde_json::Error,
@@ -26,19 +26,27 @@ pub enum CaseError {
     /// A version of the format that is not known.
     #[error("{}: format {format} is not known; this version reads format 1", path.display())]
     Format {
-        /// The case file.
+        /// The file.
         path: PathBuf,
         /// The version.
         format: u64,
     },
-    /// A member that contradicts another.
+    /// A member that contradicts another, or names what is not there.
     #[error("{}: {what}", path.display())]
     Inconsistent {
-        /// The case file.
+        /// The file.
         path: PathBuf,
         /// What contradicts what.
         what: String,
     },
+}
+
+/// Why a case can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// Something is wrong with a file.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Contents that can't be made.
     #[error("{}: binding {binding}: {cause}", path.display())]
     Contents {
@@ -103,7 +111,7 @@ pub enum Difference {
 }
 
 /// What a JSON error says, without the place at its end: the message begins with it.
-pub fn without_place(cause: &serde_json::Error) -> String {
+fn without_place(cause: &serde_json::Error) -> String {
     let text = cause.to_string();
     let place = format!(" at line {} column {}", cause.line(), cause.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()

@@ -1,6 +1,6 @@
 //! Where the cases are.
 
-use crate::error::CaseError;
+use crate::error::{CaseError, FileError};
 use std::path::{Path, PathBuf};
 
 /// Folders inside of folders that are looked into: enough for every tree, and an end to one that holds itself.
@@ -26,8 +26,8 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, CaseError> {
     Ok(found)
 }
 
-fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CaseError> {
-    let unreadable = |cause| CaseError::Read {
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), FileError> {
+    let unreadable = |cause| FileError::Read {
         path: folder.to_owned(),
         cause,
     };

@@ -36,6 +36,6 @@ pub use case::{Case, Image, Module, Output, Place, Resource, ResourceKind};
 pub use compare::{Comparison, Mismatch, Rule};
 pub use contents::{Contents, ContentsError, Generator, hex};
 pub use element::Element;
-pub use error::{CaseError, Difference, without_place};
+pub use error::{CaseError, Difference, FileError};
 pub use find::find;
 pub use growth::Growth;

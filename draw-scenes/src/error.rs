@@ -1,44 +1,15 @@
 //! What can be wrong: with a scene file, and with what a run left behind.
 
 use crate::expectation::{Mismatch, Target};
-use eitri_compute_cases::{ContentsError, without_place};
+use eitri_compute_cases::{ContentsError, FileError};
 use std::path::PathBuf;
 
 /// Why a scene can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SceneError {
-    /// A file that can't be read.
-    #[error("can't read {}: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// The text is not JSON, or has another form.
-    #[error("{}:{}:{}: {}", path.display(), cause.line(), cause.column(), without_place(cause))]
-    Json {
-        /// The scene file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        cause: serde_json::Error,
-    },
-    /// A version of the format that is not known.
-    #[error("{}: format {format} is not known; this version reads format 1", path.display())]
-    Format {
-        /// The scene file.
-        path: PathBuf,
-        /// The version.
-        format: u64,
-    },
-    /// A member that contradicts another, or names what is not there.
-    #[error("{}: {what}", path.display())]
-    Inconsistent {
-        /// The scene file.
-        path: PathBuf,
-        /// What contradicts what.
-        what: String,
-    },
+    /// Something is wrong with a file.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Contents that can't be made.
     #[error("{}: {of}: {cause}", path.display())]
     Contents {

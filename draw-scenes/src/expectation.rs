@@ -147,6 +147,17 @@ pub struct Expectation {
     pub(crate) extent: [u32; 2],
 }
 
+/// Pixels for people: red, green, blue and alpha of 8 bits, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Four bytes for each.
+    pub pixels: Vec<u8>,
+}
+
 /// Texels, or bytes, that break a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
@@ -239,6 +250,28 @@ impl Expectation {
             }),
             None => Ok(()),
         }
+    }
+
+    /// The first layer of contents as a picture; `None` of what is no image of colours.
+    pub fn picture(&self, got: &[u8]) -> Option<Picture> {
+        let Target::Image {
+            aspect: Aspect::Color,
+            ..
+        } = self.target
+        else {
+            return None;
+        };
+        let [width, height] = self.extent;
+        let pixels = self.format.as_ref()?.colors(got);
+        let wanted = (width as usize)
+            .checked_mul(height as usize)?
+            .checked_mul(4)?;
+        let pixels: Vec<u8> = pixels?.take(wanted).collect();
+        (pixels.len() == wanted).then_some(Picture {
+            width,
+            height,
+            pixels,
+        })
     }
 
     /// Bytes of what is compared at a time: a texel, or of what has none, a byte.

@@ -48,6 +48,13 @@ impl ImageFormat {
         self.block.bytes
     }
 
+    /// Red, green, blue and alpha of texels as bytes; none of a compressed format.
+    pub(crate) fn colors(&self, texels: &[u8]) -> Option<impl Iterator<Item = u8>> {
+        let texel = self.texel.as_ref()?;
+        let texels = texels.chunks_exact(self.bytes().max(1));
+        Some(texels.flat_map(|bytes| texel.to_bytes(texel.load(bytes))))
+    }
+
     /// The components of a texel; none of a compressed format.
     pub(crate) fn components(&self, texel: &[u8]) -> Option<Vec<Stored>> {
         Some(self.texel.as_ref()?.stored(texel))

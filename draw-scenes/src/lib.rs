@@ -27,6 +27,6 @@ mod error;
 
 pub use eitri_compute_cases::{Contents, find};
 pub use error::{Difference, SceneError};
-pub use expectation::{Comparison, Expectation, Mismatch, Rule, Target};
+pub use expectation::{Comparison, Expectation, Mismatch, Picture, Rule, Target};
 pub use format::ImageFormat;
 pub use scene::*;

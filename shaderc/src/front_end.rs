@@ -1,6 +1,8 @@
-//! From SPIR-V to the lowered form: front end and pipeline together.
+//! From SPIR-V to the lowered form: front end and pipeline together. A vertex shader comes with its fragment shader, so that
+//! it stores what that one reads.
 use crate::ir::Function;
-use crate::options::Options;
+use crate::link::{VaryingLayout, link};
+use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
 use crate::spirv;
@@ -30,28 +32,129 @@ pub struct Lowered {
 pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>> {
     let mut runner = Runner::with(options.target, options.settings());
     let function = lower(spirv, options, &mut runner)?;
-    let timings = runner.timings();
-    Ok(Lowered {
-        function,
-        prints: runner.prints,
-        timings,
-        unsettled: runner.unsettled,
-        warnings: runner.warnings,
+    Ok(Lowered::of(function, runner))
+}
+
+impl Lowered {
+    fn of(function: Function, runner: Runner<'_>) -> Lowered {
+        Lowered {
+            function,
+            timings: runner.timings(),
+            prints: runner.prints,
+            unsettled: runner.unsettled,
+            warnings: runner.warnings,
+        }
+    }
+}
+
+/// The shaders of a graphics pipeline in the lowered form.
+#[derive(Debug)]
+pub struct LoweredGraphics {
+    /// The vertex shader: all its outputs, in one function.
+    pub vertex: Lowered,
+    /// The fragment shader, if there is one.
+    pub fragment: Option<Lowered>,
+    /// What the one hands to the other.
+    pub layout: VaryingLayout,
+}
+
+/// Compiles the shaders of a graphics pipeline up to the form that a back end receives. The options' stages don't count.
+///
+/// # Errors
+/// What is wrong with a module, or what isn't supported.
+pub fn graphics_front_end(
+    vertex: (&[u8], &Options),
+    fragment: Option<(&[u8], &Options)>,
+) -> Result<LoweredGraphics, Vec<Error>> {
+    let mut first = Runner::with(vertex.1.target, vertex.1.settings());
+    let (functions, second) = match fragment {
+        None => (
+            lower_graphics((vertex.0, vertex.1, &mut first), None)?,
+            None,
+        ),
+        Some((spirv, options)) => {
+            let mut second = Runner::with(options.target, options.settings());
+            let own = Some((spirv, options, &mut second));
+            let functions = lower_graphics((vertex.0, vertex.1, &mut first), own)?;
+            (functions, Some(second))
+        }
+    };
+    let (vertex, fragment, layout) = functions;
+    Ok(LoweredGraphics {
+        vertex: Lowered::of(vertex, first),
+        fragment: fragment
+            .zip(second)
+            .map(|(function, runner)| Lowered::of(function, runner)),
+        layout,
     })
 }
 
-/// The same with a runner of the caller's.
+/// A module, its options and the runner of its passes.
+pub(crate) type StageInput<'i, 'o> = (&'i [u8], &'i Options, &'i mut Runner<'o>);
+
+/// The functions of both stages, fitted to each other.
+pub(crate) fn lower_graphics<'o>(
+    vertex: StageInput<'_, 'o>,
+    fragment: Option<StageInput<'_, 'o>>,
+) -> Result<(Function, Option<Function>, VaryingLayout), Vec<Error>> {
+    let (mut vertex, mut fragment) = (vertex, fragment);
+    let mut first = prepared(&mut vertex, ShaderStage::Vertex)?;
+    let mut second = match &mut fragment {
+        Some(fragment) => Some(prepared(fragment, ShaderStage::Fragment)?),
+        None => None,
+    };
+    let layout = vertex
+        .2
+        .time(LINK.name, |()| link(&mut first, second.as_mut()));
+    let inputs = [
+        (Some(vertex), Some(&mut first)),
+        (fragment, second.as_mut()),
+    ];
+    for (input, function) in inputs {
+        if let (Some((_, options, runner)), Some(function)) = (input, function) {
+            runner.after(LINK.name, function);
+            pipeline::lower(function, options.robust, runner);
+        }
+    }
+    Ok((first, second, layout))
+}
+
+/// A stage as IR without dead code.
+fn prepared(
+    (spirv, options, runner): &mut StageInput<'_, '_>,
+    stage: ShaderStage,
+) -> Result<Function, Vec<Error>> {
+    let options = Options {
+        stage,
+        ..options.clone()
+    };
+    let mut function = translated(spirv, &options, runner)?;
+    pipeline::prepare(&mut function, runner);
+    Ok(function)
+}
+
+/// The same as [`front_end`] with a runner of the caller's.
 pub(crate) fn lower(
     spirv: &[u8],
     options: &Options,
     runner: &mut Runner<'_>,
 ) -> Result<Function, Vec<Error>> {
+    let mut function = translated(spirv, options, runner)?;
+    pipeline::lower(&mut function, options.robust, runner);
+    Ok(function)
+}
+
+/// A module as IR.
+fn translated(
+    spirv: &[u8],
+    options: &Options,
+    runner: &mut Runner<'_>,
+) -> Result<Function, Vec<Error>> {
     let translated = runner.time(TRANSLATE.name, |()| spirv::translate(spirv, options))?;
-    let mut function = translated.function;
+    let function = translated.function;
     runner.warnings = translated.warnings;
     runner.printf = translated.printf;
     runner.after(TRANSLATE.name, &function);
-    pipeline::lower(&mut function, options.robust, runner);
     Ok(function)
 }
 
@@ -59,5 +162,12 @@ pub(crate) fn lower(
 pub(crate) const TRANSLATE: crate::pass::PassRow = crate::pass::PassRow {
     name: "translate",
     what: "SPIR-V becomes IR",
+    needed: true,
+};
+
+/// What fits the stages of a graphics pipeline to each other, for the list of passes.
+pub(crate) const LINK: crate::pass::PassRow = crate::pass::PassRow {
+    name: "link",
+    what: "a vertex shader stores what the fragment shader reads",
     needed: true,
 };

@@ -21,6 +21,7 @@
 mod back_end;
 mod compile;
 mod front_end;
+pub mod link;
 mod order;
 pub mod pipeline;
 
@@ -54,7 +55,7 @@ pub mod printf;
 mod target;
 
 pub use compile::{Compiled, Error, Errors, Statistics, compile, compile_lowered, compile_until};
-pub use front_end::{Lowered, front_end};
+pub use front_end::{Lowered, LoweredGraphics, front_end, graphics_front_end};
 pub use machine::Listing;
-pub use options::{DescriptorCounts, Level, Options, Robust, SpecIds};
+pub use options::{DescriptorCounts, Level, Options, Robust, ShaderStage, SpecIds};
 pub use target::{Limits, Machine, Target};

@@ -16,6 +16,29 @@ pub enum Robust {
     Off,
 }
 
+/// The stage of an entry point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ShaderStage {
+    /// A compute shader.
+    #[default]
+    Compute,
+    /// A vertex shader.
+    Vertex,
+    /// A fragment shader.
+    Fragment,
+}
+
+impl ShaderStage {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShaderStage::Compute => "compute",
+            ShaderStage::Vertex => "vertex",
+            ShaderStage::Fragment => "fragment",
+        }
+    }
+}
+
 /// How much is done to the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Level {
@@ -54,7 +77,9 @@ pub type DescriptorCounts = BTreeMap<(u32, u32), u32>;
 pub struct Options {
     /// The machine.
     pub target: Target,
-    /// Name of the entry point; none if the module has only one.
+    /// Stage of the entry point.
+    pub stage: ShaderStage,
+    /// Name of the entry point; none if the module has only one of that stage.
     pub entry: Option<String>,
     /// Bits of specialisation constants by SpecId; others keep their defaults.
     pub spec_constants: BTreeMap<u32, u32>,
@@ -68,6 +93,8 @@ pub struct Options {
     pub robust: Robust,
     /// How much is done to the code.
     pub level: Level,
+    /// A fragment shader runs once a sample, even if it doesn't ask for that itself.
+    pub sample_shading: bool,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
     /// Passes that are left out. Those that the code needs run all the same.

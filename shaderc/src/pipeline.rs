@@ -3,8 +3,8 @@
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
-    guard_texel_buffers, indirect_variables, narrow_words, non_uniform, operand_order,
-    promote_variables, robust_access, switches, texel_counts, wide_words,
+    guard_texel_buffers, indirect_variables, narrow_words, non_uniform, operand_order, perspective,
+    promote_variables, robust_access, switches, texel_counts, wide_words, window_position,
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
@@ -58,6 +58,16 @@ const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "",
         steps: &[Step::Run(promote_variables::PASS), CLEANED_UP],
+    },
+    Stage {
+        why: "What is stored and loaded between stages is as the machine has it before anything is made better.",
+        steps: &[Step::IfChanged(
+            &[
+                Step::Run(window_position::PASS),
+                Step::Run(perspective::PASS),
+            ],
+            &[CLEANED_UP],
+        )],
     },
     Stage {
         why: "Two halves at once, while they are known as such.",
@@ -181,6 +191,14 @@ pub fn order() -> String {
         "{}; clean-up: in turn, until none changes anything: {clean_up}\n",
         order::print(STAGES)
     )
+}
+
+/// Takes what isn't needed out of the front end's IR, so that what a stage reads and writes is what it says.
+pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
+    runner.run(function, promote_variables::PASS);
+    for pass in CLEAN_UP {
+        runner.run(function, *pass);
+    }
 }
 
 /// From the front end's IR to the lowered form. Passes that make the code better may be left out.

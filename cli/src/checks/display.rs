@@ -21,9 +21,8 @@ const NAME: BindingName = BindingName::new(0, 0);
 /// Neither side divides the screen, so that the picture has black on all four sides.
 const WIDTH: usize = 90;
 const HEIGHT: usize = 53;
-/// The screen, and what becomes of the picture there: 11 is the largest factor by which it fits.
+/// The screen that an image makes itself.
 const SCREEN: (usize, usize) = (1024, 768);
-const FACTOR: usize = 11;
 
 /// Shows a picture, and compares the screen with it.
 pub(super) fn run(workspace: &Workspace) -> Result<Case, Failure> {
@@ -80,22 +79,36 @@ fn difference(picture: &[u8], screen: &[u8]) -> Option<String> {
         let found = (screen.width, screen.height);
         return Some(format!("a screen of {found:?} pixels"));
     }
-    let left = (SCREEN.0 - WIDTH * FACTOR) / 2;
-    let top = (SCREEN.1 - HEIGHT * FACTOR) / 2;
+    difference_on(&screen, pixels, WIDTH)
+}
+
+/// The first difference between a screen and a picture of lines of `width` pixels on it: enlarged by the largest whole factor by which
+/// it fits, in the middle, on black.
+pub(super) fn difference_on(
+    screen: &Pixmap<'_>,
+    pixels: &[[u8; 4]],
+    width: usize,
+) -> Option<String> {
+    let height = pixels.len() / width.max(1);
+    let factor = (screen.width / width.max(1)).min(screen.height / height.max(1));
+    if factor == 0 {
+        return Some(format!("a screen of {} x {}", screen.width, screen.height));
+    }
+    let left = (screen.width - width * factor) / 2;
+    let top = (screen.height - height * factor) / 2;
     let expected = |x: usize, y: usize| {
-        let column = x.checked_sub(left).map(|x| x / FACTOR)?;
-        let line = y.checked_sub(top).map(|y| y / FACTOR)?;
-        let [red, green, blue, _] = *pixels.get(line * WIDTH + column)?;
-        (column < WIDTH).then_some([red, green, blue])
+        let column = x.checked_sub(left).map(|x| x / factor)?;
+        let line = y.checked_sub(top).map(|y| y / factor)?;
+        let [red, green, blue, _] = *pixels.get(line * width + column)?;
+        (column < width).then_some([red, green, blue])
     };
     let found = screen.pixels.as_chunks::<3>().0;
     let mut each = found.iter().enumerate();
     each.find_map(|(index, found)| {
-        let (x, y) = (index % SCREEN.0, index / SCREEN.0);
+        let (x, y) = (index % screen.width, index / screen.width);
         let expected = expected(x, y).unwrap_or_default();
-        (*found != expected).then(|| {
-            format!("the screen has {found:?} at {x}, {y}; the picture {expected:?} (examples/show/picture.wgsl)")
-        })
+        (*found != expected)
+            .then(|| format!("the screen has {found:?} at {x}, {y}; the picture {expected:?}"))
     })
 }
 

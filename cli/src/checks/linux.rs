@@ -17,6 +17,27 @@ const DEFAULT_GPU: (&str, &str) = ("G610", "Mali-G610");
 const LIMIT_SECONDS: &str = "600";
 /// Kernels with what they must write, which pass through Vulkan, the kernel's driver and the model.
 const KERNELS: &str = "../shared/kernels";
+/// Drawn scenes with what must come out.
+const SCENES: &str = "../shared/scenes";
+/// The suite whose driver draws.
+const DRAWING: &str = "sid";
+/// Those of them that are drawn with images compressed as the driver likes, and again without: a triangle list, what is cleared
+/// and loaded, blending, depth, stencil, textures, several targets.
+const DRAWN: &[&str] = &[
+    "triangle_list",
+    "builtins",
+    "clear_by_load",
+    "load_store",
+    "blend_factors",
+    "depth_compare",
+    "stencil_ops",
+    "index_types",
+    "instancing",
+    "interpolation",
+    "eight_attachments",
+    "mip_nearest",
+    "copy_regions",
+];
 /// How many there are at least.
 const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
@@ -103,6 +124,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.extend(hangs(workspace.root(), suite)?);
         cases.extend(packages(workspace.root(), suite)?);
         cases.extend(records(workspace.root(), suite)?);
+        if *suite == DRAWING {
+            for compressed in [true, false] {
+                cases.push(drawn(workspace.root(), suite, compressed)?);
+            }
+        }
         if *suite == LATER.0 {
             for gpu in LATER.1 {
                 cases.push(kernels(workspace.root(), suite, *gpu)?);
@@ -153,6 +179,31 @@ fn kernels(root: &Path, suite: &str, (gpu, name): (&str, &str)) -> Result<Case, 
         format!("{}: {talk}{said}", output.status)
     });
     Ok(Case::ran(name, failure))
+}
+
+/// Scenes drawn through Vulkan.
+fn drawn(root: &Path, suite: &str, compressed: bool) -> Result<Case, Failure> {
+    let (environment, how) = match compressed {
+        true => ("", "compressed"),
+        false => ("PANVK_DEBUG=noafbc ", "not compressed"),
+    };
+    let name = format!("{suite}: scenes are drawn through Vulkan, images {how}");
+    let folder = root.join(SCENES);
+    if !folder.is_dir() {
+        return Ok(Case::skipped(name, format!("no {SCENES}")));
+    }
+    let files = DRAWN.iter().map(|scene| format!(" {scene}/{scene}.json"));
+    let run = format!(
+        "{environment}vulkan-runner --draw{}",
+        files.collect::<String>()
+    );
+    let folder = folder.display().to_string();
+    let mut words = vec!["--vulkan-runner", "--share", &folder];
+    words.extend(["--", "sh", "-c", &run]);
+    let output = boot(root, suite, &words)?;
+    let wanted = format!("{} passed, 0 failed, 0 skipped", DRAWN.len());
+    let good = output.status.success() && String::from_utf8_lossy(&output.stdout).contains(&wanted);
+    Ok(Case::ran(name, (!good).then(|| described(&output))))
 }
 
 /// Shaders that never end.

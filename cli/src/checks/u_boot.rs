@@ -7,7 +7,7 @@ use crate::input::board_tree;
 use crate::outcome::Failure;
 use crate::output::whole_file::put;
 use crate::process::run_logged;
-use crate::runs::qemu::{Boot, Booted, Start, boot};
+use crate::runs::boot::{Boot, Booted, Start, boot};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
 use eitri_boards::qemu_virt::{BOARD, TREE};

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 mod disasm;
 mod docs;
 mod doctor;
+mod draw;
 mod dump;
 mod explain;
 pub(crate) mod fuzz;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Docs(docs::Args),
     /// Say what this machine has of what Eitri needs.
     Doctor(doctor::Args),
+    /// Draw scenes with known pictures, and compare what comes out with what is expected.
+    Draw(draw::Args),
     /// Decode core dumps of the GPU, and run them again on the model.
     #[command(subcommand)]
     Dump(dump::Command),
@@ -93,6 +96,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Cs(command) => cs::run(&command),
         Command::Docs(args) => docs::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Draw(args) => draw::run(&args),
         Command::Dump(command) => dump::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),

@@ -29,6 +29,8 @@ const JOB: &str = "EITRI_JOB";
 const SHOWN: &str = "EITRI_SHOWN";
 /// the scripts of `kernel/amber-image`,
 const SUITE: &str = "EITRI_SUITE";
+/// the drawings of `kernel/draw-image`,
+const DRAWINGS: &str = "EITRI_DRAWINGS";
 /// the image of `kernel/uefi`,
 const IMAGE: &str = "EITRI_IMAGE";
 /// and the GPU's firmware and the program of `examples/embed`, or the programs of `qemu-tests/driver-tests`.
@@ -143,6 +145,15 @@ impl Builder {
         self.build_around(board, "eitri-amber-image", &[(SUITE, suite)])
     }
 
+    /// Builds the image that carries drawings.
+    pub(crate) fn build_drawings(
+        &self,
+        board: Option<Target>,
+        drawings: &[u8],
+    ) -> Result<Image, Failure> {
+        self.build_around(board, "eitri-draw-image", &[(DRAWINGS, drawings)])
+    }
+
     /// Builds the program of a package around bytes, each with the variable by which its build script finds them.
     fn build_around(
         &self,
@@ -222,7 +233,7 @@ impl Builder {
         path: PathBuf,
     ) -> Result<Image, Failure> {
         // What the caller's own environment says of these is not meant for this build.
-        let others = [SUITE, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE];
+        let others = [SUITE, DRAWINGS, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE];
         for variable in [BOARD, JOB, SHOWN].into_iter().chain(others) {
             command.env_remove(variable);
         }

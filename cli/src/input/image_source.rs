@@ -5,6 +5,7 @@ use crate::input::buffer_source::{BindingName, MAX_BYTES, SourceError, split_ass
 use crate::input::given::Given;
 use crate::input::image_format;
 use crate::outcome::{Failure, FileError};
+use crate::output::png::rgba;
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::texture::WrapMode;
 use eitri_job::Content;
@@ -187,22 +188,7 @@ pub(crate) fn picture(info: &ImageInfo, bytes: &[u8]) -> Result<Vec<u8>, Failure
         .take(info.width as usize * info.height as usize)
         .flat_map(|bytes| texel.to_bytes(texel.load(bytes)))
         .collect();
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, info.width, info.height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    let written = encoder.write_header().and_then(|mut writer| {
-        writer.write_image_data(&pixels)?;
-        writer.finish()
-    });
-    let failed = |cause: png::EncodingError| {
-        Failure::refused(ImageSourceError::Picture {
-            path: "the picture".to_owned(),
-            what: cause.to_string(),
-        })
-    };
-    written.map_err(failed)?;
-    Ok(file)
+    rgba(info.width, info.height, &pixels)
 }
 
 /// `BINDING=WORD[,WORD…]`.

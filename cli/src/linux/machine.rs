@@ -9,7 +9,7 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
 use crate::output::whole_file;
-use crate::runs::qemu;
+use crate::runs::boot;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};
@@ -275,7 +275,7 @@ impl Machine<'_> {
             "enable=on,target=native,chardev=monitor,arg=eitri".to_owned(),
             "arg=system=yes".to_owned(),
             format!("arg=limit-ms={}", NO_LIMIT.as_millis()),
-            format!("arg=gpu={}", qemu::doubled(&self.gpu.to_string())),
+            format!("arg=gpu={}", boot::doubled(&self.gpu.to_string())),
             format!("arg=device-tree={:x}", places.tree),
             format!("arg=memory-above-mib={}", self.above() >> 20),
         ];
@@ -444,7 +444,7 @@ fn entries(folder: &PathBuf) -> Vec<PathBuf> {
 
 /// A path inside of one of QEMU's options.
 fn doubled(path: &Path) -> String {
-    qemu::doubled(&path.display().to_string())
+    boot::doubled(&path.display().to_string())
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
 }
 
 /// Whether an error is the compiler's own fault, not the shader's.
-fn is_defect(errors: &Errors) -> bool {
+pub(crate) fn is_defect(errors: &Errors) -> bool {
     errors.0.iter().any(|error| match error {
         Error::Valhall(error) => matches!(
             error,
@@ -142,7 +142,7 @@ fn is_defect(errors: &Errors) -> bool {
 }
 
 /// All that the compiler refuses, on one line.
-fn one_line(errors: &Errors) -> String {
+pub(crate) fn one_line(errors: &Errors) -> String {
     let texts: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
     texts.join("; ").replace('\n', " ")
 }

@@ -3,6 +3,7 @@
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::dispatch::{Done, Request, Talk};
@@ -12,6 +13,7 @@ use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
 use std::convert::Infallible;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Diagnoses that are shown: the first ones tell the cause.
@@ -27,36 +29,64 @@ pub(crate) fn run(
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let Request { gpu, talk, .. } = *request;
-    let machine = Machine::new(gpu.config()).with_patience(request.limit);
-    machine.gpu(|gpu| gpu.trace_to(trace));
+    let host = HostGpu::new(gpu, request.limit, trace);
     let mut stream = Stream(Vec::new());
     let mut report = Report { talk };
     let mut missing = MissingUpkeep::default();
     let Ok(_) = match request.coherent {
-        true => eitri_job::run(machine.clone(), &read, &mut report, &mut stream),
+        true => eitri_job::run(host.platform(), &read, &mut report, &mut stream),
         false => {
-            let caches = NonCoherent::new(machine.clone(), SEED).naming_code();
+            let caches = NonCoherent::new(host.platform(), SEED).naming_code();
             missing = caches.missing_upkeep();
             eitri_job::run(caches, &read, &mut report, &mut stream)
         }
     };
-    let mut diagnoses = machine.gpu(|gpu| {
-        let found = gpu.diagnoses();
-        let shown = found.iter().take(SHOWN_DIAGNOSES);
-        let mut diagnoses: Vec<String> = shown
-            .map(|diagnosis| format!("model: {diagnosis}"))
-            .collect();
-        let kept = found.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
-        match kept + gpu.dropped_diagnoses() {
-            0 => {}
-            more => diagnoses.push(format!("model: {more} more like these")),
-        }
-        diagnoses
-    });
-    diagnoses.extend(missing.texts());
-    let result =
-        JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
-    Ok(Done { result, diagnoses })
+    let mut done = host.done(&stream)?;
+    done.diagnoses.extend(missing.texts());
+    Ok(done)
+}
+
+/// The model as the GPU of one run in this process.
+pub(crate) struct HostGpu {
+    machine: Machine,
+}
+
+impl HostGpu {
+    /// A GPU; a job that takes longer than `limit` in real time is caught. `trace` is told what happens inside.
+    pub(crate) fn new(
+        gpu: GpuChoice,
+        limit: Duration,
+        trace: Option<Box<dyn eitri_model::Sink>>,
+    ) -> HostGpu {
+        let machine = Machine::new(gpu.config()).with_patience(limit);
+        machine.gpu(|gpu| gpu.trace_to(trace));
+        HostGpu { machine }
+    }
+
+    /// The driver's platform, of this GPU.
+    pub(crate) fn platform(&self) -> Machine {
+        self.machine.clone()
+    }
+
+    /// The result that was written into a stream, with what the model has to say of how it was used.
+    pub(crate) fn done(&self, stream: &Stream) -> Result<Done, Failure> {
+        let result = JobResult::parse(&stream.0)
+            .map_err(|cause| Failure::refused(HostError::Result(cause)))?;
+        let diagnoses = self.machine.gpu(|gpu| {
+            let found = gpu.diagnoses();
+            let shown = found.iter().take(SHOWN_DIAGNOSES);
+            let mut diagnoses: Vec<String> = shown
+                .map(|diagnosis| format!("model: {diagnosis}"))
+                .collect();
+            let kept = found.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
+            match kept + gpu.dropped_diagnoses() {
+                0 => {}
+                more => diagnoses.push(format!("model: {more} more like these")),
+            }
+            diagnoses
+        });
+        Ok(Done { result, diagnoses })
+    }
 }
 
 /// Tells of bring-up on standard error: warnings always, steps to who wants to know all.
@@ -85,7 +115,9 @@ enum HostError {
     Result(#[source] ResultError),
 }
 
-struct Stream(Vec<u8>);
+/// A result stream in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Stream(Vec<u8>);
 
 impl Sink for Stream {
     type Error = Infallible;

@@ -1,29 +1,25 @@
 //! Images in QEMU: booted under the EL2 monitor, watched by the host's clock, and read out.
-//!
-//! The command lines and exit statuses are those of qemu-tests/README.md.
 
 use crate::images::console;
 use crate::images::image::{Builder, Image, Parts};
 use crate::input::board_tree;
 use crate::input::buffer_source::BindingName;
 use crate::input::gpu_choice::GpuChoice;
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::output::streams;
 use crate::output::whole_file;
-use crate::process::{End, Finished, run_attended, run_with_input};
 use crate::progress;
+use crate::runs::boot::{Boot, Booted, Start, boot, boot_shown, died};
 use crate::runs::dispatch::{Done, Talk};
 use crate::runs::screen::{Attendant, NO_LIMIT, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM, TREE};
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::tools::{self, Tool};
 use eitri_model::{Event, RECORD_BYTES, Sink};
 use miette::Diagnostic;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::ops::RangeInclusive;
+use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -43,198 +39,6 @@ pub(crate) enum BootError {
     },
     #[error("the image's result can't be read")]
     Result(#[source] ResultError),
-}
-
-/// What a machine begins with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Start<'a> {
-    /// A raw image, as a boot loader starts it: where its header says, at this exception level.
-    Image(&'a Path, Level),
-    /// The monitor, which starts a raw image at EL1. The tree is for an image of another board than QEMU's.
-    Monitor {
-        monitor: &'a Path,
-        image: &'a Path,
-        tree: Option<&'a Path>,
-    },
-    /// A raw image at an address, without anything that a boot loader does.
-    At(&'a Path, usize, Level),
-    /// Firmware at EL2 that has UEFI's services, with a folder as its file system.
-    Uefi { firmware: Tool, disk: &'a Path },
-    /// U-Boot at EL1, with files in memory, a folder that a TFTP server has, and the commands of a file typed at its prompt.
-    UBoot {
-        files: &'a [(&'a Path, usize)],
-        served: Option<&'a Path>,
-        typed: &'a Path,
-    },
-}
-
-/// The exception level that a machine begins at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
-    El1,
-    El2,
-    El3,
-}
-
-/// What a machine is booted with.
-pub(crate) struct Boot<'a> {
-    /// What it begins with.
-    pub(crate) start: Start<'a>,
-    /// Words of the semihosting command line after the first.
-    pub(crate) words: &'a [String],
-    /// Gets `console.log`, `monitor.log` and `qemu.log`.
-    pub(crate) folder: &'a Path,
-    /// Longest that QEMU may run.
-    pub(crate) limit: Duration,
-}
-
-/// How a machine ended.
-pub(crate) struct Booted {
-    pub(crate) end: End,
-    /// What the image sent over its console.
-    pub(crate) console: Vec<u8>,
-    /// What the monitor said.
-    pub(crate) monitor: String,
-    /// What QEMU itself said.
-    pub(crate) qemu: String,
-}
-
-impl Booted {
-    /// QEMU's exit status; `None` when it had to be stopped, or was killed.
-    pub(crate) fn status(&self) -> Option<i32> {
-        match self.end {
-            End::Exited(status) => status.code(),
-            End::TimedOut => None,
-        }
-    }
-}
-
-/// Boots a machine, and waits for its end.
-pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
-    let log = boot.folder.join("qemu.log");
-    let mut command = command(boot);
-    command.args(["-display", "none"]);
-    // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
-    command.args(["-icount", "shift=3,sleep=off"]);
-    let input = match boot.start {
-        Start::UBoot { typed, .. } => {
-            let typed = File::open(typed)
-                .map_err(|cause| Failure::missing(FileError::at("read", typed, cause)))?;
-            Stdio::from(typed)
-        }
-        _ => Stdio::null(),
-    };
-    let finished = run_with_input(&mut command, input, &log, boot.limit)?;
-    Ok(booted(boot, &finished))
-}
-
-/// Boots a machine with a display, and waits until it is no longer looked at.
-fn boot_shown(boot: &Boot<'_>, attendant: &mut Attendant<'_>) -> Result<Booted, Failure> {
-    let mut command = command(boot);
-    command.args(attendant.arguments());
-    // As above, but while the image waits for nothing the time is the host's, so that it is no busy wait.
-    command.args(["-icount", "shift=3"]);
-    let log = boot.folder.join("qemu.log");
-    let finished = run_attended(&mut command, &log, &mut |since| attendant.attend(since))?;
-    Ok(booted(boot, &finished))
-}
-
-/// Where the console of a machine goes: U-Boot's is QEMU's own output.
-fn console_of(boot: &Boot<'_>) -> PathBuf {
-    boot.folder.join(match boot.start {
-        Start::UBoot { .. } => "qemu.log",
-        _ => "console.log",
-    })
-}
-
-/// What a machine has left.
-fn booted(boot: &Boot<'_>, finished: &Finished) -> Booted {
-    let read = |path: PathBuf| std::fs::read(path).unwrap_or_default();
-    Booted {
-        end: finished.end,
-        console: read(console_of(boot)),
-        monitor: String::from_utf8_lossy(&read(boot.folder.join("monitor.log"))).into_owned(),
-        qemu: finished.output(),
-    }
-}
-
-/// The command that boots a machine, but for its display and its clock.
-fn command(boot: &Boot<'_>) -> Command {
-    let (console, monitor) = (console_of(boot), boot.folder.join("monitor.log"));
-    let level = match boot.start {
-        Start::Image(_, level) | Start::At(_, _, level) => level,
-        Start::Monitor { .. } | Start::Uefi { .. } => Level::El2,
-        Start::UBoot { .. } => Level::El1,
-    };
-    let machine = match level {
-        Level::El1 => "virt,gic-version=3",
-        Level::El2 => "virt,gic-version=3,virtualization=on",
-        Level::El3 => "virt,gic-version=3,secure=on",
-    };
-    let memory = format!("{}M", (MONITOR_RAM.end() - GUEST_RAM.base) >> 20);
-    let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();
-    for word in boot.words {
-        semihosting.push_str(&format!(",arg={}", doubled(word)));
-    }
-    let mut command = Command::new(Tool::Qemu.program());
-    command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
-    // The second is off until an image starts it.
-    command.args(["-smp", "2"]);
-    command.args(["-nodefaults", "-no-reboot"]);
-    match boot.start {
-        Start::UBoot { .. } => command.args(["-serial", "stdio"]),
-        _ => command.args(["-serial", &format!("file:{}", console.display())]),
-    };
-    let path = doubled(&monitor.display().to_string());
-    command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
-    command.args(["-semihosting-config", &semihosting]);
-    let loaded = |path: &Path, address: usize| {
-        let path = doubled(&path.display().to_string());
-        format!("loader,file={path},addr={address:#x},force-raw=on")
-    };
-    match boot.start {
-        Start::Image(path, _) => {
-            command.arg("-kernel").arg(path);
-        }
-        Start::Monitor {
-            monitor,
-            image,
-            tree,
-        } => {
-            command.arg("-kernel").arg(monitor);
-            command.args(["-device", &loaded(image, BOARD.memory.image.base)]);
-            if let Some(tree) = tree {
-                command.args(["-device", &loaded(tree, TREE.base)]);
-            }
-        }
-        Start::At(path, address, _) => {
-            command.args(["-device", &loaded(path, address)]);
-            command.args(["-device", &format!("loader,addr={address:#x},cpu-num=0")]);
-        }
-        Start::Uefi { firmware, disk } => {
-            command.args(["-bios", firmware.program()]);
-            let folder = doubled(&disk.display().to_string());
-            let drive = format!("file=fat:rw:{folder},format=raw,if=none,id=disk");
-            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
-        }
-        Start::UBoot { files, served, .. } => {
-            command.args(["-bios", Tool::UBoot.program()]);
-            if let Some(served) = served {
-                let folder = doubled(&served.display().to_string());
-                command.args(["-netdev", &format!("user,id=net,restrict=on,tftp={folder}")]);
-                command.args(["-device", "virtio-net-device,netdev=net"]);
-            }
-            for &(path, address) in files {
-                command.args(["-device", &loaded(path, address)]);
-            }
-        }
-    }
-    command
-}
-
-/// A value inside of one of QEMU's options: a comma would end it.
-pub(crate) fn doubled(value: &str) -> String {
-    value.replace(',', ",,")
 }
 
 /// The monitor and an image, ready to boot; both stay in a folder of their own until this is dropped.
@@ -265,6 +69,11 @@ impl Machine {
     /// Builds the monitor and the image that carries these scripts.
     pub(crate) fn with_suite(suite: &[u8]) -> Result<Machine, Failure> {
         Machine::with(|builder| builder.build_suite(None, suite))
+    }
+
+    /// Builds the monitor and the image that carries these drawings.
+    pub(crate) fn with_drawings(drawings: &[u8]) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_drawings(None, drawings))
     }
 
     /// Builds the monitor and the image that carries the driver's tests.
@@ -462,9 +271,40 @@ pub(crate) fn run_suite(
     gpu: GpuChoice,
     limit: Duration,
 ) -> Result<SuiteRan, Failure> {
+    let what = "running the scripts in QEMU";
+    let words = [format!("from={first}")];
+    run_numbered(machine, what, &words, gpu, limit)
+}
+
+/// Boots the image of a machine that carries drawings, for some of them, whose numbers begin at 1, with a folder that gets the result
+/// of each, by its number. `limit` is for all of them.
+pub(crate) fn run_drawings(
+    machine: &Machine,
+    results: &Path,
+    numbers: &RangeInclusive<usize>,
+    gpu: GpuChoice,
+    limit: Duration,
+) -> Result<SuiteRan, Failure> {
+    let what = "drawing in QEMU";
+    let words = [
+        format!("from={}", numbers.start()),
+        format!("to={}", numbers.end()),
+        format!("results={}", results.display()),
+    ];
+    run_numbered(machine, what, &words, gpu, limit)
+}
+
+/// Boots the image of a machine that carries several things, and begins with one of them.
+fn run_numbered(
+    machine: &Machine,
+    what: &str,
+    words: &[String],
+    gpu: GpuChoice,
+    limit: Duration,
+) -> Result<SuiteRan, Failure> {
     let booted = machine.boot(&OfMachine {
-        what: "running the scripts in QEMU",
-        words: &[format!("from={first}")],
+        what,
+        words,
         board: None,
         gpu,
         inside: limit + BRING_UP_LIMIT,
@@ -587,17 +427,5 @@ fn tell(path: &Path, sink: &mut dyn Sink) {
     let (records, _) = bytes.as_chunks::<RECORD_BYTES>();
     for (time, event) in records.iter().filter_map(Event::from_record) {
         sink.event(time, event);
-    }
-}
-
-/// How an image without a result ended, in words.
-fn died(booted: &Booted) -> String {
-    match booted.status() {
-        Some(101) => "the image panicked".to_owned(),
-        Some(102) => "the image took an exception that nothing handles".to_owned(),
-        Some(124) => "the image did not end in its time".to_owned(),
-        Some(125) => "the monitor failed".to_owned(),
-        Some(status) => format!("the image ended with status {status} and without a result"),
-        None => "the image did not end in its time, and QEMU was stopped".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use super::{Image, MAX_BYTES, Output, Place, Resource, ResourceKind};
 use crate::compare::Comparison;
 use crate::contents::{Contents, hex};
 use crate::element::Element;
-use crate::error::CaseError;
+use crate::error::{CaseError, FileError};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -85,10 +85,8 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     fn inconsistent(&self, what: String) -> CaseError {
-        CaseError::Inconsistent {
-            path: self.path.to_owned(),
-            what,
-        }
+        let path = self.path.to_owned();
+        FileError::Inconsistent { path, what }.into()
     }
 
     /// What can be said without reading more files.
@@ -250,9 +248,9 @@ fn typed(comparison: Comparison, format: Option<&str>) -> Comparison {
 }
 
 /// The bytes of a file that has at most `limit`.
-pub(super) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, CaseError> {
+pub(super) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     use std::io::Read;
-    let error = |cause| CaseError::Read {
+    let error = |cause| FileError::Read {
         path: path.to_owned(),
         cause,
     };

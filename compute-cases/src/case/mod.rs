@@ -4,7 +4,7 @@ mod file;
 
 use self::file::{CaseFile, FormatOnly, Reader, read_bounded};
 use crate::compare::{Comparison, Mismatch};
-use crate::error::{CaseError, Difference};
+use crate::error::{CaseError, Difference, FileError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -143,17 +143,16 @@ impl Case {
     /// Files that can't be read, text of another form, members that contradict each other.
     pub fn read(path: &Path) -> Result<Case, CaseError> {
         let text = read_bounded(path, MAX_FILE)?;
-        let json = |cause| CaseError::Json {
+        let json = |cause| FileError::Json {
             path: path.to_owned(),
             cause,
         };
         // The version first: another one may have another form.
         let format: FormatOnly = serde_json::from_slice(&text).map_err(json)?;
         if format.format != FORMAT {
-            return Err(CaseError::Format {
-                path: path.to_owned(),
-                format: format.format,
-            });
+            let path = path.to_owned();
+            let format = format.format;
+            return Err(FileError::Format { path, format }.into());
         }
         let file: CaseFile = serde_json::from_slice(&text).map_err(json)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -195,7 +194,7 @@ impl Case {
     /// # Errors
     /// When the file can't be read.
     pub fn module(&self, module: Module) -> Result<Vec<u8>, CaseError> {
-        read_bounded(self.module_path(module), MAX_FILE)
+        Ok(read_bounded(self.module_path(module), MAX_FILE)?)
     }
 
     /// The resource at a place.

@@ -4,7 +4,7 @@ use super::{Aspect, Image, SceneFile};
 use crate::error::SceneError;
 use crate::expectation::{Comparison, Expectation, Expected, Rule, Target};
 use crate::format::ImageFormat;
-use eitri_compute_cases::{Contents, hex};
+use eitri_compute_cases::{Contents, FileError, hex};
 use serde::Deserialize;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct ExpectEntry {
     level: u32,
     #[serde(default)]
     layer: u32,
-    #[serde(default = "super::resources::one")]
+    #[serde(default = "super::one")]
     layers: u32,
     buffer: Option<String>,
     #[serde(default)]
@@ -129,15 +129,13 @@ impl Reader<'_> {
     }
 
     pub(super) fn inconsistent(&self, what: String) -> SceneError {
-        SceneError::Inconsistent {
-            path: self.path.to_owned(),
-            what,
-        }
+        let path = self.path.to_owned();
+        FileError::Inconsistent { path, what }.into()
     }
 
     /// The bytes of a file of any name.
     pub(super) fn file(&self, path: &Path) -> Result<Vec<u8>, SceneError> {
-        let unreadable = |cause| SceneError::Read {
+        let unreadable = |cause| FileError::Read {
             path: path.to_owned(),
             cause,
         };
@@ -148,7 +146,7 @@ impl Reader<'_> {
             .map_err(unreadable)?;
         if bytes.len() as u64 > MAX_BYTES {
             let text = format!("it has more than {MAX_BYTES} bytes");
-            return Err(unreadable(std::io::Error::other(text)));
+            return Err(unreadable(std::io::Error::other(text)).into());
         }
         Ok(bytes)
     }

@@ -8,6 +8,7 @@ mod resources;
 mod step;
 mod tagged;
 
+pub use eitri_drawing::state::*;
 pub use pass::*;
 pub use pipeline::*;
 pub use resources::*;
@@ -16,6 +17,7 @@ pub use step::*;
 use crate::error::SceneError;
 use crate::expectation::Expectation;
 use contents::{ExpectEntry, Reader};
+use eitri_compute_cases::FileError;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -98,16 +100,15 @@ impl Scene {
     pub fn read(path: &Path) -> Result<Scene, SceneError> {
         let reader = Reader::new(path);
         let text = reader.file(path)?;
-        let json = |cause| SceneError::Json {
+        let json = |cause| FileError::Json {
             path: path.to_owned(),
             cause,
         };
         let header: Header = serde_json::from_slice(&text).map_err(json)?;
         if header.format != FORMAT {
-            return Err(SceneError::Format {
-                path: path.to_owned(),
-                format: header.format,
-            });
+            let path = path.to_owned();
+            let format = header.format;
+            return Err(FileError::Format { path, format }.into());
         }
         let file: SceneFile = serde_json::from_slice(&text).map_err(json)?;
         check::check(&file).map_err(|what| reader.inconsistent(what))?;

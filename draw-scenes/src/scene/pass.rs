@@ -2,44 +2,13 @@
 //!
 //! Facts: shared/scenes/README.md ("Steps", "In `draws`").
 
-use super::resources::{Aspect, Color, one};
 use super::step::QueryStep;
 use super::tagged::Tagged;
 use eitri_compute_cases::hex;
+use eitri_drawing::state::{
+    Aspect, Color, IndexType, LoadOp, Rect, ResolveMode, StoreOp, Viewport, one,
+};
 use serde::{Deserialize, Deserializer};
-
-/// What an attachment holds when its pass begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are Vulkan's")]
-pub enum LoadOp {
-    #[default]
-    Load,
-    Clear,
-    DontCare,
-}
-
-/// What becomes of an attachment when its pass ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are Vulkan's")]
-pub enum StoreOp {
-    #[default]
-    Store,
-    DontCare,
-}
-
-/// How samples become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are Vulkan's")]
-pub enum ResolveMode {
-    SampleZero,
-    #[default]
-    Average,
-    Min,
-    Max,
-}
 
 /// An attachment of a pass.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -64,62 +33,6 @@ pub struct Attachment {
     /// How samples become one.
     #[serde(default)]
     pub resolve_mode: ResolveMode,
-}
-
-/// A rectangle: x, y, width, height.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "(i32, i32, u32, u32)")]
-pub struct Rect {
-    /// Pixels from the left.
-    pub x: i32,
-    /// Pixels from the top.
-    pub y: i32,
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
-}
-
-impl From<(i32, i32, u32, u32)> for Rect {
-    fn from((x, y, width, height): (i32, i32, u32, u32)) -> Rect {
-        Rect {
-            x,
-            y,
-            width,
-            height,
-        }
-    }
-}
-
-/// A viewport: x, y, width, height, least and greatest depth.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(from = "[f32; 6]")]
-pub struct Viewport {
-    /// Pixels from the left.
-    pub x: f32,
-    /// Pixels from the top.
-    pub y: f32,
-    /// Pixels; negative: mirrored.
-    pub width: f32,
-    /// Pixels; negative: mirrored.
-    pub height: f32,
-    /// The depth of z = 0.
-    pub min_depth: f32,
-    /// The depth of z = 1.
-    pub max_depth: f32,
-}
-
-impl From<[f32; 6]> for Viewport {
-    fn from([x, y, width, height, min_depth, max_depth]: [f32; 6]) -> Viewport {
-        Viewport {
-            x,
-            y,
-            width,
-            height,
-            min_depth,
-            max_depth,
-        }
-    }
 }
 
 /// A render pass.
@@ -199,16 +112,6 @@ impl<'de> Deserialize<'de> for PassStep {
             _ => return tagged.unknown(),
         })
     }
-}
-
-/// The type of indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are Vulkan's")]
-pub enum IndexType {
-    U8,
-    U16,
-    U32,
 }
 
 /// A buffer of indices.

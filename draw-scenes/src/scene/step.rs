@@ -4,9 +4,11 @@
 //! Facts: shared/scenes/README.md ("Steps").
 
 use super::pass::{Pass, Subpasses};
-use super::resources::{Aspect, Color, Filter, one};
 use super::tagged::Tagged;
 use eitri_compute_cases::hex;
+use eitri_drawing::state::{
+    Aspect, BlitRegion, BufferImageRegion, Color, Filter, ImageRegion, one,
+};
 use serde::{Deserialize, Deserializer};
 
 /// A step.
@@ -153,38 +155,6 @@ pub struct CopyBufferImage {
     pub regions: Vec<BufferImageRegion>,
 }
 
-/// Texels of a level in a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BufferImageRegion {
-    /// The first byte in the buffer.
-    #[serde(default)]
-    pub buffer_offset: u64,
-    /// Texels of a row in the buffer; 0: the region's.
-    #[serde(default)]
-    pub row_length: u32,
-    /// Rows of a slice in the buffer; 0: the region's.
-    #[serde(default)]
-    pub image_height: u32,
-    /// The part of the texels.
-    #[serde(default)]
-    pub aspect: Aspect,
-    /// The level.
-    #[serde(default)]
-    pub level: u32,
-    /// The first layer.
-    #[serde(default)]
-    pub layer: u32,
-    /// Layers.
-    #[serde(default = "one")]
-    pub layers: u32,
-    /// The first texel.
-    #[serde(default)]
-    pub offset: [i32; 3],
-    /// Texels; by default the level.
-    pub extent: Option<[u32; 3]>,
-}
-
 /// Texels between images: copied, or resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,48 +165,6 @@ pub struct CopyImage {
     pub dst: String,
     /// What is copied.
     pub regions: Vec<ImageRegion>,
-}
-
-/// Texels of one image that go to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ImageRegion {
-    /// Where they come from.
-    #[serde(default)]
-    pub src: Subresource,
-    /// Where they go.
-    #[serde(default)]
-    pub dst: Subresource,
-    /// Texels.
-    pub extent: [u32; 3],
-}
-
-/// A place in an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Subresource {
-    /// The part of the texels.
-    pub aspect: Aspect,
-    /// The level.
-    pub level: u32,
-    /// The first layer.
-    pub layer: u32,
-    /// Layers.
-    pub layers: u32,
-    /// The first texel.
-    pub offset: [i32; 3],
-}
-
-impl Default for Subresource {
-    fn default() -> Subresource {
-        Subresource {
-            aspect: Aspect::Color,
-            level: 0,
-            layer: 0,
-            layers: 1,
-            offset: [0; 3],
-        }
-    }
 }
 
 /// Texels between images, scaled.
@@ -252,37 +180,6 @@ pub struct Blit {
     pub filter: Filter,
     /// What is copied.
     pub regions: Vec<BlitRegion>,
-}
-
-/// A box of one image that fills a box of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the names are Vulkan's")]
-pub struct BlitRegion {
-    pub src: BlitBox,
-    pub dst: BlitBox,
-}
-
-/// Two corners; the second may lie before the first, which mirrors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlitBox {
-    /// The part of the texels.
-    #[serde(default)]
-    pub aspect: Aspect,
-    /// The level.
-    #[serde(default)]
-    pub level: u32,
-    /// The first layer.
-    #[serde(default)]
-    pub layer: u32,
-    /// Layers.
-    #[serde(default = "one")]
-    pub layers: u32,
-    /// The first corner.
-    pub from: [i32; 3],
-    /// The corner opposite.
-    pub to: [i32; 3],
 }
 
 /// Levels and layers of a colour image that are cleared.

@@ -87,16 +87,18 @@ impl Display {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return Err(DisplayError::Taken);
         }
-        match kernel.board.display {
-            Described::Ramfb { fw_cfg } => {
+        let left = kernel.tree.ok_or(DisplayError::NoTree);
+        // SAFETY: it is the tree that the loader has handed over for this board; `TAKEN` makes this the only owner.
+        let left = left.and_then(|tree| unsafe { simple_framebuffer::open(tree, kernel.board) });
+        match (left, kernel.board.display) {
+            (
+                Err(DisplayError::NoTree | DisplayError::Tree(FramebufferError::None)),
+                Described::Ramfb { fw_cfg },
+            ) => {
                 // SAFETY: the board says that the device is there; `TAKEN` makes this the only user of it.
                 unsafe { ramfb::open(fw_cfg) }
             }
-            Described::OfLoader => {
-                let tree = kernel.tree.ok_or(DisplayError::NoTree)?;
-                // SAFETY: it is the tree that the loader has handed over for this board; `TAKEN` makes this the only owner.
-                unsafe { simple_framebuffer::open(tree, kernel.board) }
-            }
+            (left, _) => left,
         }
     }
 

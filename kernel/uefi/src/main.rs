@@ -2,7 +2,8 @@
 //!
 //! It asks the firmware for the memory that the board's image uses, and does not go on where something else is there: the
 //! firmware's own map is the truth about a board whose reserved memory changes from release to release. The image gets a
-//! device tree with that map and with the application's command line (`/chosen/bootargs`). MMU and caches stay on; the image
+//! device tree with that map, with the application's command line (`/chosen/bootargs`), and with the screen that the firmware has set
+//! up (`simple-framebuffer`). MMU and caches stay on; the image
 //! turns them off (`kernel/src/entry.rs`).
 //!
 //! Facts: hardware/boards.md 2.4 item 4; hardware/boards-others.md 1.1.
@@ -17,11 +18,13 @@ mod hand_over;
 #[cfg(target_os = "uefi")]
 mod memory;
 #[cfg(target_os = "uefi")]
+mod screen;
+#[cfg(target_os = "uefi")]
 mod tree;
 
 #[cfg(target_os = "uefi")]
 mod application {
-    use crate::{hand_over, memory, tree};
+    use crate::{hand_over, memory, screen, tree};
     use alloc::string::{String, ToString};
     use eitri_boards::Board;
     use uefi::proto::loaded_image::LoadedImage;
@@ -58,7 +61,7 @@ mod application {
         println!("eitri: image for {}", BOARD.title);
         let placed = memory::place(BOARD, IMAGE);
         let start = placed.and_then(|at| {
-            let tree = tree::build(BOARD, &command_line())?;
+            let tree = tree::build(BOARD, &command_line(), screen::find())?;
             Ok((at, tree))
         });
         match start {

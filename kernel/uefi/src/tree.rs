@@ -1,5 +1,6 @@
-//! Tree: the firmware's memory map and the command line as the device tree that an image expects.
+//! Tree: the firmware's memory map, its screen and the command line as the device tree that an image expects.
 
+use crate::screen::Screen;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,13 +24,17 @@ const USABLE: [MemoryType; 5] = [
 ///
 /// # Errors
 /// When there is no memory for it.
-pub(crate) fn build(board: &Board, arguments: &str) -> Result<usize, String> {
+pub(crate) fn build(
+    board: &Board,
+    arguments: &str,
+    screen: Option<Screen>,
+) -> Result<usize, String> {
     let pages = MOST_BYTES / PAGE_SIZE;
     let place = boot::allocate_pages(AllocateType::AnyPages, MemoryType::LOADER_DATA, pages);
     let place =
         place.map_err(|error| format!("no memory for a device tree: {}", error.status()))?;
     let ranges = usable().map_err(|error| format!("no memory map: {}", error.status()))?;
-    let tree = model(board, arguments, &ranges);
+    let tree = model(board, arguments, &ranges, screen);
     let tree = tree.map_err(|error| format!("the device tree can't be made: {error}"))?;
     let bytes = tree.to_dtb();
     if bytes.len() > MOST_BYTES {
@@ -57,7 +62,12 @@ fn usable() -> uefi::Result<Vec<(u64, u64)>> {
     Ok(ranges)
 }
 
-fn model(board: &Board, arguments: &str, ranges: &[(u64, u64)]) -> Result<DeviceTree, ModelError> {
+fn model(
+    board: &Board,
+    arguments: &str,
+    ranges: &[(u64, u64)],
+    screen: Option<Screen>,
+) -> Result<DeviceTree, ModelError> {
     let text = |name: &str, text: &str| {
         let bytes: Vec<u8> = text.bytes().chain([0]).collect();
         DeviceTreeProperty::new(name.to_string(), bytes.as_slice())
@@ -72,15 +82,29 @@ fn model(board: &Board, arguments: &str, ranges: &[(u64, u64)]) -> Result<Device
     if let Some(name) = board.compatible.first() {
         tree.root.add_property(text("compatible", name)?);
     }
+    let halves = |base: u64, bytes: u64| [base, bytes].map(|it| [(it >> 32) as u32, it as u32]);
     for (base, bytes) in ranges {
-        let halves = [*base, *bytes].map(|word| [(word >> 32) as u32, word as u32]);
         let mut node = DeviceTreeNode::new(format!("memory@{base:x}"))?;
         node.add_property(text("device_type", "memory")?);
-        node.add_property(words("reg", halves.as_flattened())?);
+        node.add_property(words("reg", halves(*base, *bytes).as_flattened())?);
         tree.root.add_child(node);
     }
     let mut chosen = DeviceTreeNode::new("chosen")?;
     chosen.add_property(text("bootargs", arguments)?);
+    if let Some(screen) = screen {
+        let base = screen.base;
+        let mut node = DeviceTreeNode::new(format!("framebuffer@{base:x}"))?;
+        node.add_property(text("compatible", "simple-framebuffer")?);
+        let place = halves(base, screen.bytes);
+        node.add_property(words("reg", place.as_flattened())?);
+        node.add_property(words("width", &[screen.width])?);
+        node.add_property(words("height", &[screen.height])?);
+        node.add_property(words("stride", &[screen.stride])?);
+        node.add_property(text("format", screen.format)?);
+        chosen.add_property(words("#address-cells", &[2])?);
+        chosen.add_property(words("#size-cells", &[2])?);
+        chosen.add_child(node);
+    }
     tree.root.add_child(chosen);
     Ok(tree)
 }

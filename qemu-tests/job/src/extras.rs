@@ -1,7 +1,7 @@
 //! What is wanted of a job besides its buffers: a core dump, taken before the driver answers what went wrong.
 
 use crate::job::CoreDump;
-use crate::run::StepWriter;
+use crate::session::StepWriter;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) fn wait_and_dump<P: Platform>(
     fence: Fence,
     limit: Duration,
     when: CoreDump,
-    steps: &mut StepWriter<'_, '_, '_>,
+    steps: &mut StepWriter<'_>,
 ) -> Status {
     match device.wait_or_fault(fence, limit) {
         None => {
@@ -44,7 +44,7 @@ pub(crate) fn wait_and_dump<P: Platform>(
 fn dump<P: Platform>(
     device: &mut Device<'_, '_, P>,
     overdue: Option<Fence>,
-    steps: &mut StepWriter<'_, '_, '_>,
+    steps: &mut StepWriter<'_>,
 ) {
     let mut room = alloc::vec![Region::default(); REGIONS];
     let mut gathered = Gathered {
@@ -67,12 +67,12 @@ fn dump<P: Platform>(
 }
 
 /// A dump on its way into the stream.
-struct Gathered<'w, 'r, 's, 'p> {
-    steps: &'w mut StepWriter<'r, 's, 'p>,
+struct Gathered<'w, 'p> {
+    steps: &'w mut StepWriter<'p>,
     bytes: Vec<u8>,
 }
 
-impl Gathered<'_, '_, '_, '_> {
+impl Gathered<'_, '_> {
     fn flush(&mut self) {
         let bytes = &self.bytes;
         if !bytes.is_empty() {
@@ -82,7 +82,7 @@ impl Gathered<'_, '_, '_, '_> {
     }
 }
 
-impl eitri_dump::Sink for Gathered<'_, '_, '_, '_> {
+impl eitri_dump::Sink for Gathered<'_, '_> {
     /// What the stream refuses is kept there.
     type Error = Infallible;
 

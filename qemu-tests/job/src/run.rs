@@ -4,104 +4,44 @@
 
 use crate::bundle::Bundle;
 use crate::content::Content;
-use crate::extras;
-use crate::job::{CoreDump, Job, Part, Resource};
-use crate::result::{FailureKind, Sink, Writer};
-use alloc::string::{String, ToString};
+use crate::job::{Job, Part, Resource, Wants};
+use crate::result::Sink;
+use crate::session::{
+    Ended, Failure, Saved, Session, Verdict, Work, WorkError, run_unread, run_work,
+};
+use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
-use eitri_program::{Program, ProgramError};
+use eitri_program::Program;
 use eitri_runtime::{
-    BringUpError, Buffer, Cause, Counts, Device, Done, Error, ErrorKind, Fence, Image, ImageInfo,
-    ImagePart, JobFault, Options, Platform, QueueConfig, Reporter, Space, Status, Step, Storage,
-    StreamStatus, Warning,
+    Buffer, Device, Error, Image, ImageInfo, ImagePart, Platform, QueueConfig, Reporter, Space,
 };
 
 /// Bytes of a buffer that are read back at once.
 const CHUNK: usize = 4096;
 
-/// A job has one queue, and at most as many buffers and sets as this.
-type JobStorage<'d> = Storage<'d, 1, 4, 256>;
+/// A job has at most as many buffers and sets as this.
+const OBJECTS: usize = 256;
 
-/// How a job ended; the result stream says the same, with the words for a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every buffer that was to be saved is in the stream.
-    Good,
-    /// The stream says why not.
-    Failed(FailureKind),
+/// A dispatch as work.
+struct Dispatch<'j, 'd> {
+    job: &'j Job<'d>,
 }
 
-/// How a job ended, with what it saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// How.
-    pub verdict: Verdict,
-    /// Contents of the resources that were to be saved; none if it failed.
-    pub saved: Vec<Saved>,
-}
-
-/// Why a job did not run to its end.
-#[derive(Debug, thiserror::Error)]
-enum JobError {
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    #[error(transparent)]
-    BringUp(#[from] BringUpError),
-    #[error("resource {set}:{binding}: {error}")]
-    Allocation {
-        set: u32,
-        binding: u32,
-        error: Error,
-    },
-    #[error("resource {set}:{binding} sees the memory of one that has none")]
-    NoMemory { set: u32, binding: u32 },
-    #[error(transparent)]
-    Runtime(#[from] Error),
-    #[error(
-        "the counters' ring was too small: the firmware took samples by itself, and some were lost"
-    )]
-    CountersLost,
-    #[error("{fence} did not finish within {limit:?}\n{}\n  help: does the shader end?", Told(*status))]
-    Limit {
-        fence: Fence,
-        limit: Duration,
-        status: Option<StreamStatus>,
-    },
-}
-
-/// What the stream was doing, if that is known.
-struct Told(Option<StreamStatus>);
-
-impl core::fmt::Display for Told {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.0 {
-            Some(status) => write!(f, "{status}"),
-            None => f.write_str("  it is not on a slot of the firmware"),
-        }
+impl<'d> Work<'d> for Dispatch<'_, 'd> {
+    fn firmware(&self) -> &'d [u8] {
+        self.job.firmware
     }
-}
 
-impl JobError {
-    fn kind(&self) -> FailureKind {
-        match self {
-            JobError::Program(_)
-            | JobError::Allocation { .. }
-            | JobError::NoMemory { .. }
-            | JobError::Limit { .. } => FailureKind::Refused,
-            // A shader that reaches outside of its buffers.
-            JobError::Runtime(Error::Job(JobFault {
-                cause: Cause::Mmu(_) | Cause::Exception(_),
-                ..
-            })) => FailureKind::Refused,
-            JobError::Runtime(error) => match error.kind() {
-                ErrorKind::Refused | ErrorKind::OutOfMemory | ErrorKind::OutOfStorage => {
-                    FailureKind::Refused
-                }
-                _ => FailureKind::Device,
-            },
-            JobError::BringUp(_) | JobError::CountersLost => FailureKind::Device,
-        }
+    fn wants(&self) -> Wants {
+        self.job.wants
+    }
+
+    fn run<P: Platform>(
+        &self,
+        session: &mut Session<'_, '_, 'd, '_, P>,
+    ) -> Result<Vec<Saved>, WorkError> {
+        dispatch(session, self.job)
     }
 }
 
@@ -128,51 +68,6 @@ pub fn run_and_keep<P: Platform, S: Sink>(
     reporter: &mut impl Reporter,
     sink: &mut S,
 ) -> Result<Ended, S::Error> {
-    let mut lost = None;
-    let mut put = |bytes: &[u8]| match sink.put(bytes) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            lost.get_or_insert(error);
-            Err(Void)
-        }
-    };
-    let ended = run_into(platform, bundle, reporter, &mut Stream(&mut put));
-    match (ended, lost) {
-        (_, Some(error)) => Err(error),
-        (Ok(ended), None) => Ok(ended),
-        // Nothing else makes it void.
-        (Err(Void), None) => Ok(Ended {
-            verdict: Verdict::Failed(FailureKind::Device),
-            saved: Vec::new(),
-        }),
-    }
-}
-
-/// Where the stream goes, whatever that is: all jobs on a platform are the same code.
-pub(crate) struct Stream<'p>(&'p mut dyn FnMut(&[u8]) -> Result<(), Void>);
-
-/// The stream is void.
-pub(crate) struct Void;
-
-impl Sink for Stream<'_> {
-    type Error = Void;
-
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Void> {
-        (self.0)(bytes)
-    }
-}
-
-fn run_into<P: Platform>(
-    platform: P,
-    bundle: &Bundle<'_>,
-    reporter: &mut dyn Reporter,
-    stream: &mut Stream<'_>,
-) -> Result<Ended, Void> {
-    let mut steps = StepWriter {
-        writer: Writer::start(stream)?,
-        reporter,
-        lost: None,
-    };
     let resources: Vec<Resource<'_>> = bundle.resources().collect();
     let job = Job {
         program: bundle.program(),
@@ -183,41 +78,9 @@ fn run_into<P: Platform>(
         wants: bundle.wants(),
         resources: &resources,
     };
-    let (_, outcome) = bring_up_and_dispatch(platform, &job, &mut steps);
-    if let Some(error) = steps.lost {
-        return Err(error);
-    }
-    let mut writer = steps.writer;
-    let ended = match outcome {
-        Ok(saved) => {
-            for buffer in &saved {
-                writer.buffer(buffer.place, buffer.bytes.len())?;
-                writer.data(&buffer.bytes)?;
-            }
-            Ended {
-                verdict: Verdict::Good,
-                saved,
-            }
-        }
-        Err(error) => {
-            writer.failure(error.kind(), format_args!("{error}"))?;
-            Ended {
-                verdict: Verdict::Failed(error.kind()),
-                saved: Vec::new(),
-            }
-        }
-    };
-    writer.finish()?;
-    Ok(ended)
-}
-
-/// Why a job failed, for whoever ran it in its own memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Whose fault it is.
-    pub kind: FailureKind,
-    /// What a person should read.
-    pub text: String,
+    let work = Dispatch { job: &job };
+    let (_, ended) = run_work::<P, S, OBJECTS>(platform, &work, reporter, sink);
+    ended
 }
 
 /// Runs a job on `platform`, which is given back for the next one. What else the job wants is not kept.
@@ -226,34 +89,7 @@ pub fn run_here<P: Platform>(
     job: &Job<'_>,
     reporter: &mut impl Reporter,
 ) -> (P, Result<Vec<Saved>, Failure>) {
-    // Nobody reads this stream.
-    let mut put = |_: &[u8]| Ok(());
-    let mut stream = Stream(&mut put);
-    let Ok(writer) = Writer::start(&mut stream) else {
-        let text = "a stream that nobody reads is void".to_string();
-        let kind = FailureKind::Device;
-        return (platform, Err(Failure { kind, text }));
-    };
-    let mut steps = StepWriter {
-        writer,
-        reporter,
-        lost: None,
-    };
-    let (platform, outcome) = bring_up_and_dispatch(platform, job, &mut steps);
-    let outcome = outcome.map_err(|error| Failure {
-        kind: error.kind(),
-        text: error.to_string(),
-    });
-    (platform, outcome)
-}
-
-/// The content of a buffer or image after the dispatch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
-    /// Set, binding, element.
-    pub place: (u32, u32, u32),
-    /// All of its memory.
-    pub bytes: Vec<u8>,
+    run_unread::<P, OBJECTS>(platform, &Dispatch { job }, reporter)
 }
 
 /// A resource on the GPU.
@@ -264,42 +100,16 @@ enum Made {
     Sampler,
 }
 
-fn bring_up_and_dispatch<P: Platform>(
-    platform: P,
-    job: &Job<'_>,
-    steps: &mut StepWriter<'_, '_, '_>,
-) -> (P, Result<Vec<Saved>, JobError>) {
-    let program = match Program::parse(job.program) {
-        Ok(program) => program,
-        Err(error) => return (platform, Err(error.into())),
-    };
-    let mut storage = alloc::boxed::Box::new(JobStorage::new());
-    let options = Options::default();
-    let mut device = match Device::bring_up(platform, job.firmware, &mut *storage, options, steps) {
-        Ok(device) => device,
-        Err(failed) => return (failed.platform, Err(failed.error.into())),
-    };
-    let saved = dispatch(&mut device, &program, job, steps);
-    // The power goes off whatever became of the job; its failure is the one to tell.
-    match device.shutdown(steps) {
-        Ok(platform) => (platform, saved),
-        Err(failed) => (
-            failed.platform,
-            saved.and_then(|_| Err(failed.error.into())),
-        ),
-    }
-}
-
 /// Runs the job; what it made goes with the device.
 fn dispatch<'d, P: Platform>(
-    device: &mut Device<'_, 'd, P>,
-    program: &Program<'d>,
-    job: &Job<'_>,
-    steps: &mut StepWriter<'_, '_, '_>,
-) -> Result<Vec<Saved>, JobError> {
+    session: &mut Session<'_, '_, 'd, '_, P>,
+    job: &Job<'d>,
+) -> Result<Vec<Saved>, WorkError> {
+    let program = Program::parse(job.program)?;
+    let device = &mut *session.device;
     let queue = device.create_queue(QueueConfig::default())?;
     let space = device.space(queue)?;
-    let pipeline = device.create_pipeline(space, program)?;
+    let pipeline = device.create_pipeline(space, &program)?;
     let mut sets = Vec::new();
     let mut resources: Vec<(&Resource<'_>, Made)> = Vec::new();
     for (number, content) in (0_u32..).zip(job.resources) {
@@ -307,9 +117,11 @@ fn dispatch<'d, P: Platform>(
             Part::Of { resource, .. } if resource != number => {
                 let shared = usize::try_from(resource).ok();
                 let shared = shared.and_then(|shared| resources.get(shared));
-                let (_, made) = shared.ok_or(JobError::NoMemory {
-                    set: content.set,
-                    binding: content.binding,
+                let (_, made) = shared.ok_or_else(|| {
+                    let (set, binding) = (content.set, content.binding);
+                    WorkError::Refused(format!(
+                        "resource {set}:{binding} sees the memory of one that has none"
+                    ))
                 })?;
                 *made
             }
@@ -337,48 +149,13 @@ fn dispatch<'d, P: Platform>(
         recorder.dispatch(job.groups)?;
         Ok(())
     })?;
-    let wants = job.wants;
-    if wants.counters {
-        device.start_counters()?;
-    }
-    let fence = device.submit(queue, commands)?;
-    let limit = Duration::from_millis(job.limit_ms.into());
-    let status = match wants.dump {
-        CoreDump::Never => device.wait(fence, limit),
-        when => extras::wait_and_dump(device, fence, limit, when, steps),
-    };
-    match status {
-        Status::Done => {}
-        // What took the device down says more than that the job went with it.
-        Status::Failed(fault) => match device.last_loss() {
-            Some(lost) if fault.cause == Cause::LostWithGpu => {
-                return Err(Error::from(*lost).into());
-            }
-            _ => return Err(Error::from(fault).into()),
-        },
-        Status::Pending | Status::Unknown => {
-            let status = device.explain(fence);
-            return Err(JobError::Limit {
-                fence,
-                limit,
-                status,
-            });
-        }
-    }
-    if wants.counters {
-        let mut counts = Counts::new(device.properties().arch);
-        device.sample_counters(&mut counts)?;
-        if counts.lost() {
-            return Err(JobError::CountersLost);
-        }
-        steps.write(|writer| {
-            let mut all = counts.iter();
-            all.try_for_each(|(counter, value)| writer.counter(counter.name, value))
-        });
-    }
+    session.start_counters()?;
+    let fence = session.device.submit(queue, commands)?;
+    session.wait(fence, Duration::from_millis(job.limit_ms.into()))?;
+    session.put_counters()?;
     let wanted = resources.iter().filter(|(content, _)| content.save);
     let saved = wanted.map(|(content, made)| {
-        let bytes = read(device, content, *made)?;
+        let bytes = read(session.device, content, *made)?;
         Ok(Saved {
             place: (content.set, content.binding, content.element),
             bytes,
@@ -392,13 +169,9 @@ fn create<P: Platform>(
     device: &mut Device<'_, '_, P>,
     space: Space,
     content: &Resource<'_>,
-) -> Result<Made, JobError> {
+) -> Result<Made, WorkError> {
     let Resource { set, binding, .. } = *content;
-    let named = |error| JobError::Allocation {
-        set,
-        binding,
-        error,
-    };
+    let named = |error: Error| WorkError::Refused(format!("resource {set}:{binding}: {error}"));
     match content.content {
         Content::Buffer | Content::Texels(_) => {
             let buffer = device
@@ -492,44 +265,4 @@ fn read<P: Platform>(
         Made::Sampler => {}
     }
     Ok(bytes)
-}
-
-/// Hands steps on, and writes them into the stream.
-pub(crate) struct StepWriter<'r, 's, 'p> {
-    writer: Writer<'s, Stream<'p>>,
-    reporter: &'r mut dyn Reporter,
-    /// Whether the stream is void.
-    lost: Option<Void>,
-}
-
-impl<'s, 'p> StepWriter<'_, 's, 'p> {
-    /// Writes into the stream, unless it is void.
-    pub(crate) fn write(
-        &mut self,
-        write: impl FnOnce(&mut Writer<'s, Stream<'p>>) -> Result<(), Void>,
-    ) {
-        if self.lost.is_none()
-            && let Err(error) = write(&mut self.writer)
-        {
-            self.lost = Some(error);
-        }
-    }
-}
-
-impl Reporter for StepWriter<'_, '_, '_> {
-    fn begin(&mut self, step: Step) {
-        self.reporter.begin(step);
-    }
-
-    fn done(&mut self, done: &Done<'_>) {
-        self.reporter.done(done);
-        let name = alloc::format!("{}", done.step);
-        let found = alloc::format!("{}", done.found);
-        let took = u64::try_from(done.took.as_micros()).unwrap_or(u64::MAX);
-        self.write(|writer| writer.step(&name, &found, took));
-    }
-
-    fn warn(&mut self, warning: &Warning) {
-        self.reporter.warn(warning);
-    }
 }

@@ -70,7 +70,7 @@ pub(super) fn eval(op: ImageOp, args: &[u64], bound: &mut Bound) -> Option<Vec<u
             }
             sizes
         }
-        ImageAction::Sample(_) | ImageAction::Gather(_) => return None,
+        ImageAction::Sample(_) | ImageAction::Gather(_) | ImageAction::QueryLod => return None,
     })
 }
 
@@ -104,7 +104,8 @@ fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u
     let (at, args) = args.split_at(count);
     let (layer, args) = args.split_at(shape.arrayed.into());
     let (reference, args) = args.split_at(op.compare.into());
-    let (level, offsets) = args.split_at(op.level_operands());
+    let (level, args) = args.split_at(op.level_operands());
+    let (_least, offsets) = args.split_at(op.min_lod.into());
     let mut wanted = Wanted {
         axes: shape.dim.sizes(),
         cube: shape.dim == Dim::Cube,
@@ -124,6 +125,8 @@ fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u
             wanted.level = match lod {
                 Lod::Zero => 0.0,
                 Lod::Level => float(level[0]),
+                // `verify` allows them in fragment shaders only.
+                Lod::Implicit | Lod::Bias => 0.0,
                 Lod::Gradients => {
                     let longest = |derivatives: &[u32]| {
                         let sizes = image.sizes(0);

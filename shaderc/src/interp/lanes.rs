@@ -59,6 +59,8 @@ pub(super) fn eval(
             LaneOp::First => mask.lanes().next().map_or(0, |first| read(0, first)),
             LaneOp::Shuffle => of(read(1, lane)),
             LaneOp::ShuffleXor => of(lane as u64 ^ read(1, lane)),
+            LaneOp::QuadSwapX => of(lane as u64 ^ 1),
+            LaneOp::QuadSwapY => of(lane as u64 ^ 2),
         };
         (lane, bits)
     });

@@ -164,8 +164,8 @@ impl<'f> Machine<'f> {
         }
     }
 
-    pub(super) fn uniform(&self, uniform: Uniform) -> u32 {
-        match uniform {
+    pub(super) fn uniform(&self, uniform: Uniform) -> Option<u32> {
+        Some(match uniform {
             Uniform::PushConstant(offset) => {
                 let bytes = self.dispatch.push_constants.iter().skip(offset as usize);
                 let shifts = [0, 8, 16, 24].into_iter();
@@ -178,7 +178,11 @@ impl<'f> Machine<'f> {
                 let resource = u64::from(binding.0) << 32 | u64::from(element);
                 self.bound.load(resource, offset.into(), 4).unwrap_or(0) as u32
             }
-        }
+            Uniform::BaseVertex
+            | Uniform::BaseInstance
+            | Uniform::ViewportScale(_)
+            | Uniform::ViewportOffset(_) => return None,
+        })
     }
 
     fn workgroup(&mut self, workgroup: [u32; 3]) -> Result<(), Trap> {

@@ -61,15 +61,24 @@ impl Machine<'_> {
             Op::SysVal(sys_val) => {
                 let number = lane as u32;
                 let lane = &warp.lanes[lane];
-                let word = match sys_val {
+                let word: u32 = match sys_val {
                     SysVal::LaneId => number,
                     SysVal::LocalId(axis) => lane.local_id[axis.index()],
                     SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
                     SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],
+                    _ => return Err(Trap::Stage(self.function.show_inst(inst))),
                 };
                 word.into()
             }
-            Op::Uniform(uniform) => self.uniform(uniform).into(),
+            Op::Uniform(uniform) => match self.uniform(uniform) {
+                Some(word) => word.into(),
+                None => return Err(Trap::Stage(self.function.show_inst(inst))),
+            },
+            Op::LoadAttribute(_)
+            | Op::LoadVarying(_)
+            | Op::FragW(_)
+            | Op::StoreOutput(_)
+            | Op::Demote => return Err(Trap::Stage(self.function.show_inst(inst))),
             Op::Resource(binding) => u64::from(binding.0) << 32 | bits(0),
             Op::BufferSize => match self.bound.size(bits(0)) {
                 Some(size) => size.into(),

@@ -22,6 +22,8 @@ pub enum Trap {
         /// The workgroup.
         workgroup: [u32; 3],
     },
+    /// The instruction isn't one of a dispatch.
+    Stage(String),
     /// `unreachable` was reached.
     Unreachable {
         /// The invocation.
@@ -47,6 +49,7 @@ impl fmt::Display for Trap {
                 f,
                 "invocation {global_id:?}: `{inst}` has the impossible address {address:#x?}"
             ),
+            Trap::Stage(inst) => write!(f, "`{inst}` is no operation of a dispatch"),
             Trap::Barrier { workgroup } => write!(
                 f,
                 "workgroup {workgroup:?}: not all invocations reach the same barrier"

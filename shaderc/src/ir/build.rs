@@ -3,8 +3,8 @@
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
 use super::block::Terminator;
 use super::function::{Axis, Function, PositionId, Var};
-use super::inst::{Access, AtomicOp, Inst, Op, SysVal, Uniform, Values};
-use super::{Alu, BlockId, LaneOp, Value};
+use super::inst::{Access, AtomicOp, Inst, Op, Values};
+use super::{Alu, BlockId, LaneOp, SysVal, Uniform, Value};
 
 /// Where new instructions go: the end of a list that becomes (part of) a block.
 pub struct Builder<'f> {

@@ -10,7 +10,7 @@ use super::binding::{Binding, BindingId};
 use super::block::{Block, Phi, Terminator};
 use super::cfg::Cfg;
 use super::inst::{Inst, InstData, Kinds, Op, Values};
-use super::{BlockId, Kind, Lanes, Spaces, Type, Value};
+use super::{BlockId, Kind, Lanes, Spaces, Stage, Type, Value};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -104,7 +104,9 @@ impl PositionId {
 pub struct Function {
     /// Name of the entry point.
     pub name: String,
-    /// Invocations of a workgroup.
+    /// What it is run as.
+    pub stage: Stage,
+    /// Invocations of a workgroup; 1 of other stages than compute.
     pub workgroup_size: [u32; 3],
     /// Lanes of a subgroup.
     pub lanes: Lanes,
@@ -138,6 +140,7 @@ impl Function {
     pub fn new(name: impl Into<String>) -> Function {
         Function {
             name: name.into(),
+            stage: Stage::Compute,
             workgroup_size: [1; 3],
             lanes: Lanes::DEFAULT,
             shared_bytes: 0,
@@ -318,6 +321,11 @@ impl Function {
     /// Number of instructions ever made; an instruction's index is less.
     pub fn inst_count(&self) -> usize {
         self.insts.len()
+    }
+
+    /// The instructions made from that number on.
+    pub(crate) fn insts_from(&self, first: usize) -> impl Iterator<Item = &InstData> {
+        self.insts.iter().skip(first)
     }
 
     /// Makes an instruction that stands in no block yet, with new results.

@@ -5,7 +5,7 @@
 //!
 //! A texel is four words, whatever its format has: missing components are 0, 0, 0, 1. Whether a word is a float or an
 //! integer the format of the image says. The operands are, in this order, those that an operation has:
-//! image; sampler, which may be one resource with the image; coordinates; layer; sample; reference; level or gradients; offsets; words. Coordinates are integers, or
+//! image; sampler, which may be one resource with the image; coordinates; layer; sample; reference; level, bias or gradients; least level; offsets; words. Coordinates are integers, or
 //! for [`ImageAction::Sample`] and [`ImageAction::Gather`] floats, and of cubes then a direction.
 //! Facts: hardware/compiler-ir.md 1.6; hardware/compiler-passes.md A.9.
 use super::inst::{AtomicOp, Effects, Memory};
@@ -37,7 +37,7 @@ pub struct ImageShape {
     pub multisampled: bool,
 }
 
-/// What the words of a texel are: a format holds them in a form of its own.
+/// What the words of a texel, of a vertex attribute or of a colour are: a format holds them in a form of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TexelKind {
     /// Floats.
@@ -57,13 +57,17 @@ pub struct ImageType {
     pub texel: TexelKind,
 }
 
-/// How the level of a sample is chosen.
+/// How the level of a sample is chosen. What has derivatives knows them from the lanes of its quad.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lod {
     /// The first.
     Zero,
     /// By a float.
     Level,
+    /// By the derivatives that the coordinates have.
+    Implicit,
+    /// By those, and a float is added to it.
+    Bias,
     /// By the derivatives of the coordinates along x, then along y.
     Gradients,
 }
@@ -89,6 +93,9 @@ pub enum ImageAction {
     Levels,
     /// How many samples a texel has.
     Samples,
+    /// The level that [`Lod::Implicit`] would choose: as a filter between levels has it, then before it is clamped to those that there are.
+    /// The layer isn't an operand.
+    QueryLod,
 }
 
 /// An operation on an image without its operands.
@@ -102,6 +109,8 @@ pub struct ImageOp {
     pub compare: bool,
     /// Whether there are offsets in texels, one a coordinate.
     pub offset: bool,
+    /// Whether the level has a lower bound.
+    pub min_lod: bool,
     /// What may be assumed of the texels.
     pub memory: Memory,
 }
@@ -142,25 +151,34 @@ impl TexelKind {
         (TexelKind::Signed, "int"),
         (TexelKind::Unsigned, "uint"),
     ];
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        let mut all = TexelKind::ALL.iter();
+        let row = all.find(|(kind, _)| *kind == self);
+        row.map_or("?", |(_, name)| name)
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<TexelKind> {
+        let mut all = TexelKind::ALL.iter();
+        Some(all.find(|(_, own)| *own == name)?.0)
+    }
 }
 
 impl ImageType {
     /// The type in the text form: the shape, then what texels are unless they are floats.
     pub(super) fn show(self) -> String {
-        let kind = TexelKind::ALL.iter().find(|(kind, _)| *kind == self.texel);
-        let kind = kind.map_or("?", |(_, name)| name);
         match self.texel {
             TexelKind::Float => self.shape.show(),
-            _ => format!("{}.{kind}", self.shape.show()),
+            kind => format!("{}.{}", self.shape.show(), kind.name()),
         }
     }
 
     /// The type of such a text.
     pub(super) fn parse(text: &str) -> Option<ImageType> {
-        let last = text.rsplit_once('.').and_then(|(shape, word)| {
-            let kind = TexelKind::ALL.iter().find(|(_, name)| *name == word)?;
-            Some((shape, kind.0))
-        });
+        let last = text
+            .rsplit_once('.')
+            .and_then(|(shape, word)| Some((shape, TexelKind::from_name(word)?)));
         let (shape, texel) = last.unwrap_or((text, TexelKind::Float));
         let shape = ImageShape::parse(shape)?;
         Some(ImageType { shape, texel })
@@ -219,13 +237,25 @@ impl ImageOp {
             shape,
             compare: false,
             offset: false,
+            min_lod: false,
             memory: Memory::Plain,
         }
     }
 
     /// Whether the second operand is a sampler.
     pub fn has_sampler(self) -> bool {
-        matches!(self.action, ImageAction::Sample(_) | ImageAction::Gather(_))
+        matches!(
+            self.action,
+            ImageAction::Sample(_) | ImageAction::Gather(_) | ImageAction::QueryLod
+        )
+    }
+
+    /// Whether it compares the coordinates with those of the lanes beside it in the quad.
+    pub fn needs_quad(self) -> bool {
+        matches!(
+            self.action,
+            ImageAction::Sample(Lod::Implicit | Lod::Bias) | ImageAction::QueryLod
+        )
     }
 
     /// Number of operands before the coordinates.
@@ -241,10 +271,10 @@ impl ImageOp {
         )
     }
 
-    /// Number of words that say how the level is chosen.
+    /// Number of words that say how the level is chosen, without the least one.
     pub fn level_operands(self) -> usize {
         match self.action {
-            ImageAction::Sample(Lod::Level) => 1,
+            ImageAction::Sample(Lod::Level | Lod::Bias) => 1,
             ImageAction::Sample(Lod::Gradients) => 2 * self.shape.dim.coordinates(),
             ImageAction::Fetch => usize::from(!self.shape.multisampled),
             ImageAction::Size => {
@@ -271,14 +301,13 @@ impl ImageOp {
         let mut args = vec![Kind::R; self.resources()];
         let coordinate = if float { Kind::F32 } else { Kind::W32 };
         if !self.is_query() {
-            args.extend(vec![
-                coordinate;
-                shape.dim.coordinates() + count(shape.arrayed)
-            ]);
+            let layers = count(shape.arrayed && self.action != ImageAction::QueryLod);
+            args.extend(vec![coordinate; shape.dim.coordinates() + layers]);
             args.extend(vec![Kind::W32; count(shape.multisampled && !float)]);
             args.extend(vec![Kind::F32; count(self.compare)]);
         }
         args.extend(vec![coordinate; self.level_operands()]);
+        args.extend(vec![Kind::F32; count(self.min_lod)]);
         args.extend(vec![Kind::W32; count(self.offset) * shape.dim.sizes()]);
         args.extend(vec![Kind::W32; self.words()]);
         let results = match self.action {
@@ -288,6 +317,7 @@ impl ImageOp {
             | ImageAction::Sample(_)
             | ImageAction::Gather(_) => 4,
             ImageAction::Atomic(_) | ImageAction::Levels | ImageAction::Samples => 1,
+            ImageAction::QueryLod => 2,
             ImageAction::Size => shape.dim.sizes() + count(shape.arrayed),
         };
         (args, vec![Type::W32.kind(); results])
@@ -301,14 +331,23 @@ impl ImageOp {
                 speculatable: true,
                 ..none
             },
+            ImageAction::QueryLod => Effects {
+                convergent: true,
+                needs_quad: true,
+                ..none
+            },
             ImageAction::Read
             | ImageAction::Fetch
             | ImageAction::Sample(_)
             | ImageAction::Gather(_) => Effects {
                 reads: self.memory != Memory::Constant,
                 ordered: self.memory == Memory::Volatile,
+                convergent: self.needs_quad(),
+                needs_quad: self.needs_quad(),
                 // A texel of a buffer has an address, which must be one.
-                speculatable: self.memory == Memory::Constant && self.shape.dim != Dim::Buffer,
+                speculatable: self.memory == Memory::Constant
+                    && self.shape.dim != Dim::Buffer
+                    && !self.needs_quad(),
                 ..none
             },
             ImageAction::Write(_) => Effects {
@@ -340,11 +379,14 @@ impl ImageOp {
             ImageAction::Fetch => "fetch".to_owned(),
             ImageAction::Sample(Lod::Zero) => "sample".to_owned(),
             ImageAction::Sample(Lod::Level) => "sample_level".to_owned(),
+            ImageAction::Sample(Lod::Implicit) => "sample_implicit".to_owned(),
+            ImageAction::Sample(Lod::Bias) => "sample_bias".to_owned(),
             ImageAction::Sample(Lod::Gradients) => "sample_gradients".to_owned(),
             ImageAction::Gather(component) => format!("gather{component}"),
             ImageAction::Size => "size".to_owned(),
             ImageAction::Levels => "levels".to_owned(),
             ImageAction::Samples => "samples".to_owned(),
+            ImageAction::QueryLod => "query_lod".to_owned(),
         };
         text += ".";
         text += &self.shape.show();
@@ -353,7 +395,11 @@ impl ImageOp {
             Memory::Plain => "",
             Memory::Volatile => ".volatile",
         };
-        for (is, word) in [(self.compare, ".compare"), (self.offset, ".offset")] {
+        for (is, word) in [
+            (self.compare, ".compare"),
+            (self.min_lod, ".min_lod"),
+            (self.offset, ".offset"),
+        ] {
             if is {
                 text += word;
             }
@@ -374,10 +420,13 @@ impl ImageOp {
             "fetch" => ImageAction::Fetch,
             "sample" => ImageAction::Sample(Lod::Zero),
             "sample_level" => ImageAction::Sample(Lod::Level),
+            "sample_implicit" => ImageAction::Sample(Lod::Implicit),
+            "sample_bias" => ImageAction::Sample(Lod::Bias),
             "sample_gradients" => ImageAction::Sample(Lod::Gradients),
             "size" => ImageAction::Size,
             "levels" => ImageAction::Levels,
             "samples" => ImageAction::Samples,
+            "query_lod" => ImageAction::QueryLod,
             _ => {
                 if let Some(digit) = name.strip_prefix("write") {
                     ImageAction::Write(count(digit, 4).filter(|count| *count > 0)?)
@@ -397,6 +446,7 @@ impl ImageOp {
             match word {
                 "compare" => op.compare = true,
                 "offset" => op.offset = true,
+                "min_lod" => op.min_lod = true,
                 "constant" => op.memory = Memory::Constant,
                 "volatile" => op.memory = Memory::Volatile,
                 _ => op.shape.take(word)?,
@@ -420,6 +470,9 @@ mod tests {
             "fetch.2d.samples.constant",
             "sample_level.cube.array.compare.constant",
             "sample_gradients.2d.offset.constant",
+            "sample_bias.2d.min_lod.offset.constant",
+            "sample_implicit.cube.array.compare",
+            "query_lod.2d.array.constant",
             "gather2.2d.constant",
             "size.3d",
         ] {

@@ -2,8 +2,13 @@
 //!
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 use super::binding::BindingId;
-use super::function::{Axis, PositionId, Var};
-use super::{Alu, Combine, ImageOp, Kind, LaneOp, ScanForm, Spaces, Type, Value};
+use super::function::{PositionId, Var};
+use super::lanes::Among;
+use super::stage::Stages;
+use super::{
+    Alu, Attribute, Combine, ImageOp, Kind, LaneOp, Output, Sampling, ScanForm, Spaces, SysVal,
+    Type, Uniform, Value, Varying,
+};
 use smallvec::{SmallVec, smallvec};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
@@ -22,7 +27,7 @@ pub enum Op {
     Scan(Combine, ScanForm),
     /// A number that the hardware gives each invocation. No operands.
     SysVal(SysVal),
-    /// A word that is the same for the whole dispatch. No operands.
+    /// A word that is the same for the whole dispatch or draw. No operands.
     Uniform(Uniform),
     /// The element of a binding whose number is the operand, which is less than the binding's count.
     Resource(BindingId),
@@ -41,6 +46,17 @@ pub enum Op {
     Barrier,
     /// Accesses of these memories before it are seen by others before those of any of them after it; nobody waits.
     Fence(Spaces),
+    /// Components of a vertex attribute. No operands.
+    LoadAttribute(Attribute),
+    /// Components of a varying. Operands: as [`Sampling::operands`] says.
+    LoadVarying(Varying),
+    /// 1/w of the primitive at that place, a float: what a varying is multiplied with to be without regard to perspective.
+    /// Operands: as [`Sampling::operands`] says.
+    FragW(Sampling),
+    /// Operands: the output, whole. No output is stored twice, and nothing is done after one but storing others.
+    StoreOutput(Output),
+    /// Operand: a boolean. Lanes where it is true only help their quad from here on: their stores and atomics do nothing any more.
+    Demote,
     /// Operand: element number. High. An element out of range reads as any value.
     LoadVar(Var),
     /// Operands: element number, value. High. An element out of range writes at most another of the variable.
@@ -104,30 +120,6 @@ pub enum Memory {
     Volatile,
 }
 
-/// Numbers that the hardware gives each invocation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SysVal {
-    /// Position in the workgroup.
-    LocalId(Axis),
-    /// The workgroup's position in the dispatch.
-    WorkgroupId(Axis),
-    /// `WorkgroupId * workgroup_size + LocalId`.
-    GlobalId(Axis),
-    /// The number of the lane in its subgroup, less than [`super::Lanes::count`].
-    LaneId,
-}
-
-/// Words that a whole dispatch has in common.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Uniform {
-    /// The push-constant word at this byte offset, a multiple of 4.
-    PushConstant(u32),
-    /// Number of workgroups of the dispatch.
-    NumWorkgroups(Axis),
-    /// A word of an element of a binding of uniform buffers, at this byte offset, a multiple of 4; 0 outside of the buffer.
-    BufferWord(BindingId, u32, u32),
-}
-
 /// Read-modify-write operations on a word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
@@ -166,6 +158,8 @@ pub struct Effects {
     pub orders: Spaces,
     /// What it does depends on which lanes run it together.
     pub convergent: bool,
+    /// What it gives depends on what the other lanes of its quad give it, those that only help among them.
+    pub needs_quad: bool,
     /// It may be run where the source doesn't run it, moved, and shared with an equal one.
     pub speculatable: bool,
 }
@@ -247,8 +241,39 @@ impl Op {
             | Op::Image(_)
             | Op::Barrier
             | Op::Fence(_)
+            | Op::LoadAttribute(_)
+            | Op::LoadVarying(_)
+            | Op::FragW(_)
+            | Op::StoreOutput(_)
+            | Op::Demote
             | Op::LoadVar(_)
             | Op::StoreVar(_) => None,
+        }
+    }
+
+    /// The stages that have it.
+    pub fn stages(self) -> Stages {
+        match self {
+            Op::Alu(_)
+            | Op::Resource(_)
+            | Op::BufferSize
+            | Op::Fence(_)
+            | Op::LoadVar(_)
+            | Op::StoreVar(_) => Stages::ALL,
+            Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => match access.space {
+                Space::Shared => Stages::COMPUTE,
+                Space::Buffer | Space::Global | Space::Scratch | Space::Data => Stages::ALL,
+            },
+            Op::Lanes(lanes) => lanes.stages(),
+            Op::Ballot(_) | Op::Scan(..) => Stages::TOGETHER,
+            Op::SysVal(sys_val) => sys_val.stages(),
+            Op::Uniform(uniform) => uniform.stages(),
+            Op::Image(image) if image.needs_quad() => Stages::FRAGMENT,
+            Op::Image(_) => Stages::ALL,
+            Op::Barrier => Stages::COMPUTE,
+            Op::LoadAttribute(_) => Stages::VERTEX,
+            Op::LoadVarying(_) | Op::FragW(_) | Op::Demote => Stages::FRAGMENT,
+            Op::StoreOutput(output) => output.stages(),
         }
     }
 
@@ -256,14 +281,34 @@ impl Op {
     pub fn effects(self) -> Effects {
         let none = Effects::default();
         match self {
-            Op::Alu(_) | Op::SysVal(_) | Op::Uniform(_) | Op::Resource(_) | Op::BufferSize => {
-                Effects {
-                    speculatable: true,
-                    ..none
-                }
-            }
-            Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => Effects {
+            Op::Alu(_)
+            | Op::SysVal(_)
+            | Op::Uniform(_)
+            | Op::Resource(_)
+            | Op::BufferSize
+            | Op::LoadAttribute(_)
+            | Op::LoadVarying(_)
+            | Op::FragW(_) => Effects {
+                speculatable: true,
+                ..none
+            },
+            Op::Lanes(lanes) => Effects {
                 convergent: true,
+                needs_quad: lanes.among() == Among::Quad,
+                ..none
+            },
+            Op::Ballot(_) | Op::Scan(..) => Effects {
+                convergent: true,
+                ..none
+            },
+            Op::StoreOutput(_) => Effects {
+                ordered: true,
+                ..none
+            },
+            // Which lanes still change memory is decided here.
+            Op::Demote => Effects {
+                ordered: true,
+                orders: Spaces::BUFFERS,
                 ..none
             },
             Op::Load(access) => Effects {
@@ -340,7 +385,8 @@ impl Op {
             Op::Lanes(lanes) => (lanes.operands().into(), smallvec![lanes.result()]),
             Op::Ballot(words) => (smallvec![Kind::B], smallvec![Kind::W32; usize::from(words)]),
             Op::Scan(..) => (smallvec![Kind::W32], smallvec![Kind::W32]),
-            Op::SysVal(_) | Op::Uniform(_) => (none(), smallvec![Kind::W32]),
+            Op::SysVal(sys_val) => (none(), smallvec![sys_val.kind()]),
+            Op::Uniform(_) => (none(), smallvec![Kind::W32]),
             Op::Resource(_) => (smallvec![Kind::W32], smallvec![Kind::R]),
             Op::BufferSize => (smallvec![Kind::R], smallvec![Kind::W32]),
             Op::Load(access) => {
@@ -362,6 +408,14 @@ impl Op {
                 (args.into(), results.into())
             }
             Op::Barrier | Op::Fence(_) => (none(), none()),
+            Op::LoadAttribute(it) => (none(), smallvec![Kind::W32; it.count.into()]),
+            Op::LoadVarying(it) => {
+                let results = smallvec![Kind::W32; it.count.into()];
+                (it.sampling.operands().into(), results)
+            }
+            Op::FragW(sampling) => (sampling.operands().into(), smallvec![Kind::F32]),
+            Op::StoreOutput(output) => (output.operands(), none()),
+            Op::Demote => (smallvec![Kind::B], none()),
             Op::LoadVar(name) => (smallvec![Kind::W32], smallvec![var(name)]),
             Op::StoreVar(name) => (smallvec![Kind::W32, var(name)], none()),
         }

@@ -2,6 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: names, operands and results come from here; what they give is in `interp/lanes`.
 //! All else that subgroups offer is made of these.  Facts: hardware/compiler-isel.md 8.
+use super::stage::Stages;
 use super::{Alu, Kind, Type};
 
 /// Lanes that run together and know of one another: a subgroup. A workgroup's invocations fill subgroups in the order of
@@ -45,8 +46,17 @@ impl Lanes {
     }
 }
 
+/// Whose values an operation of lanes reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Among {
+    /// Those of lanes of its subgroup.
+    Subgroup,
+    /// Those of the other lanes of its quad, which run for it if need be.
+    Quad,
+}
+
 macro_rules! lanes {
-    ($( $variant:ident $name:literal ($($arg:ident),*) -> $result:ident $doc:literal; )*) => {
+    ($( $variant:ident $name:literal ($($arg:ident),*) -> $result:ident $stages:ident $among:ident $doc:literal; )*) => {
         /// An operation of all lanes that run it together: it may not be run by more, fewer or others of them.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum LaneOp { $( #[doc = $doc] $variant, )* }
@@ -69,6 +79,16 @@ macro_rules! lanes {
             pub fn result(self) -> Kind {
                 match self { $(LaneOp::$variant => Kind::$result,)* }
             }
+
+            /// Which stages have it.
+            pub fn stages(self) -> Stages {
+                match self { $(LaneOp::$variant => Stages::$stages,)* }
+            }
+
+            /// Whose values it reads.
+            pub fn among(self) -> Among {
+                match self { $(LaneOp::$variant => Among::$among,)* }
+            }
         }
     };
 }
@@ -76,9 +96,11 @@ macro_rules! lanes {
 #[rustfmt::skip]
 lanes! {
     // A lane that doesn't run the operation, or that there isn't, gives zero. Ballots have more than one result: `Op::Ballot`.
-    First       "first"        (T)      -> T   "a of the lowest lane that runs this.";
-    Shuffle     "shuffle"      (T, W32) -> T   "a of lane b, which must be less than their number.";
-    ShuffleXor  "shuffle_xor"  (T, W32) -> T   "a of the lane whose number is the own one xor b, which must be less than that number.";
+    First       "first"        (T)      -> T   TOGETHER Subgroup "a of the lowest lane that runs this.";
+    Shuffle     "shuffle"      (T, W32) -> T   TOGETHER Subgroup "a of lane b, which must be less than their number.";
+    ShuffleXor  "shuffle_xor"  (T, W32) -> T   TOGETHER Subgroup "a of the lane whose number is the own one xor b, which must be less than that number.";
+    QuadSwapX   "quad_swap_x"  (T)      -> T   FRAGMENT Quad     "a of the lane beside the own one in the quad: its number xor 1.";
+    QuadSwapY   "quad_swap_y"  (T)      -> T   FRAGMENT Quad     "a of the lane above or below the own one in the quad: its number xor 2.";
 }
 
 /// What a lane gets of the values of all lanes that run a scan together, which are combined in the order of the lanes.

@@ -17,6 +17,12 @@
 //!   has a byte offset. Nearly always the resource is a constant; [`Op::Resource`] chooses the element at run time. How a
 //!   machine finds the descriptor is its back end's affair.
 //!
+//! # Stages
+//! A [`Function`] is of one [`Stage`], and each operation exists in some of them ([`Op::stages`]). What a vertex or fragment
+//! shader hands on it stores once and whole, at its end: [`Op::StoreOutput`]. A lane of a fragment shader that doesn't count,
+//! because it lies beside its primitive or was demoted ([`Op::Demote`]), runs on for its quad: its stores and atomics do
+//! nothing. Operations that need such lanes say so ([`Effects::needs_quad`]).
+//!
 //! # Block order
 //! [`Function::layout`] lists the blocks in the order in which they will be placed. The entry is first. Every edge
 //! goes down, except that a loop's latch jumps up to its header, which dominates it. A loop is contiguous, and what is
@@ -30,6 +36,8 @@
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:
 //! * no [`Op::LoadVar`], [`Op::StoreVar`], no [`Terminator::Switch`];
+//! * a position is stored in window coordinates ([`PositionSpace`]), and no varying is loaded without regard to
+//!   perspective;
 //! * no [`Alu`] whose row says [`Level::High`], and none at a width that the target lacks;
 //! * the only values of 64 bits are made by [`Alu::Pack64`] or an atomic, and read by memory accesses, [`Alu::Low64`] and
 //!   [`Alu::High64`]; there are none of 8 or 16 bits: accesses of such elements say how 32-bit words hold them
@@ -50,6 +58,7 @@ pub(crate) mod control_dependence;
 pub(crate) mod copy;
 pub mod function;
 pub mod image;
+pub mod inputs_outputs;
 pub mod inst;
 mod lane_mask;
 pub mod lanes;
@@ -62,6 +71,9 @@ pub(crate) mod random_expression;
 pub mod range;
 pub mod rewrite;
 mod spaces;
+pub mod stage;
+pub mod sysval;
+pub mod uniform;
 pub(crate) mod uniform_load;
 pub mod uniformity;
 pub mod verify;
@@ -72,13 +84,14 @@ pub use block::{Block, Merge, Phi, Targets, Terminator};
 pub use build::Builder;
 pub use function::{Axis, Function, Position, PositionId, SourceLine, ValueDef, Var, VarData};
 pub use image::{Dim, ImageAction, ImageOp, ImageShape, ImageType, Lod, TexelKind};
-pub use inst::{
-    Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, SysVal, Uniform,
-    Values,
-};
+pub use inputs_outputs::{Attribute, Output, OutputGroup, Sampling, Varying};
+pub use inst::{Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, Values};
 pub(crate) use lane_mask::LaneMask;
 pub use lanes::{Combine, LaneOp, Lanes, ScanForm};
 pub use spaces::Spaces;
+pub use stage::{DepthClaim, FragmentStage, PositionSpace, Stage, Stages, VertexStage};
+pub use sysval::SysVal;
+pub use uniform::Uniform;
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

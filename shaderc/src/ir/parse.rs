@@ -9,9 +9,10 @@ use std::fmt;
 use super::binding::{Binding, BindingId, BindingKind};
 use super::block::{Merge, Terminator};
 use super::function::{Axis, Function, PositionId, Var, VarData};
-use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
+use super::inst::{Access, AtomicOp, Held, Memory, Op, Space};
 use super::{
-    Alu, BlockId, Combine, ImageOp, ImageType, LaneOp, Lanes, ScanForm, Spaces, Type, Value,
+    Alu, Attribute, BlockId, Combine, ImageOp, ImageType, LaneOp, Lanes, Output, Sampling,
+    ScanForm, Spaces, Stage, SysVal, Type, Uniform, Value, Varying,
 };
 
 /// Why a text isn't a function.
@@ -210,6 +211,11 @@ impl Parser {
                     self.function.workgroup_size[axis] = self.number(word(axis))?;
                 }
             }
+            "stage" => {
+                let stage = Stage::parse(rest);
+                self.function.stage =
+                    stage.ok_or_else(|| self.error(Problem::UnknownLine, rest))?;
+            }
             "lanes" => {
                 let lanes = Lanes::new(self.number(rest)?);
                 self.function.lanes = lanes.ok_or_else(|| self.error(Problem::Number, rest))?;
@@ -385,12 +391,20 @@ impl Parser {
         if let Some(lanes) = LaneOp::ALL.iter().find(|lanes| lanes.name() == name) {
             return Ok(Op::Lanes(*lanes));
         }
+        if let Some(sys_val) = SysVal::from_name(name) {
+            return Ok(Op::SysVal(sys_val));
+        }
         let (head, tail) = name.split_once('.').unwrap_or((name, ""));
+        let unknown = || self.error(Problem::UnknownOperation, name);
         match head {
-            "local_id" => Ok(Op::SysVal(SysVal::LocalId(self.axis(tail)?))),
-            "workgroup_id" => Ok(Op::SysVal(SysVal::WorkgroupId(self.axis(tail)?))),
-            "global_id" => Ok(Op::SysVal(SysVal::GlobalId(self.axis(tail)?))),
-            "lane_id" => Ok(Op::SysVal(SysVal::LaneId)),
+            "attribute" => {
+                let attribute = Attribute::parse(tail).ok_or_else(unknown)?;
+                Ok(Op::LoadAttribute(attribute))
+            }
+            "varying" => Ok(Op::LoadVarying(Varying::parse(tail).ok_or_else(unknown)?)),
+            "frag_w" => Ok(Op::FragW(Sampling::from_name(tail).ok_or_else(unknown)?)),
+            "output" => Ok(Op::StoreOutput(Output::parse(tail).ok_or_else(unknown)?)),
+            "demote" => Ok(Op::Demote),
             "ballot" => match tail {
                 "" => Ok(Op::Ballot(1)),
                 "2" => Ok(Op::Ballot(2)),
@@ -421,6 +435,14 @@ impl Parser {
                     let offset = self.number(numbers.next().unwrap_or_default())?;
                     Ok(Op::Uniform(Uniform::BufferWord(binding, element, offset)))
                 }
+                Some(("viewport_scale", axis)) => {
+                    Ok(Op::Uniform(Uniform::ViewportScale(self.axis(axis)?)))
+                }
+                Some(("viewport_offset", axis)) => {
+                    Ok(Op::Uniform(Uniform::ViewportOffset(self.axis(axis)?)))
+                }
+                None if tail == "base_vertex" => Ok(Op::Uniform(Uniform::BaseVertex)),
+                None if tail == "base_instance" => Ok(Op::Uniform(Uniform::BaseInstance)),
                 _ => Err(self.error(Problem::UnknownOperation, name)),
             },
             "resource" => {

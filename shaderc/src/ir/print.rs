@@ -5,14 +5,17 @@ use std::fmt;
 
 use super::block::{Merge, Terminator};
 use super::function::{Function, ValueDef};
-use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal, Uniform};
-use super::{BindingId, Kind, Lanes, Type, Value};
+use super::inst::{Access, Held, Inst, Memory, Op, Space};
+use super::{BindingId, Kind, Lanes, Stage, Type, Uniform, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.workgroup_size;
         writeln!(f, "function {}", self.name)?;
-        writeln!(f, "workgroup {x} {y} {z}")?;
+        match self.stage {
+            Stage::Compute => writeln!(f, "workgroup {x} {y} {z}")?,
+            stage => writeln!(f, "stage {}", stage.show())?,
+        }
         if self.lanes != Lanes::DEFAULT {
             writeln!(f, "lanes {}", self.lanes.count())?;
         }
@@ -237,10 +240,7 @@ impl Function {
             Op::Ballot(1) => "ballot".into(),
             Op::Ballot(words) => format!("ballot.{words}"),
             Op::Scan(combine, form) => format!("scan.{}.{}", combine.alu().name(), form.name()),
-            Op::SysVal(SysVal::LaneId) => "lane_id".into(),
-            Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
-            Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),
-            Op::SysVal(SysVal::GlobalId(axis)) => format!("global_id.{}", axis.name()),
+            Op::SysVal(sys_val) => sys_val.name(),
             Op::Uniform(Uniform::PushConstant(offset)) => format!("uniform.push.{offset}"),
             Op::Uniform(Uniform::NumWorkgroups(axis)) => {
                 format!("uniform.num_workgroups.{}", axis.name())
@@ -248,6 +248,14 @@ impl Function {
             Op::Uniform(Uniform::BufferWord(binding, element, offset)) => {
                 let binding = self.show_binding(binding);
                 format!("uniform.buffer.{binding}.{element}.{offset}")
+            }
+            Op::Uniform(Uniform::BaseVertex) => "uniform.base_vertex".into(),
+            Op::Uniform(Uniform::BaseInstance) => "uniform.base_instance".into(),
+            Op::Uniform(Uniform::ViewportScale(axis)) => {
+                format!("uniform.viewport_scale.{}", axis.name())
+            }
+            Op::Uniform(Uniform::ViewportOffset(axis)) => {
+                format!("uniform.viewport_offset.{}", axis.name())
             }
             Op::Resource(binding) => format!("resource.{}", self.show_binding(binding)),
             Op::BufferSize => "buffer_size".into(),
@@ -262,6 +270,11 @@ impl Function {
                 "" => "fence".into(),
                 name => format!("fence.{name}"),
             },
+            Op::LoadAttribute(attribute) => format!("attribute.{}", attribute.show()),
+            Op::LoadVarying(varying) => format!("varying.{}", varying.show()),
+            Op::FragW(sampling) => format!("frag_w.{}", sampling.name()),
+            Op::StoreOutput(output) => format!("output.{}", output.show()),
+            Op::Demote => "demote".into(),
             Op::LoadVar(var) => format!("load.{var}"),
             Op::StoreVar(var) => format!("store.{var}"),
         }

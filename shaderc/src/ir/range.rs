@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known. Where the IR leaves a result
 //! open (a division by zero) the bound holds whatever a later pass makes of it.
 //! Checked by: the property test below, over random expressions.
-use super::{Alu, Function, Held, Op, SysVal, Type, Value};
+use super::{Alu, Function, Held, Op, Type, Value};
 
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
@@ -27,10 +27,7 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
     let constant = |index: usize| function.as_word(data.args[index]);
     let alu = match data.op {
         Op::Alu(alu) => alu,
-        Op::SysVal(SysVal::LocalId(axis)) => {
-            return function.workgroup_size[axis.index()].saturating_sub(1);
-        }
-        Op::SysVal(SysVal::LaneId) => return function.lanes.last(),
+        Op::SysVal(sys_val) => return sys_val.upper_bound(function),
         Op::Load(access) if access.held == Held::Zero => {
             return u32::try_from(access.elem.mask()).unwrap_or(u32::MAX);
         }

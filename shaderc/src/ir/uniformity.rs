@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
 use super::loops::Loops;
-use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, SysVal, Value};
+use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, Value};
 use crate::lists::Lists;
 
 /// Blocks that are looked at for all branches and loops together before everything is taken to vary: code that nests
@@ -303,20 +303,22 @@ fn varies_itself(function: &Function, inst: Inst) -> bool {
     match function.inst(inst).op {
         Op::Alu(_) | Op::Uniform(_) | Op::Resource(_) | Op::BufferSize => false,
         Op::Ballot(_) => false,
-        Op::Lanes(LaneOp::First | LaneOp::Shuffle | LaneOp::ShuffleXor) => false,
+        Op::Lanes(_) => false,
         Op::Scan(_, form) => form != ScanForm::Reduce,
-        Op::SysVal(SysVal::WorkgroupId(_)) => false,
-        // Along an axis of one invocation all have the same.
-        Op::SysVal(SysVal::LocalId(axis) | SysVal::GlobalId(axis)) => {
-            function.workgroup_size[axis.index()] != 1
-        }
-        Op::SysVal(SysVal::LaneId) => true,
+        Op::SysVal(sys_val) => !sys_val.is_uniform(function),
+        // Lanes of a warp are of different vertices, and their quads of different primitives.
+        Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::FragW(_) => true,
         // Scratch is each lane's own, and what changes at any time may change between two lanes.
         Op::Load(access) => access.space == Space::Scratch || access.memory == Memory::Volatile,
         // Those that are ordered: atomics, and texels that may change at any time.
         Op::Image(image) => image.effects().ordered,
         Op::Atomic(..) | Op::LoadVar(_) => true,
-        Op::Store(_) | Op::Barrier | Op::Fence(_) | Op::StoreVar(_) => false,
+        Op::Store(_)
+        | Op::Barrier
+        | Op::Fence(_)
+        | Op::StoreOutput(_)
+        | Op::Demote
+        | Op::StoreVar(_) => false,
     }
 }
 

@@ -115,6 +115,34 @@ impl Recent {
     }
 }
 
+/// What a block does to what was issued before it: so many slots pass, and then this was issued, too.
+struct Passage {
+    slots: u8,
+    own: Recent,
+}
+
+impl Passage {
+    fn of(block: &[Instr]) -> Passage {
+        let mut passage = Passage {
+            slots: 0,
+            own: Recent::default(),
+        };
+        for timed in block.iter().filter_map(timed) {
+            passage.slots = passage.slots.saturating_add(timed.issue_slots());
+            passage.own.issue(timed);
+        }
+        passage
+    }
+
+    /// What was issued lately at the block's end.
+    fn after(&self, entry: &Recent) -> Recent {
+        let mut recent = entry.clone();
+        recent.pass(self.slots);
+        recent.join(&self.own);
+        recent
+    }
+}
+
 /// The instruction of the tables. What can't be encoded is told by `pack`; here it counts for nothing.
 fn timed(instr: &Instr) -> Option<Timed> {
     build(instr, instr.target.map(|_| 1)).ok()
@@ -151,17 +179,13 @@ pub(super) fn insert_nops(function: &mut Function) {
 
 /// What may have been issued lately at the start of each block.
 fn entries(function: &Function) -> Vec<Recent> {
-    let blocks: Vec<Vec<Timed>> = function
-        .blocks
-        .iter()
-        .map(|block| block.instrs.iter().filter_map(timed).collect())
-        .collect();
+    let blocks = function.blocks.iter();
+    let blocks: Vec<Passage> = blocks.map(|block| Passage::of(&block.instrs)).collect();
     let mut entries = vec![Recent::default(); blocks.len()];
     let mut work: BTreeSet<usize> = (0..blocks.len()).collect();
     // The first in program order first: what comes together is followed once.
     while let Some(index) = work.pop_first() {
-        let mut recent = entries[index].clone();
-        blocks[index].iter().for_each(|timed| recent.issue(*timed));
+        let recent = blocks[index].after(&entries[index]);
         let successors = function.blocks[index].terminator.successors();
         for to in successors.map(BlockId::index) {
             if entries[to].join(&recent) {

@@ -1,6 +1,7 @@
 //! Lowering: towards the form that the back end receives, one file a pass.
 //!
-//! Facts: hardware/compiler-isel.md 4; hardware/compiler-lowering.md 3 and 5; hardware/compiler-ir.md 3.3, 4.1, 4.7.
+//! Facts: hardware/compiler-isel.md 4; hardware/compiler-lowering.md 3 and 5; hardware/compiler-ir.md 3.3, 4.1, 4.7;
+//! hardware/graphics-compiler.md 1.2, 2.4.
 pub(crate) mod access_sizes;
 pub(crate) mod bit_fields;
 mod change_types;
@@ -13,8 +14,10 @@ pub(crate) mod indirect_variables;
 pub(crate) mod narrow_words;
 pub(crate) mod non_uniform;
 pub(crate) mod operand_order;
+pub(crate) mod perspective;
 pub(crate) mod promote_variables;
 pub(crate) mod robust_access;
 pub(crate) mod switches;
 pub(crate) mod texel_counts;
 pub(crate) mod wide_words;
+pub(crate) mod window_position;

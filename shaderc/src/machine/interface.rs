@@ -206,6 +206,18 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
         std::iter::empty()
     }
 
+    /// Words that must lie in one register and no other, read ones among those that [`Self::map_bound_reads`] changes.
+    fn fixed(
+        &self,
+    ) -> impl Iterator<Item = (WordOf<Self::Machine>, <Self::Machine as Machine>::Register)> {
+        std::iter::empty()
+    }
+
+    /// Registers that hold nothing that is known any more when it is done.
+    fn clobbers(&self) -> impl Iterator<Item = <Self::Machine as Machine>::Register> {
+        std::iter::empty()
+    }
+
     /// Of the words read, those that are still read when some of the words written have been written: they can't share
     /// a register with any of those.
     fn late_reads(&self) -> impl Iterator<Item = WordOf<Self::Machine>>;

@@ -6,7 +6,7 @@
 //! Facts: hardware/compiler-backend.md 7.1.
 
 use super::function::{BlockId, Function, Value, Word};
-use super::interface::{Instruction, Machine, Reads};
+use super::interface::{Class, Instruction, Machine, Reads, Register};
 use crate::lists::Lists;
 use smallvec::SmallVec;
 
@@ -28,6 +28,8 @@ pub(crate) struct Liveness {
     pub(crate) uses: Vec<f64>,
     /// By value: how many instructions write it (a preload counts).
     pub(crate) definitions: Vec<u32>,
+    /// Units that hold nothing at some point: the first, how many, and when.
+    pub(crate) clobbers: Vec<(usize, usize, Range)>,
 }
 
 /// Computes the ranges of all values of a function without phis.
@@ -38,6 +40,7 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
         ranges: vec![Ranges::new(); count],
         uses: vec![0.0; count],
         definitions: vec![0; count],
+        clobbers: Vec::new(),
     };
     let frequencies: Vec<u64> = function.frequencies().collect();
     // Point 0 and 1 belong to the preloads; then every instruction and every terminator has two points.
@@ -76,6 +79,14 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
         }
         for (index, instr) in block.instrs.iter().enumerate().rev() {
             let read = starts[id.index()] + 2 * index as u32;
+            for register in instr.clobbers() {
+                let range = Range {
+                    from: read + 1,
+                    to: read + 2,
+                };
+                let units = register.class().units();
+                liveness.clobbers.push((register.unit(), units, range));
+            }
             for value in instr.written_values() {
                 liveness.define(value, read + 1, weight, &mut end_of);
             }

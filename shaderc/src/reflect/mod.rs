@@ -12,6 +12,7 @@ use rspirv::spirv::{
     BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass,
 };
 
+use crate::options::ShaderStage;
 use crate::spirv::error::Error;
 use crate::spirv::reader::{self, Instr};
 use declarations::Declarations;
@@ -188,6 +189,7 @@ fn find_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<(String, u32, Ve
     match (matching.pop(), matching.is_empty()) {
         (Some(entry), true) => Ok(entry),
         _ => Err(Error::NoEntryPoint {
+            stage: ShaderStage::Compute,
             wanted: wanted.map(str::to_owned),
             found: names,
         }),

@@ -6,6 +6,7 @@ use super::error::{Error, Feature};
 use super::needs;
 use super::reach::{Functions, Reach};
 use super::reader::Instr;
+use crate::options::ShaderStage;
 
 /// Capabilities that are supported, or that ask for nothing.
 const CAPABILITIES: &[Capability] = &[
@@ -43,7 +44,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::StorageBuffer16BitAccess,
     Capability::UniformAndStorageBuffer16BitAccess,
     Capability::StoragePushConstant16,
-    // Compute shaders have no such variables; naga asks for it wherever there are halves.
+    // A variable of a stage that is so is refused where it stands; naga asks for it wherever there are halves.
     Capability::StorageInputOutput16,
     Capability::VulkanMemoryModel,
     Capability::PhysicalStorageBufferAddresses,
@@ -91,9 +92,9 @@ const CAPABILITIES: &[Capability] = &[
     Capability::MinLod,
 ];
 
-/// What entry points of other stages in the same module ask for: none of it is of any use to a compute shader, and what
-/// it has of it after all is refused where it stands.
-const OF_OTHER_STAGES: &[Capability] = &[
+/// What belongs to some stages: an entry point of another has none of it, since the module may hold several, and what one has
+/// of it that isn't supported is refused where it stands.
+const OF_SOME_STAGES: &[Capability] = &[
     Capability::Geometry,
     Capability::GeometryPointSize,
     Capability::GeometryStreams,
@@ -144,7 +145,12 @@ const OF_OTHER_STAGES: &[Capability] = &[
 
 /// All capabilities that aren't supported: a user wants to know them at once. One that is known to be asked for only by what
 /// the entry point has nothing of does no harm.
-pub(super) fn refused(instrs: &[Instr], functions: &Functions<'_>, reach: &Reach) -> Vec<Error> {
+pub(super) fn refused(
+    instrs: &[Instr],
+    functions: &Functions<'_>,
+    reach: &Reach,
+    stage: ShaderStage,
+) -> Vec<Error> {
     let mut errors = vec![];
     for instr in instrs {
         if instr.op != Op::Capability {
@@ -156,7 +162,8 @@ pub(super) fn refused(instrs: &[Instr], functions: &Functions<'_>, reach: &Reach
         let capability = Capability::from_u32(number);
         let harmless = |capability| {
             CAPABILITIES.contains(&capability)
-                || OF_OTHER_STAGES.contains(&capability)
+                || OF_SOME_STAGES.contains(&capability)
+                || (stage == ShaderStage::Fragment && capability == Capability::DerivativeControl)
                 || needs::nothing_asks(instrs, functions, reach, capability)
         };
         if !capability.is_some_and(harmless) {

@@ -135,6 +135,7 @@ impl Translator<'_> {
             }
             Op::Switch => self.switch(instr)?,
             Op::Return | Op::ReturnValue => self.return_from(instr)?,
+            Op::Kill | Op::TerminateInvocation => self.kill(instr)?,
             _ => Terminator::Unreachable,
         };
         self.builder.terminate(terminator);

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::ir::verify::Violation;
+use crate::options::ShaderStage;
 
 /// The instruction at fault.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -54,9 +55,11 @@ pub enum Error {
     },
     /// There is no such entry point; these are there.
     NoEntryPoint {
+        /// The stage that it should be of.
+        stage: ShaderStage,
         /// The name that was asked for; none if there was no wish.
         wanted: Option<String>,
-        /// Names of the compute entry points.
+        /// Names of the entry points of that stage.
         found: Vec<String>,
     },
     /// The option names a specialisation constant that the module doesn't have.
@@ -171,10 +174,15 @@ impl fmt::Display for Error {
                 feature,
                 name,
             } => write!(f, "{place}: {feature} {name} is not supported"),
-            Error::NoEntryPoint { wanted, found } => {
+            Error::NoEntryPoint {
+                stage,
+                wanted,
+                found,
+            } => {
+                let stage = stage.name();
                 match wanted {
-                    Some(name) => write!(f, "no compute entry point `{name}`")?,
-                    None => write!(f, "no compute entry point, or more than one")?,
+                    Some(name) => write!(f, "no {stage} entry point `{name}`")?,
+                    None => write!(f, "no {stage} entry point, or more than one")?,
                 }
                 match found.is_empty() {
                     true => write!(f, "; the module has none"),

@@ -1,28 +1,26 @@
-//! The interface: push constants, shared memory, built-in variables, private globals. Descriptors are in `resources`.
+//! The interface: push constants, shared memory, private globals. Descriptors are in `resources`, what one stage hands to the
+//! next in `stage_interface`.
 //!
 //! Needs: a module.
-//! Facts: hardware/compiler-ir.md 3.9 (built-ins).
 use std::rc::Rc;
 
-use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
+use rspirv::spirv::{Decoration, StorageClass};
 
 use super::error::{Feature, Invalid};
 use super::layout::{MAX_ALIGN, Rules};
 use super::module::Global;
 use super::ops::convert::to_unsigned;
-use super::ops::group;
 use super::pointer::{Area, Index, Local, Offset, Place, Pointer, Target};
 use super::reader::{Instr, Result};
-use super::translate::{Composite, Item, Translator};
+use super::translate::{Item, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{
-    self, Access, Alu, Axis, Memory, Merge, Space, SysVal, Terminator, Uniform, Value, VarData,
-};
+use crate::ir::{self, Access, Alu, Memory, Merge, Space, Terminator, Uniform, Value, VarData};
 
 impl Translator<'_> {
     /// Declares all global variables that matter.
     pub fn declare_globals(&mut self) -> Result<()> {
         let module = self.module;
+        self.begin_stage();
         let mut resources = vec![];
         // Those of other entry points may be of any kind, and stand at the same bindings.
         for (id, global) in module.own_globals() {
@@ -52,7 +50,8 @@ impl Translator<'_> {
                 self.globals.insert(id, Item::Pointer(pointer));
                 Ok(())
             }
-            StorageClass::Input => self.built_in(id, global),
+            StorageClass::Input => self.input(id, global),
+            StorageClass::Output => self.output(id, global),
             class => Err(instr.unsupported(Feature::StorageClass, format!("{class:?}"))),
         }
     }
@@ -318,78 +317,6 @@ impl Translator<'_> {
         };
         let value = self.composite(instr, id)?;
         self.store(instr, pointer, &value, Memory::Plain)
-    }
-
-    fn built_in(&mut self, id: u32, global: &Global) -> Result<()> {
-        let instr = &global.instr;
-        let decorations = self.module.decorations.of(id);
-        let Some(number) = decorations.literal(Decoration::BuiltIn) else {
-            return Err(instr.unsupported(Feature::StorageClass, "Input without BuiltIn"));
-        };
-        let built_in =
-            BuiltIn::from_u32(number).ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
-        let scalars = match built_in {
-            BuiltIn::LocalInvocationId => self.three(SysVal::LocalId),
-            BuiltIn::WorkgroupId => self.three(SysVal::WorkgroupId),
-            BuiltIn::GlobalInvocationId => self.three(SysVal::GlobalId),
-            BuiltIn::NumWorkgroups => {
-                let words = Axis::ALL.map(|axis| self.builder.num_workgroups(axis));
-                words.to_vec()
-            }
-            BuiltIn::WorkgroupSize => {
-                let size = self.builder.function.workgroup_size;
-                size.map(|size| self.builder.word(size)).to_vec()
-            }
-            BuiltIn::LocalInvocationIndex => vec![self.local_index()],
-            BuiltIn::SubgroupSize => vec![self.builder.word(self.builder.function.lanes.count())],
-            BuiltIn::NumSubgroups => {
-                let invocations: u32 = self.builder.function.workgroup_size.iter().product();
-                let lanes = self.builder.function.lanes.count();
-                vec![self.builder.word(invocations.div_ceil(lanes))]
-            }
-            BuiltIn::SubgroupId => {
-                let index = self.local_index();
-                let bits = self.builder.function.lanes.count().trailing_zeros();
-                vec![self.builder.alu_word(Alu::UShr, index, bits)]
-            }
-            BuiltIn::SubgroupLocalInvocationId => vec![self.builder.sys_val(SysVal::LaneId)],
-            BuiltIn::SubgroupEqMask
-            | BuiltIn::SubgroupGeMask
-            | BuiltIn::SubgroupGtMask
-            | BuiltIn::SubgroupLeMask
-            | BuiltIn::SubgroupLtMask => group::mask(&mut self.builder, built_in),
-            other => return Err(instr.unsupported(Feature::BuiltIn, format!("{other:?}"))),
-        };
-        if global.pointee.scalars() != scalars.len() as u64
-            || *global.pointee.component() == Type::Bool
-        {
-            return Err(instr.invalid(Invalid::TypeMismatch));
-        }
-        let pointer = Pointer {
-            ty: global.pointee.clone(),
-            target: Target::Fixed(Composite {
-                ty: global.pointee.clone(),
-                scalars: scalars.into(),
-            }),
-        };
-        self.globals.insert(id, Item::Pointer(pointer));
-        Ok(())
-    }
-
-    /// (z * size.y + y) * size.x + x
-    fn local_index(&mut self) -> Value {
-        let [x, y, _] = self.builder.function.workgroup_size;
-        let local = self.three(SysVal::LocalId);
-        let index = self.builder.alu_word(Alu::IMul, local[2], y);
-        let index = self.builder.alu(Alu::IAdd, &[index, local[1]]);
-        let index = self.builder.alu_word(Alu::IMul, index, x);
-        self.builder.alu(Alu::IAdd, &[index, local[0]])
-    }
-
-    fn three(&mut self, sys_val: impl Fn(Axis) -> SysVal) -> Vec<Value> {
-        Axis::ALL
-            .map(|axis| self.builder.sys_val(sys_val(axis)))
-            .to_vec()
     }
 
     /// Length of the runtime array that is member `member` of a block: (size - offset) / stride.

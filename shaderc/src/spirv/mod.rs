@@ -4,10 +4,12 @@
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
 //! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`module`,
-//! `functions`, `types`, `constants`, `decorations`), what lies outside functions (`interface`, `resources`, `layout`),
+//! `functions`, `types`, `constants`, `decorations`), what lies outside functions (`interface`, `built_ins`,
+//! `locations`, `stage_interface`, `resources`, `layout`),
 //! functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
 mod access;
 mod address;
+mod built_ins;
 mod capabilities;
 mod constants;
 mod control;
@@ -17,6 +19,7 @@ mod functions;
 mod glsl;
 mod interface;
 mod layout;
+mod locations;
 mod module;
 mod needs;
 mod ops;
@@ -26,6 +29,7 @@ mod reach;
 pub(crate) mod reader;
 mod refusals;
 mod resources;
+mod stage_interface;
 mod translate;
 mod types;
 
@@ -50,8 +54,8 @@ pub struct Translated {
 /// # Errors
 /// Everything that [`Error`] lists: all that isn't supported, or the first thing that is wrong.
 pub fn translate(bytes: &[u8], options: &Options) -> Result<Translated, Vec<Error>> {
-    let entry = options.entry.as_deref();
-    let module = module::Module::read(bytes, entry, &options.spec_constants)?;
+    let wanted = (options.stage, options.entry.as_deref());
+    let module = module::Module::read(bytes, wanted, &options.spec_constants)?;
     if options.spec_ids == SpecIds::Declared {
         let undeclared = constants::undeclared(&module);
         if !undeclared.is_empty() {

@@ -22,6 +22,8 @@ use super::reach::{Functions, Reach};
 use super::reader::{self, Instr, Result};
 use super::refusals::Refusals;
 use super::types::{self, Type};
+use crate::ir::{DepthClaim, FragmentStage, Stage, VertexStage};
+use crate::options::ShaderStage;
 
 /// A set of extended instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Module {
     pub globals: Vec<(u32, Global)>,
     pub functions: HashMap<u32, SpvFunction>,
     pub entry: EntryPoint,
+    /// What the entry point is run as.
+    pub stage: Stage,
     pub workgroup_size: [u32; 3],
     /// No float operation may be rewritten: zeros keep their signs.
     pub exact: bool,
@@ -82,15 +86,15 @@ impl Module {
     /// Reads a module for one entry point, and checks what can be checked without looking into functions.
     pub fn read(
         bytes: &[u8],
-        wanted: Option<&str>,
+        (stage, name): (ShaderStage, Option<&str>),
         spec_constants: &BTreeMap<u32, u32>,
     ) -> std::result::Result<Module, Vec<Error>> {
         let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
-        let entry = choose_entry(&instrs, wanted);
+        let entry = choose_entry(&instrs, stage, name);
         let function = entry.as_ref().ok().map(|entry| entry.function);
         let functions = Functions::of(&instrs, function);
         let reach = Reach::of(&instrs, &functions);
-        let refused = capabilities::refused(&instrs, &functions, &reach);
+        let refused = capabilities::refused(&instrs, &functions, &reach, stage);
         if !refused.is_empty() {
             return Err(refused);
         }
@@ -102,6 +106,11 @@ impl Module {
             sets: HashMap::default(),
             globals: vec![],
             functions: HashMap::default(),
+            stage: match stage {
+                ShaderStage::Compute => Stage::Compute,
+                ShaderStage::Vertex => Stage::Vertex(VertexStage::default()),
+                ShaderStage::Fragment => Stage::Fragment(FragmentStage::default()),
+            },
             workgroup_size: [0; 3],
             exact: false,
             entry,
@@ -398,11 +407,34 @@ impl Module {
                 self.exact = true;
                 Ok(())
             }
-            _ => Err(instr.unsupported(Feature::ExecutionMode, format!("{mode:?}"))),
+            _ => {
+                let Stage::Fragment(fragment) = &mut self.stage else {
+                    return Err(instr.unsupported(Feature::ExecutionMode, format!("{mode:?}")));
+                };
+                match mode {
+                    // Vulkan has no other origin, and what is written needs no announcement.
+                    ExecutionMode::OriginUpperLeft
+                    | ExecutionMode::DepthReplacing
+                    | ExecutionMode::StencilRefReplacingEXT => {}
+                    ExecutionMode::EarlyFragmentTests => fragment.early_tests = true,
+                    ExecutionMode::DepthGreater => fragment.depth = DepthClaim::Greater,
+                    ExecutionMode::DepthLess => fragment.depth = DepthClaim::Less,
+                    ExecutionMode::DepthUnchanged => fragment.depth = DepthClaim::Unchanged,
+                    _ => {
+                        let name = format!("{mode:?}");
+                        return Err(instr.unsupported(Feature::ExecutionMode, name));
+                    }
+                }
+                Ok(())
+            }
         }
     }
 
     fn find_workgroup_size(&mut self) -> Result<()> {
+        if self.stage != Stage::Compute {
+            self.workgroup_size = [1; 3];
+            return Ok(());
+        }
         let instr = self.entry.instr.clone();
         if let Some(size) = &self.entry.size {
             for axis in 0..3 {
@@ -448,7 +480,17 @@ fn check_model(instr: &Instr) -> Result<()> {
     }
 }
 
-fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
+/// The execution model of a stage.
+fn model_of(stage: ShaderStage) -> ExecutionModel {
+    match stage {
+        ShaderStage::Compute => ExecutionModel::GLCompute,
+        ShaderStage::Vertex => ExecutionModel::Vertex,
+        ShaderStage::Fragment => ExecutionModel::Fragment,
+    }
+}
+
+fn choose_entry(instrs: &[Instr], stage: ShaderStage, wanted: Option<&str>) -> Result<EntryPoint> {
+    let own = model_of(stage);
     let mut found = vec![];
     let mut other = None;
     for instr in instrs.iter().filter(|instr| instr.op == Op::EntryPoint) {
@@ -456,13 +498,13 @@ fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
         let (name, _) = instr.string(2)?;
         if wanted.is_some_and(|wanted| wanted != name) && ExecutionModel::from_u32(model).is_some()
         {
-            if model == ExecutionModel::GLCompute as u32 {
+            if model == own as u32 {
                 found.push((name, None));
             }
             continue;
         }
         match ExecutionModel::from_u32(model) {
-            Some(ExecutionModel::GLCompute) => {
+            Some(model) if model == own => {
                 let entry = EntryPoint {
                     name: name.clone(),
                     function: instr.word(1)?,
@@ -484,6 +526,7 @@ fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
         (1, _) => Ok(entries.remove(0)),
         (0, Some(refusal)) => Err(refusal),
         _ => Err(Box::new(Error::NoEntryPoint {
+            stage,
             wanted: wanted.map(str::to_owned),
             found: names,
         })),

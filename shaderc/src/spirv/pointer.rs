@@ -11,7 +11,9 @@ use super::layout::{MAX_ALIGN, Rules, scalar_bytes};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{self, Alu, BindingId, ImageAction, ImageOp, ImageShape, Memory, Op, Value, Var};
+use crate::ir::{
+    self, Alu, BindingId, ImageAction, ImageOp, ImageShape, Memory, Op, Value, Var, Varying,
+};
 
 /// A place, and the type of what is there.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub(crate) enum Target {
     Memory(Place),
     /// A read-only value.
     Fixed(Composite),
+    /// What a fragment shader is given: the value, and where each of its scalars is interpolated.
+    Input(Composite, Rc<[Option<Varying>]>),
     /// Descriptors, before one is chosen.
     Descriptors {
         binding: BindingId,
@@ -172,7 +176,15 @@ impl Translator<'_> {
             Target::Memory(place) => {
                 Target::Memory(self.step_in_memory(instr, &pointer.ty, place, index)?)
             }
-            Target::Fixed(composite) => {
+            Target::Input(composite, places) if matches!(index, Index::Constant(_)) => {
+                let range = before as usize..before as usize + ty.scalars() as usize;
+                let part = Composite {
+                    ty: ty.clone(),
+                    scalars: composite.scalars[range.clone()].into(),
+                };
+                Target::Input(part, places[range].into())
+            }
+            Target::Fixed(composite) | Target::Input(composite, _) => {
                 let part = match index {
                     Index::Constant(_) => {
                         let start = before as usize;
@@ -319,7 +331,9 @@ impl Translator<'_> {
         }
         let mut scalars = vec![];
         match &pointer.target {
-            Target::Fixed(composite) => return Ok(composite.clone()),
+            Target::Fixed(composite) | Target::Input(composite, _) => {
+                return Ok(composite.clone());
+            }
             Target::Local { node, at } => self.load_local(node, *at, &pointer.ty, &mut scalars),
             Target::Memory(place) => {
                 let mut place = place.clone();
@@ -386,9 +400,10 @@ impl Translator<'_> {
                 self.texel_op(op, texel, &value.scalars);
                 Ok(())
             }
-            Target::Fixed(_) | Target::Descriptors { .. } | Target::Opaque(_) => {
-                Err(instr.invalid(Invalid::TypeMismatch))
-            }
+            Target::Fixed(_)
+            | Target::Input(..)
+            | Target::Descriptors { .. }
+            | Target::Opaque(_) => Err(instr.invalid(Invalid::TypeMismatch)),
         }
     }
 

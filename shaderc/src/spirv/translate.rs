@@ -20,6 +20,8 @@ use super::pointer::{Opaque, Pointer};
 use super::printf::Printf;
 use super::reader::{Instr, Result};
 use super::refusals::Refusals;
+use super::stage_interface;
+use super::stage_interface::StageState;
 use super::types::{ImageType, Type};
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
@@ -76,6 +78,8 @@ pub(crate) struct Frame {
     /// Where to go on after it; none for the entry point.
     pub continuation: Option<BlockId>,
     pub returns: Vec<(BlockId, Rc<[Value]>)>,
+    /// Whether lanes may be killed in it.
+    pub kills: bool,
     pub result: Rc<Type>,
 }
 
@@ -91,6 +95,8 @@ pub(crate) struct Translator<'m> {
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
     pub(super) frames: Vec<Frame>,
+    /// What a vertex or fragment shader has beside its code.
+    pub(super) stage: StageState,
     pub(super) refusals: Refusals,
     warnings: Vec<Warning>,
     pub(super) printf: Printf,
@@ -103,6 +109,7 @@ pub(crate) fn translate(
 ) -> std::result::Result<Translated, Vec<Error>> {
     let mut function = Function::new(&module.entry.name);
     function.workgroup_size = module.workgroup_size;
+    function.stage = stage_interface::stage(module, options);
     function.lanes = options.target.lanes;
     let prologue = function.new_block();
     let mut translator = Translator {
@@ -113,6 +120,7 @@ pub(crate) fn translate(
         has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
         frames: vec![],
+        stage: StageState::default(),
         refusals: module.refusals.clone(),
         warnings: vec![],
         printf: Printf::new(options.printf),
@@ -145,7 +153,17 @@ impl Translator<'_> {
         if !entry.parameters.is_empty() || *entry.result != Type::Void {
             return Err(entry.instr.invalid(Invalid::TypeMismatch));
         }
-        self.function(module.entry.function, entry, vec![], None)?;
+        // What a vertex or fragment shader hands on, it stores behind all its returns.
+        let end = match self.builder.function.stage {
+            ir::Stage::Compute => None,
+            ir::Stage::Vertex(_) | ir::Stage::Fragment(_) => {
+                Some(self.builder.function.new_block())
+            }
+        };
+        self.function(module.entry.function, entry, vec![], end)?;
+        if end.is_some() {
+            self.store_outputs()?;
+        }
         Ok(())
     }
 
@@ -286,6 +304,7 @@ impl Translator<'_> {
             phis: vec![],
             continuation,
             returns: vec![],
+            kills: false,
             result: function.result.clone(),
         };
         for block in &function.blocks {
@@ -318,7 +337,9 @@ impl Translator<'_> {
                 let limit = format!("a program of more than {MAX_INSTRUCTIONS} instructions");
                 return Err(instr.unsupported(Feature::Limit, limit));
             }
-            if let Err(error) = self.instr(instr) {
+            let before = self.builder.function.inst_count();
+            let done = self.instr(instr);
+            if let Err(error) = done.and_then(|()| self.check_effects(instr, before)) {
                 self.refuse(instr, error)?;
             }
         }
@@ -385,10 +406,9 @@ impl Translator<'_> {
             | Op::Switch
             | Op::Return
             | Op::ReturnValue
+            | Op::Kill
+            | Op::TerminateInvocation
             | Op::Unreachable => self.terminator(instr),
-            Op::Kill | Op::TerminateInvocation | Op::DemoteToHelperInvocation => {
-                Err(instr.invalid(Invalid::Misplaced))
-            }
             Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
                 let set = instr.word(0)?;
                 match self.module.sets.get(&set) {
@@ -418,7 +438,8 @@ impl Translator<'_> {
                     || ops::group::instr(self, instr, op)?
                     || ops::atomic::instr(self, instr, op)?
                     || ops::barrier::instr(self, instr, op)?
-                    || ops::image::instr(self, instr, op)?;
+                    || ops::image::instr(self, instr, op)?
+                    || ops::quad::instr(self, instr, op)?;
                 match done {
                     true => Ok(()),
                     false => {
@@ -512,6 +533,7 @@ impl Translator<'_> {
         let continuation = self.builder.function.new_block();
         let scalars = self.function(id, function, arguments, Some(continuation))?;
         self.builder.position = self.position(instr);
+        self.leave_if_killed(instr)?;
         let ty = self.result_type(instr)?;
         if *ty == Type::Void {
             return Ok(());
@@ -524,6 +546,7 @@ impl Translator<'_> {
         let Some(frame) = self.frames.pop() else {
             return Err(function.instr.invalid(Invalid::Misplaced));
         };
+        self.stage.callee_kills = frame.kills;
         let Some(continuation) = frame.continuation else {
             return Ok(Rc::from([]));
         };

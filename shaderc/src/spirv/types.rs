@@ -7,6 +7,7 @@ use rspirv::spirv::{self, Decoration, ImageFormat, Op, StorageClass};
 use smallvec::SmallVec;
 
 use super::error::{Feature, Invalid};
+use super::locations::Interface;
 use super::module::Module;
 use super::reader::{Instr, Result};
 use crate::ir::{self, Dim, ImageShape, TexelKind};
@@ -110,6 +111,8 @@ pub(crate) struct Member {
     pub matrix: MatrixLayout,
     /// Volatile or Coherent.
     pub volatile: bool,
+    /// What it is to the stages before and behind.
+    pub interface: Interface,
 }
 
 /// How matrices of a member lie in memory.
@@ -381,6 +384,7 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
                     },
                     volatile: decorations.has(Decoration::Volatile)
                         || decorations.has(Decoration::Coherent),
+                    interface: Interface::of(decorations),
                 });
             }
             Type::Struct {

@@ -114,6 +114,7 @@ pub(super) fn fau_word(word: FauWord) -> program::FauWord {
             half: half(which),
         },
         FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
+        FauWord::Draw(word) => program::FauWord::Draw(word),
         // All work has a start, which is no work.
         FauWord::Worked(_) => program::FauWord::Constant(0),
     }

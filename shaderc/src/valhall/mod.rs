@@ -12,6 +12,8 @@ mod mir;
 
 mod descriptors;
 
+mod varyings;
+
 mod select;
 
 mod legalise;
@@ -23,6 +25,8 @@ mod registers;
 mod lower_branches;
 
 mod waits;
+
+mod expand_blends;
 
 mod pack;
 
@@ -38,6 +42,7 @@ mod tests;
 pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord, UniformWork};
 pub use self::statistics::Statistics;
+pub use self::varyings::{VaryingLayout, VaryingSlot};
 use crate::ir;
 use crate::machine::Listing;
 use crate::pass::Runner;
@@ -99,7 +104,21 @@ pub fn compile_with(
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Binary>, Error> {
-    let Some(lowered) = pipeline::lower(ir, arch, choices, runner)? else {
+    compile_stage(ir, arch, choices, &VaryingLayout::default(), runner)
+}
+
+/// As [`compile_with`], of a stage whose varyings lie as `varyings` says.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_stage(
+    ir: &ir::Function,
+    arch: Arch,
+    choices: Choices,
+    varyings: &VaryingLayout,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Binary>, Error> {
+    let Some(lowered) = pipeline::lower(ir, arch, choices, varyings, runner)? else {
         return Ok(None);
     };
     let function = &lowered.function;

@@ -8,7 +8,8 @@
 use eitri_isa::row::{Access, DestKind};
 use eitri_isa::values::{LoadLane, Slot, StoreLane};
 use eitri_isa::{
-    Arch, Constant, Dest, EncodeError, Mask, Operand as IsaOperand, Reg, RegRange, Select, Src,
+    Arch, Constant, Dest, EncodeError, ImmId, Mask, Operand as IsaOperand, Reg, RegRange, Select,
+    Src,
 };
 
 use super::error::Error;
@@ -171,12 +172,21 @@ fn check_registers(instr: &Instr, packed: &eitri_isa::Instr) -> Result<(), Unpac
             .natural_count(access)
             .is_none_or(|natural| usize::from(natural) == count)
     });
-    let same = reads == register_mask(instr.reads())
+    let held = register_mask(instr.held.iter().copied());
+    let same = reads | held == register_mask(instr.reads())
         && writes == register_mask(instr.dests.iter().copied());
     if same && counts {
         Ok(())
     } else {
         Err(Unpacked::Registers)
+    }
+}
+
+/// What an immediate is of a handle: tables from 60 on have the last numbers (hardware/compiler-abi.md 1.2).
+fn part_of_handle(id: ImmId, handle: i64) -> i64 {
+    match id {
+        ImmId::Table => handle >> 24 & 0xf,
+        _ => handle & 0xff_ffff,
     }
 }
 
@@ -224,7 +234,8 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     if !row.staging.is_empty() {
         set_lane(instr, &mut packed)?;
     }
-    if let Some(slot) = instr.slot {
+    // ATEST has no field for it.
+    if let Some(slot) = instr.slot.filter(|_| instr.op != Op::Atest) {
         packed.set(match slot {
             0 => Slot::Slot0,
             1 => Slot::Slot1,
@@ -232,10 +243,15 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
             _ => Slot::Slot7,
         })?;
     }
-    if let Some(immediate) = instr.immediate.or(branch_offset)
-        && let Some(field) = row.immediates.first()
-    {
-        packed.set_imm(field.id, immediate)?;
+    let immediate = instr.immediate.or(branch_offset);
+    match (immediate, row.immediates) {
+        (Some(immediate), [field]) => packed.set_imm(field.id, immediate)?,
+        (Some(handle), fields @ [_, ..]) => {
+            for field in fields {
+                packed.set_imm(field.id, part_of_handle(field.id, handle))?;
+            }
+        }
+        _ => {}
     }
     check_registers(instr, &packed)?;
     Ok(packed)

@@ -5,11 +5,13 @@
 
 use super::Choices;
 use super::error::Error;
+use super::expand_blends::expand_blends;
 use super::mir::{Form, Function, Valhall};
 use super::passes;
 use super::registers::allocate::{AllocateOptions, Allocated, allocate};
 use super::select::select;
 use super::statistics::spill_cost;
+use super::varyings::VaryingLayout;
 use super::waits::check_waits::{Fences, check_waits};
 use crate::ir;
 use crate::machine::variants::{self, Base, Candidate, Variant};
@@ -160,6 +162,7 @@ pub(super) fn lower(
     ir: &ir::Function,
     arch: Arch,
     choices: Choices,
+    varyings: &VaryingLayout,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
     // Selection follows operands and edges without looking twice.
@@ -169,7 +172,7 @@ pub(super) fn lower(
             Error::broken("lower", broken.iter().map(ToString::to_string).collect())
         })?;
     let target = runner.target;
-    let mut function = runner.time("select", |()| select(ir, arch, &target))?;
+    let mut function = runner.time("select", |()| select(ir, arch, &target, varyings))?;
     runner.after("select", &function);
     order::follow(SELECTED, &mut function, &choices, runner);
     let hoist = passes::HOIST_INVARIANTS;
@@ -230,6 +233,8 @@ fn finish(
         check_waits(&function, &fences)
             .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
     }
+    // Nothing may come between a BLEND and its call any more.
+    expand_blends(&mut function);
     Ok(Some(Lowered {
         function,
         allocated,

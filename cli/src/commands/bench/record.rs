@@ -6,8 +6,8 @@ use crate::input::shader_file;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
 use crate::output::whole_file;
+use crate::runs::boot::{Boot, Start, boot};
 use crate::runs::dispatch;
-use crate::runs::qemu::{self, Boot, Start};
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use eitri_shaderc::Options;
@@ -154,7 +154,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     ];
     let built = builder.build_with(IMAGE, IMAGE, &Parts { board: None, files })?;
     let raw = put("bench.raw", &built.raw()?)?;
-    let booted = qemu::boot(&Boot {
+    let booted = boot(&Boot {
         start: Start::Monitor {
             monitor: &monitor,
             image: &raw,

@@ -99,6 +99,10 @@ impl Row {
 
     /// The field of `word`, if it has it.
     pub(crate) fn field(&self, field: Field, word: u64) -> Option<&'static FieldSpec> {
+        // Most rows have one set of fields. Passes ask for fields of every instruction, many times.
+        if self.layout.indirect.is_empty() {
+            return self.layout.fields.iter().find(|spec| spec.field == field);
+        }
         self.fields(word).find(|spec| spec.field == field)
     }
 }

@@ -51,6 +51,7 @@ mod rules;
 mod access;
 mod describe;
 pub mod meaning;
+pub mod preload;
 mod random;
 
 // The instruction and its text.

@@ -8,7 +8,7 @@ use crate::layout::{Counts, FORMAT, Sections};
 use crate::program::Program;
 use eitri_program_file::{EncodeError, PushRange, WorkgroupSize};
 
-/// Everything that a program consists of.
+/// Everything that a program of compute consists of.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramParts<'a> {
     /// Generation that the code is for.
@@ -89,6 +89,7 @@ impl ProgramParts<'_> {
             fau_steps: self.fau_steps.len(),
             bindings: self.bindings.len(),
             push_ranges: self.push_ranges.len(),
+            graphics: 0,
             entry: self.entry.len(),
         })
     }

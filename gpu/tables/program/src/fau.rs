@@ -3,6 +3,7 @@
 //! Facts: hardware/compiler-abi.md 4.
 
 use crate::binding::DescriptorSlot;
+use crate::header::Stage;
 
 /// One of the three directions of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +93,70 @@ pub enum FauWord {
     },
     /// Half of the address of the program's data.
     DataAddress(AddressHalf),
+    /// State of a draw; only in stages of graphics.
+    Draw(DrawWord),
+}
+
+/// A word of the state of a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DrawWord {
+    /// Factor of the viewport transform along an axis, as a float: half the width, half the height, the depth range.
+    ViewportScale(Axis),
+    /// What the transform adds along an axis, as a float: the centre, and the nearest depth.
+    ViewportOffset(Axis),
+    /// First vertex of a draw, or what is added to each index.
+    FirstVertex,
+    /// First instance of a draw.
+    BaseInstance,
+    /// Component 0 to 3 of the blend constants, as a float. The first four words of each fragment entry point are these, in
+    /// order: blend shaders read them there (hardware/compiler-abi.md 3.7).
+    BlendConstant(u8),
+}
+
+impl DrawWord {
+    /// All of them; their places are their numbers in the blob.
+    pub const ALL: [DrawWord; 12] = [
+        DrawWord::ViewportScale(Axis::X),
+        DrawWord::ViewportScale(Axis::Y),
+        DrawWord::ViewportScale(Axis::Z),
+        DrawWord::ViewportOffset(Axis::X),
+        DrawWord::ViewportOffset(Axis::Y),
+        DrawWord::ViewportOffset(Axis::Z),
+        DrawWord::FirstVertex,
+        DrawWord::BaseInstance,
+        DrawWord::BlendConstant(0),
+        DrawWord::BlendConstant(1),
+        DrawWord::BlendConstant(2),
+        DrawWord::BlendConstant(3),
+    ];
+
+    /// Its number in the blob; one that nothing has for a component that is none.
+    const fn number(self) -> u32 {
+        match self {
+            DrawWord::ViewportScale(axis) => axis.index() as u32,
+            DrawWord::ViewportOffset(axis) => 3 + axis.index() as u32,
+            DrawWord::FirstVertex => 6,
+            DrawWord::BaseInstance => 7,
+            DrawWord::BlendConstant(component) => 8 + component as u32,
+        }
+    }
+}
+
+impl core::fmt::Display for DrawWord {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let name = |axis: Axis| match axis {
+            Axis::X => "x",
+            Axis::Y => "y",
+            Axis::Z => "z",
+        };
+        match self {
+            DrawWord::ViewportScale(axis) => write!(f, "viewport_scale.{}", name(*axis)),
+            DrawWord::ViewportOffset(axis) => write!(f, "viewport_offset.{}", name(*axis)),
+            DrawWord::FirstVertex => f.write_str("first_vertex"),
+            DrawWord::BaseInstance => f.write_str("base_instance"),
+            DrawWord::BlendConstant(component) => write!(f, "blend_constant.{component}"),
+        }
+    }
 }
 
 /// Numbers of the kinds in the blob.
@@ -108,6 +173,7 @@ mod kind {
     pub(super) const TEXEL_COUNT:         u32 = 8;
     pub(super) const TEXEL_FORMAT:        u32 = 9;
     pub(super) const BUFFER_WORD:         u32 = 10;
+    pub(super) const DRAW:                u32 = 11;
 
     /// Where the kind of a buffer's word is followed by the number of the word.
     pub(super) const NUMBER_SHIFT:        u32 = 8;
@@ -141,6 +207,7 @@ impl FauWord {
             FauWord::TexelFormat { slot } => [kind::TEXEL_FORMAT, slot.handle()],
             FauWord::DataAddress(AddressHalf::Low) => [kind::DATA_ADDRESS_LOW, 0],
             FauWord::DataAddress(AddressHalf::High) => [kind::DATA_ADDRESS_HIGH, 0],
+            FauWord::Draw(word) => [kind::DRAW, word.number()],
         }
     }
 
@@ -163,6 +230,9 @@ impl FauWord {
             kind::TEXEL_FORMAT => Some(FauWord::TexelFormat { slot: slot? }),
             kind::DATA_ADDRESS_LOW => data(AddressHalf::Low),
             kind::DATA_ADDRESS_HIGH => data(AddressHalf::High),
+            kind::DRAW => DrawWord::ALL
+                .get(value as usize)
+                .map(|word| FauWord::Draw(*word)),
             _ if kind & ((1 << kind::NUMBER_SHIFT) - 1) == kind::BUFFER_WORD => {
                 let offset = (kind >> kind::NUMBER_SHIFT) * 4;
                 Some(FauWord::BufferWord {
@@ -171,6 +241,16 @@ impl FauWord {
                 })
             }
             _ => None,
+        }
+    }
+
+    /// Whether a stage has it.
+    pub(crate) fn is_of(self, stage: Stage) -> bool {
+        match self {
+            FauWord::NumWorkgroups(_) => stage == Stage::Compute,
+            FauWord::Draw(DrawWord::BlendConstant(_)) => stage == Stage::Fragment,
+            FauWord::Draw(_) => stage == Stage::Vertex,
+            _ => true,
         }
     }
 
@@ -185,7 +265,8 @@ impl FauWord {
             FauWord::Constant(_)
             | FauWord::PushConstant { .. }
             | FauWord::NumWorkgroups(_)
-            | FauWord::DataAddress(_) => None,
+            | FauWord::DataAddress(_)
+            | FauWord::Draw(_) => None,
         }
     }
 }

@@ -19,18 +19,34 @@ pub(crate) fn arch(major: u32) -> Option<Arch> {
 pub enum Stage {
     /// A compute shader.
     Compute,
+    /// A vertex shader: several programs of one text ([`crate::EntryKind`]).
+    Vertex,
+    /// A fragment shader.
+    Fragment,
 }
 
 impl Stage {
     pub(crate) const fn code(self) -> u32 {
         match self {
             Stage::Compute => 0,
+            Stage::Vertex => 1,
+            Stage::Fragment => 2,
         }
     }
 
-    pub(crate) const fn from_code(code: u32) -> Option<Stage> {
+    /// Compute, and nothing else: the format of programs of one entry point has no other stage.
+    pub(crate) const fn compute(code: u32) -> Option<Stage> {
         match code {
             0 => Some(Stage::Compute),
+            _ => None,
+        }
+    }
+
+    /// A stage of the graphics pipeline.
+    pub(crate) const fn graphics(code: u32) -> Option<Stage> {
+        match code {
+            1 => Some(Stage::Vertex),
+            2 => Some(Stage::Fragment),
             _ => None,
         }
     }

@@ -1,5 +1,8 @@
 //! Where everything stands in the blob: one row a header word.
 //!
+//! Two formats have the same tables: programs of one entry point (compute) and of several (a stage of graphics), which say other
+//! things in the header's words between stage and scratch memory, and have four more tables before the name.
+//!
 //! Needs: nothing.  Guarantees: the only place that knows offsets.
 
 use eitri_program_file::{CODE_WORD_BYTES, Format, Section, Tables};
@@ -9,6 +12,13 @@ pub(crate) const FORMAT: Format = Format {
     magic: *b"EITRIPRG",
     version: 3,
     header_bytes: 0x58,
+};
+
+/// How a program of a stage of graphics begins.
+pub(crate) const GRAPHICS_FORMAT: Format = Format {
+    magic: *b"EITRIGFX",
+    version: 1,
+    ..FORMAT
 };
 
 /// Byte offsets of the header's words, behind those that every format has.
@@ -32,6 +42,18 @@ pub(crate) mod word {
     pub(crate) const DATA_WORDS:     usize = 0x50; // 64-bit words
     pub(crate) const FAU_STEPS:      usize = 0x54;
 }
+
+/// Words of the header that a stage of graphics has in place of registers, preload mask, workgroup and shared memory.
+#[rustfmt::skip]
+pub(crate) mod graphics_word {
+    pub(crate) const FACTS:        usize = 0x1C; // of the stage
+    pub(crate) const RECORD_BYTES: usize = 0x20; // of varyings of a vertex
+    pub(crate) const ENTRY_POINTS: usize = 0x24;
+    pub(crate) const ATTRIBUTES:   usize = 0x28;
+    pub(crate) const OUTPUTS:      usize = 0x2C;
+    pub(crate) const VARYINGS:     usize = 0x30;
+}
+
 /// Bytes of one record of each table: the code follows the header at once, so it is 8-byte aligned. They follow the code and the data in this order; the entry's name is
 /// last.
 pub(crate) const DATA_WORD_BYTES: usize = 8;
@@ -39,6 +61,10 @@ pub(crate) const FAU_BYTES: usize = 8;
 pub(crate) const FAU_STEP_BYTES: usize = 8;
 pub(crate) const BINDING_BYTES: usize = 28;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
+pub(crate) const ENTRY_POINT_BYTES: usize = 16;
+pub(crate) const ATTRIBUTE_BYTES: usize = 4;
+pub(crate) const OUTPUT_BYTES: usize = 4;
+pub(crate) const VARYING_BYTES: usize = 8;
 
 /// Byte ranges of the tables, from their counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +87,8 @@ pub(crate) struct Counts {
     pub(crate) fau_steps: usize,
     pub(crate) bindings: usize,
     pub(crate) push_ranges: usize,
+    /// Bytes of the tables that only stages of graphics have.
+    pub(crate) graphics: usize,
     pub(crate) entry: usize,
 }
 
@@ -73,7 +101,8 @@ impl Sections {
         let fau_steps = Section::after(fau.end, counts.fau_steps, FAU_STEP_BYTES)?;
         let bindings = Section::after(fau_steps.end, counts.bindings, BINDING_BYTES)?;
         let push_ranges = Section::after(bindings.end, counts.push_ranges, PUSH_RANGE_BYTES)?;
-        let entry = Section::after(push_ranges.end, counts.entry, 1)?;
+        let graphics = Section::after(push_ranges.end, counts.graphics, 1)?;
+        let entry = Section::after(graphics.end, counts.entry, 1)?;
         Some(Sections {
             code,
             data,
@@ -83,6 +112,46 @@ impl Sections {
             push_ranges,
             entry,
         })
+    }
+}
+
+/// How many records the tables of graphics hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphicsCounts {
+    pub(crate) entry_points: usize,
+    pub(crate) attributes: usize,
+    pub(crate) outputs: usize,
+    pub(crate) varyings: usize,
+}
+
+/// Byte ranges of those tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GraphicsSections {
+    pub(crate) entry_points: Section,
+    pub(crate) attributes: Section,
+    pub(crate) outputs: Section,
+    pub(crate) varyings: Section,
+}
+
+impl GraphicsSections {
+    /// Lays them out from `start` on; `None` when the sum leaves the address space.
+    pub(crate) fn of(start: usize, counts: &GraphicsCounts) -> Option<GraphicsSections> {
+        let entry_points = Section::after(start, counts.entry_points, ENTRY_POINT_BYTES)?;
+        let attributes = Section::after(entry_points.end, counts.attributes, ATTRIBUTE_BYTES)?;
+        let outputs = Section::after(attributes.end, counts.outputs, OUTPUT_BYTES)?;
+        let varyings = Section::after(outputs.end, counts.varyings, VARYING_BYTES)?;
+        Some(GraphicsSections {
+            entry_points,
+            attributes,
+            outputs,
+            varyings,
+        })
+    }
+
+    /// Bytes of all of them.
+    pub(crate) fn bytes(&self) -> usize {
+        // In this order, so nothing is lost.
+        self.varyings.end.saturating_sub(self.entry_points.start)
     }
 }
 

@@ -6,9 +6,14 @@
 //! [parses](Program::parse) them without allocation. Parsing checks everything once, so that nothing that comes out of
 //! a [`Program`] needs another check.
 //!
+//! A stage of the graphics pipeline is a [`GraphicsProgram`], written from [`GraphicsParts`]: the same tables, but several
+//! [entry points](EntryPoint) over one data section, and what the stages must know of each other and the driver of them. Who only
+//! computes does not have the code that reads it.
+//!
 //! Needs: nothing.  Guarantees: `Program::parse(parts.encode())` gives the parts back; damaged bytes are an error.
 //! Never: knows what the code does (that is `eitri-isa`), or where it will be loaded.
-//! Facts: hardware/compiler-abi.md 1 (tables and handles), 3.1 (preloads), 3.9 (what a driver needs), 4 (FAU).
+//! Facts: hardware/compiler-abi.md 1 (tables and handles), 3.1 (preloads), 3.9 (what a driver needs), 4 (FAU);
+//! hardware/graphics-compiler.md 1.1 (programs of a vertex shader), 2 (varyings), 10 (facts of a stage).
 //!
 //! ```
 //! use eitri_program::{Arch, FauWord, Program, ProgramParts, RegisterFile, Stage, WorkgroupSize};
@@ -44,20 +49,30 @@
 mod binding;
 mod embed;
 mod encode;
+mod entry_point;
+mod facts;
 mod fau;
 mod fau_step;
+mod graphics;
+mod graphics_encode;
 mod header;
 mod layout;
 mod program;
+mod varying;
 
 pub use binding::{Binding, BindingKind, DescriptorSlot, ImageDimension, ImageShape};
 pub use eitri_program_file::{Access, EncodeError, ProgramError, PushRange, WorkgroupSize};
 pub use embed::Aligned;
 pub use encode::ProgramParts;
-pub use fau::{AddressHalf, Axis, FauWord};
+pub use entry_point::EntryKind;
+pub use facts::{FragmentFacts, VertexFacts};
+pub use fau::{AddressHalf, Axis, DrawWord, FauWord};
 pub use fau_step::{FauOp, FauOperand, FauStep};
+pub use graphics::{EntryPoint, Facts, GraphicsProgram};
+pub use graphics_encode::{EntryParts, GraphicsParts};
 pub use header::{Arch, RegisterFile, SUPPORTED, Stage};
 pub use program::Program;
+pub use varying::{Attribute, ColorOutput, Interpolation, NumberKind, Varying, VaryingSize};
 
 /// Most FAU words (32 bits each) that a program may ask for: 64 slots of 64 bits (hardware/compiler-abi.md 4).
 pub const MAX_FAU_WORDS: usize = 128;

@@ -8,7 +8,9 @@ use crate::fau_step::FauStep;
 use crate::header::{Arch, RegisterFile, Stage};
 use crate::layout::{Counts, FORMAT, Sections, word};
 use crate::{MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
-use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, code_words, records};
+use eitri_program_file::{
+    Header, ProgramError, PushRange, Section, WorkgroupSize, code_words, records,
+};
 
 /// The tables, in errors.
 const FAU_TABLE: &str = "FAU table";
@@ -16,7 +18,28 @@ const STEP_TABLE: &str = "table of FAU steps";
 const BINDING_TABLE: &str = "binding table";
 const PUSH_TABLE: &str = "push-constant table";
 
-/// A checked program that borrows its bytes.
+/// How many records the tables hold that every program has.
+pub(crate) fn counts(header: &Header<'_>) -> Result<Counts, ProgramError> {
+    Ok(Counts {
+        code: header.count(word::CODE_WORDS)?,
+        data: header.count(word::DATA_WORDS)?,
+        fau: header.count(word::FAU_WORDS)?,
+        fau_steps: header.count(word::FAU_STEPS)?,
+        bindings: header.count(word::BINDINGS)?,
+        push_ranges: header.count(word::PUSH_RANGES)?,
+        graphics: 0,
+        entry: header.count(word::ENTRY_BYTES)?,
+    })
+}
+
+fn push_constant_bytes(header: &Header<'_>) -> Result<u32, ProgramError> {
+    header.meaning(word::PUSH_BYTES, |bytes| {
+        (bytes <= MAX_PUSH_CONSTANT_BYTES && bytes % 4 == 0).then_some(bytes)
+    })
+}
+
+/// A checked program that borrows its bytes: one of compute, or what one of graphics has in common with it
+/// ([`crate::GraphicsProgram::common`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
     bytes: &'a [u8],
@@ -33,7 +56,7 @@ pub struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Checks the whole of `bytes`: sum, header, and every record.
+    /// Checks the whole of `bytes`, a program of compute: sum, header, and every record.
     ///
     /// # Errors
     /// A [`ProgramError`] that names the first thing that is wrong.
@@ -41,15 +64,7 @@ impl<'a> Program<'a> {
     #[inline(never)]
     pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
         let header = Header::checked(bytes, &FORMAT)?;
-        let counts = Counts {
-            code: header.count(word::CODE_WORDS)?,
-            data: header.count(word::DATA_WORDS)?,
-            fau: header.count(word::FAU_WORDS)?,
-            fau_steps: header.count(word::FAU_STEPS)?,
-            bindings: header.count(word::BINDINGS)?,
-            push_ranges: header.count(word::PUSH_RANGES)?,
-            entry: header.count(word::ENTRY_BYTES)?,
-        };
+        let counts = counts(&header)?;
         let sections = header.tables(Sections::of(&counts))?;
         if counts.fau > MAX_FAU_WORDS {
             return Err(header.bad(word::FAU_WORDS));
@@ -61,7 +76,7 @@ impl<'a> Program<'a> {
             bytes,
             sections,
             arch: header.meaning(word::ARCH, crate::header::arch)?,
-            stage: header.meaning(word::STAGE, Stage::from_code)?,
+            stage: header.meaning(word::STAGE, Stage::compute)?,
             entry: header.entry(&sections)?,
             registers: header.meaning(word::REGISTERS, RegisterFile::from_registers)?,
             preload: header.meaning(word::PRELOAD, |mask| u16::try_from(mask).ok())?,
@@ -72,14 +87,36 @@ impl<'a> Program<'a> {
             )?,
             shared_bytes: header.get(word::SHARED_BYTES)?,
             scratch_bytes: header.get(word::SCRATCH_BYTES)?,
-            push_constant_bytes: header.meaning(word::PUSH_BYTES, |bytes| {
-                (bytes <= MAX_PUSH_CONSTANT_BYTES && bytes % 4 == 0).then_some(bytes)
-            })?,
+            push_constant_bytes: push_constant_bytes(&header)?,
         };
         program.check_records()?;
         if counts.fau_steps > 0 {
-            program.check_steps()?;
+            program.check_steps(sections.fau, sections.fau_steps)?;
         }
+        Ok(program)
+    }
+
+    /// The tables of a program of a stage of graphics: what [`Program::parse`] makes of one of compute, with a workgroup of one
+    /// invocation. Its FAU steps are not looked at: each entry point has its own.
+    pub(crate) fn of_graphics(
+        bytes: &'a [u8],
+        header: &Header<'a>,
+        sections: Sections,
+    ) -> Result<Program<'a>, ProgramError> {
+        let program = Program {
+            bytes,
+            sections,
+            arch: header.meaning(word::ARCH, crate::header::arch)?,
+            stage: header.meaning(word::STAGE, Stage::graphics)?,
+            entry: header.entry(&sections)?,
+            registers: RegisterFile::Full,
+            preload: 0,
+            workgroup: WorkgroupSize::new(1, 1, 1)?,
+            shared_bytes: 0,
+            scratch_bytes: header.get(word::SCRATCH_BYTES)?,
+            push_constant_bytes: push_constant_bytes(header)?,
+        };
+        program.check_records()?;
         Ok(program)
     }
 
@@ -89,6 +126,9 @@ impl<'a> Program<'a> {
             let bad = Header::bad_record(FAU_TABLE, index, &record);
             let word = FauWord::from_record(record, push).ok_or(bad)?;
             let slot = word.slot();
+            if !word.is_of(self.stage) {
+                return Err(bad);
+            }
             if slot.is_some_and(|slot| !self.bindings().any(|binding| binding.has(slot))) {
                 return Err(bad);
             }
@@ -116,18 +156,36 @@ impl<'a> Program<'a> {
 
     /// Steps come in the order of their words, and each changes a word that can be changed.
     #[inline(never)]
-    fn check_steps(&self) -> Result<(), ProgramError> {
+    pub(crate) fn check_steps(&self, fau: Section, steps: Section) -> Result<(), ProgramError> {
         let mut last = 0;
-        for (index, record) in records::<2>(self.sections.fau_steps.of(self.bytes)).enumerate() {
+        for (index, record) in records::<2>(steps.of(self.bytes)).enumerate() {
             let bad = Header::bad_record(STEP_TABLE, index, &record);
             let step = FauStep::from_record(record, self.push_constant_bytes).ok_or(bad)?;
-            let word = self.fau().nth(step.word.into());
+            let word = self.fau_of(fau).nth(step.word.into());
             if step.word < last || !word.is_some_and(FauWord::takes_steps) {
                 return Err(bad);
             }
             last = step.word;
         }
         Ok(())
+    }
+
+    /// The FAU words of a part of their table.
+    pub(crate) fn fau_of(&self, fau: Section) -> impl Iterator<Item = FauWord> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(fau.of(self.bytes)).map_while(move |record| FauWord::from_record(record, push))
+    }
+
+    /// The steps of a part of their table.
+    pub(crate) fn steps_of(&self, steps: Section) -> impl Iterator<Item = FauStep> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(steps.of(self.bytes))
+            .map_while(move |record| FauStep::from_record(record, push))
+    }
+
+    /// Where the tables stand.
+    pub(crate) fn sections(&self) -> &Sections {
+        &self.sections
     }
 
     /// The bytes that this program was parsed from.
@@ -199,17 +257,13 @@ impl<'a> Program<'a> {
 
     /// What to put into the FAU words, in order; at most [`MAX_FAU_WORDS`].
     pub fn fau(&self) -> impl Iterator<Item = FauWord> + use<'a> {
-        let push = self.push_constant_bytes;
-        records::<2>(self.sections.fau.of(self.bytes))
-            .map_while(move |record| FauWord::from_record(record, push))
+        self.fau_of(self.sections.fau)
     }
 
     /// What is computed of the FAU words before they are put there, in the order of the words; at most
     /// [`MAX_FAU_STEPS`].
     pub fn fau_steps(&self) -> impl Iterator<Item = FauStep> + use<'a> {
-        let push = self.push_constant_bytes;
-        records::<2>(self.sections.fau_steps.of(self.bytes))
-            .map_while(move |record| FauStep::from_record(record, push))
+        self.steps_of(self.sections.fau_steps)
     }
 
     /// The resources that the code uses, each set and binding once.

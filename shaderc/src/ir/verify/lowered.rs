@@ -3,7 +3,7 @@
 use super::{At, Rule, Verifier, Violation, verify};
 use crate::ir::block::Terminator;
 use crate::ir::inst::{Access, Held, Inst, Op};
-use crate::ir::{Alu, Function, Level, Type};
+use crate::ir::{Alu, Function, Level, Output, PositionSpace, Stage, Type};
 use crate::target::Target;
 
 /// Checks that a function is in the lowered form for a target, on top of [`verify`].
@@ -67,8 +67,17 @@ impl Verifier<'_> {
             }
             Op::Atomic(_, access) => aligned(access),
             Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => plain(),
+            Op::StoreOutput(Output::Position) => match function.stage {
+                Stage::Vertex(vertex) => vertex.position == PositionSpace::Window,
+                Stage::Compute | Stage::Fragment(_) => false,
+            },
+            Op::LoadVarying(varying) => !varying.noperspective,
             Op::SysVal(_)
             | Op::Uniform(_)
+            | Op::LoadAttribute(_)
+            | Op::FragW(_)
+            | Op::StoreOutput(_)
+            | Op::Demote
             | Op::Resource(_)
             | Op::BufferSize
             | Op::Image(_)

@@ -14,7 +14,7 @@ use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, ValueDef};
 use super::inst::{Held, Inst, Op};
 use super::loops::Loops;
-use super::{BlockId, Kind, Type, Value};
+use super::{BlockId, Kind, Output, Sampling, Type, Value};
 
 pub use self::lowered::{aligned, lowered};
 pub use self::rule::{Rule, Violation};
@@ -36,6 +36,8 @@ struct Verifier<'f> {
     /// Place of each instruction in its block.
     numbers: Vec<usize>,
     violations: Vec<Violation>,
+    /// Outputs that are stored.
+    outputs: Vec<Output>,
     block: Option<BlockId>,
     at: At,
 }
@@ -72,6 +74,7 @@ impl<'f> Verifier<'f> {
             places: inst_blocks(function),
             numbers,
             violations: vec![],
+            outputs: vec![],
             block: None,
             at: At::Block,
         }
@@ -284,9 +287,34 @@ impl<'f> Verifier<'f> {
         }
     }
 
+    /// What a stage has and hands on.
+    fn check_stage(&mut self, op: Op) {
+        let stage = self.function.stage;
+        if !op.stages().has(stage) {
+            self.report(Rule::Stage(stage.name()));
+        }
+        let possible = match op {
+            Op::LoadAttribute(attribute) => attribute.is_possible(),
+            Op::LoadVarying(varying) => varying.is_possible(),
+            Op::FragW(sampling) => sampling != Sampling::Flat,
+            Op::StoreOutput(output) => output.is_possible(),
+            _ => true,
+        };
+        if !possible {
+            self.report(Rule::BadInterface);
+        }
+        if let Op::StoreOutput(output) = op {
+            if self.outputs.iter().any(|other| other.is_same(output)) {
+                self.report(Rule::OutputTwice);
+            }
+            self.outputs.push(output);
+        }
+    }
+
     fn check_inst(&mut self, block: BlockId, number: usize, inst: Inst) {
         let function = self.function;
         let data = function.inst(inst);
+        self.check_stage(data.op);
         match data.op {
             Op::LoadVar(var) | Op::StoreVar(var) if var.index() >= function.vars().count() => {
                 self.report(Rule::NoVariable);

@@ -62,6 +62,12 @@ pub enum Rule {
     NoBinding(Value),
     /// There is no variable of that number.
     NoVariable,
+    /// No shader of this stage has such an operation.
+    Stage(&'static str),
+    /// The output is stored twice.
+    OutputTwice,
+    /// The input or output can't be: components beyond the fourth, a target beyond the last, or flat without perspective.
+    BadInterface,
     /// Not allowed in the lowered form.
     NotLowered,
     /// Lowered form: a constant stands before the last operand of an operation that commutes.
@@ -116,6 +122,12 @@ impl fmt::Display for Rule {
             Rule::Width(ty) => write!(f, "the operation has no form for {ty}"),
             Rule::NoBinding(value) => write!(f, "{value} is no element of a binding"),
             Rule::NoVariable => write!(f, "there is no such variable"),
+            Rule::Stage(stage) => write!(f, "there is no such operation in a {stage} shader"),
+            Rule::OutputTwice => write!(f, "the output is stored a second time"),
+            Rule::BadInterface => write!(
+                f,
+                "1 to 4 components up to the fourth, targets up to 7, the second colour only of target 0"
+            ),
             Rule::NotLowered => write!(f, "not allowed in the lowered form"),
             Rule::ConstantFirst => write!(f, "the constant must be the last operand"),
             Rule::CriticalEdge(target) => write!(f, "the edge to {target} is critical"),

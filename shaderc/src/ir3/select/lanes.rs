@@ -31,6 +31,7 @@ impl Selector<'_> {
                     false => self.shuffle(from, data),
                 }
             }
+            LaneOp::QuadSwapX | LaneOp::QuadSwapY => self.refuse(lanes.name()),
             LaneOp::ShuffleXor => match self.ir.as_word(data.args[1]) {
                 Some(flip @ 1..=3) if self.parts.lane_ops && self.is_whole => {
                     let op = [Op::QuadX, Op::QuadY, Op::QuadXY][flip as usize - 1];

@@ -234,6 +234,9 @@ impl Selector<'_> {
             ir::Op::Scan(combine, form) => self.scan(combine, form, data),
             ir::Op::SysVal(sysval) => self.sysval(sysval, data.results[0]),
             // Users read the const file itself.
+            ir::Op::Uniform(uniform) if !uniform.stages().has(ir::Stage::Compute) => {
+                self.refuse("words of a draw");
+            }
             ir::Op::Uniform(_) => {}
             ir::Op::Resource(binding) => self.resource(binding, data),
             // Whoever reads the words reads them in the const file.
@@ -248,6 +251,11 @@ impl Selector<'_> {
             ir::Op::Fence(spaces) => self.fence(spaces),
             ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => self.buffer_size(data),
+            ir::Op::LoadAttribute(_)
+            | ir::Op::LoadVarying(_)
+            | ir::Op::FragW(_)
+            | ir::Op::StoreOutput(_)
+            | ir::Op::Demote => self.refuse(&self.ir.show_inst(inst)),
             ir::Op::LoadVar(_) => self.refuse("load_var"),
             ir::Op::StoreVar(_) => self.refuse("store_var"),
         }
@@ -397,6 +405,11 @@ impl Selector<'_> {
             }
             // Loads are known for what they are.
             ir::Uniform::BufferWord(..) => return None,
+            // `inst` refuses them.
+            ir::Uniform::BaseVertex
+            | ir::Uniform::BaseInstance
+            | ir::Uniform::ViewportScale(_)
+            | ir::Uniform::ViewportOffset(_) => return None,
         };
         u16::try_from(number).ok()
     }

@@ -38,6 +38,7 @@ impl Selector<'_> {
                 self.define_as(result, lane);
             }
             SysVal::LaneId => {}
+            other => self.refuse(&other.name()),
         }
     }
 

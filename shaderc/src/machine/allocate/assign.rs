@@ -86,10 +86,11 @@ pub(crate) struct Assigned {
     pub(crate) failed: Vec<usize>,
 }
 
-/// Chooses units for all bundles. `weights` says what each would cost in memory. With [`Until::Failure`] it ends where
+/// Chooses units for all bundles, none of them one that is clobbered meanwhile. `weights` says what each would cost in memory. With [`Until::Failure`] it ends where
 /// one finds no place.
 pub(crate) fn assign(
     bundles: &[Bundle],
+    clobbers: &[(usize, Range)],
     weights: &[f64],
     file: &RegisterFile,
     order: Order,
@@ -112,6 +113,11 @@ pub(crate) fn assign(
     }
     queue.sort_by_key(|&index| bundles[index].fixed.is_none());
     let mut occupied = Occupied(vec![Taken::default(); file.end()]);
+    for (unit, range) in clobbers {
+        if let Some(taken) = occupied.0.get_mut(*unit) {
+            taken.take(*range);
+        }
+    }
     let mut assigned = Assigned {
         bases: vec![None; bundles.len()],
         failed: Vec::new(),

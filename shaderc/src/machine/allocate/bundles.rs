@@ -86,6 +86,15 @@ pub(crate) fn grain_of<M: Machine>(function: &Function<M>) -> usize {
     units.min().unwrap_or(1)
 }
 
+/// Units, counted in grains, and when they hold nothing.
+pub(crate) fn clobbered(liveness: &Liveness, grain: usize) -> Vec<(usize, Range)> {
+    let clobbers = liveness.clobbers.iter();
+    let units = |&(first, count, range): &(usize, usize, Range)| {
+        (first / grain..(first + count).div_ceil(grain)).map(move |unit| (unit, range))
+    };
+    clobbers.flat_map(units).collect()
+}
+
 /// All bundles of a function.
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,
@@ -95,6 +104,10 @@ pub(crate) struct Bundles {
     widest: usize,
     /// How many units of the machine one of these is.
     grain: usize,
+    /// When units hold nothing.
+    clobbers: Vec<(usize, Range)>,
+    /// Registers are asked for, or clobbered, in the midst of code.
+    guarded: bool,
 }
 
 /// Which copies join the values at their ends.
@@ -122,6 +135,8 @@ impl Bundles {
             place: vec![None; function.values.len()],
             widest: M::WIDEST / grain,
             grain,
+            clobbers: clobbered(liveness, grain),
+            guarded: false,
         };
         for (index, ranges) in liveness
             .ranges
@@ -147,14 +162,16 @@ impl Bundles {
                 bases: span.start / grain..=(span.end / grain).saturating_sub(units),
             }));
         }
-        for preload in &function.preloads {
-            if let Some((bundle, _)) = preload
-                .dest
-                .value()
-                .and_then(|value| bundles.place[value.index()])
+        let preloads = function.preloads.iter();
+        let preloads = preloads.map(|preload| (preload.dest, preload.register));
+        let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+        let inside: Vec<_> = instrs.flat_map(Instruction::fixed).collect();
+        bundles.guarded = !inside.is_empty() || !bundles.clobbers.is_empty();
+        for (word, register) in preloads.chain(inside) {
+            if let Some((bundle, _)) = word.value().and_then(|value| bundles.place[value.index()])
                 && let Some(bundle) = &mut bundles.bundles[bundle]
             {
-                bundle.fixed = Some(preload.register.unit() / grain);
+                bundle.fixed = Some(register.unit() / grain);
             }
         }
         bundles.join_groups(function);
@@ -215,8 +232,56 @@ impl Bundles {
         }
         copies.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
         for (_, copy) in copies {
-            self.join(copy.from, copy.to, -((copy.unit / self.grain) as isize));
+            let distance = -((copy.unit / self.grain) as isize);
+            if !self.guarded || self.stays_free(copy.from, copy.to, distance) {
+                self.join(copy.from, copy.to, distance);
+            }
         }
+    }
+
+    /// Whether a bundle that must lie in one place may take in another: what comes there is not clobbered, and nothing else
+    /// must lie there meanwhile.
+    fn stays_free(&self, a: Value, b: Value, distance: isize) -> bool {
+        let (Some((first, unit_a)), Some((second, unit_b))) =
+            (self.place[a.index()], self.place[b.index()])
+        else {
+            return true;
+        };
+        let (Some(one), Some(other)) = (&self.bundles[first], &self.bundles[second]) else {
+            return true;
+        };
+        // Where the first unit of the second stands, counted from that of the first.
+        let apart = one.index(unit_a) as isize + distance - other.index(unit_b) as isize;
+        let (comes, base) = match (one.fixed, other.fixed) {
+            (Some(unit), None) => (other, unit as isize + apart),
+            (None, Some(unit)) => (one, unit as isize - apart),
+            (None, None) | (Some(_), Some(_)) => return true,
+        };
+        let Ok(base) = usize::try_from(base) else {
+            return false;
+        };
+        let rivals = self.bundles.iter().enumerate();
+        let rivals = rivals.filter(|(index, _)| ![first, second].contains(index));
+        let rivals = rivals.filter_map(|(_, rival)| {
+            let rival = rival.as_ref()?;
+            Some((rival, rival.fixed?))
+        });
+        let rivals: Vec<(&Bundle, usize)> = rivals.collect();
+        comes.units.iter().zip(base..).all(|(segments, unit)| {
+            let clobbers = self.clobbers.iter().filter(|(at, _)| *at == unit);
+            let mut clobbers = clobbers.map(|(_, range)| *range);
+            let taken = rivals.iter().filter_map(|(rival, start)| {
+                let own = unit.checked_sub(*start)?;
+                rival.units.get(own)
+            });
+            let meets = |range: Range| {
+                let mut own = segments.iter().map(|segment| segment.range);
+                own.any(|own| own.from < range.to && range.from < own.to)
+            };
+            // What is the same in both will be one when its copies are joined.
+            let mut taken = taken.map(|rival| contradict(rival, segments));
+            !clobbers.any(meets) && !taken.any(|contradicts| contradicts)
+        })
     }
 
     /// Puts `b` `distance` units behind `a`, if that contradicts nothing. True when they are so.

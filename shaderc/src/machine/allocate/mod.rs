@@ -15,7 +15,7 @@ mod file;
 pub(crate) mod spill;
 
 use self::assign::{Order, Until, assign};
-use self::bundles::{Bundle, Bundles, Joins, grain_of};
+use self::bundles::{Bundle, Bundles, Joins, clobbered, grain_of};
 use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
@@ -233,13 +233,14 @@ fn place_all<M: Machine>(
 ) -> Option<(usize, Registers<M>)> {
     let mut bundles: [Option<Vec<Bundle>>; 3] = [None, None, None];
     let grain = grain_of(function);
+    let clobbers = clobbered(liveness, grain);
     for (number, file) in files.iter().enumerate().skip(first) {
         let file = &file.coarse(grain);
         for (bundles, &joins) in bundles.iter_mut().zip(joins) {
             let build = || Bundles::build(function, liveness, joins, grain).into_vec();
             let bundles = bundles.get_or_insert_with(build);
             for order in [Order::Start, Order::Width, Order::Length] {
-                let assigned = assign(bundles, &[], file, order, Until::Failure);
+                let assigned = assign(bundles, &clobbers, &[], file, order, Until::Failure);
                 if assigned.failed.is_empty() {
                     return Some((
                         number,
@@ -294,7 +295,15 @@ fn find_victims<M: Machine>(
     };
     let weights: Vec<f64> = bundles.iter().map(weight).collect();
     let file = &file.coarse(grain);
-    let assigned = assign(&bundles, &weights, file, Order::Weight, Until::End);
+    let clobbers = clobbered(liveness, grain);
+    let assigned = assign(
+        &bundles,
+        &clobbers,
+        &weights,
+        file,
+        Order::Weight,
+        Until::End,
+    );
     let mut victims: Vec<usize> = assigned
         .failed
         .iter()

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/compiler-isel.md 15.2 for the expansions; hardware/compiler-correctness.md 1 for what they must keep.
 mod arithmetic;
+mod interpolate;
 mod inverse;
 mod pack;
 mod trigonometry;
@@ -25,6 +26,9 @@ const FIRST: usize = 2;
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     let number = instr.word(1)?;
     let glsl = Glsl::from_u32(number).ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
+    if let Some(sampling) = interpolate::sampling(glsl) {
+        return interpolate::instr(t, instr, sampling);
+    }
     let mut operands = vec![];
     for index in FIRST..instr.operands.len() {
         // Modf and Frexp have a pointer, which they look up themselves.

@@ -1,7 +1,7 @@
 //! Images: loads of descriptors, reads, writes, sampling, queries.
 //!
-//! A storage image of a cube is an array of its faces. What derivatives would choose in a fragment shader is the first
-//! level here.  Facts: hardware/compiler-ir.md 1.6; hardware/compiler-passes.md A.9; hardware/compiler-lowering.md 8.
+//! A storage image of a cube is an array of its faces. Where no derivatives are, outside of fragment shaders, what they would
+//! choose is the first level.  Facts: hardware/compiler-ir.md 1.6; hardware/compiler-passes.md A.9; hardware/compiler-lowering.md 8.
 use rspirv::spirv::{ImageOperands, Op};
 
 use super::convert::to_word;
@@ -54,10 +54,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         | Op::ImageQuerySizeLod
         | Op::ImageQueryLevels
         | Op::ImageQuerySamples => query(t, instr, op)?,
-        Op::ImageQueryLod => {
-            let what = "textureQueryLod, which needs derivatives";
-            return Err(instr.unsupported(Feature::Use, what));
-        }
+        Op::ImageQueryLod => query_lod(t, instr)?,
         _ => return Ok(false),
     }
     Ok(true)
@@ -85,6 +82,7 @@ pub(crate) fn load(t: &mut Translator<'_>, instr: &Instr, ty: &Type, opaque: Opa
 struct Operands {
     bias: Option<u32>,
     lod: Option<u32>,
+    min_lod: Option<u32>,
     gradients: Option<[u32; 2]>,
     offset: Option<u32>,
     offsets: Option<u32>,
@@ -132,7 +130,7 @@ impl Operands {
             operands.sample = Some(next()?);
         }
         if takes(ImageOperands::MIN_LOD) {
-            return Err(instr.unsupported(Feature::Use, "a least level of an image instruction"));
+            operands.min_lod = Some(next()?);
         }
         if takes(ImageOperands::MAKE_TEXEL_AVAILABLE) {
             next()?;
@@ -176,6 +174,11 @@ fn flat(shape: ImageShape) -> ImageShape {
 }
 
 impl Translator<'_> {
+    /// Whether lanes come in quads.
+    fn has_derivatives(&self) -> bool {
+        matches!(self.builder.function.stage, ir::Stage::Fragment(_))
+    }
+
     /// The image that an operand names, and its sampler.
     fn image(&mut self, instr: &Instr, index: usize) -> Result<(Image, Option<Value>)> {
         let id = instr.word(index)?;
@@ -439,6 +442,9 @@ fn sample(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -> Result<(
             args.extend(t.floats(instr, gradient, shape.dim.coordinates())?);
         }
         Lod::Gradients
+    } else if let (Some(bias), true) = (operands.bias, t.has_derivatives()) {
+        args.extend(t.floats(instr, bias, 1)?);
+        Lod::Bias
     } else if let Some(level) = operands.lod.or(operands.bias) {
         let level = t.floats(instr, level, 1)?;
         let zero = t.builder.function.as_word(level[0]).map(|bits| bits << 1) == Some(0);
@@ -446,14 +452,24 @@ fn sample(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -> Result<(
             args.extend(level);
         }
         if zero { Lod::Zero } else { Lod::Level }
+    } else if t.has_derivatives() {
+        Lod::Implicit
     } else {
         Lod::Zero
     };
+    if let Some(least) = operands.min_lod {
+        if !matches!(lod, Lod::Implicit | Lod::Bias | Lod::Gradients) {
+            let what = "a least level where there are no derivatives";
+            return Err(instr.unsupported(Feature::Use, what));
+        }
+        args.extend(t.floats(instr, least, 1)?);
+    }
     if let Some(offset) = operands.offset {
         args.extend(t.integers(instr, offset, shape.dim.sizes())?);
     }
     let op = ImageOp {
         compare: sampling.compared,
+        min_lod: operands.min_lod.is_some(),
         offset: operands.offset.is_some(),
         memory: Memory::Constant,
         ..ImageOp::new(ImageAction::Sample(lod), shape)
@@ -507,6 +523,25 @@ fn gather(t: &mut Translator<'_>, instr: &Instr, compared: bool) -> Result<()> {
         let op = op(operands.offset.is_some());
         t.builder.inst(ir::Op::Image(op), &args)
     };
+    t.define_words(instr, &words)
+}
+
+/// The level that would be chosen, and what it was before it was clamped. The layer has no say in it.
+fn query_lod(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
+    if !t.has_derivatives() {
+        let what = "textureQueryLod, which needs derivatives";
+        return Err(instr.unsupported(Feature::Use, what));
+    }
+    let (image, sampler) = t.image(instr, 0)?;
+    let sampler = sampler.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
+    let shape = image.ty.shape;
+    let mut args = vec![image.opaque.resource, sampler];
+    args.extend(t.floats(instr, instr.word(1)?, shape.dim.coordinates())?);
+    let op = ImageOp {
+        memory: Memory::Constant,
+        ..ImageOp::new(ImageAction::QueryLod, shape)
+    };
+    let words = t.builder.inst(ir::Op::Image(op), &args);
     t.define_words(instr, &words)
 }
 

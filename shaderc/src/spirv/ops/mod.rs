@@ -10,4 +10,5 @@ pub(crate) mod group;
 pub(crate) mod image;
 pub(crate) mod integer;
 pub(crate) mod memory;
+pub(crate) mod quad;
 pub(crate) mod scalar;

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use eitri_program::DrawWord;
+
 use crate::valhall::mir::{AddressHalf, FauWord, Function, Message, Operand, Terminator};
 
 /// Puts words that are read together side by side, and drops those that nobody reads.
@@ -56,7 +58,9 @@ pub(crate) fn arrange_fau(function: &mut Function) {
         .filter(|(low, pair)| used[*low] && is_address(pair))
         .map(|(low, _)| (low, low + 1))
         .collect();
-    let order = order(&used, &glued, together);
+    let is_pinned = |word: &FauWord| matches!(word, FauWord::Draw(DrawWord::BlendConstant(_)));
+    let pinned = function.extra.fau.iter().take_while(|word| is_pinned(word));
+    let order = order(&used, pinned.count(), &glued, together);
     let places: BTreeMap<usize, u8> = order
         .iter()
         .enumerate()
@@ -93,16 +97,18 @@ fn is_address(pair: &[FauWord]) -> bool {
     }
 }
 
-/// The words in their new order: those that are one, then pairs, the heaviest first, then the rest.
+/// The words in their new order: those that stay where they are, those that are one, then pairs, the heaviest first, then the rest.
 fn order(
     used: &[bool],
+    pinned: usize,
     glued: &[(usize, usize)],
     together: BTreeMap<(usize, usize), u64>,
 ) -> Vec<Option<usize>> {
     let mut pairs: Vec<((usize, usize), u64)> = together.into_iter().collect();
     pairs.sort_by_key(|&(pair, weight)| (std::cmp::Reverse(weight), pair));
     let mut free = used.to_vec();
-    let mut order = Vec::new();
+    let mut order: Vec<Option<usize>> = (0..pinned).map(Some).collect();
+    free[..pinned].fill(false);
     for &(low, high) in glued {
         (free[low], free[high]) = (false, false);
         order.extend([Some(low), Some(high)]);

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/compiler-abi.md 1.2 (handles), 4 (FAU).
 use crate::ir::Axis;
+use eitri_program::DrawWord;
 
 /// What fills a word of FAU at dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +25,8 @@ pub enum FauWord {
     TexelFormat(u32),
     /// Half of the address of the program's constant memory.
     DataAddress(AddressHalf),
+    /// State of the draw.
+    Draw(DrawWord),
     /// What the work with this number comes to.
     Worked(usize),
 }
@@ -36,6 +39,10 @@ impl FauWord {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),
             None => text.parse().ok(),
         };
+        let mut draw = DrawWord::ALL.into_iter().map(FauWord::Draw);
+        if let Some(word) = draw.find(|word| word.to_string() == text) {
+            return Some(word);
+        }
         let (kind, argument) = text.split_once(' ').unwrap_or((text, ""));
         if let Some(name) = kind.strip_prefix("num_workgroups.") {
             let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name)?;
@@ -106,6 +113,7 @@ impl std::fmt::Display for FauWord {
             FauWord::BufferAddress(handle, half) => {
                 write!(f, "address_{} {handle:#x}", half.name())
             }
+            FauWord::Draw(word) => write!(f, "{word}"),
             FauWord::Worked(number) => write!(f, "worked {number}"),
             FauWord::DataAddress(half) => write!(f, "data {}", half.name()),
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use eitri_isa::Arch;
+use eitri_isa::preload::Stage;
 use smallvec::{SmallVec, smallvec};
 
 use super::modifier::{Flow, Modifier};
@@ -29,7 +30,11 @@ pub(crate) struct Instr {
     /// A message's read run.
     pub(crate) staging: Words,
     pub(crate) sources: Sources,
-    /// Offset of a message in bytes, or the constant of the `_IMM` forms.
+    /// Words that a program which it may call finds in registers of their own: of a BLEND that of the samples, then the second
+    /// colour.
+    pub(crate) held: Words,
+    /// Offset of a message in bytes, or the constant of the `_IMM` forms; of a message that names a table and an entry of it, a
+    /// handle.
     pub(crate) immediate: Option<i64>,
     /// Where a branch goes; only between `lower_branches` and `pack`.
     pub(crate) target: Option<BlockId>,
@@ -52,6 +57,7 @@ impl Instr {
             dests: Words::new(),
             staging: Words::new(),
             sources: Sources::new(),
+            held: Words::new(),
             immediate: None,
             target: None,
             space: None,
@@ -91,6 +97,8 @@ impl Instr {
 pub(crate) struct Extra {
     /// What they are made for.
     pub(crate) arch: Arch,
+    /// What they are run as.
+    pub(crate) stage: Stage,
     /// Uniform words, by number.
     pub(crate) fau: Vec<FauWord>,
     /// What some of them are worked out by.
@@ -102,6 +110,7 @@ impl Default for Extra {
     fn default() -> Extra {
         Extra {
             arch: Arch::V10,
+            stage: Stage::Compute,
             fau: Vec::new(),
             work: Vec::new(),
         }
@@ -110,6 +119,11 @@ impl Default for Extra {
 
 impl fmt::Display for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stage {
+            Stage::Compute => {}
+            Stage::Vertex => writeln!(f, "stage vertex")?,
+            Stage::Fragment => writeln!(f, "stage fragment")?,
+        }
         for (word, fau) in self.fau.iter().enumerate() {
             writeln!(f, "fau u{word} = {fau}")?;
         }

@@ -138,6 +138,26 @@ impl Machine for Valhall {
     }
 }
 
+/// Where coverage is, from the first test to the last BLEND.
+const COVERAGE: Register = match Register::new(60) {
+    Some(register) => register,
+    None => panic!("there is a register 60"),
+};
+/// Where a blend shader finds the sample, and the second colour.
+const HELD: [u8; 5] = [61, 4, 5, 6, 7];
+/// Where a blend shader finds its return address.
+pub(crate) const RETURN_ADDRESS: u8 = 48;
+
+/// The source that is coverage.
+fn coverage_source(op: Op) -> Option<usize> {
+    match op {
+        Op::Atest => Some(0),
+        Op::ZsEmit => Some(2),
+        Op::Blend => Some(1),
+        _ => None,
+    }
+}
+
 /// An access to a spill slot. Lanes that the shader discarded need their slots too: hence `force`.
 fn spill_access(op: Op, slot: SpillSlot<Valhall>) -> Instr {
     let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
@@ -179,12 +199,13 @@ impl Instruction for Instr {
     type Machine = Valhall;
     type Repeat = (Op, Modifiers, Sources, Option<i64>);
 
-    /// Sources, then staging.
+    /// Sources, then staging, then what is held.
     fn reads(&self) -> impl Iterator<Item = Word> {
         self.sources
             .iter()
             .flat_map(|source| source.operand.words())
             .chain(self.staging.iter().copied())
+            .chain(self.held.iter().copied())
     }
 
     fn writes(&self) -> impl Iterator<Item = Word> {
@@ -195,7 +216,7 @@ impl Instruction for Instr {
         for source in &mut self.sources {
             source.operand.map_words(&mut change);
         }
-        for word in &mut self.staging {
+        for word in self.staging.iter_mut().chain(&mut self.held) {
             *word = change(*word);
         }
     }
@@ -231,6 +252,43 @@ impl Instruction for Instr {
                 *word = change(*word);
             }
         }
+        let coverage = coverage_source(self.op).and_then(|index| self.sources.get_mut(index));
+        if let Some(coverage) = coverage {
+            coverage.operand.map_words(&mut change);
+        }
+        for word in &mut self.held {
+            *word = change(*word);
+        }
+    }
+
+    /// Coverage where ATEST, ZS_EMIT and BLEND have it; what a blend shader takes where it looks for it
+    /// (hardware/compiler-abi.md 3.4, 3.7).
+    fn fixed(&self) -> impl Iterator<Item = (Word, Register)> {
+        let coverage = coverage_source(self.op);
+        let read = coverage.and_then(|index| self.sources.get(index));
+        let read = read.into_iter().flat_map(|source| source.operand.words());
+        let written = self
+            .dests
+            .iter()
+            .copied()
+            .filter(move |_| coverage.is_some());
+        let coverage = read.chain(written).map(|word| (word, COVERAGE));
+        let colors = self.staging.iter().copied().zip(0..);
+        let colors = colors.filter(|_| self.op == Op::Blend);
+        let held = self.held.iter().copied().zip(HELD);
+        coverage.chain(
+            colors
+                .chain(held)
+                .filter_map(|(word, number)| Some((word, Register::new(number)?))),
+        )
+    }
+
+    /// What a blend shader may use: r0 to r15, and its return address.
+    fn clobbers(&self) -> impl Iterator<Item = Register> {
+        let registers = (0..16).chain([RETURN_ADDRESS]);
+        registers
+            .filter(|_| self.op == Op::Blend)
+            .filter_map(Register::new)
     }
 
     /// 64-bit arithmetic takes two cycles.
@@ -285,7 +343,7 @@ impl Instruction for Instr {
 
     fn may_move(&self) -> bool {
         self.op.message() == Message::No
-            && self.op != Op::Branchz
+            && !self.op.has_effect()
             && self.op != Op::Nop
             && !self.op.is_cross_lane()
             && !self.dests.is_empty()
@@ -306,7 +364,9 @@ impl Instruction for Instr {
     }
 
     fn may_repeat(&self) -> bool {
-        !matches!(self.op.message(), Message::Barrier | Message::Fence) && !self.op.is_cross_lane()
+        !matches!(self.op.message(), Message::Barrier | Message::Fence)
+            && !self.op.is_cross_lane()
+            && !self.op.is_pinned()
     }
 
     fn is_cross_lane(&self) -> bool {

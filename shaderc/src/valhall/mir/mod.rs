@@ -19,7 +19,7 @@ mod uniform_work;
 use crate::machine as shared;
 
 pub(crate) use self::instr::{Extra, Instr, Modifiers, Sources, Words};
-pub(crate) use self::machine::Valhall;
+pub(crate) use self::machine::{RETURN_ADDRESS, Valhall};
 pub(crate) use self::modifier::{Flow, Modifier};
 pub(crate) use self::op::{Message, Op};
 pub(crate) use self::operand::{Half, Operand, Register, Source, Space, Special, Word};

@@ -5,7 +5,7 @@
 use eitri_isa::values::{
     AtomicOp, AtomicOp1, Clamp, Condition, Dimension, FetchComponent, FrexpScale, LaneOp, LoadLane,
     LodMode, MemoryAccess, Mux, RegisterFormat, RegisterType, RegisterWidth, ResultType, RoundMode,
-    VectorSize, WriteMask,
+    SampleMode, SourceFormat, SubgroupSize, UpdateMode, VectorSize, WriteMask,
 };
 use eitri_isa::{EncodeError, Flag};
 
@@ -62,18 +62,45 @@ modifiers! {
     FrexpLog    "log"         |to| to.set(FrexpScale::Log);
     // Which lane.
     LaneXor     "xor"         |to| to.set(LaneOp::Xor);
+    OfQuad      "subgroup4"   |to| to.set(SubgroupSize::Lanes4);
     // Memory.
     Force       "force"       |to| to.set(MemoryAccess::Force);
     ToWord      "w0"          |to| to.set(LoadLane::W0);
     Unsigned    "unsigned"    |to| to.set_flag(Flag::Unsigned, true);
     Compare     "compare"     |to| to.set_flag(Flag::Compare, true);
-    // Converted accesses.
+    ToPositions "istream"     |to| to.set(MemoryAccess::Istream);
+    ToVaryings  "estream"     |to| to.set(MemoryAccess::Estream);
+    // Converted accesses, attributes and colours.
     AutoFormat  "auto"        |to| to.set(RegisterFormat::Auto);
+    FormatF32   "f32"         |to| to.set(RegisterFormat::F32);
+    FormatF16   "f16"         |to| to.set(RegisterFormat::F16);
+    FormatS32   "s32"         |to| to.set(RegisterFormat::S32);
+    FormatU32   "u32"         |to| to.set(RegisterFormat::U32);
     Vector1     "v1"          |to| to.set(VectorSize::V1);
     Vector2     "v2"          |to| to.set(VectorSize::V2);
     Vector3     "v3"          |to| to.set(VectorSize::V3);
     Vector4     "v4"          |to| to.set(VectorSize::V4);
+    // Varyings.
+    FlatWord    "src_flat32"  |to| to.set(SourceFormat::Flat32);
+    FlatHalf    "src_flat16"  |to| to.set(SourceFormat::Flat16);
+    SmoothWord  "src_f32"     |to| to.set(SourceFormat::F32);
+    SmoothHalf  "src_f16"     |to| to.set(SourceFormat::F16);
+    AtCenter    "center"      |to| to.set(SampleMode::Center);
+    AtCentroid  "centroid"    |to| to.set(SampleMode::Centroid);
+    AtSample    "sample"      |to| to.set(SampleMode::Sample);
+    AtPlace     "at"          |to| to.set(SampleMode::Explicit);
+    Keep        "store"       |to| to.set(UpdateMode::Store);
+    Again       "retrieve"    |to| to.set(UpdateMode::Retrieve);
+    Clobber     "clobber"     |to| to.set(UpdateMode::Clobber);
+    // Depth and stencil.
+    WriteDepth   "z"          |to| to.set_flag(Flag::Z, true);
+    WriteStencil "stencil"    |to| to.set_flag(Flag::Stencil, true);
+    // Branches.
+    Absolute    "absolute"    |to| to.set_flag(Flag::Absolute, true);
     // Textures.
+    Skip        "skip"        |to| to.set_flag(Flag::Skip, true);
+    LodComputed "computed"    |to| to.set(LodMode::Computed);
+    LodBiased   "computed_bias" |to| to.set(LodMode::ComputedBias);
     Dim1        "1d"          |to| to.set(Dimension::D1);
     Dim2        "2d"          |to| to.set(Dimension::D2);
     Dim3        "3d"          |to| to.set(Dimension::D3);
@@ -132,6 +159,8 @@ pub(crate) enum Flow {
     Wait(u8),
     /// Choose anew which lanes run.
     Reconverge,
+    /// Lanes of quads of which nothing is left stop.
+    Discard,
     /// The thread returns.
     End,
 }
@@ -141,6 +170,10 @@ impl Flow {
     pub(crate) const GENERAL: u8 = 0b0000_0111;
     /// Slot 7: barriers.
     pub(crate) const BARRIER: u8 = 0b1000_0000;
+    /// Slot 6: depth and stencil of the fragments below. Signalled from outside, once.
+    pub(crate) const DEPTH: u8 = 0b0100_0000;
+    /// Slots 6 and 7 in a fragment program: all of the fragments below. Signalled from outside, once.
+    pub(crate) const BELOW: u8 = Flow::DEPTH | Flow::BARRIER;
 
     /// The hardware's value. A mask that the field cannot say is widened to the next it can.
     pub(crate) fn isa(self) -> eitri_isa::Flow {
@@ -163,6 +196,7 @@ impl Flow {
                 ][general]
             }
             Flow::Reconverge => Isa::Reconverge,
+            Flow::Discard => Isa::Discard,
             Flow::End => Isa::End,
         }
     }
@@ -173,7 +207,7 @@ impl Flow {
             Flow::Wait(mask) if mask & Flow::BARRIER != 0 => 0b1100_0111,
             Flow::Wait(mask) if mask & !Flow::GENERAL != 0 => 0b0100_0111,
             Flow::Wait(mask) => mask & Flow::GENERAL,
-            Flow::None | Flow::Reconverge | Flow::End => 0,
+            Flow::None | Flow::Reconverge | Flow::Discard | Flow::End => 0,
         }
     }
 }

@@ -18,6 +18,10 @@ pub(crate) enum Message {
     /// Reads and writes.
     Atomic,
     Barrier,
+    /// Tests what is left of a fragment, or says what it tests against.
+    Test,
+    /// Reads or writes the pixel in the tile.
+    Pixel,
     /// No instruction at all: earlier accesses to its memory must have happened before later ones.
     Fence,
 }
@@ -184,6 +188,16 @@ ops! {
     TexSingle      TexSingle,
     TexGather      TexGather,
     TexGradient    TexGradient,
+    LdAttrImm      LdAttrImm,
+    LeaBufImm      LeaBufImm,
+    LdVar32        LdVarBufImmF32,
+    LdVarAt32      LdVarBufF32,
+    LdVarSpecial   LdVarSpecial,
+    Discard        DiscardF32,
+    Atest          Atest,
+    ZsEmit         ZsEmit,
+    Blend          Blend,
+    Branchzi       Branchzi,
     CubeFace1      Cubeface1,
     CubeFace2      Cubeface2,
     CubeSsel       CubeSsel,
@@ -203,31 +217,41 @@ impl Op {
         };
         match op.row().kind {
             // Loads of images, and what reads textures.
-            Kind::Load | Kind::Attribute | Kind::Texture => Message::Load,
+            Kind::Load | Kind::Attribute | Kind::Varying | Kind::Texture => Message::Load,
             Kind::Store => Message::Store,
             Kind::Atomic => Message::Atomic,
             Kind::Address => Message::Address,
             Kind::Barrier => Message::Barrier,
+            Kind::Coverage => Message::Test,
+            Kind::Blend | Kind::TileLoad => Message::Pixel,
             Kind::Nop | Kind::Alu | Kind::CrossLane | Kind::Branch | Kind::Discard => Message::No,
             // The table above has none of these.
-            Kind::Varying
-            | Kind::VaryingTexture
-            | Kind::TileLoad
-            | Kind::TileStore
-            | Kind::Coverage
-            | Kind::Blend
-            | Kind::Clock
-            | Kind::System => Message::No,
+            Kind::VaryingTexture | Kind::TileStore | Kind::Clock | Kind::System => Message::No,
         }
     }
 
     /// True when an instruction may not be removed though nobody reads what it writes.
     pub(crate) fn has_effect(self) -> bool {
         match self.message() {
-            Message::Store | Message::Atomic | Message::Barrier | Message::Fence => true,
-            Message::No => self == Op::Branchz,
+            Message::Store
+            | Message::Atomic
+            | Message::Barrier
+            | Message::Test
+            | Message::Pixel
+            | Message::Fence => true,
+            Message::No => matches!(self, Op::Branchz | Op::Branchzi | Op::Discard),
             Message::Address | Message::Load => false,
         }
+    }
+
+    /// Whether it loads a varying: all that do share a hidden register, which says where the last one was interpolated.
+    pub(crate) fn is_varying(self) -> bool {
+        matches!(self, Op::LdVar32 | Op::LdVarAt32 | Op::LdVarSpecial)
+    }
+
+    /// Whether nothing may pass it, because it changes which lanes still count or what becomes of their pixel.
+    pub(crate) fn is_pinned(self) -> bool {
+        matches!(self.message(), Message::Test | Message::Pixel) || self == Op::Discard
     }
 
     /// True when moving or merging it across other control flow would change its result.

@@ -60,21 +60,43 @@ impl fmt::Display for Register {
 /// A word, or a part of one, that an instruction reads or writes: a value, and after allocation a register.
 pub(crate) type Word = crate::machine::Word<Register>;
 
-/// Special values that compute programs read.
+/// Special values that programs read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Special {
     ThreadLocalPointer,
     WorkgroupLocalPointer,
     LaneId,
+    /// What ATEST takes.
+    AtestDatum,
+    /// Address of the positions of samples.
+    Sample,
+    /// What BLEND takes for a target, less than 8.
+    BlendDescriptor(u8),
+    /// The groups of outputs that a vertex program is to store; from v12 on.
+    ShaderOutput,
+    /// The address of the following instruction.
+    ProgramCounter,
 }
 
 impl Special {
     /// All of them.
     #[cfg(test)]
-    pub(crate) const ALL: [Special; 3] = [
+    pub(crate) const ALL: [Special; 15] = [
         Special::ThreadLocalPointer,
         Special::WorkgroupLocalPointer,
         Special::LaneId,
+        Special::AtestDatum,
+        Special::Sample,
+        Special::BlendDescriptor(0),
+        Special::BlendDescriptor(1),
+        Special::BlendDescriptor(2),
+        Special::BlendDescriptor(3),
+        Special::BlendDescriptor(4),
+        Special::BlendDescriptor(5),
+        Special::BlendDescriptor(6),
+        Special::BlendDescriptor(7),
+        Special::ShaderOutput,
+        Special::ProgramCounter,
     ];
 
     /// The hardware's value.
@@ -83,6 +105,17 @@ impl Special {
             Special::ThreadLocalPointer => eitri_isa::Special::ThreadLocalPointer,
             Special::WorkgroupLocalPointer => eitri_isa::Special::WorkgroupLocalPointer,
             Special::LaneId => eitri_isa::Special::LaneId,
+            Special::AtestDatum => eitri_isa::Special::AtestDatum,
+            Special::Sample => eitri_isa::Special::Sample,
+            Special::BlendDescriptor(target) => {
+                // Targets are less than 8: the IR's verifier sees to it.
+                let target = eitri_isa::RenderTarget::new(target % 8);
+                target.map_or(eitri_isa::Special::AtestDatum, |target| {
+                    eitri_isa::Special::BlendDescriptor(target)
+                })
+            }
+            Special::ShaderOutput => eitri_isa::Special::ShaderOutput,
+            Special::ProgramCounter => eitri_isa::Special::ProgramCounter,
         }
     }
 

@@ -114,7 +114,7 @@ fn parse_flow(word: &str) -> Option<Flow> {
         .chain(1..=7)
         .map(Flow::Wait);
     waits
-        .chain([Flow::Reconverge, Flow::End])
+        .chain([Flow::Reconverge, Flow::Discard, Flow::End])
         .find(|flow| flow.isa().word() == word)
 }
 
@@ -146,7 +146,9 @@ fn parse_instr(code: &str) -> Option<Instr> {
         }
     }
     for item in split(operands) {
-        if let Some(run) = item.strip_prefix('@') {
+        if let Some(run) = item.strip_prefix("held:") {
+            instr.held = parse_run::<Valhall>(run)?;
+        } else if let Some(run) = item.strip_prefix('@') {
             instr.staging = parse_run::<Valhall>(run)?;
         } else if let Some(value) = item.strip_prefix("imm:") {
             instr.immediate = Some(value.parse().ok()?);

@@ -68,6 +68,7 @@ impl fmt::Display for Instr {
             items.push(format!("@{}", run(&self.staging)));
         }
         items.extend(self.sources.iter().map(Source::to_string));
+        items.extend((!self.held.is_empty()).then(|| format!("held:{}", run(&self.held))));
         items.extend(self.immediate.map(|value| format!("imm:{value}")));
         items.extend(self.target.map(|block| format!("to:{block}")));
         items.extend(self.space.map(|space| format!("space:{}", space.name())));

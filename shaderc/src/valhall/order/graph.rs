@@ -54,6 +54,7 @@ impl Graph {
                 .as_copy()
                 .is_some_and(|(_, from)| preloaded.contains(&from));
             let barrier = pinned
+                || instr.op.is_pinned()
                 || match instr.op.message() {
                     Message::Barrier => true,
                     Message::Fence => instr.space.is_none(),
@@ -93,7 +94,11 @@ impl Graph {
                         .for_each(|read| graph.add(read, index));
                     writes.insert(space, index);
                 }
-                Message::No | Message::Address | Message::Barrier => {}
+                Message::No
+                | Message::Address
+                | Message::Barrier
+                | Message::Test
+                | Message::Pixel => {}
             }
         }
         graph

@@ -43,7 +43,11 @@ impl Selector<'_> {
                 }
             }
             ir::Terminator::Switch { .. } => return Err(self.unsupported("switch")),
-            ir::Terminator::Return | ir::Terminator::Unreachable => Terminator::End,
+            ir::Terminator::Return => {
+                self.fragment_end(block);
+                Terminator::End
+            }
+            ir::Terminator::Unreachable => Terminator::End,
         };
         self.function.blocks[self.block.index()].terminator = terminator;
         Ok(())

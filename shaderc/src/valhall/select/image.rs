@@ -105,6 +105,7 @@ impl Selector<'_> {
             }
             (ImageAction::Fetch, _) => self.fetch(op, data),
             (ImageAction::Sample(lod), _) => self.sample(op, lod, data),
+            (ImageAction::QueryLod, _) => Err(self.unsupported("image.query_lod")),
             (ImageAction::Gather(component), _) => self.gather(op, component, data),
             // A uniform word.
             (ImageAction::Size, Dim::Buffer) => Ok(()),

@@ -8,6 +8,16 @@ use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
 use smallvec::smallvec;
 
+/// What the lane of the own quad has whose number is the own one xor `other`.
+fn swap(value: Source, other: u32) -> Instr {
+    let lane = Source::constant(other).select(Select::B0);
+    let instr = Instr {
+        sources: smallvec![value, lane],
+        ..Instr::new(Op::Clper)
+    };
+    instr.with(Modifier::OfQuad).with(Modifier::LaneXor)
+}
+
 impl Selector<'_> {
     /// What another lane has is read from its register; the lane is a byte. Those that don't take part give zero.
     pub(super) fn lanes(&mut self, lanes: LaneOp, data: &InstData) -> Result<(), Unsupported> {
@@ -25,6 +35,8 @@ impl Selector<'_> {
             LaneOp::First => return Err(self.unsupported(lanes.name())),
             LaneOp::Shuffle => exchange(self),
             LaneOp::ShuffleXor => exchange(self).with(Modifier::LaneXor),
+            LaneOp::QuadSwapX => swap(value, 1),
+            LaneOp::QuadSwapY => swap(value, 2),
         };
         self.define(data.results[0], instr);
         Ok(())

@@ -15,9 +15,11 @@ mod convert;
 mod float;
 mod halves;
 mod image;
+mod inputs;
 mod integer;
 mod lanes;
 mod memory;
+mod outputs;
 mod resource;
 mod sysval;
 mod texture;
@@ -38,6 +40,7 @@ use super::mir::{
     Block, BlockId, Extra, Function, Instr, Location, Op, Operand, Register, Source, Sources,
     Space, Terminator, Value, Word,
 };
+use super::varyings::VaryingLayout;
 use crate::ir;
 use crate::lists::Lists;
 use crate::target::Target;
@@ -62,6 +65,10 @@ struct Selector<'a> {
     preloads: BTreeMap<Register, Value>,
     /// Addresses of buffers made in this block.
     addresses: HashMap<(Option<ir::Value>, Option<ir::Value>), memory::Address>,
+    /// Addresses of output elements made in this block.
+    elements: HashMap<outputs::Element, [Word; 2]>,
+    /// Where varyings lie.
+    varyings: &'a VaryingLayout,
     /// Addresses in shared memory made in this block, by base and the constant that is in them.
     shared_addresses: HashMap<(Option<ir::Value>, i64), Source>,
     /// IR values whose instruction another one has already computed.
@@ -92,6 +99,7 @@ pub(crate) fn select(
     ir: &ir::Function,
     arch: Arch,
     target: &Target,
+    varyings: &VaryingLayout,
 ) -> Result<Function, Unsupported> {
     if ir.lanes != WARP {
         return Err(Unsupported {
@@ -106,6 +114,7 @@ pub(crate) fn select(
             scratch_bytes: ir.scratch_bytes,
             extra: Extra {
                 arch,
+                stage: sysval::stage(ir.stage),
                 ..Extra::default()
             },
             ..Function::default()
@@ -123,6 +132,8 @@ pub(crate) fn select(
             .collect(),
         preloads: BTreeMap::new(),
         addresses: HashMap::default(),
+        elements: HashMap::default(),
+        varyings,
         shared_addresses: HashMap::default(),
         done: vec![false; ir.value_count()],
         position: ir::PositionId::UNKNOWN,
@@ -162,6 +173,7 @@ impl Selector<'_> {
         for (place, &block) in self.ir.layout.iter().enumerate() {
             self.block = BlockId(place as u32);
             self.addresses.clear();
+            self.elements.clear();
             self.shared_addresses.clear();
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;
@@ -192,10 +204,7 @@ impl Selector<'_> {
             }
             // `Target::has_scans` says that there are none.
             ir::Op::Scan(..) => Err(self.unsupported("scan")),
-            ir::Op::SysVal(sysval) => {
-                self.sysval(sysval, data.results[0]);
-                Ok(())
-            }
+            ir::Op::SysVal(sysval) => self.sysval(sysval, data.results[0]),
             // Users read the uniform word itself.
             ir::Op::Uniform(_) => Ok(()),
             ir::Op::Resource(binding) => {
@@ -216,6 +225,22 @@ impl Selector<'_> {
             ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => {
                 self.buffer_size(data);
+                Ok(())
+            }
+            ir::Op::LoadAttribute(attribute) => self.load_attribute(attribute, data),
+            ir::Op::LoadVarying(varying) => self.load_varying(varying, data),
+            ir::Op::FragW(sampling) => {
+                self.frag_w(sampling, data);
+                Ok(())
+            }
+            ir::Op::StoreOutput(output) => {
+                if output.group().is_some() {
+                    self.store_output(output, data);
+                }
+                Ok(())
+            }
+            ir::Op::Demote => {
+                self.demote(data);
                 Ok(())
             }
             ir::Op::LoadVar(_) => Err(self.unsupported("load_var")),

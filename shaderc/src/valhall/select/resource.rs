@@ -8,11 +8,18 @@ use crate::ir::{self, BindingId, Dim, ImageAction, InstData, Uniform};
 use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data, of_element};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space};
+use eitri_isa::preload::Stage;
+use eitri_program::{Axis, DrawWord};
 use smallvec::smallvec;
 
 /// Uniform words up to which sizes of buffers are put among them, those of buffers not counted: the others are for addresses
 /// and constants.
 const MOST_WITH_SIZES: usize = 64;
+
+/// An axis, as the program has it.
+fn along(axis: ir::Axis) -> Axis {
+    Axis::ALL[axis.index()]
+}
 
 impl Selector<'_> {
     /// Numbers the uniform words that the function reads.
@@ -21,11 +28,16 @@ impl Selector<'_> {
     /// If there are more than the machine has.
     pub(super) fn number_uniforms(&mut self) -> Result<(), Unsupported> {
         let mut sizes = vec![];
+        if self.function.extra.stage == Stage::Fragment {
+            // Blend shaders find them there.
+            let constants = (0..4).map(|number| FauWord::Draw(DrawWord::BlendConstant(number)));
+            self.function.extra.fau.extend(constants);
+        }
         for (_, inst) in self.ir.placed_insts() {
             let data = self.ir.inst(inst);
             match data.op {
                 ir::Op::Uniform(uniform) => {
-                    let word = self.fau_word(uniform);
+                    let word = self.fau_word(uniform)?;
                     self.number_uniform(data.results[0], word);
                 }
                 ir::Op::BufferSize => sizes.extend(self.known_handle(data.args[0]).map(|handle| {
@@ -65,15 +77,19 @@ impl Selector<'_> {
     }
 
     /// What fills the word of a uniform.
-    fn fau_word(&self, uniform: Uniform) -> FauWord {
-        match uniform {
+    fn fau_word(&self, uniform: Uniform) -> Result<FauWord, Unsupported> {
+        Ok(match uniform {
             Uniform::PushConstant(offset) => FauWord::PushConstant(offset),
             Uniform::NumWorkgroups(axis) => FauWord::NumWorkgroups(axis),
             Uniform::BufferWord(binding, element, offset) => {
                 let first = self.handles.get(binding.index()).copied().unwrap_or(0);
                 FauWord::BufferWord(first + element, offset)
             }
-        }
+            Uniform::BaseVertex => FauWord::Draw(DrawWord::FirstVertex),
+            Uniform::BaseInstance => FauWord::Draw(DrawWord::BaseInstance),
+            Uniform::ViewportScale(axis) => FauWord::Draw(DrawWord::ViewportScale(along(axis))),
+            Uniform::ViewportOffset(axis) => FauWord::Draw(DrawWord::ViewportOffset(along(axis))),
+        })
     }
 
     pub(super) fn number_uniform(&mut self, value: ir::Value, word: FauWord) {

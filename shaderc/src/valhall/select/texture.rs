@@ -5,7 +5,7 @@
 use super::Selector;
 use super::image::MASKS;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, BindingKind, Dim, ImageOp, ImageShape, InstData, Lod};
+use crate::ir::{self, BindingKind, Dim, ImageAction, ImageOp, ImageShape, InstData, Lod};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
     Instr, Modifier, Modifiers, Op, Operand, Select, Source, Space, Word, Words,
@@ -173,6 +173,14 @@ impl Selector<'_> {
                 staging.push(self.level(payload.level[0]));
                 Modifier::LodExplicit
             }
+            Lod::Implicit if !op.min_lod => Modifier::LodComputed,
+            Lod::Implicit | Lod::Bias => {
+                staging.push(self.bias(payload.level, op));
+                Modifier::LodBiased
+            }
+            Lod::Gradients if op.min_lod => {
+                return Err(self.unsupported("a least level of gradients"));
+            }
             Lod::Gradients => {
                 staging.extend(self.gradients(op, handle, payload.level));
                 Modifier::LodGradients
@@ -237,7 +245,7 @@ impl Selector<'_> {
         let (at, args) = args.split_at(shape.dim.coordinates());
         let (layer, args) = args.split_at(shape.arrayed.into());
         let (reference, args) = args.split_at(op.compare.into());
-        let (level, offsets) = args.split_at(op.level_operands());
+        let (level, offsets) = args.split_at(op.level_operands() + usize::from(op.min_lod));
         let mut words = match shape.dim {
             Dim::Cube => self.cube(at),
             _ => at.iter().map(|&value| self.in_register(value)).collect(),
@@ -324,6 +332,35 @@ impl Selector<'_> {
         match fixed.operand {
             Operand::Word(word) => word,
             _ => self.moved(fixed),
+        }
+    }
+
+    /// What is added to a level that is computed, and below that the least level: a half each. Both are optional.
+    fn bias(&mut self, operands: &[ir::Value], op: ImageOp) -> Word {
+        let mut halves = operands.iter().map(|&value| self.level(value));
+        let biased = op.action == ImageAction::Sample(Lod::Bias);
+        let bias = if biased { halves.next() } else { None };
+        let least = halves.next();
+        let source = |word: Word| Source::plain(Operand::Word(word));
+        let both = match (bias, least) {
+            (Some(bias), Some(least)) => {
+                let halves = [bias, least].map(|word| source(word).select(Select::H0));
+                self.compute(Op::MkVec, &halves)
+            }
+            (Some(bias), None) => {
+                let none = Source::constant(0).select(Select::B0);
+                let low = Source::constant(0xffff);
+                self.compute(Op::LShiftAnd, &[source(bias), none, low])
+            }
+            (None, least) => {
+                let least = least.map_or(Source::constant(0), source);
+                let high = Source::constant(16).select(Select::B0);
+                self.compute(Op::LShiftOr, &[least, high, Source::constant(0)])
+            }
+        };
+        match both.operand {
+            Operand::Word(word) => word,
+            _ => self.moved(both),
         }
     }
 

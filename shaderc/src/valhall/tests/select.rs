@@ -6,7 +6,7 @@ use crate::pass::{Runner, Settings};
 use crate::target::Target;
 use crate::valhall::mir::Function;
 use crate::valhall::pipeline::lower;
-use crate::valhall::{Choices, compile};
+use crate::valhall::{Choices, VaryingLayout, compile};
 use eitri_isa::Arch;
 
 /// The machine IR after `pass`.
@@ -17,7 +17,13 @@ fn after(text: &str, pass: &str) -> String {
         ..Settings::default()
     };
     let mut runner = Runner::with(Target::default(), settings);
-    if let Err(error) = lower(&ir, Arch::V10, Choices::default(), &mut runner) {
+    if let Err(error) = lower(
+        &ir,
+        Arch::V10,
+        Choices::default(),
+        &VaryingLayout::default(),
+        &mut runner,
+    ) {
         panic!("{error}");
     }
     let ended = runner.ended();
@@ -319,9 +325,15 @@ fn what_has_no_code_is_named() {
         parse("function main\nworkgroup 1 1 1\nvar v0 w32 1\nb0:\n  %a = load.v0 0\n  return\n")
             .expect("parses");
     let mut runner = Runner::new(Target::default(), &[]);
-    let error = lower(&ir, Arch::V10, Choices::default(), &mut runner)
-        .err()
-        .expect("not lowered");
+    let error = lower(
+        &ir,
+        Arch::V10,
+        Choices::default(),
+        &VaryingLayout::default(),
+        &mut runner,
+    )
+    .err()
+    .expect("not lowered");
     assert_eq!(
         error.to_string(),
         "the Valhall back end has no code for `load_var`"

@@ -11,6 +11,8 @@ use crate::valhall::waits::scoreboard::register_mask;
 
 /// The slot of barriers.
 const BARRIER: u8 = 7;
+/// The slot of tests.
+const TEST: u8 = 0;
 /// The slot of messages without a result.
 const SILENT: u8 = 2;
 
@@ -30,7 +32,13 @@ pub(crate) fn assign_slots(function: &mut Function) {
             match instr.op.message() {
                 Message::No | Message::Fence => {}
                 Message::Barrier => instr.slot = Some(BARRIER),
-                Message::Address | Message::Load | Message::Store | Message::Atomic
+                // No other is legal.
+                Message::Test => instr.slot = Some(TEST),
+                Message::Address
+                | Message::Load
+                | Message::Store
+                | Message::Atomic
+                | Message::Pixel
                     if instr.dests.is_empty() =>
                 {
                     instr.slot = match instr.space {
@@ -38,7 +46,11 @@ pub(crate) fn assign_slots(function: &mut Function) {
                         _ => Some(SILENT),
                     };
                 }
-                Message::Address | Message::Load | Message::Store | Message::Atomic => {
+                Message::Address
+                | Message::Load
+                | Message::Store
+                | Message::Atomic
+                | Message::Pixel => {
                     instr.slot = Some(slot);
                     pending |= register_mask(instr.dests.iter().copied());
                 }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lists::Lists;
-use crate::valhall::mir::{BlockId, Flow, Function, Instr, Message, Op};
+use crate::valhall::mir::{BlockId, Flow, Function, Instr, Location, Message, Op, Terminator};
 use crate::valhall::waits::insert_flow::flow_at_end;
 use crate::valhall::waits::scoreboard::Scoreboard;
 
@@ -32,7 +32,7 @@ pub(crate) fn insert_waits(function: &mut Function) {
         for (index, mut instr) in instrs.into_iter().enumerate() {
             let needed = scoreboard.needed(&instr);
             if needed != 0 {
-                wait_before(&mut out, needed, &instr);
+                wait_before(&mut out, needed, instr.location);
             }
             let early = early.get(&(id, index)).copied();
             step(&mut scoreboard, &instr, needed, early);
@@ -43,7 +43,23 @@ pub(crate) fn insert_waits(function: &mut Function) {
             }
             out.push(instr);
         }
-        function.blocks[id.index()].instrs = out;
+        let block = &mut function.blocks[id.index()];
+        let needed = needed_at_end(&scoreboard, &block.terminator);
+        if needed != 0 {
+            let location = out.last().map(|last| last.location);
+            wait_before(&mut out, needed, location.unwrap_or_default());
+        }
+        block.instrs = out;
+    }
+}
+
+/// Lanes that come apart or together load no varyings meanwhile: they share what those that run have left.
+fn needed_at_end(scoreboard: &Scoreboard, terminator: &Terminator) -> u8 {
+    match terminator {
+        Terminator::End => 0,
+        // Before the branch itself.
+        Terminator::Branch { .. } => 0,
+        Terminator::Jump(_) => scoreboard.varyings(),
     }
 }
 
@@ -59,13 +75,13 @@ fn step(scoreboard: &mut Scoreboard, instr: &Instr, needed: u8, early: Option<u8
 }
 
 /// Puts a wait on the last instruction, or on a new NOP where it has another flow.
-fn wait_before(out: &mut Vec<Instr>, needed: u8, reason: &Instr) {
+fn wait_before(out: &mut Vec<Instr>, needed: u8, location: Location) {
     match out.last_mut().map(|last| &mut last.flow) {
         Some(flow @ Flow::None) => *flow = Flow::Wait(needed),
         Some(Flow::Wait(mask)) => *mask |= needed,
         _ => out.push(Instr {
             flow: Flow::Wait(needed),
-            location: reason.location,
+            location,
             ..Instr::new(Op::Nop)
         }),
     }
@@ -78,6 +94,10 @@ fn at_end(function: &Function, id: BlockId, entry: &Scoreboard, early: &Early) -
         let needed = scoreboard.needed(instr);
         let early = early.get(&(id, index)).copied();
         step(&mut scoreboard, instr, needed, early);
+    }
+    let needed = needed_at_end(&scoreboard, &function.block(id).terminator);
+    if needed != 0 {
+        scoreboard.drain(Flow::Wait(needed));
     }
     scoreboard
 }
@@ -92,6 +112,9 @@ impl UnderWay {
     fn find(function: &Function, early: &Early) -> UnderWay {
         let mut at_starts = vec![Scoreboard::default(); function.blocks.len()];
         let mut at_ends = at_starts.clone();
+        if let Some(entry) = at_starts.first_mut() {
+            *entry = Scoreboard::at_start(function.extra.stage);
+        }
         let mut work: BTreeSet<BlockId> = function.block_ids().collect();
         while let Some(id) = work.pop_first() {
             let scoreboard = at_end(function, id, &at_starts[id.index()], early);

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::valhall::mir::{Flow, Instr, Instruction as _, Message, Space, Word};
+use crate::valhall::mir::{Flow, Instr, Instruction as _, Message, Modifier, Op, Space, Word};
+use eitri_isa::preload::Stage;
 
 /// How many slots messages share.
 pub(crate) const GENERAL_SLOTS: usize = 3;
@@ -52,6 +53,8 @@ pub(crate) struct Scoreboard {
     scratch: Accesses,
     /// Of spill slots, by offset.
     spills: BTreeMap<i64, Accesses>,
+    /// Slots with loads of varyings, which share a hidden register.
+    varyings: u8,
     /// Slots with anything under way.
     busy: u8,
 }
@@ -68,7 +71,23 @@ fn offset(instr: &Instr) -> i64 {
     instr.immediate.unwrap_or(0)
 }
 
+/// Whether a load of a varying leaves where it was interpolated in the hidden register: a flat one does not.
+fn is_placed(instr: &Instr) -> bool {
+    instr.op.is_varying() && !instr.modifiers.contains(&Modifier::Again)
+}
+
 impl Scoreboard {
+    /// What is under way when a program begins: in a fragment program the fragments below, which others shade.
+    pub(crate) fn at_start(stage: Stage) -> Scoreboard {
+        Scoreboard {
+            busy: match stage {
+                Stage::Fragment => Flow::BELOW,
+                Stage::Compute | Stage::Vertex => 0,
+            },
+            ..Scoreboard::default()
+        }
+    }
+
     /// What is under way on the memory that an instruction touches. Only accesses that may touch the same address need an
     /// order (hardware/compiler-backend.md 8.2), and different kinds of memory share none.
     fn accesses(&self, instr: &Instr) -> Accesses {
@@ -106,10 +125,21 @@ impl Scoreboard {
             Message::Load => accesses.stores,
             Message::Store | Message::Atomic => accesses.loads | accesses.stores,
             Message::Barrier => self.busy,
+            Message::Test => self.busy & Flow::DEPTH,
+            Message::Pixel => self.busy & Flow::BELOW,
             Message::Fence if instr.space.is_none() => self.visible_accesses(),
             Message::Fence => accesses.slots(),
         };
-        registers | memory
+        let hidden = match is_placed(instr) || instr.op == Op::Branchz {
+            true => self.varyings,
+            false => 0,
+        };
+        registers | memory | hidden
+    }
+
+    /// Slots with loads of varyings: what lanes do apart must not begin before they are done.
+    pub(crate) fn varyings(&self) -> u8 {
+        self.varyings
     }
 
     /// Slots with accesses to memory that other threads see.
@@ -132,13 +162,21 @@ impl Scoreboard {
         let bit = 1 << slot;
         self.busy |= bit;
         self.written[usize::from(slot)] |= register_mask(instr.dests.iter().copied());
+        if instr.op.is_varying() {
+            self.varyings |= bit;
+        }
         let Some(accesses) = self.accesses_mut(instr) else {
             return;
         };
         match instr.op.message() {
             Message::Load => accesses.loads |= bit,
             Message::Store | Message::Atomic => accesses.stores |= bit,
-            Message::No | Message::Address | Message::Barrier | Message::Fence => {}
+            Message::No
+            | Message::Address
+            | Message::Barrier
+            | Message::Test
+            | Message::Pixel
+            | Message::Fence => {}
         }
     }
 
@@ -146,6 +184,7 @@ impl Scoreboard {
     pub(crate) fn drain(&mut self, flow: Flow) {
         let drained = flow.drained();
         self.busy &= !drained;
+        self.varyings &= !drained;
         for (slot, written) in self.written.iter_mut().enumerate() {
             if drained >> slot & 1 != 0 {
                 *written = 0;
@@ -163,6 +202,7 @@ impl Scoreboard {
     /// Adds what is under way on another path. Whether that was more than was known.
     pub(crate) fn join(&mut self, other: &Scoreboard) -> bool {
         let mut more = join(&mut self.busy, other.busy);
+        more |= join(&mut self.varyings, other.varyings);
         for (mine, theirs) in self.written.iter_mut().zip(other.written) {
             more |= theirs & !*mine != 0;
             *mine |= theirs;

@@ -15,9 +15,12 @@
 
 mod code;
 mod compute;
+mod draw;
 mod entry;
 mod fault;
+mod framebuffer;
 mod gpu;
+mod job;
 mod map;
 mod stream;
 mod trace;

@@ -1,9 +1,9 @@
 //! Groups and their streams: words, rings, the instructions around the command pointer, the jobs before it.
 
 use super::View;
-use super::compute;
 use super::entry::Entry;
 use super::fault::Found;
+use super::job;
 use super::map::Map;
 use super::trace::{Keep, MOST_STEPS, Registers, Step, Trace, Tracer};
 use crate::note::{NONE, Ring};
@@ -252,7 +252,7 @@ fn instructions(
         entry.push(known(registers));
     }
     for (step, registers) in trace.jobs.iter().rev() {
-        let mut job = compute::entry(view, map, arch, trace.steps[*step], registers);
+        let mut job = job::entry(view, map, arch, trace.steps[*step], registers);
         if here.is_some_and(|here| *step > here) {
             job.note(
                 "started",

@@ -176,9 +176,9 @@ impl Tracer<'_, '_> {
     }
 }
 
-/// Whether an instruction starts a job of shaders.
-pub(super) fn is_compute(instr: &Instr) -> bool {
-    matches!(instr, Instr::RunCompute(_) | Instr::RunComputeIndirect(_))
+/// Whether an instruction starts a job: what it takes from registers has a staging map.
+pub(super) fn starts_job(instr: &Instr) -> bool {
+    instr.info().staging.is_some()
 }
 
 impl Run<'_, '_, '_> {
@@ -243,7 +243,7 @@ impl Run<'_, '_, '_> {
         if here == step {
             self.trace.here = Some(self.registers.clone());
         }
-        if here <= last && instr.is_some_and(is_compute) {
+        if here <= last && instr.is_some_and(starts_job) {
             let kept = &mut self.trace.jobs;
             if kept.len() == jobs {
                 kept.pop_front();

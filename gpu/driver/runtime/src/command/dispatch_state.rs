@@ -280,6 +280,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     Ok(format)
                 }
                 FauWord::DataAddress(half) => Ok(half.of(data)),
+                // Programs of compute have none.
+                FauWord::Draw(_) => Ok(0),
             };
             // They come in the order of the words.
             while let Some(it) = step.filter(|step| usize::from(step.word) == number) {

@@ -27,7 +27,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as FrameMode;
 use eitri_descriptors::raster::OcclusionMode;
-use primitives::open_lists;
+use primitives::{QuadCount, open_lists};
 use tiles::{Tiles, raster_box};
 
 /// What is done to a tile next.
@@ -157,7 +157,7 @@ impl Pass {
         let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
         let turn = (self.tiles.next - 1) as usize % cores.len().max(1);
         let core = cores.get(turn).copied().unwrap_or(0);
-        fabric.activity.core(core).tasks += 1;
+        fabric.activity.core(core).fragments.tiles += 1;
         self.touched = false;
         self.shader.begin_tile(Place { core }, self.tiles.origin);
     }
@@ -207,7 +207,7 @@ impl Pass {
     }
 
     /// Queues a draw that covers every pixel of a box of the tile.
-    fn rectangle(&mut self, draw: &Arc<LoadedDraw>, area: raster::PixelBox) {
+    fn rectangle(&mut self, draw: &Arc<LoadedDraw>, area: raster::PixelBox) -> QuadCount {
         self.touched |= !draw.flags.clean_fragment_write;
         let sampling = &draw.state.sampling;
         let coverage = sampling.full() & sampling.mask;
@@ -230,6 +230,7 @@ impl Pass {
         }
         let geometry = Arc::new(Geometry::default());
         self.shader.queue(draw, &geometry, &quads);
+        QuadCount::of(&quads)
     }
 
     /// Adds the samples that fragments have counted to their draw's query.

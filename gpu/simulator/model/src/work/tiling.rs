@@ -414,6 +414,11 @@ impl Tiling {
         activity.tasks += 1;
         activity.warps += 1;
         activity.full_warps += u64::from(count == WARP);
+        let asked = &mut fabric.activity.tiler;
+        match program {
+            0 => asked.positions += count as u64,
+            _ => asked.varyings += count as u64,
+        }
         self.warps += 1;
         self.place = Some(Place { core });
         self.running = Some(warp);
@@ -473,7 +478,7 @@ impl Tiling {
         {
             // Entered in part before the list was emptied.
             let all = self.survivors(memory, &assembled)?;
-            self.pending = all.into_iter().skip(self.entered).collect();
+            self.pending = all.primitives.into_iter().skip(self.entered).collect();
         }
         if let Some(primitive) = self.pending.front().copied() {
             let added = if lacks_memory(memory.fabric, &self.reader) {
@@ -502,7 +507,9 @@ impl Tiling {
             None => None,
         };
         if let Some(assembled) = assembled {
-            self.pending = self.survivors(memory, &assembled)?;
+            let survivors = self.survivors(memory, &assembled)?;
+            memory.fabric.activity.tiler += survivors.counted;
+            self.pending = survivors.primitives;
             self.entered = 0;
             self.current = (!self.pending.is_empty()).then_some(assembled);
         }

@@ -63,7 +63,7 @@ pub struct StagingRegister {
 
 impl StagingRegister {
     /// Whether the job of `word`, which is the instruction `info`, may read it.
-    pub(crate) fn may_be_read(&self, info: &Info, word: u64, arch: Arch) -> bool {
+    pub fn may_be_read(&self, info: &Info, word: u64, arch: Arch) -> bool {
         match self.when {
             StagingWhen::Always | StagingWhen::Registers(_) => true,
             StagingWhen::Field(field, value) => info.field_bits(field, word, arch) == value,

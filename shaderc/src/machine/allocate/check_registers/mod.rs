@@ -214,6 +214,12 @@ impl<M: Machine> Checker<'_, M> {
             }
             _ => {}
         }
+        for register in instr.clobbers() {
+            let first = register.unit() as u32;
+            for unit in first..first + register.class().units() as u32 {
+                held.set(Place::Unit(unit), []);
+            }
+        }
         let copies = instr.copies(self.function);
         if !copies.is_empty() {
             self.copy(held, &copies);
@@ -325,6 +331,16 @@ impl<M: Machine> Checker<'_, M> {
                     text: text(),
                 });
             }
+        }
+        let elsewhere = |(word, register): (Word<M::Register>, M::Register)| {
+            word.value()
+                .is_some_and(|value| self.register(value) != Some(register))
+        };
+        if instr.fixed().any(elsewhere) {
+            return Err(Wrong::Misplaced {
+                block,
+                text: text(),
+            });
         }
         let written: Vec<usize> = instr.written_values().flat_map(units).collect();
         let mut late = instr.late_reads().filter_map(Word::value).flat_map(units);

@@ -17,7 +17,7 @@ pub(crate) enum Wrong<M: Machine> {
     },
     /// The words of a group are not consecutive, or begin where no group may.
     Group { block: BlockId, text: String },
-    /// A value lies where none of its class can.
+    /// A value lies where none of its class can, or not where this instruction wants it.
     Misplaced { block: BlockId, text: String },
     /// A word written and the one that it is tied to are different registers.
     Untied { block: BlockId, text: String },

@@ -122,6 +122,13 @@ fn row(op: Op) -> Option<Row> {
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
+    if t.builder.function.stage != ir::Stage::Compute
+        && (combine(op).is_some() || row(op).is_some())
+    {
+        let stage = t.builder.function.stage.name();
+        let what = format!("subgroup operations in a {stage} shader (subgroupSupportedStages)");
+        return Err(instr.unsupported(Feature::Use, what));
+    }
     if let Some((combine, alu)) = combine(op) {
         subgroup_scope(t, instr)?;
         let scalars = arithmetic(t, instr, combine, alu)?;

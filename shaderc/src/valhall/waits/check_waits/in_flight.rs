@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::valhall::mir::{Flow, Instr, Instruction as _, Message, Op, Register, Space, Word};
+use crate::valhall::mir::{
+    Flow, Instr, Instruction as _, Message, Modifier, Op, Register, Space, Word,
+};
+use eitri_isa::preload::Stage;
 
 /// A set of slots, a bit each.
 pub(super) type Slots = u8;
@@ -32,7 +35,9 @@ pub(super) struct InFlight {
     /// By register: the slots of messages that will write it.
     writers: [Slots; Register::COUNT],
     regions: BTreeMap<Region, Accesses>,
-    /// Slots of any message.
+    /// Slots of loads of varyings: each computes in a hidden register where it interpolates, or finds it there.
+    varyings: Slots,
+    /// Slots of any message, and those that others signal.
     signalled: Slots,
 }
 
@@ -41,6 +46,7 @@ impl Default for InFlight {
         InFlight {
             writers: [0; Register::COUNT],
             regions: BTreeMap::new(),
+            varyings: 0,
             signalled: 0,
         }
     }
@@ -83,6 +89,20 @@ fn bytes(op: Op) -> i64 {
 }
 
 impl InFlight {
+    /// What is in flight when a program begins: before a fragment program, depth and stencil (6) and colours (7) of the fragments
+    /// below.
+    pub(super) fn at_start(stage: Stage) -> InFlight {
+        InFlight {
+            signalled: if stage == Stage::Fragment { 0xc0 } else { 0 },
+            ..InFlight::default()
+        }
+    }
+
+    /// The slots of loads of varyings, which must be drained where lanes may part or meet.
+    pub(super) fn varyings(&self) -> Slots {
+        self.varyings
+    }
+
     /// The slots that must be drained before an instruction is issued.
     pub(super) fn needed(&self, instr: &Instr) -> Slots {
         let touched = registers(instr.reads().chain(instr.writes()));
@@ -97,8 +117,15 @@ impl InFlight {
                 earlier.fold(0, |slots, region| slots | region.reads | region.writes)
             }
             Message::Barrier => self.signalled,
+            Message::Test => self.signalled & 0x40,
+            Message::Pixel => self.signalled & 0xc0,
         };
-        results | memory
+        let flat = instr.modifiers.contains(&Modifier::Again);
+        let hidden = match instr.op.is_varying() && !flat {
+            true => self.varyings,
+            false => 0,
+        };
+        results | memory | hidden
     }
 
     /// The slots with accesses that a fence is about: of one memory, or of all that other threads see.
@@ -120,6 +147,9 @@ impl InFlight {
         };
         let bit = 1 << slot;
         self.signalled |= bit;
+        if instr.op.is_varying() {
+            self.varyings |= bit;
+        }
         for register in registers(instr.writes()) {
             self.writers[register] |= bit;
         }
@@ -128,7 +158,12 @@ impl InFlight {
             match instr.op.message() {
                 Message::Load => accesses.reads |= bit,
                 Message::Store | Message::Atomic => accesses.writes |= bit,
-                Message::No | Message::Address | Message::Barrier | Message::Fence => {}
+                Message::No
+                | Message::Address
+                | Message::Barrier
+                | Message::Test
+                | Message::Pixel
+                | Message::Fence => {}
             }
         }
     }
@@ -136,6 +171,7 @@ impl InFlight {
     /// All messages of these slots have done their work.
     pub(super) fn drain(&mut self, slots: Slots) {
         self.signalled &= !slots;
+        self.varyings &= !slots;
         self.writers
             .iter_mut()
             .for_each(|writers| *writers &= !slots);
@@ -148,9 +184,10 @@ impl InFlight {
 
     /// Adds what is in flight on another path. True if that is news.
     pub(super) fn join(&mut self, other: &InFlight) -> bool {
-        let before = self.signalled;
+        let before = (self.signalled, self.varyings);
         self.signalled |= other.signalled;
-        let mut news = self.signalled != before;
+        self.varyings |= other.varyings;
+        let mut news = (self.signalled, self.varyings) != before;
         for (slots, more) in self.writers.iter_mut().zip(other.writers) {
             news |= more & !*slots != 0;
             *slots |= more;

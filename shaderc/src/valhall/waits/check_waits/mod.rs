@@ -108,7 +108,7 @@ pub(crate) fn check_waits(function: &Function, fences: &Fences) -> Result<(), Un
     // A loop may be the first block.
     let mut work: BTreeSet<BlockId> = starts.chain(function.block_ids().take(1)).collect();
     for id in &work {
-        entries[id.index()] = Some(InFlight::default());
+        entries[id.index()] = Some(InFlight::at_start(function.extra.stage));
     }
     while let Some(id) = work.pop_first() {
         let mut in_flight = entries[id.index()].clone().unwrap_or_default();
@@ -123,6 +123,15 @@ pub(crate) fn check_waits(function: &Function, fences: &Fences) -> Result<(), Un
             in_flight.drain(instr.flow.drained());
         }
         fences.check(id, sent, &in_flight)?;
+        let parts = flow_at_end(function, &entered, id) == Some(Flow::Reconverge);
+        if parts && in_flight.varyings() != 0 {
+            let last = function.block(id).instrs.last();
+            return Err(Unsafe::NoWait {
+                block: id,
+                text: last.map_or("(empty)".to_owned(), Instr::to_string),
+                slots: in_flight.varyings(),
+            });
+        }
         for to in function.block(id).terminator.successors() {
             let news = match &mut entries[to.index()] {
                 Some(known) => known.join(&in_flight),
@@ -152,8 +161,9 @@ fn check_instr(block: BlockId, instr: &Instr, in_flight: &InFlight) -> Result<()
     let good = match instr.op.message() {
         Message::No => true,
         Message::Fence => false,
+        Message::Test => instr.slot == Some(0),
         Message::Barrier => instr.slot == Some(7) && instr.flow.drained() & Flow::BARRIER != 0,
-        Message::Address | Message::Load | Message::Store | Message::Atomic => {
+        Message::Address | Message::Load | Message::Store | Message::Atomic | Message::Pixel => {
             instr.slot.is_some_and(general)
         }
     };

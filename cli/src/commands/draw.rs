@@ -1,0 +1,186 @@
+//! `eitri draw`: drawn scenes with known pictures, a verdict each.
+
+use crate::draw::{self, Drawn, Run, Verdict};
+use crate::input::gpu_choice::GpuArgument;
+use crate::input::trace_option::TraceArgument;
+use crate::outcome::{Failure, Status};
+use crate::output::png::rgba;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::progress;
+use crate::reports::timeline::Timelines;
+use crate::runs::dispatch::Place;
+use crate::runs::parallel;
+use eitri_compute_cases::CaseError;
+use eitri_draw_scenes::{Picture, Scene, SceneError, find};
+use miette::Diagnostic;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scene files, or folders of them: every NAME/NAME.json below.
+    #[arg(required = true, value_name = "SCENE.json|DIR")]
+    scenes: Vec<PathBuf>,
+    /// Where they are drawn.
+    #[arg(long, value_enum, default_value_t = Place::Host)]
+    on: Place,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    #[command(flatten)]
+    trace: TraceArgument,
+    /// Take the optimised modules.
+    #[arg(long)]
+    opt: bool,
+    /// Draw only scenes whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Write what the scene draws as a picture: the first image that it expects. For one scene alone.
+    #[arg(short, value_name = "FILE.png")]
+    output: Option<String>,
+    /// Scenes at once; as many as the machine has processors if not given. In QEMU always one.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// Longest that the commands of one scene may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+    /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
+    /// the GPU if its commands failed: NAME.core.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+/// What is wrong with the request.
+#[derive(Debug, Error, Diagnostic)]
+enum DrawError {
+    #[error(transparent)]
+    Find(#[from] CaseError),
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    #[error("no scene's name contains `{filter}`; there are {}", names.join(", "))]
+    NoMatch { filter: String, names: Vec<String> },
+    #[error("-o writes the picture of one scene, and there are {scenes}")]
+    #[diagnostic(help("--keep DIR leaves the pictures of all that fail"))]
+    OnePicture { scenes: usize },
+    #[error("--trace is for scenes that are drawn on the host")]
+    TraceInQemu,
+    #[error("{name} has left no image that can be a picture")]
+    NoPicture { name: String },
+}
+
+fn read_scenes(args: &Args) -> Result<Vec<Scene>, Failure> {
+    let mut scenes = Vec::new();
+    for path in &args.scenes {
+        let found = find(path).map_err(|error| Failure::refused(DrawError::from(error)))?;
+        for file in found {
+            let scene = Scene::read(&file);
+            scenes.push(scene.map_err(|error| Failure::refused(DrawError::from(error)))?);
+        }
+    }
+    if let Some(filter) = args.filter.clone() {
+        let names = scenes.iter().map(|scene| scene.file.name.clone()).collect();
+        scenes.retain(|scene| scene.file.name.contains(&filter));
+        if scenes.is_empty() {
+            return Err(Failure::refused(DrawError::NoMatch { filter, names }));
+        }
+    }
+    Ok(scenes)
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let scenes = read_scenes(args)?;
+    if args.output.is_some() && scenes.len() != 1 {
+        let scenes = scenes.len();
+        return Err(Failure::refused(DrawError::OnePicture { scenes }));
+    }
+    let timelines = Timelines::default();
+    let trace = args.trace.path();
+    if trace.is_some() && args.on == Place::Qemu {
+        return Err(Failure::refused(DrawError::TraceInQemu));
+    }
+    let how = Run {
+        place: args.on,
+        gpu: args.gpu.choice(),
+        optimised: args.opt,
+        limit: Duration::from_secs(args.timeout.into()),
+        dump: args.keep.is_some(),
+        jobs: args.jobs.unwrap_or_else(parallel::available),
+        timelines: trace.map(|_| &timelines),
+    };
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let progress = progress::count(scenes.len());
+    draw::run(&scenes, &how, |scene, drawn| {
+        let name = &scene.file.name;
+        if let Some(path) = &args.output {
+            write_picture(path, scene, &drawn)?;
+        }
+        if let (Some(folder), Verdict::Failed(_)) = (&args.keep, &drawn.verdict) {
+            keep(folder, scene, &drawn)?;
+        }
+        progress.done(name, || match &drawn.verdict {
+            Verdict::Passed => {
+                passed += 1;
+                outln!("ok {name}")
+            }
+            Verdict::Failed(why) => {
+                failed += 1;
+                outln!("FAIL {name}: {why}")
+            }
+            Verdict::Skipped(why) => {
+                skipped += 1;
+                outln!("skipped {name}: {why}")
+            }
+        })
+    })?;
+    drop(progress);
+    if let Some(path) = trace {
+        timelines.write(path)?;
+    }
+    outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
+    Ok(match failed {
+        0 => Status::Good,
+        _ => Status::CheckFailed,
+    })
+}
+
+/// The pictures of a scene's results, with the numbers of their expectations.
+fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usize, Picture)> + 'p {
+    let pairs = scene.expect.iter().zip(&drawn.results).enumerate();
+    pairs.filter_map(|(number, (expectation, got))| Some((number, expectation.picture(got)?)))
+}
+
+fn write_picture(path: &str, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {
+    let Some((_, picture)) = pictures(scene, drawn).next() else {
+        // A scene that was not drawn says so on its own line.
+        if drawn.results.is_empty() {
+            return Ok(());
+        }
+        let name = scene.file.name.clone();
+        return Err(Failure::refused(DrawError::NoPicture { name }));
+    };
+    whole_file::write(path, &png(&picture)?)
+}
+
+fn keep(folder: &Path, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|cause| Failure::unwritable(folder, cause))?;
+    let name = &scene.file.name;
+    for (number, bytes) in drawn.results.iter().enumerate() {
+        whole_file::put(&folder.join(format!("{name}-{number}.bin")), bytes)?;
+    }
+    for (number, picture) in pictures(scene, drawn) {
+        whole_file::put(
+            &folder.join(format!("{name}-{number}.png")),
+            &png(&picture)?,
+        )?;
+    }
+    if !drawn.dump.is_empty() {
+        whole_file::put(&folder.join(format!("{name}.core")), &drawn.dump)?;
+    }
+    Ok(())
+}
+
+fn png(picture: &Picture) -> Result<Vec<u8>, Failure> {
+    rgba(picture.width, picture.height, &picture.pixels)
+}

@@ -1,0 +1,14 @@
+//! Drawn scenes on the driver: a scene becomes a drawing, which is played on the host or in QEMU, and what comes out is compared.
+//!
+//! `plan` makes a drawing of a scene, or says why there is none yet; `shaders` compiles; `play` runs drawings; `verdict` compares.
+//! Needs: `eitri-draw-scenes` (scenes and their rules), `eitri-drawing` (the form of a drawing), `eitri-player` (what plays it).
+
+mod lack;
+mod plan;
+mod play;
+mod prepared;
+mod shaders;
+mod verdict;
+
+pub(crate) use play::{Drawn, Run, run};
+pub(crate) use verdict::Verdict;

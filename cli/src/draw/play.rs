@@ -1,0 +1,245 @@
+//! Drawings, played: each in this process, or all of them by one image in QEMU.
+
+use super::plan::Limits;
+use super::prepared::Prepared;
+use super::shaders::Manner;
+use super::verdict::{self, Verdict};
+use crate::input::gpu_choice::GpuChoice;
+use crate::outcome::Failure;
+use crate::reports::timeline::{Timeline, Timelines};
+use crate::runs::dispatch::{Done, Place};
+use crate::runs::host::{HostGpu, Stream};
+use crate::runs::parallel;
+use crate::runs::qemu::{self, Machine};
+use eitri_draw_scenes::Scene;
+use eitri_drawing::suite::{self, SuiteError};
+use eitri_job::result::JobResult;
+use miette::Diagnostic;
+use std::num::NonZero;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+use thiserror::Error;
+
+/// How scenes are drawn.
+pub(crate) struct Run<'r> {
+    pub(crate) place: Place,
+    pub(crate) gpu: GpuChoice,
+    /// Whether the optimised modules are taken.
+    pub(crate) optimised: bool,
+    /// Longest that the commands of one scene may take.
+    pub(crate) limit: Duration,
+    /// Whether a core dump is wanted of scenes that fail.
+    pub(crate) dump: bool,
+    /// Scenes at once, on the host.
+    pub(crate) jobs: NonZero<usize>,
+    /// Where the timelines of scenes go that are drawn on the host.
+    pub(crate) timelines: Option<&'r Timelines>,
+}
+
+/// What came of a scene.
+pub(crate) struct Drawn {
+    pub(crate) verdict: Verdict,
+    /// The contents of each expectation's place; none if it was not played to its end.
+    pub(crate) results: Vec<Vec<u8>>,
+    /// A core dump, if one was wanted and it failed.
+    pub(crate) dump: Vec<u8>,
+}
+
+impl Drawn {
+    fn without_results(verdict: Verdict) -> Drawn {
+        Drawn {
+            verdict,
+            results: Vec::new(),
+            dump: Vec::new(),
+        }
+    }
+}
+
+/// Why the image could not be made, or ended before its end.
+#[derive(Debug, Error, Diagnostic)]
+enum DrawError {
+    #[error("the drawings can't be put into an image")]
+    Suite(#[source] SuiteError),
+}
+
+/// Draws scenes; gives what came of each to `receive`, in order.
+///
+/// # Errors
+/// The first error of `receive`; or if there can't be an image.
+pub(crate) fn run(
+    scenes: &[Scene],
+    how: &Run<'_>,
+    mut receive: impl FnMut(&Scene, Drawn) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match how.place {
+        Place::Host => {
+            let work = |scene: &Scene| how.on_host(scene);
+            parallel::in_order(scenes, how.jobs, work, receive)
+        }
+        Place::Qemu => {
+            let drawn = how.in_qemu(scenes)?;
+            let mut all = scenes.iter().zip(drawn);
+            all.try_for_each(|(scene, drawn)| receive(scene, drawn))
+        }
+    }
+}
+
+impl Run<'_> {
+    fn prepare<'s>(&self, scene: &'s Scene) -> Result<Prepared<'s>, Verdict> {
+        let manner = Manner {
+            optimised: self.optimised,
+            target: self.gpu.target(),
+        };
+        Prepared::new(scene, self.gpu.arch(), manner)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            limit_ms: u32::try_from(self.limit.as_millis()).unwrap_or(u32::MAX),
+            dump: self.dump,
+        }
+    }
+
+    fn on_host(&self, scene: &Scene) -> Drawn {
+        self.try_on_host(scene)
+            .unwrap_or_else(Drawn::without_results)
+    }
+
+    fn try_on_host(&self, scene: &Scene) -> Result<Drawn, Verdict> {
+        let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+        let prepared = self.prepare(scene)?;
+        let drawing = prepared.drawing(self.limits())?;
+        // As an image reads it: what has no form there should not pass here.
+        let bytes = suite::encode(&eitri_model::stub_firmware(), &[drawing]);
+        let bytes = bytes.map_err(|error| failed(&error))?;
+        let read = suite::read(&bytes).map_err(|error| failed(&error))?;
+        let (firmware, mut drawings) = (read.firmware, read.drawings);
+        let Some(drawing) = drawings.next() else {
+            return Err(Verdict::Failed("the drawing is lost".to_owned()));
+        };
+        let drawing = drawing.map_err(|error| failed(&error))?;
+        let timeline = Timeline::default();
+        let trace = self.timelines.map(|_| timeline.sink());
+        let host = HostGpu::new(self.gpu, self.limit, trace);
+        let mut stream = Stream::default();
+        let platform = host.platform();
+        let (_, Ok(_)) = eitri_player::play(platform, firmware, &drawing, &mut (), &mut stream);
+        if let Some(timelines) = self.timelines {
+            timelines.add(&scene.file.name, &timeline);
+        }
+        let done = host.done(&stream).map_err(|error| failed(&error))?;
+        Ok(judged(scene, done))
+    }
+
+    fn in_qemu(&self, scenes: &[Scene]) -> Result<Vec<Drawn>, Failure> {
+        let refused = |error| Failure::refused(DrawError::Suite(error));
+        let mut prepared = Vec::new();
+        let all: Vec<&Scene> = scenes.iter().collect();
+        let collect = |_: &&Scene, one| {
+            prepared.push(one);
+            Ok(())
+        };
+        parallel::in_order::<_, _, Failure>(
+            &all,
+            parallel::available(),
+            |scene| self.prepare(scene),
+            collect,
+        )?;
+        // What is drawn, by its number in the image; and what becomes of the others.
+        let mut drawings = Vec::new();
+        let mut numbers = Vec::new();
+        for one in &prepared {
+            let drawing = one.as_ref().map_err(Verdict::clone);
+            let drawing = drawing.and_then(|prepared| prepared.drawing(self.limits()));
+            numbers.push(drawing.map(|drawing| {
+                drawings.push(drawing);
+                drawings.len()
+            }));
+        }
+        let mut played = Vec::new();
+        if !drawings.is_empty() {
+            let suite = suite::encode(&eitri_model::stub_firmware(), &drawings).map_err(refused)?;
+            played = self.boot(&suite, drawings.len())?;
+        }
+        let mut played = played.into_iter();
+        let drawn = scenes.iter().zip(numbers).map(|(scene, number)| {
+            // Numbers are in order, and each has its place.
+            match number.map(|_| played.next()) {
+                Err(verdict) => Drawn::without_results(verdict),
+                Ok(Some(Ok(done))) => judged(scene, done),
+                Ok(Some(Err(why))) => Drawn::without_results(Verdict::Failed(why)),
+                Ok(None) => {
+                    let why = "the image did not come to it".to_owned();
+                    Drawn::without_results(Verdict::Failed(why))
+                }
+            }
+        });
+        Ok(drawn.collect())
+    }
+
+    /// Boots the image as often as it takes to come to the last drawing; gives what came of each.
+    fn boot(&self, suite: &[u8], count: usize) -> Result<Vec<Result<Done, String>>, Failure> {
+        let machine = Machine::with_drawings(suite)?;
+        let mut played = Vec::new();
+        while played.len() < count {
+            let first = played.len() + 1;
+            let mut ran = self.boot_once(&machine, first..=count)?;
+            if ran.len() > 1 && ran.iter().flatten().any(|done| !done.diagnoses.is_empty()) {
+                // Which of them a diagnosis is of, a boot of each alone tells.
+                let last = played.len() + ran.len();
+                ran.clear();
+                for number in first..=last {
+                    ran.extend(self.boot_once(&machine, number..=number)?);
+                }
+            }
+            played.extend(ran);
+        }
+        Ok(played)
+    }
+
+    /// Boots the image for these drawings; gives what came of each up to the last, or the one that took the image down. What the
+    /// monitor says of how the GPU was used is with the first.
+    fn boot_once(
+        &self,
+        machine: &Machine,
+        numbers: RangeInclusive<usize>,
+    ) -> Result<Vec<Result<Done, String>>, Failure> {
+        let folder = tempfile::tempdir()
+            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+        let count = numbers.clone().count();
+        let limit = self.limit * u32::try_from(count).unwrap_or(u32::MAX);
+        let ran = qemu::run_drawings(machine, folder.path(), &numbers, self.gpu, limit)?;
+        let mut played: Vec<Result<Done, String>> = Vec::new();
+        for number in numbers {
+            let Ok(bytes) = std::fs::read(folder.path().join(number.to_string())) else {
+                played.push(Err(format!("{}\n{}", ran.ended, ran.console)));
+                break;
+            };
+            let result = JobResult::parse(&bytes).map_err(|error| error.to_string());
+            let diagnoses = Vec::new();
+            played.push(result.map(|result| Done { result, diagnoses }));
+        }
+        if let Some(Ok(first)) = played.first_mut() {
+            first.diagnoses = ran.diagnoses;
+        }
+        Ok(played)
+    }
+}
+
+/// What a scene's expectations say of a drawing's result.
+fn judged(scene: &Scene, done: Done) -> Drawn {
+    let Done { result, diagnoses } = done;
+    if let Some(failure) = &result.failure {
+        let verdict = Verdict::Failed(failure.text.trim_end().to_owned());
+        return Drawn {
+            dump: result.dump,
+            ..Drawn::without_results(verdict)
+        };
+    }
+    let results: Vec<Vec<u8>> = result.buffers.into_iter().map(|it| it.bytes).collect();
+    Drawn {
+        verdict: verdict::check(scene, &results, &diagnoses),
+        results,
+        dump: result.dump,
+    }
+}

@@ -1,0 +1,105 @@
+//! Shaders of a scene, compiled: a program for each stage of each pipeline, each made once.
+
+use super::lack::Lack;
+use super::verdict::Verdict;
+use crate::runs::case_run::{is_defect, one_line};
+use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, Shader, SpecConstant, Stage};
+use eitri_drawing::ProgramId;
+use eitri_shaderc::{Options, Robust, Target};
+
+/// How shaders are compiled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Whether the optimised modules are taken.
+    pub(super) optimised: bool,
+    pub(super) target: Target,
+}
+
+/// The programs of a scene.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    /// In the order of their ids.
+    pub(super) bytes: Vec<Vec<u8>>,
+    made: Vec<(Vec<PipelineStage>, Vec<ProgramId>)>,
+}
+
+impl Programs {
+    /// The programs of a pipeline's stages, in their order.
+    pub(super) fn of(&self, pipeline: &Pipeline) -> &[ProgramId] {
+        let mut made = self.made.iter();
+        let found = made.find(|(stages, _)| *stages == pipeline.stages);
+        found.map_or(&[], |(_, programs)| programs)
+    }
+}
+
+/// Compiles all pipelines of a scene.
+pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict> {
+    let mut programs = Programs::default();
+    for pipeline in &scene.file.pipelines {
+        if programs.made.iter().any(|(it, _)| *it == pipeline.stages) {
+            continue;
+        }
+        let compiled = match &pipeline.stages[..] {
+            [stage] if stage_of(scene, stage) == Some(Stage::Compute) => {
+                vec![compute(scene, stage, manner)?]
+            }
+            _ => {
+                let lack = Lack::not_yet("shaders of draws");
+                return Err(Verdict::Skipped(lack.to_string()));
+            }
+        };
+        let mut ids = Vec::new();
+        for program in compiled {
+            // A scene has far fewer.
+            ids.push(ProgramId(programs.bytes.len() as u32));
+            programs.bytes.push(program);
+        }
+        programs.made.push((pipeline.stages.clone(), ids));
+    }
+    Ok(programs)
+}
+
+fn shader<'s>(scene: &'s Scene, stage: &PipelineStage) -> Option<&'s Shader> {
+    scene.file.shader(&stage.shader)
+}
+
+fn stage_of(scene: &Scene, stage: &PipelineStage) -> Option<Stage> {
+    Some(shader(scene, stage)?.stage)
+}
+
+fn compute(scene: &Scene, stage: &PipelineStage, manner: Manner) -> Result<Vec<u8>, Verdict> {
+    let (spirv, options) = module(scene, stage, manner)?;
+    let compiled = eitri_shaderc::compile(&spirv, &options).map_err(refused)?;
+    Ok(compiled.program)
+}
+
+/// What the compiler is given for a stage.
+fn module(
+    scene: &Scene,
+    stage: &PipelineStage,
+    manner: Manner,
+) -> Result<(Vec<u8>, Options), Verdict> {
+    let shader = shader(scene, stage)
+        .ok_or_else(|| Verdict::Failed(format!("there is no shader {}", stage.shader)))?;
+    let spirv = scene.spirv(shader, manner.optimised);
+    let spirv = spirv.map_err(|error| Verdict::Failed(error.to_string()))?;
+    let constants = stage.spec.iter();
+    let options = Options {
+        entry: Some(shader.entry.clone()),
+        spec_constants: constants
+            .map(|SpecConstant { id, value }| (*id, *value))
+            .collect(),
+        robust: Robust::On,
+        target: manner.target,
+        ..Options::default()
+    };
+    Ok((spirv, options))
+}
+
+/// A defect of the compiler is a failure, what it does not know yet is not.
+fn refused(errors: eitri_shaderc::Errors) -> Verdict {
+    match is_defect(&errors) {
+        true => Verdict::Failed(errors.to_string()),
+        false => Verdict::Skipped(Lack::not_yet(one_line(&errors)).to_string()),
+    }
+}

@@ -1,0 +1,17 @@
+//! Drawings as data: resources, pipelines and steps, as a host compiles them and an image plays them.
+//!
+//! A [`Drawing`] is what is left of a scene when its shaders are compiled and its names are numbers. [`suite`] puts several of them
+//! into one run of bytes, which an image carries. [`state`] is what pipelines and passes are set to, by Vulkan's names.
+//!
+//! Needs: nothing of ours.  Guarantees: what was cut short or damaged is an error.  Never: knows who plays.
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+mod drawing;
+pub mod state;
+pub mod suite;
+
+pub use drawing::*;

@@ -1,0 +1,109 @@
+//! Plays a drawing on a GPU: makes its resources and pipelines, records its steps, reads its results.
+//!
+//! A host and an image call the same function, [`play`]; only the platform and the sink differ. The steps of a drawing are one
+//! command buffer, with a barrier between each two, so that the driver's own order is what makes the results right.
+//!
+//! Needs: the runtime, `eitri-drawing`, `eitri-job`.  Never: knows which platform it runs on.
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen; a drawing fails once"
+)]
+
+extern crate alloc;
+
+mod formats;
+mod graphics;
+mod pass;
+mod readback;
+mod resources;
+mod sets;
+mod steps;
+
+pub use formats::{format, image_info};
+pub use graphics::unsupported;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+use eitri_drawing::Drawing;
+use eitri_job::result::Sink;
+use eitri_job::{CoreDump, Ended, Saved, Session, Wants, Work, WorkError, run_work};
+use eitri_runtime::{Platform, QueueConfig, Reporter, TilerHeapConfig};
+
+/// The tiler's heap grows from 2 chunks on.
+const HEAP: TilerHeapConfig = TilerHeapConfig {
+    chunk_bytes: 256 << 10,
+    initial: 2,
+    most: 64,
+    reserve: 4,
+    passes: 64,
+};
+
+/// Most objects of the driver that a drawing makes.
+const OBJECTS: usize = 1024;
+
+/// Plays a drawing on `platform`, which is given back: the result stream, with a buffer for each result, goes to `sink`, steps of the
+/// bring-up also to `reporter`.
+///
+/// # Errors
+/// Only when the sink fails: then the stream is void. Whatever else goes wrong is in the stream.
+pub fn play<'d, P: Platform, S: Sink>(
+    platform: P,
+    firmware: &'d [u8],
+    drawing: &Drawing<'d>,
+    reporter: &mut dyn Reporter,
+    sink: &mut S,
+) -> (P, Result<Ended, S::Error>) {
+    let work = Playing { firmware, drawing };
+    run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
+}
+
+/// A drawing as work.
+struct Playing<'p, 'd> {
+    firmware: &'d [u8],
+    drawing: &'p Drawing<'d>,
+}
+
+impl<'d> Work<'d> for Playing<'_, 'd> {
+    fn firmware(&self) -> &'d [u8] {
+        self.firmware
+    }
+
+    fn wants(&self) -> Wants {
+        Wants {
+            dump: match self.drawing.dump {
+                true => CoreDump::OnFailure,
+                false => CoreDump::Never,
+            },
+            counters: false,
+        }
+    }
+
+    fn run<P: Platform>(
+        &self,
+        session: &mut Session<'_, '_, 'd, '_, P>,
+    ) -> Result<Vec<Saved>, WorkError> {
+        let drawing = self.drawing;
+        let device = &mut *session.device;
+        let queue = device.create_queue(QueueConfig::default())?;
+        let space = device.space(queue)?;
+        if drawing.draws() {
+            let heap = device.create_tiler_heap(space, HEAP)?;
+            device.bind_tiler_heap(queue, heap)?;
+        }
+        let made = resources::make(device, space, drawing)?;
+        let sets = sets::make(device, drawing, &made)?;
+        let commands = device.create_command_buffer(space)?;
+        steps::record(device, commands, drawing, &made, &sets)?;
+        let fence = device.submit(queue, commands)?;
+        session.wait(fence, Duration::from_millis(drawing.limit_ms.into()))?;
+        readback::read(session.device, drawing, &made)
+    }
+}
+
+/// A drawing that refers to what it does not have: the plan of a drawing never does.
+fn missing(what: &str) -> WorkError {
+    WorkError::Refused(alloc::format!("the drawing has no such {what}"))
+}

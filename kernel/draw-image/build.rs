@@ -1,0 +1,7 @@
+//! Links the image for the board that `EITRI_BOARD` names, with the drawings that `EITRI_DRAWINGS` names in it.
+
+fn main() {
+    eitri_linker::link_for_board();
+    // An image without drawings says so when it runs.
+    eitri_linker::put_in("EITRI_DRAWINGS", "drawings.suite");
+}

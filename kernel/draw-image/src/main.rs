@@ -1,0 +1,92 @@
+//! The image that carries drawings: plays each on the board's GPU, and hands its results to the host.
+//!
+//! The shaders were compiled on the host; what is left to do here is what the host does too (`draw-scenes/player`), so that the results
+//! are the same. Words of the command line: `results=FOLDER`, which gets a result stream for each drawing, named by its number;
+//! `from=N` and `to=N`, which leave out what stands before and behind these drawings.
+#![no_std]
+#![no_main]
+
+use core::ops::RangeInclusive;
+use eitri_boards::{Exit, Host, HostError};
+use eitri_drawing::Drawing;
+use eitri_drawing::suite::{self, Suite, SuiteError};
+use eitri_job::Verdict;
+use eitri_kernel::{Kernel, println};
+use eitri_on_board::{MmioPlatform, ResultFile};
+
+extern crate alloc;
+
+eitri_kernel::image! {
+    main: main,
+}
+
+/// The drawings.
+static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drawings.suite"));
+
+/// The words on the command line.
+const FROM: &str = "from=";
+const TO: &str = "to=";
+const RESULTS: &str = "results=";
+
+/// Why the drawings are not played to their end.
+enum Stopped {
+    Suite(SuiteError),
+    Result(HostError),
+}
+
+fn main(kernel: Kernel) -> Exit {
+    let mut buffer = [0; eitri_on_board::LINE_BYTES];
+    let line = kernel.command_line(&mut buffer);
+    let word = |name: &str| {
+        let mut words = line.split_ascii_whitespace();
+        words.find_map(|word| word.strip_prefix(name))
+    };
+    let number = |name: &str| word(name).and_then(|number| number.parse().ok());
+    let numbers = number(FROM).unwrap_or(1)..=number(TO).unwrap_or(usize::MAX);
+    let (Some(host), Some(folder)) = (kernel.board.host(), word(RESULTS)) else {
+        println!(
+            "no place for results: the command line needs {RESULTS}FOLDER, and the board a host"
+        );
+        return Exit::Refused;
+    };
+    let platform = match eitri_on_board::start_gpu(&kernel, line) {
+        Ok(platform) => platform,
+        Err(exit) => return exit,
+    };
+    match play_all(platform, host, folder, &numbers) {
+        Ok(()) => Exit::Success,
+        Err(Stopped::Suite(error)) => {
+            println!("no drawings: {error}");
+            Exit::Refused
+        }
+        Err(Stopped::Result(error)) => {
+            println!("results in {folder}: {error}");
+            Exit::Failed
+        }
+    }
+}
+
+fn play_all(
+    mut platform: MmioPlatform,
+    host: &dyn Host,
+    folder: &str,
+    numbers: &RangeInclusive<usize>,
+) -> Result<(), Stopped> {
+    let Suite { firmware, drawings } = suite::read(SUITE).map_err(Stopped::Suite)?;
+    for (number, drawing) in (1..).zip(drawings) {
+        if !numbers.contains(&number) {
+            continue;
+        }
+        let drawing: Drawing<'_> = drawing.map_err(Stopped::Suite)?;
+        println!("drawing {number}: {}", drawing.name);
+        let path = alloc::format!("{folder}/{number}");
+        let mut file = ResultFile::create(host, &path).map_err(Stopped::Result)?;
+        let (after, ended) = eitri_player::play(platform, firmware, &drawing, &mut (), &mut file);
+        platform = after;
+        let ended = ended.and_then(|ended| file.finish().map(|()| ended));
+        if let Verdict::Failed(_) = ended.map_err(Stopped::Result)?.verdict {
+            println!("drawing {number} failed");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! Outputs of vertex and fragment programs.
+//!
+//! A vertex program stores to buffers of the hardware's own. A fragment program ends with the test of what is left of its
+//! fragment, then depth and stencil, then one BLEND a target.
+//! Facts: hardware/graphics-compiler.md 1.3 (where stores go), 4 (fragment outputs), 5 (discard); compiler-abi.md 3.4.
+
+use super::Selector;
+use super::inputs::VECTORS;
+use crate::ir::{self, InstData, Output, TexelKind};
+use crate::valhall::mir::{
+    Half, Instr, Modifier, Op, Operand, Select, Source, Special, Word, Words,
+};
+use eitri_isa::Arch;
+use eitri_isa::preload::{INTERPOLATION_REGISTER, Preload, Stage};
+use eitri_program::ColorOutput;
+use smallvec::smallvec;
+
+/// The table of output buffers (hardware/compiler-abi.md 1.2).
+const OUTPUT_TABLE: i64 = 61;
+/// Elements from a vertex' position to its attributes.
+const TO_ATTRIBUTES: u32 = 4;
+
+/// Where attributes stand in their element, in bytes.
+mod attribute {
+    pub(super) const POINT_SIZE: i64 = 0;
+    pub(super) const LAYER: i64 = 2;
+    pub(super) const PRIMITIVE_ID: i64 = 12;
+}
+
+/// An output buffer's element.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Element {
+    Position,
+    Attributes,
+    Varyings,
+}
+
+/// An output, and what is stored.
+type Stored<'i> = (Output, &'i InstData);
+
+impl Selector<'_> {
+    /// An output of a vertex program. Those of a fragment program are stored at its end, all together.
+    pub(super) fn store_output(&mut self, output: Output, data: &InstData) {
+        let words: Words = data
+            .args
+            .iter()
+            .map(|&value| self.in_register(value))
+            .collect();
+        let wide = [Op::Store32, Op::Store64, Op::Store96, Op::Store128];
+        match output {
+            Output::Position => self.store_to(Element::Position, Op::Store128, words, 0),
+            Output::PointSize => {
+                // Never less than a pixel, which is what floats of 16 bits hold well.
+                let one = Source::constant(1.0f32.to_bits());
+                let size = Source::plain(Operand::Word(words[0]));
+                let size = self.compute(Op::FMax, &[size, one]);
+                let half = self.compute(Op::V2F32ToV2F16, &[size, size]);
+                let half = self.moved(half);
+                let offset = attribute::POINT_SIZE;
+                self.store_to(Element::Attributes, Op::Store16, smallvec![half], offset);
+            }
+            Output::Layer => {
+                self.store_to(Element::Attributes, Op::Store8, words, attribute::LAYER);
+            }
+            Output::PrimitiveId => {
+                let offset = attribute::PRIMITIVE_ID;
+                self.store_to(Element::Attributes, Op::Store32, words, offset);
+            }
+            Output::Varying { location, .. } => {
+                // What no fragment program reads has no place.
+                if let Some(slot) = self.varyings.slot(location).copied() {
+                    let op = wide[(words.len() - 1) % wide.len()];
+                    self.store_to(Element::Varyings, op, words, slot.offset.into());
+                }
+            }
+            Output::Color { .. } | Output::Depth | Output::Stencil | Output::SampleMask => {}
+        }
+    }
+
+    /// Stores to an element of an output buffer.
+    fn store_to(&mut self, element: Element, op: Op, staging: Words, offset: i64) {
+        let [low, high] = self.element(element);
+        let hint = match element {
+            Element::Position | Element::Attributes => Modifier::ToPositions,
+            Element::Varyings => Modifier::ToVaryings,
+        };
+        let instr = Instr {
+            staging,
+            sources: smallvec![Source::plain(Operand::Pair(low, high))],
+            immediate: Some(offset),
+            ..Instr::new(op)
+        };
+        self.emit(instr.with(hint));
+    }
+
+    /// The address of an element, made once in a block.
+    fn element(&mut self, element: Element) -> [Word; 2] {
+        if let Some(address) = self.elements.get(&element) {
+            return *address;
+        }
+        let index = Preload::OutputIndex.of(Stage::Vertex);
+        let index = self.preloaded(index.map_or(0, |row| row.register));
+        let index = match element {
+            Element::Attributes => {
+                self.compute(Op::IAdd, &[index, Source::constant(TO_ATTRIBUTES)])
+            }
+            Element::Position | Element::Varyings => index,
+        };
+        // Programs of their own store varyings to the same buffer as others positions.
+        let buffer = match element {
+            Element::Varyings => i64::from(self.function.extra.arch >= Arch::V12),
+            Element::Position | Element::Attributes => 0,
+        };
+        let address = [(); 2].map(|()| Word::Value(self.function.new_value()));
+        self.emit(Instr {
+            dests: address.into(),
+            sources: smallvec![index],
+            immediate: Some(OUTPUT_TABLE << 24 | buffer),
+            ..Instr::new(Op::LeaBufImm)
+        });
+        self.elements.insert(element, address);
+        address
+    }
+
+    /// Lanes where a boolean is true only help from here on. Booleans are all ones or zero, which are no floats to compare.
+    pub(super) fn demote(&mut self, data: &InstData) {
+        let zero = Source::constant(0);
+        let (left, condition) = match self.ir.as_bool(data.args[0]) {
+            Some(false) => return,
+            Some(true) => (zero, Modifier::Eq),
+            None => {
+                let truth = self.plain(data.args[0]);
+                let none = Source::constant(0).select(Select::B0);
+                let one = Source::constant(1.0f32.to_bits());
+                let float = self.compute(Op::LShiftAnd, &[truth, none, one]);
+                (float, Modifier::Ne)
+            }
+        };
+        let instr = Instr {
+            sources: smallvec![left, zero],
+            ..Instr::new(Op::Discard)
+        };
+        self.emit(instr.with(condition));
+    }
+
+    /// The end of a fragment program, in the block at hand.
+    pub(super) fn fragment_end(&mut self, block: ir::BlockId) {
+        let Some(fragment) = self.ir.stage.fragment() else {
+            return;
+        };
+        let ir = self.ir;
+        let insts = ir.block(block).insts.iter().map(|&inst| ir.inst(inst));
+        let stored: Vec<Stored<'_>> = insts
+            .filter_map(|data| match data.op {
+                ir::Op::StoreOutput(output) => Some((output, data)),
+                _ => None,
+            })
+            .collect();
+        let value = |wanted: Output| {
+            let found = stored.iter().find(|(output, _)| *output == wanted);
+            found.map(|(_, data)| data.args[0])
+        };
+        if let Some((_, data)) = stored.first() {
+            self.set_position(data.position);
+        }
+        let mut coverage = self.coverage(value(Output::SampleMask));
+        let alpha = self.alpha(&stored);
+        let datum = Source::plain(Operand::Special(Special::AtestDatum, Half::Low));
+        coverage = self.tested(Instr {
+            sources: smallvec![coverage, alpha, datum],
+            ..Instr::new(Op::Atest)
+        });
+        let (depth, stencil) = (value(Output::Depth), value(Output::Stencil));
+        if (depth.is_some() || stencil.is_some()) && !fragment.early_tests {
+            let mut instr = Instr::new(Op::ZsEmit);
+            let written = [
+                (depth, Modifier::WriteDepth),
+                (stencil, Modifier::WriteStencil),
+            ];
+            for (value, flag) in written {
+                let source = match value {
+                    Some(value) => {
+                        instr.add_modifier(flag);
+                        Source::plain(Operand::Word(self.in_register(value)))
+                    }
+                    None => Source::constant(0),
+                };
+                instr.sources.push(source);
+            }
+            instr.sources.push(coverage);
+            coverage = self.tested(instr);
+        }
+        for target in 0..ColorOutput::MAX_TARGETS {
+            self.blend(target, coverage, &stored);
+        }
+    }
+
+    /// Samples that are left before the test.
+    fn coverage(&mut self, mask: Option<ir::Value>) -> Source {
+        let own = Preload::Coverage.of(Stage::Fragment);
+        let own = self.preloaded(own.map_or(0, |row| row.register));
+        match mask {
+            None => own,
+            Some(mask) => {
+                let mask = self.plain(mask);
+                let none = Source::constant(0).select(Select::B0);
+                let both = self.compute(Op::LShiftAnd, &[mask, none, own]);
+                Source::plain(Operand::Word(self.moved(both)))
+            }
+        }
+    }
+
+    /// The alpha that the test looks at.
+    fn alpha(&mut self, stored: &[Stored<'_>]) -> Source {
+        let alpha = stored.iter().find_map(|(output, data)| match output {
+            Output::Color {
+                target: 0,
+                index: 0,
+                kind: TexelKind::Float,
+                ..
+            } => data.args.get(3).copied(),
+            _ => None,
+        });
+        match alpha {
+            Some(alpha) => self.plain(alpha),
+            None => Source::constant(1.0f32.to_bits()),
+        }
+    }
+
+    /// What a test leaves of the coverage.
+    fn tested(&mut self, instr: Instr) -> Source {
+        let coverage = self.function.new_value();
+        self.emit(Instr {
+            dests: smallvec![Word::Value(coverage)],
+            ..instr
+        });
+        Source::value(coverage)
+    }
+
+    /// Blends a colour into its target, if it is written.
+    fn blend(&mut self, target: u8, coverage: Source, stored: &[Stored<'_>]) {
+        let color = |wanted: u8| {
+            stored.iter().find_map(|(output, data)| match *output {
+                Output::Color {
+                    target: other,
+                    index,
+                    kind,
+                    ..
+                } if (other, index) == (target, wanted) => Some((kind, *data)),
+                _ => None,
+            })
+        };
+        // Blend equations that read the second colour of a target read the first one, too.
+        let Some((kind, data)) = color(0) else {
+            return;
+        };
+        self.set_position(data.position);
+        let words = |selector: &mut Self, data: &InstData| -> Words {
+            let args = data.args.iter();
+            args.map(|&value| selector.in_register(value)).collect()
+        };
+        let staging = words(self, data);
+        let sample = match self.preloaded(INTERPOLATION_REGISTER).operand {
+            Operand::Word(word) => word,
+            other => self.moved(Source::plain(other)),
+        };
+        let mut held: Words = smallvec![sample];
+        if let Some((_, second)) = color(1) {
+            held.extend(words(self, second));
+        }
+        let format = match kind {
+            TexelKind::Float => Modifier::FormatF32,
+            TexelKind::Signed => Modifier::FormatS32,
+            TexelKind::Unsigned => Modifier::FormatU32,
+        };
+        let descriptor = Operand::Special(Special::BlendDescriptor(target), Half::Low);
+        let instr = Instr {
+            staging,
+            sources: smallvec![Source::plain(descriptor), coverage],
+            held,
+            ..Instr::new(Op::Blend)
+        };
+        self.emit(instr.with(format).with(VECTORS[3]));
+    }
+}
