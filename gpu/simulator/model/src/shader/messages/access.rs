@@ -1,7 +1,7 @@
 //! Access: where each lane's bytes are, and one lane's read or write of them.
 
-use super::super::execute::Stopped;
 use super::super::instruction::Instruction;
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Sender, Target, Targets};
 use crate::activity::BEAT;

@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.5; graphics-draw.md 3.6; graphics-model.md 7 (unused attributes); descriptors.md 6.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::{Memory, REMEMBERED, Sender, set_registers};
