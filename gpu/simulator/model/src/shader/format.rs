@@ -191,6 +191,23 @@ impl PixelFormat {
         clean
     }
 
+    /// Bytes at a multiple of which a texel of a vertex buffer lies: those of a component, or of all where they are packed
+    /// (hardware/descriptors.md 5).
+    pub(crate) fn alignment(&self) -> u64 {
+        match self.layout {
+            Layout::Bits([size, ..]) if self.same_size() && size % 8 == 0 => u64::from(size / 8),
+            _ => u64::from(self.bytes).max(1).next_power_of_two(),
+        }
+    }
+
+    /// Whether all components that are stored have one size.
+    fn same_size(&self) -> bool {
+        let Layout::Bits([first, rest @ ..]) = self.layout else {
+            return false;
+        };
+        rest.iter().all(|size| *size == 0 || *size == first)
+    }
+
     /// Bytes of a texel.
     pub(crate) fn bytes(&self) -> u8 {
         self.bytes

@@ -24,6 +24,16 @@ fn a_border_lacks_what_texels_lack_and_is_not_reordered() {
 }
 
 #[test]
+fn components_are_aligned_and_packed_texels_whole() {
+    let alignment = |word: u32| PixelFormat::of(word).expect("a format").alignment();
+    // R8G8B8A8, R16G16B16, R32G32, A2B10G10R10, R5G6B5, E5B9G9R9.
+    let words = [
+        0x0b_b000, 0x0d_7010, 0x0a_f010, 0x04_3000, 0x04_0014, 0x05_b010,
+    ];
+    assert_eq!(words.map(alignment), [1, 2, 4, 4, 2, 4]);
+}
+
+#[test]
 fn texels_become_colours_and_back() {
     // R8G8B8A8_UNORM, and the same with red and blue exchanged.
     check(0x0b_b000, 0xff00_00ff, [1.0, 0.0, 0.0, 1.0], 4);

@@ -170,6 +170,9 @@ impl Sampler {
     }
 
     /// The four texels of a gather: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+    // FACT: the order is that of hardware/valhall-isa.md 11.10 and graphics-texture.md 7.6; the code that PanVK 26.2 makes of
+    // textureGather takes results as (i0, j0), (i1, j0), (i0, j1), (i1, j1). Settled by a gather from four different texels on
+    // any board.
     pub(crate) fn gathered(&self, footing: &Footing, at: &Coordinates) -> [Vec<Tap>; 4] {
         let (fixed, layer) = self.fixed(footing, at, 0);
         let low = [0, 1].map(|axis| (fixed[axis] - ONE / 2).div_euclid(ONE));

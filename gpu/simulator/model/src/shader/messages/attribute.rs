@@ -78,8 +78,9 @@ impl Memory {
             let texel = match fetched.offset(element) {
                 Some(offset) => {
                     let address = fetched.buffer.address.wrapping_add(offset);
-                    let bytes = fetched.format.bytes();
-                    let target = sender.target(address, bytes, AccessKind::Read, &mut page)?;
+                    let size = (fetched.format.bytes(), fetched.format.alignment());
+                    let target =
+                        sender.aligned_target(address, size, AccessKind::Read, &mut page)?;
                     sender.read(&target)?
                 }
                 None => 0,
