@@ -1,5 +1,6 @@
 //! Drawings, played: each in this process, or all of them by one image in QEMU.
 
+use super::lack::Lack;
 use super::plan::Limits;
 use super::prepared::Prepared;
 use super::shaders::Manner;
@@ -13,7 +14,7 @@ use crate::runs::parallel;
 use crate::runs::qemu::{self, Machine};
 use eitri_draw_scenes::Scene;
 use eitri_drawing::suite::{self, SuiteError};
-use eitri_job::result::JobResult;
+use eitri_job::result::{FailureKind, JobResult};
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::ops::RangeInclusive;
@@ -230,7 +231,11 @@ impl Run<'_> {
 fn judged(scene: &Scene, done: Done) -> Drawn {
     let Done { result, diagnoses } = done;
     if let Some(failure) = &result.failure {
-        let verdict = Verdict::Failed(failure.text.trim_end().to_owned());
+        let text = failure.text.trim_end().to_owned();
+        let verdict = match failure.kind {
+            FailureKind::Unsupported => Verdict::Skipped(Lack::NotYet(text).to_string()),
+            FailureKind::Refused | FailureKind::Device => Verdict::Failed(text),
+        };
         return Drawn {
             dump: result.dump,
             ..Drawn::without_results(verdict)

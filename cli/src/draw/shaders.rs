@@ -24,6 +24,19 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// Programs without code, for who only wants to know whether a scene can be drawn.
+    pub(super) fn of_no_code(scene: &Scene) -> Programs {
+        let pipelines = scene.file.pipelines.iter();
+        let made = pipelines.map(|pipeline| {
+            let ids = pipeline.stages.iter().map(|_| ProgramId(0));
+            (pipeline.stages.clone(), ids.collect())
+        });
+        Programs {
+            bytes: Vec::new(),
+            made: made.collect(),
+        }
+    }
+
     /// The programs of a pipeline's stages, in their order.
     pub(super) fn of(&self, pipeline: &Pipeline) -> &[ProgramId] {
         let mut made = self.made.iter();

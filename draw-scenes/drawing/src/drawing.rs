@@ -75,15 +75,9 @@ pub struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Whether it has a pass that draws something.
-    pub fn draws(&self) -> bool {
-        self.steps.iter().any(|step| match step {
-            Step::Pass(pass) => !pass.commands.is_empty(),
-            Step::Dispatch { .. }
-            | Step::CopyBuffer { .. }
-            | Step::FillBuffer { .. }
-            | Step::UpdateBuffer { .. } => false,
-        })
+    /// Whether it has render passes.
+    pub fn has_passes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Pass(_)))
     }
 }
 

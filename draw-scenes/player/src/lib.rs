@@ -89,7 +89,7 @@ impl<'d> Work<'d> for Playing<'_, 'd> {
         let device = &mut *session.device;
         let queue = device.create_queue(QueueConfig::default())?;
         let space = device.space(queue)?;
-        if drawing.draws() {
+        if drawing.has_passes() {
             let heap = device.create_tiler_heap(space, HEAP)?;
             device.bind_tiler_heap(queue, heap)?;
         }
