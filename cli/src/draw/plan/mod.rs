@@ -93,6 +93,7 @@ pub(super) fn drawing<'s>(
         pipelines: Vec::new(),
         steps: Vec::new(),
         results: Vec::new(),
+        frames: Vec::new(),
     };
     for (buffer, data) in file.buffers.iter().zip(&contents.buffers) {
         let bytes = buffer.bytes;
