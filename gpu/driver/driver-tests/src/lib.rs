@@ -104,6 +104,18 @@ macro_rules! each_test {
             draws {
                 a_pass_clears_its_image;
                 a_triangle_is_drawn;
+                indices_and_instances_choose_their_elements;
+                the_nearer_one_is_seen;
+                stencil_keeps_others_out;
+                colors_are_blended;
+                several_targets_have_their_own_colors;
+                samples_are_averaged;
+                only_what_is_to_be_drawn_is_drawn;
+                a_pass_sees_what_another_has_drawn;
+                a_draw_sees_what_was_copied_before;
+                a_pass_waits_and_signals_as_a_whole;
+                what_can_not_be_rendered_is_refused;
+                a_submission_is_lost_as_a_whole_and_the_next_draws;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

@@ -85,4 +85,4 @@ pub use injection::{Aim, Injection};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
-pub use trace::{Event, RECORD_BYTES, Sink};
+pub use trace::{Event, JobKind, RECORD_BYTES, Sink};

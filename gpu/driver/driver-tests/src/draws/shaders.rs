@@ -5,14 +5,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use eitri_isa::{Arch, Instr, Syntax};
 use eitri_program::{
-    Attribute, Axis, ColorOutput, DrawWord, EntryKind, EntryParts, Facts, FauWord, FragmentFacts,
-    GraphicsParts, GraphicsProgram, Interpolation, NumberKind, RegisterFile, Varying, VaryingSize,
+    Access, Attribute, Axis, Binding, BindingKind, ColorOutput, DescriptorSlot, DrawWord,
+    EntryKind, EntryParts, Facts, FauWord, FragmentFacts, GraphicsParts, GraphicsProgram,
+    ImageDimension, ImageShape, Interpolation, NumberKind, RegisterFile, Varying, VaryingSize,
     VertexFacts,
 };
 
 /// Preloaded registers: bit n is r(48 + n).
 const VERTEX_IDS: u16 = 1 << 11 | 1 << 12 | 1 << 13;
-const FRAGMENT: u16 = 1 << 12 | 1 << 13;
+const FRAGMENT: u16 = 1 << 11 | 1 << 12 | 1 << 13;
 
 /// The words of assembly: an instruction a line, and comments.
 fn assemble(text: &str) -> Vec<u64> {
@@ -78,7 +79,7 @@ fn entry<'a>(kind: EntryKind, code: &'a [u64], preload: u16, fau: &'a [FauWord])
     EntryParts {
         kind,
         code,
-        registers: RegisterFile::Half,
+        registers: RegisterFile::Full,
         preload,
         fau,
         fau_steps: &[],
@@ -87,7 +88,20 @@ fn entry<'a>(kind: EntryKind, code: &'a [u64], preload: u16, fau: &'a [FauWord])
 
 /// Vertices with a position in attribute 0, and a colour in attribute 1.
 pub(super) fn vertices() -> GraphicsProgram<'static> {
-    let position = assemble(include_str!("../../shaders/draws/position.v10"));
+    vertices_of(include_str!("../../shaders/draws/position.v10"), &[0, 1])
+}
+
+/// The same with attribute 2 added to the position.
+pub(super) fn moved_vertices() -> GraphicsProgram<'static> {
+    vertices_of(
+        include_str!("../../shaders/draws/position_moved.v10"),
+        &[0, 1, 2],
+    )
+}
+
+fn vertices_of(position: &str, attributes: &[u8]) -> GraphicsProgram<'static> {
+    let position = assemble(position);
+    let attributes: Vec<Attribute> = attributes.iter().map(|it| attribute(*it)).collect();
     let varying = assemble(include_str!("../../shaders/draws/varying.v10"));
     let viewport = viewport();
     let entries = [
@@ -95,18 +109,25 @@ pub(super) fn vertices() -> GraphicsProgram<'static> {
         entry(EntryKind::Varying, &varying, VERTEX_IDS, &[]),
     ];
     program(&GraphicsParts {
-        attributes: &[attribute(0), attribute(1)],
+        attributes: &attributes,
         varyings: &[COLOR],
         record_bytes: 16,
         ..parts(Facts::Vertex(VertexFacts::default()), &entries)
     })
 }
 
-/// A fragment program that begins with the blend constants.
-fn fragments(text: &str, outputs: &[u8]) -> GraphicsProgram<'static> {
+/// A fragment program: its words behind the blend constants, and its bindings.
+fn fragments(
+    text: &str,
+    outputs: &[u8],
+    words: &[u32],
+    bindings: &[Binding],
+) -> GraphicsProgram<'static> {
     let code = assemble(text);
     let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
-    let entries = [entry(EntryKind::Fragment, &code, FRAGMENT, &constants)];
+    let words = words.iter().map(|word| FauWord::Constant(*word));
+    let fau: Vec<FauWord> = constants.into_iter().chain(words).collect();
+    let entries = [entry(EntryKind::Fragment, &code, FRAGMENT, &fau)];
     let output = |target: &u8| ColorOutput {
         target: *target,
         kind: NumberKind::Float,
@@ -114,6 +135,7 @@ fn fragments(text: &str, outputs: &[u8]) -> GraphicsProgram<'static> {
     let outputs: Vec<ColorOutput> = outputs.iter().map(output).collect();
     program(&GraphicsParts {
         outputs: &outputs,
+        bindings,
         varyings: &[COLOR],
         record_bytes: 16,
         ..parts(Facts::Fragment(FragmentFacts::default()), &entries)
@@ -122,5 +144,35 @@ fn fragments(text: &str, outputs: &[u8]) -> GraphicsProgram<'static> {
 
 /// The vertices' colour into target 0.
 pub(super) fn color() -> GraphicsProgram<'static> {
-    fragments(include_str!("../../shaders/draws/color.v10"), &[0])
+    fragments(
+        include_str!("../../shaders/draws/color.v10"),
+        &[0],
+        &[],
+        &[],
+    )
+}
+
+/// The vertices' colour into target 1, and its green alone into target 0.
+pub(super) fn two_colors() -> GraphicsProgram<'static> {
+    fragments(
+        include_str!("../../shaders/draws/two_colors.v10"),
+        &[0, 1],
+        &[],
+        &[],
+    )
+}
+
+/// The texel of the image of set 0 at the pixel into target 0.
+pub(super) fn fetched() -> GraphicsProgram<'static> {
+    let image = Binding {
+        set: 0,
+        binding: 0,
+        kind: BindingKind::SampledImage(ImageShape::plain(ImageDimension::TwoD)),
+        access: Access::Read,
+        count: 1,
+        slot: DescriptorSlot { table: 1, index: 0 },
+        min_bytes: 0,
+    };
+    let text = include_str!("../../shaders/draws/fetched.v10");
+    fragments(text, &[0], &[0x0800_0000, 0, 0xFFFF, 0], &[image])
 }

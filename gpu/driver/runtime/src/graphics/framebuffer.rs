@@ -444,7 +444,6 @@ impl Framebuffer {
                 row_stride: place.row,
                 surface_stride: place.slice,
                 surface_stride_hi: place.slice_high,
-                ..ZsTarget::default()
             };
             part.pack(arch, &mut both)?;
         }
@@ -460,7 +459,6 @@ impl Framebuffer {
                 row_stride: place.row,
                 surface_stride: place.slice,
                 surface_stride_hi: place.slice_high,
-                ..STarget::default()
             };
             part.pack(arch, &mut own)?;
         }

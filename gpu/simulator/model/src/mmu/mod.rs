@@ -439,10 +439,7 @@ mod tests {
         assert_eq!(irq.raw(), 1 << 1);
         // The host clears the bit and unmaps the space: this access and others fail, and the bit stays clear.
         irq.clear(1 << 1);
-        set_up(
-            &mut mmu,
-            transcfg::MODE.set(0, TranslationMode::Unmapped),
-        );
+        set_up(&mut mmu, transcfg::MODE.set(0, TranslationMode::Unmapped));
         for address in [0x2000, 0x5000] {
             let fails = translate(&mut mmu, &mut irq, address);
             assert!(matches!(fails, Err(Refusal::Fault(_))), "{fails:?}");

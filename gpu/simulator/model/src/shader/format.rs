@@ -237,6 +237,22 @@ impl PixelFormat {
         colour
     }
 
+    /// The border of a texture of this format: components that its texels lack are what they are in texels.
+    // FACT: the border's components are in the order red to alpha, whatever the format's order (graphics-model.md 5.1 (9));
+    // that missing ones are replaced is Vulkan's rule, which holds on hardware (8). Settled by sampling the white border of an
+    // R8 texture on any board.
+    pub(crate) fn border(&self, colour: Colour) -> Colour {
+        let missing = |from: Takes| match (from, self.layout) {
+            (Takes::Stored(index), Layout::Bits(sizes)) if sizes[usize::from(index)] == 0 => {
+                Some(0.0)
+            }
+            (Takes::Stored(_), _) => None,
+            (Takes::Zero, _) => Some(0.0),
+            (Takes::One, _) => Some(1.0),
+        };
+        core::array::from_fn(|index| missing(self.order[index]).unwrap_or(colour[index]))
+    }
+
     /// The texel of a colour.
     pub(crate) fn pack(&self, mut colour: Colour) -> u128 {
         if self.srgb {
@@ -482,6 +498,18 @@ mod tests {
         assert_eq!(format.bytes(), bytes, "{word:#x}");
         assert_eq!(format.unpack(texel), colour, "{word:#x} from {texel:#x}");
         assert_eq!(format.pack(colour), texel, "{word:#x} to {texel:#x}");
+    }
+
+    #[test]
+    fn a_border_lacks_what_texels_lack_and_is_not_reordered() {
+        let white = [1.0; 4];
+        let border = |word: u32, colour| PixelFormat::of(word).expect("a format").border(colour);
+        assert_eq!(border(0x08_3010, white), [1.0, 0.0, 0.0, 1.0], "R8_UINT");
+        assert_eq!(border(0x0a_b010, [0.25; 4]), [0.25, 0.25, 0.0, 1.0], "RG8");
+        assert_eq!(border(0x04_b000, white), [1.0, 0.0, 0.0, 0.0], "D16");
+        let colour = [0.125, 0.25, 0.5, 0.75];
+        assert_eq!(border(0x0b_b000, colour), colour, "RGBA8");
+        assert_eq!(border(0x0b_b004, colour), colour, "BGRA8");
     }
 
     #[test]

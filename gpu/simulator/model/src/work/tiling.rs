@@ -17,6 +17,7 @@ use super::draw::{clip_of, depth_bounds, is_conservative, pair, state_of_draw};
 use super::job::Turn;
 use super::stage::Reader;
 use super::through::Through;
+use super::turn::{Stepwise, take_turn};
 use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -238,75 +239,12 @@ impl Tiling {
         ready: u64,
         limit: u64,
     ) -> (u64, Turn) {
-        let mut used = 0;
         if self.needs_memory()
             && let Err(refused) = self.resume(fabric, memory)
         {
             return (1, Err(refused));
         }
-        while used < limit && !self.needs_memory() {
-            if self.running.is_some() {
-                match self.run(fabric, memory, limit - used) {
-                    Ok(executed) => used += executed,
-                    Err((executed, refused)) => return (used + executed, Err(refused)),
-                }
-                continue;
-            }
-            // A step without a warp counts as an instruction.
-            used += 1;
-            match self.advance(fabric, memory, ready) {
-                Ok(false) => {}
-                Ok(true) => return (used, Ok(true)),
-                Err(refused) => return (used, Err(refused)),
-            }
-        }
-        (used, Ok(false))
-    }
-
-    /// Does the next step; whether the draw is done.
-    fn advance(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-    ) -> Result<bool, Refused<JobFault>> {
-        let access = self.reader.access(0);
-        let mut through = Through {
-            fabric,
-            memory,
-            access,
-        };
-        self.step = match self.step {
-            Step::Fetch => {
-                if self.fetch(&mut through)? {
-                    Step::Allocate
-                } else {
-                    Step::Store
-                }
-            }
-            Step::Allocate => {
-                let allocated = self.allocate(&mut through);
-                if !self.has_memory(&mut through, allocated)? {
-                    return Ok(false);
-                }
-                Step::Shade {
-                    program: 0,
-                    first: 0,
-                }
-            }
-            Step::Shade { program, first } => {
-                if ready == 0 {
-                    return Ok(false);
-                }
-                self.begin_warp(fabric, ready, program, first)
-            }
-            Step::Assemble(place) => self.assemble(&mut through, place)?,
-            Step::Store => {
-                self.list.store(&mut through)?;
-                return Ok(true);
-            }
-        };
-        Ok(false)
+        take_turn(self, fabric, memory, ready, limit)
     }
 
     /// Fetches the next segment of the stream; `false` if there is none.
@@ -476,6 +414,11 @@ impl Tiling {
         activity.tasks += 1;
         activity.warps += 1;
         activity.full_warps += u64::from(count == WARP);
+        let asked = &mut fabric.activity.tiler;
+        match program {
+            0 => asked.positions += count as u64,
+            _ => asked.varyings += count as u64,
+        }
         self.warps += 1;
         self.place = Some(Place { core });
         self.running = Some(warp);
@@ -535,7 +478,7 @@ impl Tiling {
         {
             // Entered in part before the list was emptied.
             let all = self.survivors(memory, &assembled)?;
-            self.pending = all.into_iter().skip(self.entered).collect();
+            self.pending = all.primitives.into_iter().skip(self.entered).collect();
         }
         if let Some(primitive) = self.pending.front().copied() {
             let added = if lacks_memory(memory.fabric, &self.reader) {
@@ -564,7 +507,9 @@ impl Tiling {
             None => None,
         };
         if let Some(assembled) = assembled {
-            self.pending = self.survivors(memory, &assembled)?;
+            let survivors = self.survivors(memory, &assembled)?;
+            memory.fabric.activity.tiler += survivors.counted;
+            self.pending = survivors.primitives;
             self.entered = 0;
             self.current = (!self.pending.is_empty()).then_some(assembled);
         }
@@ -586,5 +531,69 @@ impl Tiling {
             }
         }
         Ok(Step::Assemble(place + 1))
+    }
+}
+
+impl Stepwise for Tiling {
+    fn has_warp(&self) -> bool {
+        self.running.is_some()
+    }
+
+    fn lacks_memory(&self) -> bool {
+        self.needs_memory()
+    }
+
+    fn run_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        self.run(fabric, memory, limit)
+    }
+
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>> {
+        let access = self.reader.access(0);
+        let mut through = Through {
+            fabric,
+            memory,
+            access,
+        };
+        self.step = match self.step {
+            Step::Fetch => {
+                if self.fetch(&mut through)? {
+                    Step::Allocate
+                } else {
+                    Step::Store
+                }
+            }
+            Step::Allocate => {
+                let allocated = self.allocate(&mut through);
+                if !self.has_memory(&mut through, allocated)? {
+                    return Ok(false);
+                }
+                Step::Shade {
+                    program: 0,
+                    first: 0,
+                }
+            }
+            Step::Shade { program, first } => {
+                if ready == 0 {
+                    return Ok(false);
+                }
+                self.begin_warp(fabric, ready, program, first)
+            }
+            Step::Assemble(place) => self.assemble(&mut through, place)?,
+            Step::Store => {
+                self.list.store(&mut through)?;
+                return Ok(true);
+            }
+        };
+        Ok(false)
     }
 }

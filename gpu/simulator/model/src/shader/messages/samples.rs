@@ -175,7 +175,7 @@ impl Unit<'_> {
             let mut colour = match tap.texel {
                 None => {
                     let (signed, integer) = (self.format.is_signed(), self.format.is_integer());
-                    self.sampler.border(signed, integer)
+                    self.format.border(self.sampler.border(signed, integer))
                 }
                 Some(texel) => {
                     let texel = (self.texture, texel);
@@ -188,6 +188,11 @@ impl Unit<'_> {
             };
             if self.shadow {
                 let reference = f64::from(payload.reference);
+                // Depth that is a fraction is compared with one (graphics-texture.md 7.6 (9)).
+                let reference = match self.format.is_unorm() {
+                    true => reference.clamp(0.0, 1.0),
+                    false => reference,
+                };
                 let holds = self.sampler.compares(colour[0], reference);
                 colour = [if holds { 1.0 } else { 0.0 }, 0.0, 0.0, 1.0];
             }
