@@ -83,6 +83,10 @@ fn drawing<'a>(name: &'a str, data: &'a [u8]) -> Drawing<'a> {
             layer: 0,
             layers: 1,
         }],
+        frames: vec![Frame {
+            buffer: BufferId(0),
+            data,
+        }],
     }
 }
 

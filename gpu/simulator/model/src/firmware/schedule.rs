@@ -318,13 +318,15 @@ impl Mcu {
         for Ended {
             owner,
             number,
-            work,
+            queue,
             slot,
             progress,
             fault,
         } in self.cores.take_ended()
         {
-            fabric.activity.queue_mut(work).jobs += 1;
+            if let Some(queue) = queue {
+                fabric.activity.queue_mut(queue).jobs += 1;
+            }
             fabric.trace(Event::JobEnded {
                 group: owner.group,
                 stream: owner.stream,

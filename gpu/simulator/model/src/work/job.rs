@@ -130,6 +130,14 @@ impl Job {
         self.job.issued.work()
     }
 
+    /// The queue that counts it.
+    // FACT: whether FINISH_TILING counts as a vertex job is not published (hardware/csf-perfcnt.md 4); it does not here, since it
+    // has no vertices. Settled by ITER_TILER_JOB_COMPLETED of a pass with one draw, on any board.
+    pub(super) fn queue(&self) -> Option<Work> {
+        let finishes = matches!(self.job.issued, Issued::FinishTiling);
+        (!finishes).then(|| self.work_kind())
+    }
+
     /// Whether it could go on now, on the `ready` cores.
     pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));

@@ -48,7 +48,8 @@ pub(crate) struct Ended {
     pub(crate) owner: Identity,
     /// Number of the job, over all streams.
     pub(crate) number: u64,
-    pub(crate) work: Work,
+    /// The queue whose jobs it is one of.
+    pub(crate) queue: Option<Work>,
     /// The scoreboard slot that counts it.
     pub(crate) slot: u8,
     /// Whether the stream's progress value grows.
@@ -306,7 +307,7 @@ impl Cores {
                 ended.push(Ended {
                     owner: job.owner,
                     number: job.number,
-                    work: job.work_kind(),
+                    queue: job.queue(),
                     slot: job.job.slot,
                     progress: job.job.progress,
                     fault,

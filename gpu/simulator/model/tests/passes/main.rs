@@ -418,7 +418,7 @@ impl Pass {
         push(wait.into());
         for layer in 0..self.layers {
             // One target, and depth.
-            push(set(40, FRAMEBUFFER as u32 + 0x100 * layer | 1 | 1 << 1));
+            push(set(40, (FRAMEBUFFER as u32 + 0x100 * layer) | 1 | 1 << 1));
             push(set(42, 0));
             push(set(43, (SIDE - 1) | (SIDE - 1) << 16));
             push(RunFragment::default().into());
