@@ -106,7 +106,7 @@ fn varyings_are_loaded_where_the_vertex_left_them() {
     );
     check(
         &made,
-        "LD_VAR_BUF_IMM.f32.slot0.v3.src_f32.center.store @r0:r1:r2, r61, index:0x0
+        "LD_VAR_BUF_IMM.f32.slot0.v3.src_f32.center.store.discard @r0:r1:r2, r61, index:0x0
          LD_VAR_BUF_IMM.f32.slot0.src_flat32.center.retrieve.wait0126 @r3, r61, index:0xC
          ATEST.wait @r60, ^r60, r3, atest_datum.w0
          BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
@@ -165,7 +165,7 @@ fn a_level_by_derivatives_needs_helpers() {
          DISCARD.f32.ne ^r2, 0x0
          IADD_IMM.i32 r2, 0x0, #0x1000001
          MOV.i32 r3, 0x1000000
-         TEX_SINGLE.slot1.reserved.32.2d.wide_indices.computed.wait0126 @r0:r1:r2:r3, @r0:r1, ^r2
+         TEX_SINGLE.slot1.skip.reserved.32.2d.wide_indices.computed.wait0126 @r0:r1:r2:r3, @r0:r1, ^r2
          ATEST.wait @r60, ^r60, r3, atest_datum.w0
          BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
          IADD_IMM.i32 r48, 0x0, #0x0
