@@ -263,7 +263,9 @@ impl Expectation {
         };
         let [width, height] = self.extent;
         let pixels = self.format.as_ref()?.colors(got);
-        let wanted = (width as usize).checked_mul(height as usize)?.checked_mul(4)?;
+        let wanted = (width as usize)
+            .checked_mul(height as usize)?
+            .checked_mul(4)?;
         let pixels: Vec<u8> = pixels?.take(wanted).collect();
         (pixels.len() == wanted).then_some(Picture {
             width,

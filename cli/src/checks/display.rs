@@ -107,9 +107,8 @@ pub(super) fn difference_on(
     each.find_map(|(index, found)| {
         let (x, y) = (index % screen.width, index / screen.width);
         let expected = expected(x, y).unwrap_or_default();
-        (*found != expected).then(|| {
-            format!("the screen has {found:?} at {x}, {y}; the picture {expected:?}")
-        })
+        (*found != expected)
+            .then(|| format!("the screen has {found:?} at {x}, {y}; the picture {expected:?}"))
     })
 }
 

@@ -146,10 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The pictures of a scene's results, with the numbers of their expectations.
-fn pictures<'p>(
-    scene: &'p Scene,
-    drawn: &'p Drawn,
-) -> impl Iterator<Item = (usize, Picture)> + 'p {
+fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usize, Picture)> + 'p {
     let pairs = scene.expect.iter().zip(&drawn.results).enumerate();
     pairs.filter_map(|(number, (expectation, got))| Some((number, expectation.picture(got)?)))
 }
@@ -173,7 +170,10 @@ fn keep(folder: &Path, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {
         whole_file::put(&folder.join(format!("{name}-{number}.bin")), bytes)?;
     }
     for (number, picture) in pictures(scene, drawn) {
-        whole_file::put(&folder.join(format!("{name}-{number}.png")), &png(&picture)?)?;
+        whole_file::put(
+            &folder.join(format!("{name}-{number}.png")),
+            &png(&picture)?,
+        )?;
     }
     if !drawn.dump.is_empty() {
         whole_file::put(&folder.join(format!("{name}.core")), &drawn.dump)?;

@@ -3,9 +3,9 @@
 use super::plan::{self, Contents, Limits};
 use super::shaders::{self, Manner, Programs};
 use super::verdict::Verdict;
+use eitri_descriptors::Arch;
 use eitri_draw_scenes::Scene;
 use eitri_drawing::Drawing;
-use eitri_descriptors::Arch;
 
 /// A scene with what its drawing is made of.
 pub(super) struct Prepared<'s> {

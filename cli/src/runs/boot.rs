@@ -96,7 +96,10 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
 }
 
 /// Boots a machine with a display, and waits until it is no longer looked at.
-pub(crate) fn boot_shown(boot: &Boot<'_>, attendant: &mut Attendant<'_>) -> Result<Booted, Failure> {
+pub(crate) fn boot_shown(
+    boot: &Boot<'_>,
+    attendant: &mut Attendant<'_>,
+) -> Result<Booted, Failure> {
     let mut command = command(boot);
     command.args(attendant.arguments());
     // As above, but while the image waits for nothing the time is the host's, so that it is no busy wait.

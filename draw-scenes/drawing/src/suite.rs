@@ -61,8 +61,8 @@ pub fn encode(firmware: &[u8], drawings: &[Drawing<'_>]) -> Result<Vec<u8>, Suit
     bytes.extend(firmware);
     bytes.extend(word(drawings.len())?.to_le_bytes());
     for (index, drawing) in drawings.iter().enumerate() {
-        let encoded = postcard::to_allocvec(drawing)
-            .map_err(|cause| SuiteError::Drawing { index, cause })?;
+        let encoded =
+            postcard::to_allocvec(drawing).map_err(|cause| SuiteError::Drawing { index, cause })?;
         bytes.extend(word(encoded.len())?.to_le_bytes());
         bytes.extend(encoded);
     }
@@ -115,7 +115,11 @@ impl<'a> Iterator for Drawings<'a> {
             postcard::from_bytes(bytes).map_err(|cause| SuiteError::Drawing { index, cause })
         });
         // Behind what can't be read there is nothing to be found.
-        self.index = if read.is_ok() { index.saturating_add(1) } else { self.count };
+        self.index = if read.is_ok() {
+            index.saturating_add(1)
+        } else {
+            self.count
+        };
         Some(read)
     }
 }

@@ -171,8 +171,7 @@ fn create<P: Platform>(
     content: &Resource<'_>,
 ) -> Result<Made, WorkError> {
     let Resource { set, binding, .. } = *content;
-    let named =
-        |error: Error| WorkError::Refused(format!("resource {set}:{binding}: {error}"));
+    let named = |error: Error| WorkError::Refused(format!("resource {set}:{binding}: {error}"));
     match content.content {
         Content::Buffer | Content::Texels(_) => {
             let buffer = device

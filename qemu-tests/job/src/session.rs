@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::ProgramError;
 use eitri_runtime::{
-    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options, Platform,
-    Reporter, Status, Step, Storage, StreamStatus, Warning,
+    BringUpError, Cause, CommandError, Counts, Device, Done, Error, ErrorKind, Fence,
+    GraphicsError, JobFault, Options, Platform, Reporter, Status, Step, Storage, StreamStatus,
+    Warning,
 };
 
 /// How a job ended; the result stream says the same, with the words for a person.
@@ -67,6 +68,9 @@ pub enum WorkError {
     /// The request can't be carried out; why.
     #[error("{0}")]
     Refused(String),
+    /// The driver does not do what is asked for; what.
+    #[error("{0}")]
+    Unsupported(String),
     /// Samples of performance counters were lost.
     #[error(
         "the counters' ring was too small: the firmware took samples by itself, and some were lost"
@@ -102,6 +106,13 @@ impl WorkError {
             WorkError::Program(_) | WorkError::Refused(_) | WorkError::Limit { .. } => {
                 FailureKind::Refused
             }
+            WorkError::Unsupported(_) => FailureKind::Unsupported,
+            WorkError::Runtime(Error::Command(CommandError::Graphics(
+                GraphicsError::Unsupported { .. }
+                | GraphicsError::Format { .. }
+                | GraphicsError::Samples { .. }
+                | GraphicsError::TileBuffer { .. },
+            ))) => FailureKind::Unsupported,
             // A shader that reaches outside of its buffers.
             WorkError::Runtime(Error::Job(JobFault {
                 cause: Cause::Mmu(_) | Cause::Exception(_),
@@ -232,8 +243,7 @@ pub fn run_work<'d, P: Platform, S: Sink, const OBJECTS: usize>(
             Err(Void)
         }
     };
-    let (platform, ended) =
-        run_into::<P, OBJECTS>(platform, work, reporter, &mut Stream(&mut put));
+    let (platform, ended) = run_into::<P, OBJECTS>(platform, work, reporter, &mut Stream(&mut put));
     let ended = match (ended, lost) {
         (_, Some(error)) => Err(error),
         (Ok(ended), None) => Ok(ended),
@@ -289,11 +299,11 @@ fn bring_up_and_run<'d, P: Platform, const OBJECTS: usize>(
     // A constant: it is copied to where it stays, and does not pass over the stack.
     let mut storage = Box::new(const { Storage::<'_, 1, 4, OBJECTS>::new() });
     let options = Options::default();
-    let mut device = match Device::bring_up(platform, work.firmware(), &mut *storage, options, steps)
-    {
-        Ok(device) => device,
-        Err(failed) => return (failed.platform, Err(failed.error.into())),
-    };
+    let mut device =
+        match Device::bring_up(platform, work.firmware(), &mut *storage, options, steps) {
+            Ok(device) => device,
+            Err(failed) => return (failed.platform, Err(failed.error.into())),
+        };
     let saved = work.run(&mut Session {
         device: &mut device,
         wants: work.wants(),

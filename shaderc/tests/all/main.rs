@@ -10,6 +10,7 @@ mod entry_points;
 mod errors;
 mod fences;
 mod graphics;
+mod graphics_code;
 mod growth;
 mod interp;
 mod ir3;

@@ -6,11 +6,11 @@ mod steps;
 
 use super::lack::{self, Lack};
 use super::shaders::Programs;
+use eitri_descriptors::Arch;
 use eitri_draw_scenes::{Scene, SceneError, SceneFile, Target};
 use eitri_drawing::{
     Buffer, BufferId, Drawing, Image, ImageData, ImageId, Pipeline, Range, Readback,
 };
-use eitri_descriptors::Arch;
 
 /// What a scene's buffers and images begin with.
 #[derive(Debug, Default)]
@@ -44,8 +44,15 @@ pub(super) fn lacks(scene: &Scene, arch: Arch) -> Option<Lack> {
     let lacking = lack::lacking(&scene.file.features);
     lacking
         .or_else(|| resources::lacking(&scene.file, arch))
-        .or_else(|| steps::lacking(&scene.file))
-        .or_else(|| results_lacking(scene))
+        .or_else(|| {
+            // The same that is made later, without contents and code.
+            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene));
+            let limits = Limits {
+                limit_ms: 0,
+                dump: false,
+            };
+            drawing(scene, &contents, &programs, limits).err()
+        })
 }
 
 /// How drawings are played.
@@ -86,6 +93,7 @@ pub(super) fn drawing<'s>(
         pipelines: Vec::new(),
         steps: Vec::new(),
         results: Vec::new(),
+        frames: Vec::new(),
     };
     for (buffer, data) in file.buffers.iter().zip(&contents.buffers) {
         let bytes = buffer.bytes;
@@ -128,11 +136,6 @@ struct Pipelines<'s> {
     made: Vec<Pipeline>,
 }
 
-fn results_lacking(scene: &Scene) -> Option<Lack> {
-    let mut targets = scene.expect.iter().map(|it| (&it.target, it.bytes()));
-    targets.find_map(|(target, bytes)| result(&scene.file, target, bytes).err())
-}
-
 /// Where an expectation's contents are found.
 fn result(scene: &SceneFile, target: &Target, bytes: u64) -> Result<Readback, Lack> {
     Ok(match target {
@@ -170,7 +173,9 @@ fn place<T>(all: &[T], is: impl Fn(&T) -> bool, what: &str, name: &str) -> Resul
     match found {
         Some(Ok(place)) => Ok(place),
         // Reading has checked all names.
-        _ => Err(Lack::not_yet(format!("{what} {name}, which the scene does not have"))),
+        _ => Err(Lack::not_yet(format!(
+            "{what} {name}, which the scene does not have"
+        ))),
     }
 }
 

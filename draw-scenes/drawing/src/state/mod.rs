@@ -3,21 +3,21 @@
 //! The names are Vulkan's, in the form of `shared/scenes/README.md`: the scenes' files are read straight into these types.
 
 mod blend;
+mod depth_stencil;
 mod descriptors;
 mod images;
 mod pass;
 mod raster;
 mod regions;
-mod depth_stencil;
 mod vertex_input;
 
 pub use blend::*;
+pub use depth_stencil::*;
 pub use descriptors::*;
 pub use images::*;
 pub use pass::*;
 pub use raster::*;
 pub use regions::*;
-pub use depth_stencil::*;
 pub use vertex_input::*;
 
 /// The number of most things: layers, levels, instances.

@@ -1,8 +1,8 @@
 //! Regions: parts of buffers and images that are copied.
 
-use serde::{Deserialize, Serialize};
 use super::images::Aspect;
 use super::one;
+use serde::{Deserialize, Serialize};
 
 /// Texels of a level in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Vertex input: buffers of vertices, attributes, and what vertices make.
 
+use super::one;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
-use super::one;
 
 /// When a vertex binding goes on to its next element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,6 +30,7 @@ mod recording;
 mod coherency;
 mod commands;
 mod counters;
+mod draws;
 mod dump;
 mod events_and_transfers;
 mod filled_uniforms;
@@ -99,6 +100,25 @@ macro_rules! each_test {
                 counters_that_are_off_give_no_sample;
                 a_sample_is_asked_for_and_fetched_later;
                 their_memory_comes_back;
+            }
+            draws {
+                a_pass_clears_its_image;
+                a_triangle_is_drawn;
+                indices_and_instances_choose_their_elements;
+                the_nearer_one_is_seen;
+                stencil_keeps_others_out;
+                colors_are_blended;
+                several_targets_have_their_own_colors;
+                samples_are_averaged;
+                only_what_is_to_be_drawn_is_drawn;
+                a_pass_sees_what_another_has_drawn;
+                a_draw_sees_what_was_copied_before;
+                a_pass_waits_and_signals_as_a_whole;
+                what_can_not_be_rendered_is_refused;
+                a_submission_is_lost_as_a_whole_and_the_next_draws;
+                what_a_pass_does_is_counted;
+                a_dump_shows_a_draw_down_to_its_descriptors;
+                a_dump_shows_a_pass_down_to_its_targets;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

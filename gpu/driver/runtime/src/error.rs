@@ -197,6 +197,14 @@ pub enum Error {
         /// How many it takes.
         most: usize,
     },
+    /// A tiler heap serves one queue.
+    #[error("the tiler heap serves {queue}")]
+    TilerHeapServes {
+        /// The heap.
+        heap: crate::handle::TilerHeap,
+        /// The queue that it serves.
+        queue: Queue,
+    },
     /// The ring of the stream is full: wait for a job.
     #[error("the ring of {queue} is full: wait for one of its jobs first")]
     RingFull {
@@ -321,6 +329,7 @@ impl Error {
             | Error::Cores { .. }
             | Error::StreamPriority { .. }
             | Error::TilerHeap(_)
+            | Error::TilerHeapServes { .. }
             | Error::Counters(_)
             | Error::Empty { .. }
             | Error::Reserved { .. }

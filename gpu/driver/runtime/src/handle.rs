@@ -24,6 +24,8 @@ handles! {
     Image,
     /// A compiled shader with its code where the GPU can run it.
     Pipeline,
+    /// Compiled shaders of vertices and fragments, with the state of their draws.
+    GraphicsPipeline,
     /// The descriptors of one set of a program.
     DescriptorSet,
     /// Recorded commands, to be submitted as often as wanted.

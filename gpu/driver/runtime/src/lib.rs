@@ -104,6 +104,9 @@ mod firmware;
 
 mod hw;
 
+// Where the parts of a submission find one another, and their tiler.
+mod tiler_page;
+
 // What jobs go through, and the owner of it all.
 mod group;
 
@@ -112,6 +115,8 @@ mod queue;
 mod image;
 
 mod command;
+
+mod graphics;
 
 mod device;
 
@@ -144,9 +149,16 @@ pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
 };
+pub use graphics::{
+    Attachment, BlendComponent, BlendFactor, BlendOp, ClearColor, ColorAttachment, ColorBlend,
+    DepthAttachment, DepthBias, DepthState, Draw, FrontFace, GraphicsError, GraphicsPipelineInfo,
+    GraphicsSet, ImageView, IndexType, InputRate, LoadOp, Rect, RenderPass, RenderingInfo,
+    StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported, VertexAttribute,
+    VertexBinding, Viewport,
+};
 pub use handle::{
-    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue,
-    Semaphore, Space, TilerHeap,
+    Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,
+    QueryPool, Queue, Semaphore, Space, TilerHeap,
 };
 pub use image::{ImageError, ImageInfo, Tiling};
 pub use memory::OutOfMemory;

@@ -10,7 +10,8 @@ use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException};
 use crate::firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 use crate::gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, ResetError};
-use crate::handle::{Fence, Queue};
+use crate::graphics::{Attachment, GraphicsError, Unsupported};
+use crate::handle::{Fence, Queue, TilerHeap};
 use crate::image::ImageError;
 use crate::memory::OutOfMemory;
 use crate::mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
@@ -131,6 +132,7 @@ variants! {
         0x1E Reserved { from };
         0x1F NotLarger { value, reached };
         0x20 Empty { what };
+        0x21 TilerHeapServes { heap, queue };
     }
     DeviceLost {
         0 Firmware(crash);
@@ -241,6 +243,43 @@ variants! {
         0xE NotCounted;
         0xF NoQuery { first, count, size };
         0x10 Build(fault);
+        0x11 NoTilerHeap;
+        0x12 Graphics(error);
+    }
+    GraphicsError {
+        0 Unsupported { what, target };
+        1 Attachments { found, most };
+        2 Mismatch { attachment };
+        3 Format { attachment, format };
+        4 NoPart { attachment, level, layer };
+        5 TileBuffer { bytes };
+        6 Samples { samples };
+        7 Area;
+        8 Stage { wanted };
+        9 Input { location };
+        0xA NoAttribute { location };
+        0xB Attribute { location };
+        0xC Binding { binding, most };
+        0xD NoPipeline;
+        0xE NoVertexBuffer { binding };
+        0xF NoIndexBuffer;
+        0x10 Compatible;
+        0x11 ProvokingVertex;
+    }
+    Attachment {
+        0 Color(location);
+        1 Depth;
+        2 Stencil;
+    }
+    Unsupported {
+        0 Load;
+        1 StoreAndResolve;
+        2 Average;
+        3 Blend;
+        4 BlendConstants;
+        5 Layers;
+        6 Secondary;
+        7 BufferWords;
     }
     BuildFault {
         0 Encode(error);
@@ -406,6 +445,7 @@ numbers! {
     bool:       |is| is.into(),                         |number| (number < 2).then_some(number == 1);
     Key:        |key| key.number(),                     |number| Key::of_number(number);
     Queue:      |queue| queue.0.number(),               |number| Key::of_number(number).map(Queue);
+    TilerHeap:  |heap| heap.0.number(),                 |number| Key::of_number(number).map(TilerHeap);
     Exception:  |exception| exception.0.into(),         |number| number.try_into().ok().map(Exception);
     GpuId:      |id| id.0.into(),                       |number| number.try_into().ok().map(GpuId);
     GpuAddress: |address| address.0,                    |number| Some(GpuAddress(number));

@@ -58,13 +58,15 @@ fn read_back(first: &[u64]) {
 
 #[test]
 fn an_error_is_read_back_from_its_code() {
-    const LAST: u64 = 0x20;
+    const LAST: u64 = 0x21;
     // An error of nothing that had a size of 0.
     const FREE: u64 = 0x1B;
     const COMMAND: u64 = 0x13;
     let numbers = (1..=LAST).filter(|number| *number != FREE);
     numbers.for_each(|number| read_back(&[number]));
-    (0..=0x10).for_each(|number| read_back(&[COMMAND, number]));
+    (0..=0x12).for_each(|number| read_back(&[COMMAND, number]));
+    // Errors of graphics by each of theirs.
+    (0..=0x11).for_each(|number| read_back(&[COMMAND, 0x12, number]));
     // Loss by bring-up, bring-up by each of its parts.
     (0..=0xA).for_each(|number| read_back(&[1, 5, number]));
     assert_eq!(

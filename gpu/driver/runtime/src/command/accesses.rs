@@ -107,7 +107,7 @@ impl Accesses {
     pub const ALL: Accesses = Accesses((1 << (4 * STAGES + 12)) - 1);
 
     /// Writes of the GPU.
-    pub(super) const WRITES: Accesses = Accesses::STORAGE_WRITE
+    pub(crate) const WRITES: Accesses = Accesses::STORAGE_WRITE
         .or(Accesses::COLOR_WRITE)
         .or(Accesses::DEPTH_STENCIL_WRITE)
         .or(Accesses::TRANSFER_WRITE);
@@ -127,7 +127,7 @@ impl Accesses {
     // (hardware/command-stream.md 1.10). Messages of the load/store unit (buffers, LD_TEX, LD_ATTR, LD_CVT) are taken to go through
     // the load/store cache, which is coherent. Settled by the suite's `caches.texture` with each kind of read in its place, on
     // any board.
-    pub(super) const THROUGH_TEXTURES: Accesses = Accesses::SAMPLED_READ
+    pub(crate) const THROUGH_TEXTURES: Accesses = Accesses::SAMPLED_READ
         .or(Accesses::INPUT_ATTACHMENT_READ)
         .or(Accesses::COLOR_READ)
         .or(Accesses::DEPTH_STENCIL_READ);

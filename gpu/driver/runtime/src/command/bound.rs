@@ -14,12 +14,12 @@ use eitri_program::MAX_PUSH_CONSTANT_BYTES;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Refers to something that commands use from here on.
-    pub(super) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(crate) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         self.device.mention(self.commands, self.space, key, what)
     }
 
     /// Refers to everything that is bound to a set; false if something of it was destroyed.
-    pub(super) fn mention_bound(&mut self, list: List) -> Result<bool, Error> {
+    pub(crate) fn mention_bound(&mut self, list: List) -> Result<bool, Error> {
         let mut at = list;
         // A list has no more links than there are.
         for _ in 0..self.device.links.capacity() {

@@ -3,7 +3,7 @@
 //! It grows by blocks, which it keeps: recording again takes no memory. Bounded by the places for objects that the storage has.
 
 use super::error::CommandError;
-use super::recorder::{BLOCKS, FIRST_BLOCK, Recorded, Recorder, WRITTEN};
+use super::recorder::{BLOCKS, FIRST_BLOCK, GRAPHICS_SCRATCH, Recorded, Recorder, WRITTEN};
 use super::writer::Block;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -155,7 +155,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Makes memory of a command buffer's own, which it refers to by a tag, in place of `old`, which is too small.
-    pub(super) fn create_area(
+    pub(crate) fn create_area(
         &mut self,
         commands: Key,
         space: Space,
@@ -183,11 +183,17 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
 /// Whether a tag is that of a block, or of uniforms that the stream writes: these are kept when commands are recorded again.
 pub(super) const fn is_kept(tag: u32) -> bool {
-    tag & (BLOCKS | WRITTEN) != 0
+    tag & (BLOCKS | WRITTEN | GRAPHICS_SCRATCH) != 0
 }
 
 impl From<eitri_descriptors::DescriptorError> for Error {
     fn from(error: eitri_descriptors::DescriptorError) -> Error {
         Error::Command(CommandError::Descriptor(error))
+    }
+}
+
+impl From<crate::graphics::GraphicsError> for Error {
+    fn from(error: crate::graphics::GraphicsError) -> Error {
+        Error::Command(CommandError::Graphics(error))
     }
 }

@@ -10,7 +10,7 @@ use super::kept_uniforms::Places;
 use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
-use crate::handle::{Buffer, DescriptorSet, Pipeline};
+use crate::handle::{Buffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
@@ -25,20 +25,20 @@ const WHAT: Thing = Thing::DescriptorSet;
 
 /// A descriptor set, as the recorder uses it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BoundSet {
+pub(crate) struct BoundSet {
     /// The set, if its descriptors are used where they are.
     pub(super) whole: Option<DescriptorSet>,
     /// The resource table in which the program looks for it.
-    pub(super) table: u8,
+    pub(crate) table: u8,
     /// Where its descriptors are, and their bytes.
-    pub(super) address: GpuAddress,
-    pub(super) bytes: u32,
+    pub(crate) address: GpuAddress,
+    pub(crate) bytes: u32,
     /// Where they are in memory.
     memory: PhysicalAddress,
     /// The value of the resource table register for a program that uses no other set.
     pub(super) alone: Option<u64>,
     /// What is bound, by the descriptors' numbers.
-    pub(super) list: List,
+    pub(crate) list: List,
     /// Where it keeps uniforms.
     pub(super) places: Places,
 }
@@ -79,7 +79,18 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         set: u32,
     ) -> Result<DescriptorSet, Error> {
         let program = self.pipeline_program(pipeline)?;
-        let space = crate::handle::Space(self.object(pipeline.0, Thing::Pipeline)?.space);
+        let space = Space(self.object(pipeline.0, Thing::Pipeline)?.space);
+        self.create_set(space, &program, set)
+    }
+
+    /// Makes the set `set` of a program.
+    pub(crate) fn create_set(
+        &mut self,
+        space: Space,
+        program: &Program<'d>,
+        set: u32,
+    ) -> Result<DescriptorSet, Error> {
+        let program = *program;
         let mut tables = of_set(&program, set).map(|binding| binding.slot.table);
         let table = tables.next().ok_or(CommandError::Set { set })?;
         if tables.any(|other| other != table) {
@@ -116,7 +127,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         Ok(DescriptorSet(key))
     }
 
-    pub(super) fn write_words(&mut self, at: PhysicalAddress, words: &[u32]) {
+    pub(crate) fn write_words(&mut self, at: PhysicalAddress, words: &[u32]) {
         for (word, place) in words.iter().zip((0..).step_by(4)) {
             self.hw.platform.store32(at.offset(place), *word);
         }
@@ -133,7 +144,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// A set, as the recorder uses it.
-    pub(super) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
+    pub(crate) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
         let object = self.object(set.0, WHAT)?;
         let Kind::Set {
             table,
@@ -163,7 +174,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// The buffer that is bound to a descriptor of a set, with its address and length there.
-    pub(super) fn bound_buffer(&mut self, set: &BoundSet, index: u32) -> Option<(Key, u64, u32)> {
+    pub(crate) fn bound_buffer(&mut self, set: &BoundSet, index: u32) -> Option<(Key, u64, u32)> {
         let buffer = self.links.tagged(set.list, index)?;
         let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
         let at = set.memory.offset(at);
@@ -172,7 +183,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Number of texels and conversion word of the texel buffer at a descriptor of a set.
-    pub(super) fn bound_texels(&mut self, set: &BoundSet, index: u32) -> [u32; 2] {
+    pub(crate) fn bound_texels(&mut self, set: &BoundSet, index: u32) -> [u32; 2] {
         let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
         let at = set.memory.offset(at);
         let [bytes, stride, format] =
@@ -181,7 +192,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Whether an element of a binding has all that it needs: something that is still there, and a sampler.
-    pub(super) fn is_bound(&mut self, set: &BoundSet, row: &Binding, element: u32) -> bool {
+    pub(crate) fn is_bound(&mut self, set: &BoundSet, row: &Binding, element: u32) -> bool {
         let skipped = element.saturating_mul(row.kind.descriptors());
         let index = row.slot.index.saturating_add(skipped);
         let sampler = match row.kind {

@@ -13,24 +13,24 @@ use eitri_descriptors::{
 use eitri_program::{Program, RegisterFile};
 
 /// Bytes of a buffer, shader program or local storage descriptor.
-pub(super) const DESCRIPTOR_BYTES: u64 = 32;
+pub(crate) const DESCRIPTOR_BYTES: u64 = 32;
 /// What workgroup memory is aligned to.
 const PAGE: u64 = 4096;
 /// EncodedInstructions and bytes of an entry of the resource table.
-pub(super) const RESOURCE_WORDS: usize = 4;
-pub(super) const RESOURCE_BYTES: u64 = RESOURCE_WORDS as u64 * 4;
+pub(crate) const RESOURCE_WORDS: usize = 4;
+pub(crate) const RESOURCE_BYTES: u64 = RESOURCE_WORDS as u64 * 4;
 /// Entries of a resource table come in groups of this many.
 const RESOURCE_GROUP: u32 = 4;
 
 /// Entries of a resource table whose highest one is `highest`.
-pub(super) const fn resource_entries(highest: u8) -> u32 {
+pub(crate) const fn resource_entries(highest: u8) -> u32 {
     (highest as u32)
         .saturating_add(1)
         .next_multiple_of(RESOURCE_GROUP)
 }
 
 /// A buffer of `bytes` at `address`.
-pub(super) fn buffer(arch: Arch, address: u64, bytes: u32) -> Result<[u32; 8], DescriptorError> {
+pub(crate) fn buffer(arch: Arch, address: u64, bytes: u32) -> Result<[u32; 8], DescriptorError> {
     pack(
         arch,
         Buffer {
@@ -42,7 +42,7 @@ pub(super) fn buffer(arch: Arch, address: u64, bytes: u32) -> Result<[u32; 8], D
 }
 
 /// A table of `bytes` of descriptors at `address`.
-pub(super) fn resource(
+pub(crate) fn resource(
     arch: Arch,
     address: u64,
     bytes: u32,
@@ -101,21 +101,21 @@ pub(super) fn workgroup_size(arch: Arch, program: &Program<'_>) -> Result<u32, D
 
 /// Thread-local memory: log2 of bytes a thread / 16, and where it is (4096-byte aligned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ThreadStorage {
-    pub(super) address: u64,
-    pub(super) size_log2: u32,
+pub(crate) struct ThreadStorage {
+    pub(crate) address: u64,
+    pub(crate) size_log2: u32,
 }
 
 /// Workgroup memory: instances a core (a power of two), log2 of bytes an instance, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WorkgroupStorage {
+pub(crate) struct WorkgroupStorage {
     pub(super) address: u64,
     pub(super) instances: u32,
     pub(super) size_log2: u32,
 }
 
 /// Local storage of a job.
-pub(super) fn local_storage(
+pub(crate) fn local_storage(
     arch: Arch,
     thread: Option<ThreadStorage>,
     workgroup: Option<WorkgroupStorage>,
@@ -155,7 +155,7 @@ fn page_aligned(address: u64) -> Result<Aligned<PAGE>, DescriptorError> {
 }
 
 /// A descriptor as words.
-pub(super) fn pack<D: Descriptor, const N: usize>(
+pub(crate) fn pack<D: Descriptor, const N: usize>(
     arch: Arch,
     descriptor: D,
 ) -> Result<[u32; N], DescriptorError> {

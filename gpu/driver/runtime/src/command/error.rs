@@ -150,6 +150,14 @@ pub enum CommandError {
         /// How many there are.
         size: u32,
     },
+    /// Commands with render passes were submitted to a queue that has no tiler heap.
+    #[error(
+        "the queue has no tiler heap, which render passes need: bind one with `Device::bind_tiler_heap`"
+    )]
+    NoTilerHeap,
+    /// What a render pass or a graphics pipeline can't be.
+    #[error(transparent)]
+    Graphics(#[from] crate::graphics::GraphicsError),
     /// An instruction can't be written.
     #[error("the commands can't be written: {0}")]
     Build(BuildFault),

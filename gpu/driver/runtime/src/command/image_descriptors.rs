@@ -186,7 +186,7 @@ const fn swapped(func: Func) -> Func {
 
 /// The sampler of fetches, which is [`SamplerInfo::default`]'s on every generation. It is written as it is so that a program
 /// without samplers needs no code that makes them.
-pub(super) const FETCHES: [u32; 8] = [0x1a89_9901, 0x1fff_0000, 0, 0, 0, 0, 0, 0];
+pub(crate) const FETCHES: [u32; 8] = [0x1a89_9901, 0x1fff_0000, 0, 0, 0, 0, 0, 0];
 
 /// A sampler.
 pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], DescriptorError> {

@@ -40,13 +40,20 @@ mod transfer;
 
 pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
+pub(crate) use descriptor_set::BoundSet;
 pub use descriptor_set::DynamicOffset;
+pub(crate) use descriptors::{
+    DESCRIPTOR_BYTES, RESOURCE_WORDS, ThreadStorage, buffer, local_storage, pack, resource,
+    resource_entries,
+};
 pub use error::{CommandError, Limit};
 pub use image_descriptors::SamplerInfo;
-pub(crate) use image_descriptors::planes;
+pub(crate) use image_descriptors::{FETCHES, planes};
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
-pub(crate) use recorder::Level;
 pub use recorder::Recorder;
+pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
+pub(crate) use storage::thread_size;
 pub(crate) use uniforms::Uniforms;
 pub(crate) use words::EncodedInstructions;
+pub(crate) use writer::Writer;

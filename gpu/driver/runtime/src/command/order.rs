@@ -4,11 +4,12 @@
 //! Facts: hardware/command-stream.md sections 1.8, 1.10, 6.7 to 6.9.
 
 use super::accesses::Accesses;
-use super::recorder::Recorder;
+use super::recorder::{Recorder, Streams};
 use super::words;
 use crate::error::Error;
+use crate::graphics::streams_of;
 use crate::platform::Platform;
-use crate::queue::Reach;
+use crate::queue::{Reach, SubQueue};
 use eitri_cs::SlotMask;
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 
@@ -27,6 +28,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if after == Accesses::NONE || before == Accesses::NONE {
             return Ok(self);
         }
+        self.order_streams(before, after)?;
         if before.any_of(Accesses::OF_JOBS) {
             self.wait_for_jobs()?;
         }
@@ -45,6 +47,20 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.unflushed = false;
         }
         Ok(self)
+    }
+
+    /// Orders what other streams do.
+    fn order_streams(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
+        if let Some(order) = self.passes.as_ref().map(|passes| passes.order) {
+            return order(self, before, after);
+        }
+        let (all_before, all_after) = self.ordered;
+        self.ordered = (all_before | before, all_after | after);
+        if streams_of(after).has(SubQueue::Compute) {
+            let others = streams_of(before).without(Streams::of(SubQueue::Compute));
+            self.after = self.after.and(others);
+        }
+        Ok(())
     }
 
     /// What is sampled from here on may have been written since texels were fetched into read-only caches: the next dispatch
@@ -67,7 +83,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Waits for jobs, if some may run.
-    pub(super) fn wait_for_jobs(&mut self) -> Result<(), Error> {
+    pub(crate) fn wait_for_jobs(&mut self) -> Result<(), Error> {
         if self.running.jobs {
             let wait = self.words()?.wait_jobs;
             self.put(wait)?;
@@ -78,7 +94,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Waits for loads and stores of the stream, and for what was deferred.
-    pub(super) fn wait_for_memory(&mut self) -> Result<(), Error> {
+    pub(crate) fn wait_for_memory(&mut self) -> Result<(), Error> {
         self.wait_for_signals()?;
         if self.running.memory {
             let wait = self.words()?.wait_others;

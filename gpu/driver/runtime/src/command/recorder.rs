@@ -4,6 +4,7 @@
 //! loaded only when their values change; a command buffer that was recorded before takes no memory again.
 //! Facts: hardware/command-stream.md sections 1.6 to 1.8, 6.1, 6.7 to 6.9, 7.1.
 
+use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
 use super::emitter::Emitter;
 use super::error::CommandError;
@@ -13,10 +14,11 @@ use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
 use crate::device::Device;
 use crate::error::Error;
+use crate::graphics::Passes;
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::Platform;
-use crate::queue::CacheUse;
+use crate::queue::{CacheUse, Code, SubQueue};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::Checked;
@@ -34,6 +36,8 @@ pub(super) const NEXT_BLOCK: u32 = 64 * 1024;
 pub(super) const BLOCKS: u32 = 1 << 28;
 /// The tags of memory for uniforms that the stream writes: all else of commands the GPU only reads.
 pub(super) const WRITTEN: u32 = 1 << 27;
+/// The tags of thread-local memory of graphics shaders, by its size.
+pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.
@@ -57,6 +61,75 @@ pub(crate) struct Recorded {
     pub(crate) exclusive: bool,
     /// Invocations of compute shaders, if the host can know.
     pub(super) invocations: Option<u64>,
+    /// The streams that the job waits for before it begins, as far as they have jobs of before: a bit each.
+    pub(crate) after: Streams,
+    /// Render passes, which run on streams of their own.
+    pub(crate) passes: Option<PassParts>,
+}
+
+impl Recorded {
+    /// The code for the stream that the commands are submitted to.
+    pub(crate) const fn code(&self) -> Code {
+        Code {
+            start: self.start,
+            bytes: self.bytes,
+        }
+    }
+
+    /// Whether more than one stream is concerned.
+    pub(crate) const fn has_parts(&self) -> bool {
+        self.passes.is_some() || !self.after.is_none()
+    }
+}
+
+/// A set of streams of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Streams(u8);
+
+impl Streams {
+    pub(crate) const NONE: Streams = Streams(0);
+    pub(crate) const ALL: Streams = Streams(0b111);
+
+    pub(crate) const fn of(stream: SubQueue) -> Streams {
+        Streams(1 << stream as u8)
+    }
+
+    pub(crate) const fn has(self, stream: SubQueue) -> bool {
+        self.0 & Streams::of(stream).0 != 0
+    }
+
+    pub(crate) const fn and(self, other: Streams) -> Streams {
+        Streams(self.0 | other.0)
+    }
+
+    pub(crate) const fn without(self, other: Streams) -> Streams {
+        Streams(self.0 & !other.0)
+    }
+
+    pub(crate) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What was recorded for the streams of vertices and of fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PassParts {
+    /// Of vertices and tiler, if anything is drawn; and of fragments.
+    pub(crate) tiling: Option<Part>,
+    pub(crate) fragments: Part,
+    /// Something runs on the compute stream, too.
+    pub(crate) computes: bool,
+    /// How far each stream counts at most.
+    pub(crate) counts: u32,
+}
+
+/// What was recorded for a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) code: Code,
+    pub(crate) uses: CacheUse,
+    /// As [`Recorded::after`].
+    pub(crate) after: Streams,
 }
 
 /// What may still run that was recorded before.
@@ -75,10 +148,10 @@ pub(super) struct Running {
 /// Records commands into a command buffer.
 #[derive(Debug)]
 pub struct Recorder<'r, 's, 'd, P> {
-    pub(super) device: &'r mut Device<'s, 'd, P>,
-    pub(super) commands: Key,
-    pub(super) space: Key,
-    pub(super) writer: Writer,
+    pub(crate) device: &'r mut Device<'s, 'd, P>,
+    pub(crate) commands: Key,
+    pub(crate) space: Key,
+    pub(crate) writer: Writer,
     /// How many further blocks there are.
     pub(super) blocks: u32,
     /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
@@ -87,7 +160,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) written_area: Option<Key>,
     /// The areas of earlier recordings: what the commands referred to when this one began.
     pub(super) kept: List,
-    pub(super) level: Level,
+    pub(crate) level: Level,
     pub(super) areas: Areas,
     pub(super) known: LoadedRegisters,
     pub(super) running: Running,
@@ -99,18 +172,24 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// What the next dispatch would write as the last did.
     pub(super) made: super::dispatch::LastDispatch,
     /// Something was written since the last flush of all caches.
-    pub(super) unflushed: bool,
+    pub(crate) unflushed: bool,
     pub(super) partial: bool,
     /// What is sampled may stand in read-only caches as it was before it was written.
     pub(super) stale_texels: bool,
     /// Some dispatch samples what was written before the job.
     pub(super) samples: bool,
     /// Some dispatch may write texels of images.
-    pub(super) writes_texels: bool,
-    pub(super) exclusive: bool,
+    pub(crate) writes_texels: bool,
+    pub(crate) exclusive: bool,
     /// The stream has filled in uniforms, and no cache holds them as they were.
     pub(super) filled: bool,
     pub(super) invocations: Option<u64>,
+    /// As [`Recorded::after`].
+    pub(crate) after: Streams,
+    /// What barriers were before and after, before there were passes.
+    pub(crate) ordered: (Accesses, Accesses),
+    /// Render passes: what there is of them for other streams.
+    pub(crate) passes: Option<Passes<'r, 's, 'd, P>>,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
@@ -165,6 +244,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             exclusive: false,
             filled: false,
             invocations: Some(0),
+            after: Streams::NONE,
+            ordered: (Accesses::NONE, Accesses::NONE),
+            passes: None,
         }
     }
 
@@ -186,6 +268,11 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let end = self.words()?.end;
             self.put(end)?;
         }
+        let finish = self.passes.as_ref().map(|passes| passes.finish);
+        let passes = match finish {
+            Some(finish) => Some(finish(self)?),
+            None => None,
+        };
         let (start, bytes) = self.writer.finish(&mut self.device.hw.platform);
         self.wrote_areas();
         self.device.host_wrote(self.commands);
@@ -202,6 +289,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 },
                 exclusive: self.exclusive,
                 invocations: self.invocations,
+                after: self.after,
+                passes,
             });
         }
         Ok(())
@@ -232,19 +321,19 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
     }
 
-    pub(super) fn words(&self) -> Result<&EncodedInstructions, Error> {
+    pub(crate) fn words(&self) -> Result<&EncodedInstructions, Error> {
         match &self.device.words {
             Ok(words) => Ok(words),
             Err(fault) => Err(CommandError::Build(*fault).into()),
         }
     }
 
-    pub(super) fn arch(&self) -> Arch {
+    pub(crate) fn arch(&self) -> Arch {
         self.device.hw.properties.arch
     }
 
     /// Makes room for so many instructions in one block.
-    pub(super) fn make_room(&mut self, count: u32) -> Result<(), Error> {
+    pub(crate) fn make_room(&mut self, count: u32) -> Result<(), Error> {
         if self.writer.has_room(count) {
             Ok(())
         } else {
@@ -276,14 +365,14 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Appends an instruction.
-    pub(super) fn put(&mut self, it: Checked) -> Result<(), Error> {
+    pub(crate) fn put(&mut self, it: Checked) -> Result<(), Error> {
         self.make_room(1)?;
         self.writer.put(&mut self.device.hw.platform, it);
         Ok(())
     }
 
     /// Appends instructions that branch among each other, so that they stay in one block.
-    pub(super) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
+    pub(crate) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
         self.make_room(u32::try_from(all.len()).unwrap_or(u32::MAX))?;
         for it in all {
             self.writer.put(&mut self.device.hw.platform, *it);
@@ -292,18 +381,18 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Checks an instruction and appends it.
-    pub(super) fn push(&mut self, instr: impl Instruction) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, instr: impl Instruction) -> Result<(), Error> {
         let it = self.check(instr)?;
         self.put(it)
     }
 
-    pub(super) fn check(&self, instr: impl Instruction) -> Result<Checked, Error> {
+    pub(crate) fn check(&self, instr: impl Instruction) -> Result<Checked, Error> {
         let checked = self.words()?.config.checked(instr);
         Ok(checked.map_err(CommandError::Build)?)
     }
 
     /// Loads a pair that no job reads.
-    pub(super) fn load_wide(
+    pub(crate) fn load_wide(
         &mut self,
         which: impl FnOnce(&EncodedInstructions) -> eitri_cs::builder::Load64,
         value: u64,

@@ -16,6 +16,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Goes on in another block, which has room for so much data.
     #[cold]
     pub(super) fn go_on(&mut self, data: u32) -> Result<(), Error> {
+        let block = self.new_block(data)?;
+        let link = Link::to(block.address.0, &self.words()?.config);
+        let link = link.map_err(CommandError::Build)?;
+        self.writer.go_on(&mut self.device.hw.platform, block, link);
+        Ok(())
+    }
+
+    /// Another block, which has room for so much data.
+    pub(crate) fn new_block(&mut self, data: u32) -> Result<Block, Error> {
         let bytes = Writer::block_for(data).max(NEXT_BLOCK);
         let number = self.blocks;
         let kept = self.kept_area(BLOCKS, number);
@@ -42,11 +51,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             memory: mapping.memory(),
             bytes: u32::try_from(mapping.bytes()).unwrap_or(bytes),
         };
-        let link = Link::to(block.address.0, &self.words()?.config);
-        let link = link.map_err(CommandError::Build)?;
-        self.writer.go_on(&mut self.device.hw.platform, block, link);
         self.blocks = number.saturating_add(1);
-        Ok(())
+        Ok(block)
     }
 
     /// An area of an earlier recording, by its tag. These are the end of what the commands refer to: it is all that is searched.
@@ -56,7 +62,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Room for uniforms that the stream writes to. The caller cleans what it writes there.
-    pub(super) fn written_room(
+    pub(crate) fn written_room(
         &mut self,
         bytes: u32,
     ) -> Result<(PhysicalAddress, GpuAddress), Error> {
@@ -93,7 +99,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Room for data of the commands.
-    pub(super) fn room(&mut self, bytes: u32) -> Result<(PhysicalAddress, GpuAddress), Error> {
+    pub(crate) fn room(&mut self, bytes: u32) -> Result<(PhysicalAddress, GpuAddress), Error> {
         if let Some(room) = self.writer.data(bytes) {
             return Ok(room);
         }
@@ -107,7 +113,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Puts words of data at a multiple of 64.
-    pub(super) fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
+    pub(crate) fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
         let bytes = u32::try_from(words.len())
             .unwrap_or(u32::MAX)
             .saturating_mul(4);

@@ -111,7 +111,7 @@ impl Areas {
 }
 
 /// Bytes of a thread, and of all threads of all cores.
-fn thread_size(properties: &Properties, bytes: u32) -> Result<(u32, u64), CommandError> {
+pub(crate) fn thread_size(properties: &Properties, bytes: u32) -> Result<(u32, u64), CommandError> {
     let (what, wanted) = (Limit::ScratchMemory, u64::from(bytes));
     let refused = CommandError::Limit {
         what,

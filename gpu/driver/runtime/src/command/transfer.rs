@@ -218,7 +218,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         })
     }
 
-    pub(super) fn load_pair(&mut self, to: Pair, value: u64) -> Result<(), Error> {
+    pub(crate) fn load_pair(&mut self, to: Pair, value: u64) -> Result<(), Error> {
         let load = eitri_cs::builder::Load64::new(&self.words()?.config, to);
         let load = load.map_err(super::error::CommandError::Build)?;
         self.load_wide(|_| load, value)

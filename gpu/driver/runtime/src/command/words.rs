@@ -11,6 +11,7 @@ use eitri_cs::instr::{
     FlushCache2, LoadMultiple, ReqResource, RunCompute, SetSbEntry, SetStateImm32, Wait,
 };
 use eitri_cs::{Arch, Layout, Pair, Reg, RegMask, Slot, SlotMask, d, r, slot};
+use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 
 /// The slot on which loads, stores and flushes count that are waited for at once.
 pub(super) const OTHERS: Slot = slot!(0);
@@ -162,12 +163,32 @@ impl EncodedInstructions {
     }
 
     /// The flush, whose id is in [`COUNT`].
-    pub(super) const fn flush(&self, reach: Reach) -> Checked {
+    pub(crate) const fn flush(&self, reach: Reach) -> Checked {
         match reach {
             Reach::All => self.flush_all,
             Reach::Cores => self.flush_cores,
             Reach::ReadOnly => self.flush_read_only,
         }
+    }
+
+    /// What they are encoded for.
+    pub(crate) const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Loads the flush id of a flush that is always done.
+    pub(crate) fn flush_always(&self) -> Checked {
+        self.count.with(FLUSH_ALWAYS)
+    }
+
+    /// Waits for loads, stores and flushes.
+    pub(crate) const fn wait_others(&self) -> Checked {
+        self.wait_others
+    }
+
+    /// Instructions that all commands begin with.
+    pub(crate) fn begin_count(&self) -> u32 {
+        self.begin.iter().flatten().count() as u32
     }
 
     pub(super) const fn wide(&self, what: Wide) -> Load64 {

@@ -11,21 +11,21 @@ use eitri_cs::builder::{Checked, Link};
 /// Bytes that a block keeps free for its link.
 const LINK_BYTES: u32 = Link::WORDS as u32 * 8;
 /// Alignment of data, and of blocks.
-pub(super) const ALIGNMENT: u32 = 64;
+pub(crate) const ALIGNMENT: u32 = 64;
 
 /// Memory for commands and their data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// As the GPU sees it: a multiple of 64.
-    pub(super) address: GpuAddress,
-    pub(super) memory: PhysicalAddress,
+    pub(crate) address: GpuAddress,
+    pub(crate) memory: PhysicalAddress,
     /// Its length, a multiple of 64.
-    pub(super) bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 /// Writes into blocks.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     block: Block,
     /// Where the next instruction goes, and where data begins.
     next: u32,
@@ -39,7 +39,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Begins in an empty block.
-    pub(super) const fn new(block: Block) -> Writer {
+    pub(crate) const fn new(block: Block) -> Writer {
         Writer {
             block,
             next: 0,
@@ -56,53 +56,58 @@ impl Writer {
     }
 
     /// Whether so many instructions fit into the block.
-    pub(super) const fn has_room(&self, words: u32) -> bool {
+    pub(crate) const fn has_room(&self, words: u32) -> bool {
         words.saturating_mul(8) <= self.left()
     }
 
     /// Bytes that are to be free for so many instructions beside so many bytes of data, a multiple of [`ALIGNMENT`].
-    pub(super) const fn wanted(words: u32, data: u32) -> u32 {
+    pub(crate) const fn wanted(words: u32, data: u32) -> u32 {
         data.saturating_add(words.saturating_mul(8))
             .saturating_add(LINK_BYTES)
     }
 
     /// Bytes that are free, the link's among them.
-    pub(super) const fn free(&self) -> u32 {
+    pub(crate) const fn free(&self) -> u32 {
         self.data.saturating_sub(self.next)
     }
 
     /// Bytes of a block that has room for this much data, and some instructions.
-    pub(super) const fn block_for(data: u32) -> u32 {
+    pub(crate) const fn block_for(data: u32) -> u32 {
         data.saturating_add(2 * ALIGNMENT + LINK_BYTES)
             .next_multiple_of(ALIGNMENT)
     }
 
     /// Appends an instruction; there is room.
-    pub(super) fn put<P: Platform>(&mut self, platform: &mut P, it: Checked) {
+    pub(crate) fn put<P: Platform>(&mut self, platform: &mut P, it: Checked) {
         debug_assert!(self.next.saturating_add(8) <= self.data, "room was made");
         platform.store64(self.end(), it.word());
         self.next = self.next.wrapping_add(8);
     }
 
+    /// Whether it has so many instructions, and nothing else.
+    pub(crate) const fn holds_only(&self, words: u32) -> bool {
+        self.link.is_none() && self.next == words.saturating_mul(8)
+    }
+
     /// Where the next instruction goes.
-    pub(super) const fn end(&self) -> PhysicalAddress {
+    pub(crate) const fn end(&self) -> PhysicalAddress {
         self.block.memory.offset(self.next as u64)
     }
 
     /// Says that instructions stand up to there, which there was room for.
-    pub(super) const fn end_at(&mut self, end: PhysicalAddress) {
+    pub(crate) const fn end_at(&mut self, end: PhysicalAddress) {
         self.next = end.0.wrapping_sub(self.block.memory.0) as u32;
         debug_assert!(self.next <= self.data, "room was made");
     }
 
     /// Room for data: where it is in memory and for the GPU. `None` if the block has no such room.
-    pub(super) fn data(&mut self, bytes: u32) -> Option<(PhysicalAddress, GpuAddress)> {
+    pub(crate) fn data(&mut self, bytes: u32) -> Option<(PhysicalAddress, GpuAddress)> {
         let bytes = bytes.checked_next_multiple_of(ALIGNMENT)?;
         (bytes <= self.left()).then(|| self.take(bytes))
     }
 
     /// The same where room was made for them: a multiple of [`ALIGNMENT`].
-    pub(super) const fn take(&mut self, bytes: u32) -> (PhysicalAddress, GpuAddress) {
+    pub(crate) const fn take(&mut self, bytes: u32) -> (PhysicalAddress, GpuAddress) {
         debug_assert!(bytes <= self.left(), "room was made");
         self.data = self.data.wrapping_sub(bytes);
         let offset = self.data as u64;
@@ -113,7 +118,7 @@ impl Writer {
     }
 
     /// Goes on in another block, which `link` leads to.
-    pub(super) fn go_on<P: Platform>(&mut self, platform: &mut P, block: Block, link: Link) {
+    pub(crate) fn go_on<P: Platform>(&mut self, platform: &mut P, block: Block, link: Link) {
         let words = self.next;
         for word in link.words() {
             self.put(platform, word);
@@ -145,7 +150,7 @@ impl Writer {
     }
 
     /// Ends the commands: where they begin, and the bytes of the first block's instructions.
-    pub(super) fn finish<P: Platform>(&mut self, platform: &mut P) -> (GpuAddress, u32) {
+    pub(crate) fn finish<P: Platform>(&mut self, platform: &mut P) -> (GpuAddress, u32) {
         self.close(platform);
         (self.start, self.first_bytes)
     }

@@ -268,6 +268,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             set_versions: 0,
             recordings: 0,
             links: Links::new(tables.links),
+            drawing: None,
             uniforms: Uniforms::new(),
             holders: None,
             words,

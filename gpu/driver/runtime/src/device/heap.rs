@@ -8,11 +8,12 @@
 use super::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::fault::{Cause, Recovery};
-use crate::group::{STREAMS, ring_streams};
-use crate::handle::{Space, TilerHeap};
+use crate::group::{STREAMS, TilerBinding, ring_streams};
+use crate::handle::{Queue, Space, TilerHeap};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::fail;
 use crate::slab::Key;
+use crate::tiler_page::{self, GEOMETRY_BYTES, HEAP_DESCRIPTOR, PAGE_BYTES};
 use crate::vm::{GpuAddress, Protection};
 use eitri_csf::interface::stream::{
     CS_HEAP_ADDRESS, CS_HEAP_FRAG_END, CS_HEAP_VT_END, CS_HEAP_VT_START, CS_TILER_HEAP_END,
@@ -23,6 +24,12 @@ const WHAT: Thing = Thing::TilerHeap;
 
 /// Bytes of a heap context: opaque to the host, zero at first.
 const CONTEXT_BYTES: u64 = 32;
+/// Bytes of a chunk that its header takes.
+const CHUNK_HEADER: u64 = 64;
+/// The tags of a heap's other areas: the page of the queue that it serves, and the memory between its position shading and its
+/// tiler. Those of chunks are their numbers.
+const PAGE: u32 = 1 << 30;
+const GEOMETRY: u32 = PAGE + 1;
 /// Units of a chunk's size in the encoding of its address, which are below what addresses are aligned to.
 const UNIT: u64 = 4096;
 
@@ -61,6 +68,10 @@ pub(crate) struct Heap {
     /// Chunks that there are, and those of them that the GPU has.
     made: u32,
     given: u32,
+    /// The chunk that leads to all others that it had when they were linked last.
+    first: u32,
+    /// The queue that it serves.
+    serves: Option<Key>,
 }
 
 /// Where a heap is, for command streams and the tiler's heap descriptor.
@@ -107,6 +118,8 @@ impl<P: Platform> Device<'_, '_, P> {
             config,
             made: 0,
             given: config.initial,
+            first: config.initial.saturating_sub(1),
+            serves: None,
         };
         let kind = Kind::Heap(heap);
         let what = "a tiler heap";
@@ -148,9 +161,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If it was destroyed.
     pub fn tiler_heap(&self, heap: TilerHeap) -> Result<TilerHeapInfo, Error> {
         let (context, it) = self.heap(heap.0)?;
-        let first = it.config.initial.saturating_sub(1);
         let (_, first_chunk) = self
-            .chunk(heap.0, first)
+            .chunk(heap.0, it.first)
             .ok_or(Error::Gone { what: WHAT })?;
         Ok(TilerHeapInfo {
             context,
@@ -169,6 +181,120 @@ impl<P: Platform> Device<'_, '_, P> {
         let (_, it) = self.heap(heap.0)?;
         let ready = it.given.saturating_add(it.config.reserve);
         self.make_chunks(heap.0, ready.min(it.config.most))
+    }
+
+    /// Lets render passes of a queue use a heap, which serves no other queue that is still there. The heap begins anew: what was
+    /// tiled into it before is void.
+    ///
+    /// # Errors
+    /// If one of both was destroyed, they are in different spaces, the heap serves another queue, or the queue has a job in
+    /// flight; if there is no memory or no place in the storage; or if the GPU's caches are not cleaned in time, which costs the
+    /// device.
+    pub fn bind_tiler_heap(&mut self, queue: Queue, heap: TilerHeap) -> Result<(), Error> {
+        let (_, it) = self.heap(heap.0)?;
+        let group = self.group(queue)?;
+        if group.space != self.object(heap.0, WHAT)?.space {
+            return Err(Error::OtherSpace { what: WHAT });
+        }
+        let mut busy = group.streams.iter();
+        if let Some(by) = busy.find_map(|stream| stream.oldest(&self.jobs)) {
+            let (what, by) = (Thing::Queue, by.fence);
+            return Err(Error::InUse { what, by });
+        }
+        let served = it.serves.filter(|other| *other != queue.0);
+        if served.is_some_and(|other| self.group(Queue(other)).is_ok()) {
+            return Err(Error::TilerHeapServes {
+                heap,
+                queue: Queue(served.unwrap_or(queue.0)),
+            });
+        }
+        self.enable_drawing()?;
+        let page = self.heap_area(heap.0, PAGE, PAGE_BYTES, Protection::Shared)?;
+        let geometry = self.heap_area(heap.0, GEOMETRY, GEOMETRY_BYTES, Protection::Data)?;
+        self.wait_for_mmu();
+        self.empty_caches()?;
+        if let Some(it) = self.heap_mut(heap.0) {
+            it.serves = Some(queue.0);
+        }
+        self.rebuild_heap(heap.0);
+        let context = self.object(heap.0, WHAT)?.mapping.address();
+        let mapping = &self.object(page, WHAT)?.mapping;
+        let (memory, address) = (mapping.memory(), mapping.address());
+        let geometry = self.object(geometry, WHAT)?.mapping.address();
+        let words = tiler_page::words(context.offset(HEAP_DESCRIPTOR), geometry, context);
+        self.hw.platform.write_words(memory, &words);
+        self.hw.platform.clean(memory.span(PAGE_BYTES));
+        if let Some(group) = self.groups.get_mut(queue.0) {
+            group.tiler = Some(TilerBinding {
+                heap: heap.0,
+                page: address,
+                base: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// An area of a heap, made when it is asked for first.
+    fn heap_area(
+        &mut self,
+        heap: Key,
+        tag: u32,
+        bytes: u64,
+        protection: Protection,
+    ) -> Result<Key, Error> {
+        let object = self.object(heap, WHAT)?;
+        if let Some(area) = self.links.tagged(object.list, tag) {
+            return Ok(area);
+        }
+        let space = Space(object.space);
+        let key = self.create_object(space, "a tiler's memory", bytes, protection, Kind::Area)?;
+        if let Err(error) = self.link_new(heap, key, Some(tag)) {
+            let _ = self.destroy_object(key, WHAT);
+            return Err(error);
+        }
+        Ok(key)
+    }
+
+    /// Lets a heap begin anew: nobody has tiled into it. The GPU does not use it, and its caches hold nothing of it.
+    pub(super) fn rebuild_heap(&mut self, key: Key) {
+        let Ok((_, heap)) = self.heap(key) else {
+            return;
+        };
+        let bytes = heap.config.chunk_bytes;
+        let mut before = None;
+        let mut head = None;
+        for number in 0..heap.given {
+            let Some((at, address)) = self.chunk(key, number) else {
+                break;
+            };
+            let next = before.map_or(0, |before| encoded(before, bytes));
+            self.hw
+                .platform
+                .write_words(at, &[next, 0, 0, 0, 0, 0, 0, 0]);
+            self.hw.platform.clean(at.span(CHUNK_HEADER));
+            (before, head) = (Some(address), Some(number));
+        }
+        let (Some(first), Some(number)) = (before, head) else {
+            return;
+        };
+        if let Some(heap) = self.heap_mut(key) {
+            heap.first = number;
+        }
+        let Some(memory) = self.objects.get(key).map(|it| it.mapping.memory()) else {
+            return;
+        };
+        self.hw.platform.zero(memory, CONTEXT_BYTES);
+        // A chunk's size is a multiple of 4096, which is all that can be wrong with it.
+        let arch = self.hw.properties.arch;
+        if let Ok(words) = tiler_page::heap_descriptor(arch, first, bytes) {
+            let at = memory.offset(HEAP_DESCRIPTOR);
+            for (word, place) in words.into_iter().zip((0..).step_by(4)) {
+                self.hw.platform.store32(at.offset(place), word);
+            }
+        }
+        self.hw
+            .platform
+            .clean(memory.span(HEAP_DESCRIPTOR.saturating_add(64)));
     }
 
     fn heap(&self, key: Key) -> Result<(GpuAddress, Heap), Error> {

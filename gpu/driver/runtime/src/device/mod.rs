@@ -19,6 +19,7 @@ mod images;
 mod loss;
 mod lost_contents;
 mod objects;
+mod parts;
 mod poll;
 mod power;
 mod queues;
@@ -42,6 +43,7 @@ pub use heap::{TilerHeapConfig, TilerHeapInfo};
 pub use images::ImagePart;
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
+pub(crate) use parts::Drawing;
 pub use poll::Next;
 pub use power::DevicePower;
 pub use queues::QueueConfig;
@@ -107,6 +109,8 @@ pub struct Device<'s, 'd, P> {
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
     pub(crate) words: Result<EncodedInstructions, BuildFault>,
+    /// What only devices that draw need: nothing of it is in an image that never does.
+    pub(crate) drawing: Option<Drawing<'s, 'd, P>>,
     /// The uniforms of what is being recorded.
     pub(crate) uniforms: Uniforms,
     /// What the GPU's caches may hold.

@@ -9,6 +9,7 @@ use super::lost_contents::LostContents;
 use super::{Device, DeviceLost};
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
+use crate::graphics::GraphicsPipelined;
 use crate::handle::{Fence, Queue, Space};
 use crate::image::ImageInfo;
 use crate::links::{Full, Links, List};
@@ -16,7 +17,7 @@ use crate::platform::Platform;
 use crate::queue::{Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
 use crate::vm::{AT_ONCE, Mapping, NOTHING, Protection, Vm, VmError, Wanted};
-use eitri_program::Program;
+use eitri_program::{GraphicsProgram, Program};
 
 /// Something in memory of the GPU that has a handle.
 #[derive(Debug)]
@@ -70,6 +71,10 @@ pub(crate) enum Kind<'d> {
     Image(ImageInfo),
     /// Code, and what a dispatch of it always needs.
     Pipeline(Pipelined<'d>),
+    /// Programs of vertices and fragments, and what every draw of them needs.
+    GraphicsPipeline(GraphicsPipelined),
+    /// The code of one of them.
+    Stage(GraphicsProgram<'d>),
     /// Descriptors.
     Set {
         /// The program that they are for.
@@ -127,7 +132,7 @@ impl Kind<'_> {
         match self {
             Kind::Buffer { .. } => Thing::Buffer,
             Kind::Image(_) => Thing::Image,
-            Kind::Pipeline(_) => Thing::Pipeline,
+            Kind::Pipeline(_) | Kind::GraphicsPipeline(_) | Kind::Stage(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
             Kind::Semaphore { .. } => Thing::Semaphore,
@@ -243,7 +248,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let mut list = core::mem::replace(&mut object.list, List::EMPTY);
         let mut kept = List::EMPTY;
         while let Some((used, tag)) = self.links.pop(&mut list) {
-            let is_area = |object: &Object<'_>| matches!(object.kind, Kind::Area);
+            let is_area = |object: &Object<'_>| matches!(object.kind, Kind::Area | Kind::Stage(_));
             // Without a tag it is another's: of commands that these call.
             if tag.is_none() || !self.objects.get(used).is_some_and(is_area) {
                 continue;
@@ -351,19 +356,19 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if self.refreshed(key, what)?.uses == 0 {
             return Ok(());
         }
-        match self.user_of(key, None) {
+        match self.user_of(key, |_| false) {
             Some(by) => Err(Error::InUse { what, by }),
             None => Ok(()),
         }
     }
 
-    /// A job in flight that uses an object, on another stream than this.
-    fn user_of(&mut self, key: Key, but: Option<(Queue, SubQueue)>) -> Option<Fence> {
+    /// A job in flight that uses an object, none of those that are left out.
+    fn user_of(&mut self, key: Key, but: impl Fn(Fence) -> bool) -> Option<Fence> {
         for index in 0..self.jobs.capacity() {
             let job = self.jobs.key_at(index).and_then(|job| self.jobs.get(job));
             let Some(job) = job else { continue };
             let (fence, commands) = (job.fence, job.commands);
-            if but == Some((fence.queue, fence.sub_queue)) {
+            if but(fence) {
                 continue;
             }
             let points = job.points.and_then(|points| self.points.get(points));
@@ -388,6 +393,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         queue: Queue,
         sub_queue: SubQueue,
     ) -> Result<(), Error> {
+        let own = |fence: Fence| (fence.queue, fence.sub_queue) == (queue, sub_queue);
+        self.check_exclusive_but(commands, own)
+    }
+
+    /// The same beside all jobs but some.
+    pub(super) fn check_exclusive_but(
+        &mut self,
+        commands: Key,
+        but: impl Fn(Fence) -> bool,
+    ) -> Result<(), Error> {
         self.refresh_uses();
         let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
@@ -399,7 +414,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 busy = Some(key);
             }
         });
-        match busy.and_then(|key| self.user_of(key, Some((queue, sub_queue)))) {
+        match busy.and_then(|key| self.user_of(key, but)) {
             Some(by) => Err(Error::InUse {
                 what: Thing::CommandBuffer,
                 by,

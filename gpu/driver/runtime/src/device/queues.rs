@@ -100,6 +100,7 @@ impl<P: Platform> Device<'_, '_, P> {
             memory,
             residency: Residency::Off(Off::FRESH),
             relies_on_registers: false,
+            tiler: None,
             stamp: 0,
             backlog: Entry::NONE,
             ending: None,

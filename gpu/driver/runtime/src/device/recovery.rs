@@ -402,6 +402,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let cause = why.map_or(Cause::LostWithGpu, Termination::cause);
             return self.end_group(key, cause, outcome.recovery());
         }
+        if let Some(drawing) = self.drawing {
+            (drawing.lose)(self, key);
+        }
         for number in 0..STREAMS {
             let group = self.groups.get_mut(key);
             let stream = group.and_then(|group| group.streams.get_mut(number));

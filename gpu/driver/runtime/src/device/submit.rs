@@ -114,6 +114,11 @@ impl<P: Platform> Device<'_, '_, P> {
             points: None,
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
+        if recorded.has_parts()
+            && let Some(drawing) = self.drawing
+        {
+            return (drawing.submit)(self, queue, commands, info);
+        }
         it.jobs = it.jobs.saturating_add(1);
         let ready = if held && !exclusive {
             Ok(())
@@ -183,7 +188,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
-    fn find_points(
+    pub(super) fn find_points(
         &mut self,
         space: Key,
         points: Key,
@@ -297,7 +302,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// A group that can't look at its ring at once has work there: a doorbell does not help.
     #[cold]
     #[inline(never)]
-    fn make_seen(&mut self, key: Key) {
+    pub(super) fn make_seen(&mut self, key: Key) {
         let running = self.is_running();
         self.file(key);
         self.restless = true;
@@ -328,7 +333,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    fn jobs_are_full(&self) -> Error {
+    pub(super) fn jobs_are_full(&self) -> Error {
         Error::Full {
             table: Table::Jobs,
             places: self.jobs.capacity(),
@@ -339,7 +344,7 @@ impl<P: Platform> Device<'_, '_, P> {
 /// The refusal of a group that takes no more jobs.
 #[cold]
 #[inline(never)]
-fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
+pub(super) fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
     let stream = Fence {
         queue,
         sub_queue,

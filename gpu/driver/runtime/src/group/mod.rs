@@ -23,7 +23,7 @@ use crate::platform::{Instant, Platform};
 use crate::queue::{Ended, Job, Stream, Waiting};
 use crate::scheduler::Priority;
 use crate::slab::{Key, Slab};
-use crate::vm::Mapping;
+use crate::vm::{GpuAddress, Mapping};
 use eitri_cs::SubQueue;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
@@ -59,6 +59,16 @@ pub(crate) struct GroupMemory {
     pub(crate) protected: Option<Mapping>,
 }
 
+/// The tiler heap that the passes of a group use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TilerBinding {
+    pub(crate) heap: Key,
+    /// The page in which called code finds the heap, and by which its streams follow one another: [`crate::tiler_page`].
+    pub(crate) page: GpuAddress,
+    /// From this value on the streams count in the next submission.
+    pub(crate) base: u64,
+}
+
 /// A group.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -73,6 +83,8 @@ pub(crate) struct Group {
     pub(crate) residency: Residency,
     /// Raw commands of the owner may rely on what is in the streams' registers.
     pub(crate) relies_on_registers: bool,
+    /// What its render passes tile into.
+    pub(crate) tiler: Option<TilerBinding>,
     /// The smaller, the longer the group has waited for a slot.
     pub(crate) stamp: u64,
     /// The list that the group is in while it is on no slot.

@@ -5,6 +5,7 @@
 //! Facts: hardware/csf-scheduling.md sections 2, 4 and 5.
 
 mod flush;
+mod part;
 mod points;
 mod ring;
 mod stream;
@@ -12,6 +13,7 @@ mod waiting;
 mod wrapper;
 
 pub(crate) use flush::{Begin, CacheUse, JobFlush, Reach};
+pub(crate) use part::{Join, MOST_JOINS, PartShape, Places as PartPlaces};
 pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;
 pub use stream::Status;

@@ -9,6 +9,7 @@
 use super::wrapper::{OWN, SAME, WRAPPER_WORDS};
 use crate::access::SharedBlock;
 use crate::platform::{PhysicalAddress, Platform};
+use core::ops::Range;
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 
 /// Jobs without semaphores that a ring has room for.
@@ -165,6 +166,16 @@ impl Ring {
             }
         }
         self.publish_insert(platform, self.insert.wrapping_add(bytes));
+    }
+
+    /// Overwrites a word with NOP wherever it stands in a part of the ring: the GPU is stopped.
+    pub(crate) fn take_out<P: Platform>(&self, platform: &mut P, part: Range<u64>, word: u64) {
+        for offset in part.step_by(8) {
+            let at = self.memory.offset(offset % RING_BYTES);
+            if platform.load64(at) == word {
+                write(platform, at, &[0]);
+            }
+        }
     }
 
     /// Publishes how far there are words.

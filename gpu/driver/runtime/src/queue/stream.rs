@@ -43,7 +43,11 @@ pub(crate) struct Job {
     /// Its semaphores, if it has some.
     pub(crate) points: Option<Key>,
     /// The next job of the stream.
-    next: Option<Key>,
+    pub(super) next: Option<Key>,
+    /// The job that stands for the whole submission of which this is another part: the outcome of this one is that one's.
+    pub(crate) whole: Option<Key>,
+    /// Of a submission that this job stands for another part has begun, or is over.
+    pub(crate) begun: bool,
     /// What was reported of it.
     pub(crate) fault: Option<JobFault>,
     /// It is not in flight any more.
@@ -106,9 +110,18 @@ impl Job {
         begin: Begin::NOTHING,
         points: None,
         next: None,
+        whole: None,
+        begun: false,
         fault: None,
         over: true,
     };
+
+    /// Says that it failed. The first fault of a job stays, unless a later one costs more.
+    fn fail(&mut self, fault: JobFault) {
+        if self.fault.is_none_or(|kept| kept.recovery < fault.recovery) {
+            self.fault = Some(fault);
+        }
+    }
 
     /// Where its wrapper begins and ends in the ring, counted as INSERT is.
     pub(crate) const fn span(&self) -> Range<u64> {
@@ -144,20 +157,20 @@ pub(crate) struct Places {
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) sub_queue: SubQueue,
-    places: Places,
-    ring: Ring,
+    pub(super) places: Places,
+    pub(super) ring: Ring,
     sync: SharedBlock,
-    shape: StreamShape,
+    pub(super) shape: StreamShape,
     /// The words of wrappers that are the same for all jobs without semaphores.
     same: [u64; SAME],
     /// Its priority among the streams of its group.
     priority: u8,
     /// The jobs in flight: the oldest and the newest.
-    first: Option<Key>,
+    pub(super) first: Option<Key>,
     last: Option<Key>,
-    submitted: u64,
+    pub(super) submitted: u64,
     /// The GPU was stopped before the oldest job began.
-    kept: bool,
+    pub(super) kept: bool,
     /// The last point whose outcome is not kept any more because a failure was discarded.
     discarded: u64,
     /// Jobs that failed and were not discarded.
@@ -255,7 +268,7 @@ impl Stream {
         if !self.ring.has_room(platform, LENGTH) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, work, begin, LENGTH)?;
+        let (_, point) = self.add_job(jobs, work, begin, LENGTH)?;
         let job = Plain {
             own: own_words(&self.shape, work.code, begin),
             flushes: begin.reach.is_some(),
@@ -281,20 +294,20 @@ impl Stream {
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
-        let point = self.add_job(jobs, work, begin, length)?;
+        let (_, point) = self.add_job(jobs, work, begin, length)?;
         self.ring.push(platform, &words);
         Ok(point)
     }
 
-    /// Keeps what is known of a job whose wrapper is the next in the ring.
+    /// Keeps what is known of a job whose wrapper is the next in the ring; gives its place and its point.
     #[inline]
-    fn add_job(
+    pub(super) fn add_job(
         &mut self,
         jobs: &mut Slab<'_, Job>,
         work: &NewJob,
         begins: &Begin,
         length: u64,
-    ) -> Result<u64, PushError> {
+    ) -> Result<(Key, u64), PushError> {
         let insert = self.ring.insert();
         let point = self.submitted.wrapping_add(1);
         let (key, job) = jobs.reuse(|| Job::EMPTY).ok_or(PushError::JobsFull)?;
@@ -307,6 +320,8 @@ impl Stream {
             begin,
             points,
             next,
+            whole,
+            begun,
             fault,
             over,
         } = job;
@@ -318,14 +333,15 @@ impl Stream {
         (*start, *end) = (insert, insert.wrapping_add(length));
         (*commands, *uses, *points) = (work.commands, work.uses, work.points);
         *begin = *begins;
-        (*next, *fault, *over) = (None, None, false);
+        (*next, *whole, *fault) = (None, None, None);
+        (*begun, *over) = (false, false);
         match self.last.and_then(|last| jobs.get_mut(last)) {
             Some(last) => last.next = Some(key),
             None => self.first = self.first.or(Some(key)),
         }
         self.last = Some(key);
         self.submitted = point;
-        Ok(point)
+        Ok((key, point))
     }
 
     /// The sync object, for a test to play the GPU.
@@ -392,6 +408,7 @@ impl Stream {
             self.last = None;
         }
         job.over = true;
+        let (whole, fault) = (job.whole, job.fault);
         let ended = Ended {
             commands: job.commands.take(),
             uses: job.uses,
@@ -400,10 +417,16 @@ impl Stream {
             ran,
             well: ran && job.fault.is_none(),
         };
-        if job.fault.is_none() {
+        if fault.is_none() || whole.is_some() {
             let _ = jobs.release(first);
         } else {
             self.failures = self.failures.saturating_add(1);
+        }
+        if let Some(whole) = whole.and_then(|whole| jobs.get_mut(whole)) {
+            whole.begun = true;
+            if let Some(fault) = fault {
+                whole.fail(fault);
+            }
         }
         Some(ended)
     }
@@ -556,8 +579,6 @@ pub(crate) fn fail(
     recovery: Recovery,
 ) -> Option<JobFault> {
     let job = jobs.get_mut(key)?;
-    if job.fault.is_none_or(|kept| kept.recovery < recovery) {
-        job.fault = Some(fault_of(job.fence, cause, recovery));
-    }
+    job.fail(fault_of(job.fence, cause, recovery));
     job.fault
 }

@@ -23,9 +23,9 @@ pub(crate) const OWN: usize = 5;
 pub(crate) const SAME: usize = WRAPPER_WORDS - OWN;
 /// Words before and after the semaphore signals.
 const HEAD: usize = OWN + 1;
-const TAIL: usize = 5;
+pub(super) const TAIL: usize = 5;
 /// Words for a semaphore: its address, two halves of a value, and what is done with it.
-const POINT_WORDS: usize = 4;
+pub(super) const POINT_WORDS: usize = 4;
 /// Words of a wrapper at most: the signals have a wait before them.
 pub(crate) const MOST_WORDS: usize =
     (HEAD + TAIL + 1 + 2 * MOST_POINTS * POINT_WORDS).next_multiple_of(WRAPPER_WORDS);
@@ -42,10 +42,10 @@ pub(crate) struct StreamShape {
     flush_cores: Checked,
     flush_read_only: Checked,
     flushed: Checked,
-    call: Checked,
+    pub(super) call: Checked,
     /// One, to be added.
     one: Checked,
-    wait_all: Checked,
+    pub(super) wait_all: Checked,
     signal: Checked,
     barrier: Checked,
     wait_point: Checked,
@@ -144,7 +144,22 @@ impl StreamShape {
 
     /// The words that do something with a semaphore.
     const fn point(&self, point: SyncPoint, value: u64, then: Checked) -> [u64; POINT_WORDS] {
-        let address = self.set_address.with_address(point.address.0);
+        self.sync(point.address, value, then)
+    }
+
+    /// The words that wait until a sync object has a value, which is not 0: greater than one less, as "greater or equal" is not
+    /// known to every firmware.
+    pub(super) const fn wait_for(&self, object: GpuAddress, value: u64) -> [u64; POINT_WORDS] {
+        self.sync(object, value.wrapping_sub(1), self.wait_point)
+    }
+
+    /// The words that give a semaphore its value.
+    pub(super) const fn signal_point(&self, point: SyncPoint) -> [u64; POINT_WORDS] {
+        self.sync(point.address, point.value, self.signal_point)
+    }
+
+    const fn sync(&self, object: GpuAddress, value: u64, then: Checked) -> [u64; POINT_WORDS] {
+        let address = self.set_address.with_address(object.0);
         [
             address.word(),
             self.set_value.with(value as u32).word(),
@@ -221,7 +236,7 @@ fn put<const N: usize>(words: &mut Vec<u64, MOST_WORDS>, all: [u64; N]) {
     }
 }
 
-const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
+pub(super) const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
     let sync = shape.set_address.with_address(sync.0);
     [
         sync.word(),

@@ -74,7 +74,10 @@ pub(super) fn colour(block: u64, punch_through: bool, at: [u32; 2]) -> [u8; 4] {
     let differential = punch_through || field(block, 33, 33) == 1;
     let sums = [[63, 58], [55, 50], [47, 42]].map(|[base, delta]| {
         let base = field(block, base, base - 4);
-        (base, base + signed(field(block, delta, delta - 2) as u32, 3))
+        (
+            base,
+            base + signed(field(block, delta, delta - 2) as u32, 3),
+        )
     });
     let outside = sums.map(|(_, sum)| !(0..=31).contains(&sum));
     if differential && !outside[0] && !outside[1] && outside[2] {
@@ -166,11 +169,7 @@ fn paint_h(block: u64, index: u64) -> [i32; 3] {
 fn planar(block: u64, [x, y]: [u32; 2]) -> [u8; 4] {
     let green = joined(field(block, 56, 56), field(block, 54, 49), 6);
     let blue = field(block, 48, 48) << 5 | field(block, 44, 43) << 3 | field(block, 41, 39);
-    let origin = [
-        of_six(field(block, 62, 57)),
-        of_seven(green),
-        of_six(blue),
-    ];
+    let origin = [of_six(field(block, 62, 57)), of_seven(green), of_six(blue)];
     let red = joined(field(block, 38, 34), field(block, 32, 32), 1);
     let across = [
         of_six(red),

@@ -9,11 +9,15 @@ use std::vec::Vec;
 use std::{format, vec};
 
 fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
 }
 
 fn number(value: &Value) -> i64 {
-    value.as_i64().unwrap_or_else(|| panic!("{value} is no number"))
+    value
+        .as_i64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// The format of a case's name. ASTC is wide if the texels are half floats, and of high range as the note says.
@@ -89,7 +93,11 @@ fn wanted(case: &Value) -> Vec<u64> {
         }
         "rational" => {
             let signed = text(&case["format"]).ends_with("SNORM");
-            let (up, down) = if signed { (32767.0, 127.0) } else { (65535.0, 255.0) };
+            let (up, down) = if signed {
+                (32767.0, 127.0)
+            } else {
+                (65535.0, 255.0)
+            };
             let texel = |texel: &Value| {
                 let value = number(&texel[0]) as f64 / number(&texel[1]) as f64;
                 (value * up / down).round() as i64 as u16 as u64
@@ -133,7 +141,12 @@ fn every_vector_decodes_to_its_texels() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -141,7 +154,9 @@ fn any_bits_decode_to_something() {
     // A generator of numbers without a pattern: every format takes every one.
     let mut state = 0x9e37_79b9_7f4a_7c15_u128;
     let mut next = move || {
-        state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
+        state = state
+            .wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645)
+            .wrapping_add(1);
         state ^ state >> 64
     };
     let astc = [[4, 4, 1], [12, 12, 1], [5, 4, 1], [3, 3, 3], [6, 6, 6]].map(|footprint| {

@@ -428,7 +428,7 @@ mod tests {
         };
         let mapped = transcfg::MODE.set(0, TranslationMode::Aarch64K4);
         let mapped = transcfg::INPUT_SIZE.set(mapped, 7);
-        let mut set_up = |mmu: &mut Mmu, transcfg: u64| {
+        let set_up = |mmu: &mut Mmu, transcfg: u64| {
             mmu.space_mut(1).programmed.transcfg = transcfg;
             mmu.space_mut(1).update();
         };
@@ -439,10 +439,7 @@ mod tests {
         assert_eq!(irq.raw(), 1 << 1);
         // The host clears the bit and unmaps the space: this access and others fail, and the bit stays clear.
         irq.clear(1 << 1);
-        set_up(
-            &mut mmu,
-            transcfg::MODE.set(0, TranslationMode::Unmapped),
-        );
+        set_up(&mut mmu, transcfg::MODE.set(0, TranslationMode::Unmapped));
         for address in [0x2000, 0x5000] {
             let fails = translate(&mut mmu, &mut irq, address);
             assert!(matches!(fails, Err(Refusal::Fault(_))), "{fails:?}");

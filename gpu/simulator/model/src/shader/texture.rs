@@ -20,8 +20,8 @@ use eitri_descriptors::plane::{
     AfbcPlane, Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, ClumpOrdering,
     GenericPlane, PlaneType,
 };
-use eitri_isa::Arch;
 use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};
+use eitri_isa::Arch;
 
 /// Bytes of a plane descriptor in the array.
 const PLANE_BYTES: u64 = 32;
@@ -265,13 +265,7 @@ impl Surface {
     }
 
     /// Where a texel that is inside of the texture lies.
-    fn find(
-        &self,
-        elements: Elements,
-        is_3d: bool,
-        format: &PixelFormat,
-        texel: Texel,
-    ) -> Found {
+    fn find(&self, elements: Elements, is_3d: bool, format: &PixelFormat, texel: Texel) -> Found {
         // Coordinates that are inside are neither negative nor above 16 bits.
         let mut at = texel.at.map(|coordinate| coordinate as u32);
         if !is_3d {

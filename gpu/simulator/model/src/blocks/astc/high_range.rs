@@ -46,9 +46,15 @@ fn luminance(first: i32, second: i32) -> [i32; 2] {
 
 fn luminance_and_offset(first: i32, second: i32) -> [i32; 2] {
     let (low, offset) = if first & 0x80 != 0 {
-        ((second & 0xe0) << 4 | (first & 0x7f) << 2, (second & 0x1f) << 2)
+        (
+            (second & 0xe0) << 4 | (first & 0x7f) << 2,
+            (second & 0x1f) << 2,
+        )
     } else {
-        ((second & 0xf0) << 4 | (first & 0x7f) << 1, (second & 0x0f) << 1)
+        (
+            (second & 0xf0) << 4 | (first & 0x7f) << 1,
+            (second & 0x0f) << 1,
+        )
     };
     [low, (low + offset).min(0xfff)]
 }
@@ -57,7 +63,11 @@ fn luminance_and_offset(first: i32, second: i32) -> [i32; 2] {
 type Placed = &'static [(usize, u32, usize)];
 
 /// The fields with the spare bits of a mode in them.
-fn placed<const COUNT: usize>(mut fields: [i32; COUNT], spare: &[i32], rows: Placed) -> [i32; COUNT] {
+fn placed<const COUNT: usize>(
+    mut fields: [i32; COUNT],
+    spare: &[i32],
+    rows: Placed,
+) -> [i32; COUNT] {
     for (field, bit, from) in rows {
         fields[*field] |= spare[*from] << bit;
     }
@@ -94,13 +104,17 @@ fn base_and_scale(v: [i32; 8]) -> [[i32; 3]; 2] {
     ];
     let fields = [v[0] & 0x3f, v[1] & 0x1f, v[2] & 0x1f, v[3] & 0x1f];
     let (rows, shift) = ROWS[mode as usize];
-    let [red, mut green, mut blue, scale] = placed(fields, &spare, rows).map(|field| field << shift);
+    let [red, mut green, mut blue, scale] =
+        placed(fields, &spare, rows).map(|field| field << shift);
     if mode != 5 {
         (green, blue) = (red - green, red - blue);
     }
     let mut colour = [red, green, blue];
     colour.swap(0, major as usize);
-    [colour.map(|component| twelve(component - scale)), colour.map(twelve)]
+    [
+        colour.map(|component| twelve(component - scale)),
+        colour.map(twelve),
+    ]
 }
 
 /// Modes 11, 14 and 15: both colours, as differences to the greatest component.

@@ -69,10 +69,7 @@ impl Astc {
         let weight_count = mode.weights();
         let weight_bits = sequence_bits(mode.levels, weight_count);
         let partitions = field(block, 11, 13) + 1;
-        if weight_count > 64
-            || !(24..=96).contains(&weight_bits)
-            || partitions == 4 && mode.dual
-        {
+        if weight_count > 64 || !(24..=96).contains(&weight_bits) || partitions == 4 && mode.dual {
             return Err(Illegal);
         }
         // Above the colours and below the weights: what does not fit into the header.

@@ -11,7 +11,11 @@ pub(super) fn partition(seed: u32, partitions: u32, small: bool, at: [u32; 3]) -
     let odd = seed & 1 != 0;
     let wide = if seed & 2 != 0 { 4 } else { 5 };
     let by_count = if partitions == 3 { 6 } else { 5 };
-    let (first, second) = if odd { (wide, by_count) } else { (by_count, wide) };
+    let (first, second) = if odd {
+        (wide, by_count)
+    } else {
+        (by_count, wide)
+    };
     let third = if seed & 16 != 0 { first } else { second };
     for (index, factor) in factors.iter_mut().enumerate() {
         let shift = match index {

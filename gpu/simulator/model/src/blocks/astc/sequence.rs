@@ -58,7 +58,10 @@ impl Sequence {
         };
         let size = follow.len() as u32;
         let group_bits = size * bits + follow.iter().sum::<u32>();
-        let mut rest = self.stored.checked_shr(group_bits * (index / size)).unwrap_or(0);
+        let mut rest = self
+            .stored
+            .checked_shr(group_bits * (index / size))
+            .unwrap_or(0);
         let (mut shared, mut place, mut own) = (0, 0, 0);
         for (at, count) in (0..).zip(follow) {
             if at == index % size {

@@ -13,9 +13,9 @@ use crate::mmu::Refused;
 use crate::raster::PixelBox;
 use crate::shader::JobFault;
 use crate::stream::{Identity, IssuedFullscreen};
+use crate::tiler::{ListedPrimitive, PolygonList, PrimitiveKind, TilingStop, VertexReference};
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::raster::DcdFlags0;
-use crate::tiler::{ListedPrimitive, PolygonList, PrimitiveKind, TilingStop, VertexReference};
 
 /// Enters a fullscreen draw in the lists of every layer of its view mask. `None`: it draws nothing.
 pub(in crate::work) fn fullscreen(

@@ -1,0 +1,250 @@
+//! Faults and losses at each step of a pass: a submission is lost as a whole, and what comes after it draws as if nothing had been.
+
+use super::bench::{BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle};
+use crate::bench::{OrFail, diagnoses, inject, long, some, withdraw};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use eitri_model::Injection;
+use eitri_runtime::{
+    Accesses, CommandBuffer, Draw, Error, Fence, GraphicsPipelineInfo, Image, ImagePart, Instant,
+    QueueConfig, RenderingInfo, Status, Tiling, Topology,
+};
+
+/// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy.
+struct Frame {
+    commands: CommandBuffer,
+    images: [Image; 2],
+}
+
+/// A device with frames.
+struct Frames {
+    bench: Bench,
+    frames: Vec<Frame>,
+}
+
+impl Frames {
+    fn new() -> Frames {
+        let mut bench = Bench::new();
+        let info = GraphicsPipelineInfo {
+            topology: Topology::TriangleStrip,
+            ..bench.info()
+        };
+        let pipeline = bench.pipeline(&info);
+        let left = bench.buffer(&rectangle([-1.0, -1.0], [0.0, 1.0], 0.5, RED));
+        let wrong = rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, GREEN);
+        let frames = (0..3).map(|_| {
+            let images = [0; 2].map(|_| bench.image("R8G8B8A8_UNORM", Tiling::UInterleaved));
+            let copied = bench.buffer(&wrong);
+            let made = bench.device.create_command_buffer(bench.space);
+            let commands = made.or_fail("there is memory");
+            let recorded = bench.device.record(commands, |recorder| {
+                recorder.barrier(Accesses::VERTEX_READ, Accesses::TRANSFER_WRITE)?;
+                recorder.copy_buffer((left, 0), (copied, 0), 128)?;
+                for (image, vertices) in images.into_iter().zip([left, copied]) {
+                    let mut pass = recorder.begin_rendering(&RenderingInfo {
+                        colors: &[Some(Bench::blue(image))],
+                        ..RenderingInfo::default()
+                    })?;
+                    pass.bind_pipeline(pipeline)?
+                        .bind_vertex_buffer(0, vertices, 0)?
+                        .draw(Draw::of(4))?;
+                    pass.end_rendering()?;
+                    recorder.barrier(Accesses::TRANSFER_WRITE, Accesses::VERTEX_READ)?;
+                }
+                Ok(())
+            });
+            recorded.or_fail("it can be recorded");
+            Frame { commands, images }
+        });
+        let frames = frames.collect();
+        Frames { bench, frames }
+    }
+
+    fn submit(&mut self, number: usize) -> Result<Fence, Error> {
+        let Bench { device, queue, .. } = &mut self.bench;
+        device.submit(*queue, self.frames[number].commands)
+    }
+
+    /// Nothing of the pictures is left.
+    fn clear(&mut self) {
+        let all = Vec::from([0x55; (SIDE * SIDE * 4) as usize]);
+        for image in self.frames.iter().flat_map(|frame| frame.images) {
+            let cleared = self
+                .bench
+                .device
+                .write_image(image, ImagePart::default(), &all);
+            cleared.or_fail("no job is in flight");
+        }
+    }
+
+    /// The pictures of a frame are right.
+    #[track_caller]
+    fn check(&mut self, number: usize) {
+        for image in self.frames[number].images {
+            let texels = self.bench.texels(image);
+            check(
+                &texels,
+                0,
+                |x, _| if x < SIDE / 2 { RED_WORD } else { BLUE_WORD },
+            );
+        }
+    }
+
+    /// Polls until none of them is pending.
+    fn settle(&mut self, fences: &[Fence], injection: Option<Injection>, case: &str) {
+        let Bench {
+            device, machine, ..
+        } = &mut self.bench;
+        for _ in 0..40_000 {
+            let pending = |fence: &&Fence| device.status(**fence) == Status::Pending;
+            if !fences.iter().any(|fence| pending(&fence)) {
+                return;
+            }
+            let next = device.poll(Instant(machine.time()));
+            // What stays in force until it is taken back strikes once.
+            if device.recoveries() > 0
+                && let Some(injection) = injection
+            {
+                withdraw(machine, injection);
+            }
+            let now = machine.time();
+            let step = next.at.unwrap_or(Instant(now)).0.saturating_sub(now);
+            machine.pass(step.clamp(Duration::from_micros(1), Duration::from_millis(1)));
+        }
+        panic!(
+            "{case}: it never ends: {:?}",
+            diagnoses(&self.bench.machine)
+        );
+    }
+
+    /// All frames again, on the queue that there is or on a new one: all are right.
+    fn again(&mut self, case: &str) {
+        // What was latched comes out now.
+        if let Ok(fence) = self.submit(0) {
+            self.settle(&[fence], None, case);
+            self.bench.device.discard(fence);
+        }
+        self.clear();
+        let first = match self.submit(0) {
+            Ok(fence) => fence,
+            Err(Error::QueueFailed { .. }) => {
+                let Bench {
+                    device,
+                    queue,
+                    space,
+                    heap,
+                    ..
+                } = &mut self.bench;
+                device.destroy_queue(*queue).or_fail("it is dead");
+                let config = QueueConfig {
+                    space: Some(*space),
+                    ..QueueConfig::default()
+                };
+                *queue = device.create_queue(config).or_fail("there is a place");
+                device
+                    .bind_tiler_heap(*queue, *heap)
+                    .or_fail("its queue is gone");
+                self.submit(0).or_fail("it is new")
+            }
+            Err(error) => panic!("{case}: {error}"),
+        };
+        let others = [1, 2].map(|number| self.submit(number).or_fail("there is room"));
+        let fences = [first, others[0], others[1]];
+        self.settle(&fences, None, case);
+        for (fence, number) in fences.into_iter().zip(0..) {
+            let status = self.bench.device.status(fence);
+            assert_eq!(
+                status,
+                Status::Done,
+                "{case}: frame {number} of the second run"
+            );
+            self.check(number);
+        }
+    }
+}
+
+/// How long frames take that nothing strikes.
+fn unharmed() -> Duration {
+    let mut it = Frames::new();
+    it.clear();
+    let before = it.bench.machine.time();
+    let fences = [0, 1, 2].map(|number| it.submit(number).or_fail("there is room"));
+    it.settle(&fences, None, "unharmed");
+    let took = it.bench.machine.time() - before;
+    for (fence, number) in fences.into_iter().zip(0..) {
+        assert_eq!(it.bench.device.status(fence), Status::Done);
+        it.check(number);
+    }
+    assert_eq!(diagnoses(&it.bench.machine), [""; 0]);
+    took
+}
+
+/// What became of three frames that a fault struck.
+fn strike(injection: Injection, after: Duration) -> [u32; 2] {
+    let case = format!("{injection:?} after {after:?}");
+    let mut it = Frames::new();
+    it.clear();
+    let mut fences = Vec::from([0, 1].map(|number| it.submit(number).or_fail("there is room")));
+    let mut left = after;
+    while !left.is_zero() {
+        // The driver looks meanwhile, so that groups come to their slots.
+        it.bench.device.poll(Instant(it.bench.machine.time()));
+        let step = left.min(Duration::from_micros(10));
+        it.bench.machine.pass(step);
+        left -= step;
+    }
+    inject(&it.bench.machine, injection);
+    // Some strike at a doorbell.
+    fences.extend(it.submit(2));
+    it.settle(&fences, Some(injection), &case);
+    withdraw(&it.bench.machine, injection);
+    let mut ended = [0; 2];
+    for (fence, number) in fences.iter().zip(0..) {
+        match it.bench.device.status(*fence) {
+            Status::Done => {
+                ended[0] += 1;
+                // Where caches can't be cleaned pictures are lost in them: a read says so.
+                if injection != Injection::FlushNeverCompletes {
+                    it.check(number);
+                }
+            }
+            Status::Failed(fault) => {
+                let text: String = format!("{fault}");
+                assert!(!text.is_empty());
+                ended[1] += 1;
+                it.bench.device.discard(*fence);
+            }
+            status => panic!("{case}: {fence}: {status:?}"),
+        }
+    }
+    it.again(&case);
+    ended
+}
+
+pub(crate) fn a_submission_is_lost_as_a_whole_and_the_next_draws() {
+    let took = unharmed();
+    let table = [
+        Injection::McuCrash,
+        Injection::GpuFault { exception: 0x80 },
+        Injection::PingIgnored,
+        Injection::StreamFatal { exception: 0x41 },
+        Injection::TerminateIgnored,
+        Injection::SuspendIgnored,
+        Injection::PageFault { space: 1 },
+        Injection::StreamFault { exception: 0x40 },
+        Injection::JobFault { exception: 0x48 },
+        Injection::FlushNeverCompletes,
+        Injection::TilerOutOfMemory,
+    ];
+    let steps = if long() { 24 } else { 6 };
+    for injection in some(&table, 3).iter().copied() {
+        let mut all = [0; 2];
+        for step in 0..steps {
+            let ended = strike(injection, took * step / steps);
+            all = [all[0] + ended[0], all[1] + ended[1]];
+        }
+        assert!(all[0] > 0, "{injection:?}: nothing ever ends well: {all:?}");
+    }
+}

@@ -1,0 +1,15 @@
+//! Draws: render passes through the driver's calls, with pictures that are worked out here.
+
+mod bench;
+mod loss;
+mod observed;
+mod passes;
+mod shaders;
+mod state;
+mod triangle;
+
+pub(crate) use loss::*;
+pub(crate) use observed::*;
+pub(crate) use passes::*;
+pub(crate) use state::*;
+pub(crate) use triangle::*;

@@ -1,0 +1,207 @@
+//! Several passes, and passes beside what the stream copies: who waits for whom.
+
+use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle};
+use super::shaders;
+use crate::bench::{LIMIT, OrFail, diagnoses};
+use alloc::vec::Vec;
+use eitri_runtime::{
+    Access, Accesses, CommandError, Draw, Error, GraphicsError, GraphicsPipelineInfo, ImageView,
+    LoadOp, RenderingInfo, SemaphorePoint, ShaderStage, Status, SubmitInfo, Tiling, Topology,
+    Unsupported,
+};
+
+const ALL: [f32; 2] = [-1.0, -1.0];
+const END: [f32; 2] = [1.0, 1.0];
+
+fn strip(info: GraphicsPipelineInfo<'static>) -> GraphicsPipelineInfo<'static> {
+    GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..info
+    }
+}
+
+/// A pass reads, texel by texel, what the pass before has drawn; over and over, so that texels that were fetched before are old.
+pub(crate) fn a_pass_sees_what_another_has_drawn() {
+    for tiling in [Tiling::Linear, Tiling::UInterleaved] {
+        let mut it = Bench::new();
+        let (first, second) = (
+            it.image("R8G8B8A8_UNORM", tiling),
+            it.image("R8G8B8A8_UNORM", tiling),
+        );
+        let info = strip(it.info());
+        let draw = it.pipeline(&info);
+        let programs = (shaders::vertices(), shaders::fetched());
+        let read = it.pipeline_of(&programs, &info);
+        let set = it.device.create_graphics_set(read, 0).or_fail("it has one");
+        let bound = it
+            .device
+            .bind_in_stages(set, |device, set| device.bind_image(set, (0, 0), first));
+        bound.or_fail("it is an image");
+        let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.5, RED));
+        let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));
+        let all = it.buffer(&rectangle(ALL, END, 0.5, RED));
+        it.record(|recorder| {
+            for buffer in [left, upper] {
+                let mut pass = recorder.begin_rendering(&RenderingInfo {
+                    colors: &[Some(Bench::blue(first))],
+                    ..RenderingInfo::default()
+                })?;
+                pass.bind_pipeline(draw)?
+                    .bind_vertex_buffer(0, buffer, 0)?
+                    .draw(Draw::of(4))?;
+                pass.end_rendering()?;
+                let sampled = Accesses::SAMPLED_READ.in_stage(ShaderStage::Fragment);
+                recorder.barrier(Accesses::COLOR_WRITE, sampled)?;
+                let mut pass = recorder.begin_rendering(&RenderingInfo {
+                    colors: &[Some(Bench::blue(second))],
+                    ..RenderingInfo::default()
+                })?;
+                pass.bind_pipeline(read)?
+                    .bind_descriptor_set(set)?
+                    .bind_vertex_buffer(0, all, 0)?
+                    .draw(Draw::of(4))?;
+                pass.end_rendering()?;
+                recorder.barrier(sampled, Accesses::COLOR_WRITE)?;
+            }
+            Ok(())
+        });
+        for _ in 0..3 {
+            it.run();
+            let texels = it.texels(second);
+            check(&texels, 0, |_, y| {
+                if y < SIDE / 2 { GREEN_WORD } else { BLUE_WORD }
+            });
+        }
+    }
+}
+
+/// Vertices that the stream has copied, before the pass and between two, and before the next submission.
+pub(crate) fn a_draw_sees_what_was_copied_before() {
+    let mut it = Bench::new();
+    let (first, second) = (
+        it.image("R8G8B8A8_UNORM", Tiling::Linear),
+        it.image("R8G8B8A8_UNORM", Tiling::Linear),
+    );
+    let info = strip(it.info());
+    let pipeline = it.pipeline(&info);
+    let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.5, RED));
+    let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));
+    let vertices = it.buffer(&[0; 32]);
+    it.record(|recorder| {
+        for (from, image) in [(left, first), (upper, second)] {
+            recorder.barrier(Accesses::VERTEX_READ, Accesses::TRANSFER_WRITE)?;
+            recorder.copy_buffer((from, 0), (vertices, 0), 128)?;
+            recorder.barrier(Accesses::TRANSFER_WRITE, Accesses::VERTEX_READ)?;
+            let mut pass = recorder.begin_rendering(&RenderingInfo {
+                colors: &[Some(Bench::blue(image))],
+                ..RenderingInfo::default()
+            })?;
+            pass.bind_pipeline(pipeline)?
+                .bind_vertex_buffer(0, vertices, 0)?
+                .draw(Draw::of(4))?;
+            pass.end_rendering()?;
+        }
+        Ok(())
+    });
+    let fences: Vec<_> = (0..4).map(|_| it.submit()).collect();
+    for fence in fences {
+        let status = it.device.wait(fence, LIMIT);
+        assert_eq!(status, Status::Done, "{:?}", diagnoses(&it.machine));
+    }
+    assert_eq!(diagnoses(&it.machine), [""; 0]);
+    let texels = it.texels(first);
+    check(
+        &texels,
+        0,
+        |x, _| if x < SIDE / 2 { RED_WORD } else { BLUE_WORD },
+    );
+    let texels = it.texels(second);
+    check(&texels, 0, |_, y| {
+        if y < SIDE / 2 { GREEN_WORD } else { BLUE_WORD }
+    });
+}
+
+/// A submission with passes has one fence, waits as a whole, and signals when all of it is done.
+pub(crate) fn a_pass_waits_and_signals_as_a_whole() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = strip(it.info());
+    let pipeline = it.pipeline(&info);
+    let buffer = it.buffer(&rectangle(ALL, END, 0.5, RED));
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, buffer, 0)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    let semaphore = it.device.create_semaphore(0).or_fail("there is memory");
+    let mapped = it
+        .device
+        .map_semaphore(semaphore, it.space, Access::ReadWrite);
+    mapped.or_fail("there is memory");
+    let at = |value| [SemaphorePoint { semaphore, value }];
+    let info = SubmitInfo {
+        waits: &at(1),
+        signals: &at(2),
+        ..SubmitInfo::default()
+    };
+    let submitted = it.device.submit_with(it.queue, it.commands, info);
+    let fence = submitted.or_fail("there is room");
+    let soon = core::time::Duration::from_millis(5);
+    assert_eq!(it.device.wait(fence, soon), Status::Pending);
+    assert_eq!(it.device.semaphore_value(semaphore), Ok(1 - 1));
+    it.device
+        .signal_semaphore(semaphore, 1)
+        .or_fail("it is there");
+    assert_eq!(it.device.wait(fence, LIMIT), Status::Done);
+    assert_eq!(it.device.semaphore_value(semaphore), Ok(2));
+    let texels = it.texels(image);
+    check(&texels, 0, |_, _| RED_WORD);
+}
+
+/// What neither the hardware's fixed functions nor the driver do is told by its name.
+pub(crate) fn what_can_not_be_rendered_is_refused() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let mut refused = |info: &RenderingInfo<'_>| {
+        let commands = it.commands;
+        let recorded = it.device.record(commands, |recorder| {
+            recorder.begin_rendering(info).map(drop)
+        });
+        match recorded {
+            Err(Error::Command(CommandError::Graphics(error))) => error,
+            other => panic!("{other:?}"),
+        }
+    };
+    let nothing = refused(&RenderingInfo::default());
+    assert_eq!(nothing, GraphicsError::Attachments { found: 0, most: 8 });
+    let mut color = Bench::blue(image);
+    color.view = ImageView {
+        level: 1,
+        ..ImageView::of(image)
+    };
+    let error = refused(&RenderingInfo {
+        colors: &[Some(color)],
+        ..RenderingInfo::default()
+    });
+    assert!(
+        matches!(error, GraphicsError::NoPart { level: 1, .. }),
+        "{error}"
+    );
+    let mut color = Bench::blue(image);
+    color.resolve = Some(color.view);
+    let error = refused(&RenderingInfo {
+        colors: &[Some(color)],
+        ..RenderingInfo::default()
+    });
+    let what = Unsupported::StoreAndResolve;
+    assert!(
+        matches!(error, GraphicsError::Unsupported { what: it, .. } if it == what),
+        "{error}"
+    );
+    let _ = LoadOp::<f32>::Load;
+}

@@ -1,0 +1,47 @@
+//! Graphics: render passes and draws, by Vulkan's names.
+//!
+//! A pass is recorded for two streams: what vertices do, up to lists of primitives in the tiler's heap, and what fragments do, from
+//! there into the attachments. Nothing here is in an image that only computes: other folders reach it through pointers that
+//! [`Recorder::begin_rendering`](crate::Recorder::begin_rendering) and
+//! [`Device::bind_tiler_heap`](crate::Device::bind_tiler_heap) set.
+//! Facts: hardware/graphics.md, graphics-draw.md, graphics-framebuffer.md, graphics-raster.md.
+
+// What a pass renders to.
+mod clear;
+mod framebuffer;
+mod rendering;
+mod samples;
+mod tile;
+
+// What a pipeline is.
+mod blend;
+mod pipeline;
+mod state;
+mod vertex_input;
+
+// What is recorded.
+mod draw;
+mod lane;
+mod pass;
+mod registers;
+mod scratch;
+mod tiling;
+mod uniforms;
+
+mod error;
+
+pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
+pub use draw::{Draw, IndexType};
+pub use error::{Attachment, GraphicsError, Unsupported};
+pub(crate) use lane::{Passes, streams_of};
+pub use pass::RenderPass;
+pub(crate) use pipeline::GraphicsPipelined;
+pub use pipeline::GraphicsSet;
+pub use rendering::{
+    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
+    StencilAttachment, StoreOp, Viewport,
+};
+pub use state::{
+    DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
+    Topology, VertexAttribute, VertexBinding,
+};

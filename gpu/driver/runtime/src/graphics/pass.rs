@@ -1,0 +1,148 @@
+//! Render passes: from the attachments that are named to the fragment job that renders them.
+//!
+//! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
+
+use super::draw::DrawState;
+use super::framebuffer::{Around, Framebuffer, MOST_WORDS};
+use super::rendering::RenderingInfo;
+use super::samples;
+use crate::command::Recorder;
+use crate::error::{Error, Thing};
+use crate::platform::Platform;
+use crate::queue::SubQueue;
+use crate::vm::GpuAddress;
+use eitri_cs::instr::RunFragment;
+use eitri_cs::{Pair, Reg, d, r};
+use eitri_descriptors::framebuffer::SamplePattern;
+
+/// Registers of a fragment job: the framebuffer pointer, and the first and the last pixel.
+const FRAMEBUFFER: Pair = d!(40);
+const FIRST_PIXEL: Reg = r!(42);
+const LAST_PIXEL: Reg = r!(43);
+
+/// A render pass that is being recorded: begun by [`Recorder::begin_rendering`], and over with [`RenderPass::end_rendering`]. It
+/// begins with nothing bound, all of the attachments as viewport and scissor.
+///
+/// One that is dropped before renders nothing.
+#[derive(Debug)]
+#[must_use = "a pass renders when it is ended"]
+pub struct RenderPass<'p, 'r, 's, 'd, P> {
+    pub(super) recorder: &'p mut Recorder<'r, 's, 'd, P>,
+    pub(super) framebuffer: Framebuffer,
+    /// The tiler's context, once something is drawn; and whether the last vertex of a primitive provokes.
+    pub(super) tiler: Option<(GpuAddress, bool)>,
+    pub(super) state: DrawState,
+}
+
+impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
+    /// Begins a render pass. What is recorded for it runs on streams of its own, beside dispatches and copies: barriers order
+    /// them.
+    ///
+    /// # Errors
+    /// If an attachment was destroyed, is in another space, or can't be rendered to as `info` says; if these are other commands'
+    /// to run; or if there is no memory or no place in the storage for more commands.
+    pub fn begin_rendering<'p>(
+        &'p mut self,
+        info: &RenderingInfo<'_>,
+    ) -> Result<RenderPass<'p, 'r, 's, 'd, P>, Error> {
+        let framebuffer = Framebuffer::of(self.device, info)?;
+        self.begin_passes()?;
+        self.open_lane(SubQueue::Fragment)?;
+        for image in framebuffer.images() {
+            self.refer(image, Thing::Image)?;
+        }
+        let state = DrawState::new(&framebuffer);
+        Ok(RenderPass {
+            recorder: self,
+            framebuffer,
+            tiler: None,
+            state,
+        })
+    }
+
+    /// The table of sample positions of a pass.
+    fn sample_locations(&mut self, count: u32) -> Result<GpuAddress, Error> {
+        let known = self.passes.as_ref().and_then(|passes| passes.locations);
+        if let Some((_, at)) = known.filter(|(of, _)| *of == count) {
+            return Ok(at);
+        }
+        let pattern = samples::pattern(self.arch(), count);
+        let words = samples::table(pattern.unwrap_or(SamplePattern::SingleSampled));
+        let at = self.in_lane(SubQueue::Fragment, |it| it.place(&words))?;
+        if let Some(passes) = &mut self.passes {
+            passes.locations = Some((count, at));
+        }
+        Ok(at)
+    }
+}
+
+impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Ends the pass.
+    ///
+    /// # Errors
+    /// If there is no memory or no place in the storage for more commands.
+    pub fn end_rendering(self) -> Result<(), Error> {
+        const STREAM: SubQueue = SubQueue::Fragment;
+        let RenderPass {
+            recorder: it,
+            framebuffer,
+            tiler,
+            ..
+        } = self;
+        if tiler.is_some() {
+            it.finish_tiling()?;
+            it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
+        } else if !framebuffer.clears() {
+            return Ok(());
+        }
+        let locations = it.sample_locations(framebuffer.samples)?;
+        let around = Around {
+            locations,
+            tiler: tiler.map(|(at, _)| at),
+            last_provokes: tiler.is_some_and(|(_, last)| last),
+        };
+        it.in_lane(STREAM, |it| {
+            let [min_x, min_y, max_x, max_y] = framebuffer.area;
+            it.next_iterator(STREAM)?;
+            it.move_to(FIRST_PIXEL, min_y << 16 | min_x)?;
+            it.move_to(LAST_PIXEL, max_y << 16 | max_x)
+        })?;
+        for layer in 0..framebuffer.layers {
+            let at = it.place_framebuffer(&framebuffer, layer, &around)?;
+            it.in_lane(STREAM, |it| {
+                it.load_pair(FRAMEBUFFER, at.0 | framebuffer.tag())?;
+                it.push(RunFragment::default())
+            })?;
+        }
+        let slot = it.iterator(STREAM);
+        if let Some((context, _)) = tiler {
+            it.in_lane(STREAM, |it| it.next_iterator(STREAM))?;
+            let next = it.iterator(STREAM);
+            it.in_lane(STREAM, |it| it.finish_fragments(context, (slot, next)))?;
+        }
+        it.in_lane(STREAM, |it| it.count_up(STREAM, slot))?;
+        it.unflushed = true;
+        it.writes_texels = true;
+        Ok(())
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes
+    /// it.
+    fn place_framebuffer(
+        &mut self,
+        framebuffer: &Framebuffer,
+        layer: u32,
+        around: &Around,
+    ) -> Result<GpuAddress, Error> {
+        let mut words = [0; MOST_WORDS];
+        framebuffer.write(self.arch(), layer, around, &mut words)?;
+        let used = framebuffer.words();
+        let bytes = (used as u32).saturating_mul(4);
+        let (memory, at) = self.written_room(bytes)?;
+        let words = words.get(..used).unwrap_or_default();
+        self.device.write_words(memory, words);
+        Ok(at)
+    }
+}

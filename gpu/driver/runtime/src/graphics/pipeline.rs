@@ -1,0 +1,561 @@
+//! Graphics pipelines: programs of vertices and fragments with their code where the GPU can run it, and what every draw of them
+//! needs alike.
+//!
+//! What does not change from draw to draw stands in memory of the pipeline's own: the descriptors of its inputs, of tests and of
+//! blending, of its programs. A draw names it.
+//! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
+
+use super::blend::{self, ColorBlend, OFF, TargetBlend};
+use super::error::{Attachment, GraphicsError, Unsupported};
+use super::framebuffer::MOST_COLORS;
+use super::state::{self, DrawWords, GraphicsPipelineInfo, Stages, Topology};
+use super::vertex_input;
+use crate::command::{CommandError, FETCHES, local_storage, pack};
+use crate::device::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::handle::{DescriptorSet, GraphicsPipeline, Space};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Protection};
+use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::shader::{
+    CoverageBitmaskType, Preload, ShaderProgram, ShaderRegisterAllocation, ShaderStage, WarpLimit,
+};
+use eitri_descriptors::{Address, Arch, DescriptorError};
+use eitri_program::{
+    DATA_ALIGNMENT, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
+};
+
+const WHAT: Thing = Thing::Pipeline;
+
+/// Bytes after the code that the instruction fetcher may read.
+const PREFETCH: u64 = 128;
+/// What descriptors are aligned to: a line, which is enough for each kind.
+const LINE: u64 = 64;
+/// Programs of a stage at most.
+const MOST_ENTRIES: u64 = 3;
+
+/// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
+/// blending, storage of no bytes, and the strides of what goes on with instances.
+const INPUTS: u64 = 0;
+const SAMPLER: u64 = 0x240;
+const TESTS: u64 = 0x280;
+const BLENDS: u64 = 0x2C0;
+const STORAGE: u64 = 0x340;
+const STRIDES: u64 = 0x380;
+const BYTES: u64 = 0x3C0;
+
+/// The tags of a pipeline's stages.
+const VERTEX: u32 = 0;
+const FRAGMENT: u32 = 1;
+
+/// What is known of a graphics pipeline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphicsPipelined {
+    /// Its stages.
+    pub(super) vertex: Key,
+    pub(super) fragment: Option<Key>,
+    /// Which of the vertex stage's programs makes positions.
+    pub(super) position: EntryKind,
+    pub(super) words: DrawWords,
+    /// Bytes of a vertex's varyings.
+    pub(super) varying_bytes: u32,
+    /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
+    pub(super) bindings: u16,
+    pub(super) buffer_table: u8,
+    /// Inputs go on with instances.
+    pub(super) instanced: bool,
+    /// Formats of colours.
+    pub(super) colors: [Option<&'static VkFormat>; MOST_COLORS],
+    pub(super) color_count: u8,
+    pub(super) samples: u8,
+    pub(super) has_depth: bool,
+    pub(super) has_stencil: bool,
+    pub(super) last_provokes: bool,
+    /// Width of lines, or size of points.
+    pub(super) size: f32,
+    /// Blend constants, of colour and of alpha, are used by fixed functions, which have so many bits of them.
+    pub(super) constants: [bool; 2],
+    pub(super) constant_bits: u8,
+    pub(super) blend_constants: [f32; 4],
+    /// Fragments are shaded.
+    pub(super) shades: bool,
+    /// Bytes of thread-local memory.
+    pub(super) scratch_bytes: u32,
+}
+
+/// What of a pipeline stands where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    pub(super) memory: PhysicalAddress,
+    pub(super) address: GpuAddress,
+}
+
+impl Places {
+    pub(super) const fn inputs(&self) -> (PhysicalAddress, GpuAddress) {
+        self.part(INPUTS)
+    }
+
+    pub(super) const fn sampler(&self) -> GpuAddress {
+        self.part(SAMPLER).1
+    }
+
+    pub(super) const fn tests(&self) -> (PhysicalAddress, GpuAddress) {
+        self.part(TESTS)
+    }
+
+    pub(super) const fn blends(&self) -> (PhysicalAddress, GpuAddress) {
+        self.part(BLENDS)
+    }
+
+    pub(super) const fn storage(&self) -> GpuAddress {
+        self.part(STORAGE).1
+    }
+
+    pub(super) const fn strides(&self) -> PhysicalAddress {
+        self.part(STRIDES).0
+    }
+
+    const fn part(&self, offset: u64) -> (PhysicalAddress, GpuAddress) {
+        (self.memory.offset(offset), self.address.offset(offset))
+    }
+}
+
+/// A stage of a pipeline, as a draw uses it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StagePlaces {
+    /// Where the descriptors of its programs begin.
+    programs: GpuAddress,
+    /// Where its data is.
+    pub(super) data: GpuAddress,
+}
+
+/// Where the parts of a stage stand behind its code.
+fn stage_places(program: &GraphicsProgram<'_>) -> (u64, u64) {
+    let common = program.common();
+    let data = (common.code_bytes().len() as u64)
+        .saturating_add(PREFETCH)
+        .next_multiple_of(DATA_ALIGNMENT);
+    let programs = data
+        .saturating_add(common.data_bytes().len() as u64)
+        .next_multiple_of(LINE);
+    (data, programs)
+}
+
+impl StagePlaces {
+    /// The descriptor of the program of a kind; 0 if there is none.
+    pub(super) fn program(&self, program: &GraphicsProgram<'_>, kind: EntryKind) -> u64 {
+        let number = program
+            .entry_points()
+            .position(|entry| entry.kind() == kind);
+        number.map_or(0, |number| self.programs.offset(number as u64 * LINE).0)
+    }
+}
+
+/// The descriptor of a program whose code is at an address.
+fn shader_program(
+    arch: Arch,
+    address: u64,
+    entry: &EntryPoint<'_>,
+    needs_helpers: bool,
+) -> Result<[u32; 8], DescriptorError> {
+    let fragment = entry.kind() == EntryKind::Fragment;
+    let mut program = ShaderProgram {
+        stage: if fragment {
+            ShaderStage::Fragment
+        } else {
+            ShaderStage::Vertex
+        },
+        register_allocation: match entry.registers() {
+            RegisterFile::Full => ShaderRegisterAllocation::SixtyFourPerThread,
+            RegisterFile::Half => ShaderRegisterAllocation::ThirtyTwoPerThread,
+        },
+        preload: Preload {
+            r48_r63: entry.preload().into(),
+            ..Preload::default()
+        },
+        requires_helper_threads: needs_helpers,
+        binary: Address(address),
+        ..ShaderProgram::default()
+    };
+    match entry.kind() {
+        EntryKind::Fragment => {
+            program.fragment_coverage_bitmask_type = CoverageBitmaskType::Gl;
+        }
+        EntryKind::Position | EntryKind::PositionWithPoints => {
+            program.vertex_warp_limit = WarpLimit::Half;
+        }
+        EntryKind::Varying | EntryKind::Vertex | EntryKind::VertexWithPoints => {}
+    }
+    pack(arch, program)
+}
+
+impl<'d, P: Platform> Device<'_, 'd, P> {
+    /// Makes a graphics pipeline: copies the programs' code and data into executable memory, which nothing can write afterwards.
+    /// Without a fragment program only depth and stencil are written. Viewport and scissor are a pass's.
+    ///
+    /// # Errors
+    /// If a program is for another architecture or stage, the programs do not fit each other or what `info` says, that is nothing
+    /// the hardware has, or there is no memory or no place in the storage.
+    #[inline(never)]
+    pub fn create_graphics_pipeline(
+        &mut self,
+        space: Space,
+        vertex: &GraphicsProgram<'d>,
+        fragment: Option<&GraphicsProgram<'d>>,
+        info: &GraphicsPipelineInfo<'_>,
+    ) -> Result<GraphicsPipeline, Error> {
+        let arch = self.hw.properties.arch;
+        check_stage(arch, vertex, Stage::Vertex)?;
+        if let Some(fragment) = fragment {
+            check_stage(arch, fragment, Stage::Fragment)?;
+            if let Some(input) = fragment.missing_input(vertex) {
+                let location = input.location;
+                return Err(GraphicsError::Input { location }.into());
+            }
+        }
+        if super::samples::pattern(arch, info.samples).is_none() {
+            let samples = info.samples;
+            return Err(GraphicsError::Samples { samples }.into());
+        }
+        let (mut made, blends) = pipelined(arch, vertex, fragment, info)?;
+        let buffer_table = made.buffer_table;
+        let inputs = vertex_input::descriptors(arch, vertex, info, buffer_table)?;
+        (made.bindings, made.instanced) = (inputs.bindings, inputs.instanced);
+        let facts = fragment.and_then(|fragment| fragment.fragment_facts());
+        let tests = state::depth_stencil(arch, info, facts)?;
+        let storage = local_storage(arch, None, None)?;
+
+        let kind = Kind::GraphicsPipeline(made);
+        let key = self.create_object(space, "a pipeline", BYTES, Protection::Given, kind)?;
+        let stages = self.add_stages(space, key, vertex, fragment);
+        let stages = match stages {
+            Ok(stages) => stages,
+            Err(error) => {
+                let _ = self.destroy_object(key, WHAT);
+                return Err(error);
+            }
+        };
+        let mapping = &self.object(key, WHAT)?.mapping;
+        let places = Places {
+            memory: mapping.memory(),
+            address: mapping.address(),
+        };
+        let (at, _) = places.inputs();
+        for (words, place) in inputs.descriptors.iter().zip((0..).step_by(32)) {
+            self.write_words(at.offset(place), words);
+        }
+        self.write_words(places.memory.offset(SAMPLER), &FETCHES);
+        self.write_words(places.tests().0, &tests);
+        for (target, place) in blends.iter().zip((0..).step_by(16)) {
+            let words = super::draw::with_constant(target.words, &made, made.blend_constants);
+            self.write_words(places.blends().0.offset(place), &words);
+        }
+        self.write_words(places.memory.offset(STORAGE), &storage);
+        self.write_words(places.strides(), &inputs.strides);
+        if let Some(object) = self.objects.get_mut(key)
+            && let Kind::GraphicsPipeline(it) = &mut object.kind
+        {
+            (it.vertex, it.fragment) = stages;
+        }
+        Ok(GraphicsPipeline(key))
+    }
+
+    /// Destroys a graphics pipeline.
+    ///
+    /// # Errors
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_graphics_pipeline(&mut self, pipeline: GraphicsPipeline) -> Result<(), Error> {
+        self.destroy_object(pipeline.0, WHAT)
+    }
+
+    /// Makes the set `set` of a graphics pipeline, with nothing bound: a set for each of its stages that has bindings there, as
+    /// each has its own order of descriptors.
+    ///
+    /// # Errors
+    /// If no stage has such a set, or there is no memory or no place in the storage.
+    pub fn create_graphics_set(
+        &mut self,
+        pipeline: GraphicsPipeline,
+        set: u32,
+    ) -> Result<GraphicsSet, Error> {
+        let space = Space(self.object(pipeline.0, WHAT)?.space);
+        let made = *self.graphics_pipeline(pipeline.0)?;
+        let mut sets = [None; 2];
+        for (place, stage) in sets.iter_mut().zip([Some(made.vertex), made.fragment]) {
+            let Some(stage) = stage else { continue };
+            let common = *self.stage_program(stage)?.common();
+            if common.bindings().any(|binding| binding.set == set) {
+                *place = Some(self.create_set(space, &common, set)?);
+            }
+        }
+        let [vertex, fragment] = sets;
+        if vertex.is_none() && fragment.is_none() {
+            return Err(CommandError::Set { set }.into());
+        }
+        Ok(GraphicsSet { vertex, fragment })
+    }
+
+    /// Binds something in every stage that has the binding: `bind` is called with each stage's set.
+    ///
+    /// # Errors
+    /// What `bind` says; that a stage has no such binding only if none has.
+    pub fn bind_in_stages(
+        &mut self,
+        set: GraphicsSet,
+        mut bind: impl FnMut(&mut Self, DescriptorSet) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut missing = Ok(());
+        let mut bound = false;
+        for stage in [set.vertex, set.fragment].into_iter().flatten() {
+            match bind(self, stage) {
+                Ok(()) => bound = true,
+                Err(Error::Command(error @ CommandError::NoBinding { .. })) => {
+                    missing = Err(Error::Command(error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if bound { Ok(()) } else { missing }
+    }
+
+    /// Destroys a set of a graphics pipeline.
+    ///
+    /// # Errors
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_graphics_set(&mut self, set: GraphicsSet) -> Result<(), Error> {
+        for stage in [set.vertex, set.fragment].into_iter().flatten() {
+            self.destroy_descriptor_set(stage)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the programs of a pipeline where they run.
+    fn add_stages(
+        &mut self,
+        space: Space,
+        pipeline: Key,
+        vertex: &GraphicsProgram<'d>,
+        fragment: Option<&GraphicsProgram<'d>>,
+    ) -> Result<(Key, Option<Key>), Error> {
+        let own = self.add_stage(space, pipeline, VERTEX, vertex)?;
+        let other = match fragment {
+            Some(fragment) => Some(self.add_stage(space, pipeline, FRAGMENT, fragment)?),
+            None => None,
+        };
+        Ok((own, other))
+    }
+
+    fn add_stage(
+        &mut self,
+        space: Space,
+        pipeline: Key,
+        tag: u32,
+        program: &GraphicsProgram<'d>,
+    ) -> Result<Key, Error> {
+        let (data, programs) = stage_places(program);
+        let bytes = programs.saturating_add(MOST_ENTRIES.saturating_mul(LINE));
+        let kind = Kind::Stage(*program);
+        let key = self.create_object(space, "code", bytes, Protection::Code, kind)?;
+        if let Err(error) = self.link_new(pipeline, key, Some(tag)) {
+            let _ = self.destroy_object(key, WHAT);
+            return Err(error);
+        }
+        let mapping = &self.object(key, WHAT)?.mapping;
+        let (memory, address, bytes) = (mapping.memory(), mapping.address(), mapping.bytes());
+        let common = program.common();
+        let it = &mut self.hw.platform;
+        it.write_bytes(memory, common.code_bytes());
+        it.write_bytes(memory.offset(data), common.data_bytes());
+        let arch = self.hw.properties.arch;
+        let facts = program.fragment_facts();
+        let helpers = facts.is_some_and(|facts| facts.needs_helpers);
+        for (entry, number) in program.entry_points().zip(0..) {
+            let code = address.offset(entry.code_offset());
+            let words = shader_program(arch, code.0, &entry, helpers)?;
+            let place = programs.saturating_add(LINE.saturating_mul(number));
+            self.write_words(memory.offset(place), &words);
+        }
+        self.hw.platform.clean(memory.span(bytes));
+        Ok(key)
+    }
+
+    /// What is known of a graphics pipeline.
+    pub(super) fn graphics_pipeline(&self, key: Key) -> Result<&GraphicsPipelined, Error> {
+        match &self.object(key, WHAT)?.kind {
+            Kind::GraphicsPipeline(it) => Ok(it),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// Where the parts of a pipeline's memory are.
+    pub(super) fn pipeline_places(&self, key: Key) -> Result<Places, Error> {
+        let mapping = &self.object(key, WHAT)?.mapping;
+        Ok(Places {
+            memory: mapping.memory(),
+            address: mapping.address(),
+        })
+    }
+
+    /// The program of a stage.
+    pub(super) fn stage_program(&self, stage: Key) -> Result<&GraphicsProgram<'d>, Error> {
+        match &self.object(stage, WHAT)?.kind {
+            Kind::Stage(program) => Ok(program),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// Where the parts of a stage are.
+    pub(super) fn stage_places(&self, stage: Key) -> Result<StagePlaces, Error> {
+        let (data, programs) = stage_places(self.stage_program(stage)?);
+        let address = self.object(stage, WHAT)?.mapping.address();
+        Ok(StagePlaces {
+            programs: address.offset(programs),
+            data: address.offset(data),
+        })
+    }
+}
+
+/// The descriptors of one set of a graphics pipeline: a set for each stage that has bindings there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphicsSet {
+    /// Of the vertex stage.
+    pub vertex: Option<DescriptorSet>,
+    /// Of the fragment stage.
+    pub fragment: Option<DescriptorSet>,
+}
+
+fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result<(), CommandError> {
+    let common = program.common();
+    if common.arch() != gpu {
+        let program = common.arch();
+        return Err(CommandError::Arch { program, gpu });
+    }
+    if program.stage() != stage {
+        let wanted = match stage {
+            Stage::Fragment => "fragment",
+            Stage::Vertex | Stage::Compute => "vertex",
+        };
+        return Err(GraphicsError::Stage { wanted }.into());
+    }
+    let words = program.entry_points().flat_map(|entry| entry.fau());
+    if words
+        .into_iter()
+        .any(|it| matches!(it, FauWord::BufferWord { .. }))
+    {
+        return Err(GraphicsError::unsupported(Unsupported::BufferWords).into());
+    }
+    Ok(())
+}
+
+/// What is known of a pipeline, but for its stages and inputs; and the blend descriptors of its colours.
+fn pipelined(
+    arch: Arch,
+    vertex: &GraphicsProgram<'_>,
+    fragment: Option<&GraphicsProgram<'_>>,
+    info: &GraphicsPipelineInfo<'_>,
+) -> Result<(GraphicsPipelined, [TargetBlend; MOST_COLORS]), CommandError> {
+    let most = MOST_COLORS;
+    let found = info.colors.len();
+    if found > most {
+        return Err(GraphicsError::Attachments { found, most }.into());
+    }
+    let mut targets = [OFF; MOST_COLORS];
+    let mut colors = [None; MOST_COLORS];
+    let mut written = 0_u32;
+    let mut replaces_all = true;
+    for (location, format) in info.colors.iter().enumerate() {
+        let Some(format) = *format else { continue };
+        let number = location as u32;
+        let attachment = Attachment::Color(location as u8);
+        if let Some(place) = colors.get_mut(location) {
+            *place = Some(format);
+        }
+        let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
+        let has = outputs.any(|output| usize::from(output.target) == location);
+        let blend = info.blends.get(location).copied();
+        let blend = blend.unwrap_or(ColorBlend::default());
+        if format.target().is_none() {
+            let format = format.name;
+            return Err(GraphicsError::Format { attachment, format }.into());
+        }
+        let target = if has {
+            let made = blend::target(arch, number, format, &blend)?;
+            made.ok_or(GraphicsError::Unsupported {
+                what: Unsupported::Blend,
+                target: Some(attachment),
+            })?
+        } else {
+            OFF
+        };
+        written |= u32::from(target.is_on).checked_shl(number).unwrap_or(0);
+        replaces_all &= target.replaces;
+        if let Some(place) = targets.get_mut(location) {
+            *place = target;
+        }
+    }
+    let facts = fragment.and_then(|fragment| fragment.fragment_facts());
+    let facts = facts.filter(|facts| state::needs_fragments(*facts, written, info));
+    let points = info.topology == Topology::PointList;
+    let position = vertex.position(points);
+    let stage = GraphicsError::Stage { wanted: "vertex" };
+    let position = position.ok_or(stage)?.kind();
+    let of_vertices = vertex.vertex_facts().unwrap_or_default();
+    let varying = vertex.entry_point(EntryKind::Varying).is_some();
+    let stages = Stages {
+        fragment: facts,
+        written,
+        read: fragment.map_or(0, |it| it.tile_reads().into()),
+        replaces_all,
+        varying,
+        point_size: points && of_vertices.writes_point_size,
+        layer: of_vertices.writes_layer,
+        primitive_id: of_vertices.writes_primitive_id,
+        extended: of_vertices.extended(points),
+    };
+    let words = state::draw_words(arch, info, &stages)?;
+    let constants = [0, 1].map(|which: usize| {
+        let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
+        targets.iter().any(uses)
+    });
+    let widths = targets
+        .iter()
+        .filter(|target| target.constants != [false; 2]);
+    let mut widths = widths.map(|target| target.widest);
+    let constant_bits = widths.next().unwrap_or(8);
+    let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
+    if widths.any(|width| width != constant_bits)
+        || !super::draw::constants_are_one(constants, info.blend_constants)
+    {
+        return Err(unsupported.into());
+    }
+    let highest = vertex.common().highest_table().unwrap_or(0);
+    let scratch = fragment.map_or(0, |fragment| fragment.common().scratch_bytes());
+    let made = GraphicsPipelined {
+        vertex: Key::NONE,
+        fragment: None,
+        position,
+        words,
+        varying_bytes: if facts.is_some() {
+            vertex.record_bytes()
+        } else {
+            0
+        },
+        bindings: 0,
+        buffer_table: highest.saturating_add(1),
+        instanced: false,
+        colors,
+        color_count: info.colors.len().max(1) as u8,
+        samples: info.samples as u8,
+        has_depth: info.has_depth,
+        has_stencil: info.has_stencil,
+        last_provokes: info.last_vertex_provokes,
+        size: if points { 1.0 } else { info.line_width },
+        constants,
+        constant_bits,
+        blend_constants: info.blend_constants,
+        shades: facts.is_some(),
+        scratch_bytes: vertex.common().scratch_bytes().max(scratch),
+    };
+    Ok((made, targets))
+}

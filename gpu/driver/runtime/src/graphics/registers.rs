@@ -1,0 +1,209 @@
+//! Registers of a draw, found in the command-stream table by their names when this is compiled, for the two register files that
+//! there are.
+//!
+//! Facts: hardware/graphics-draw.md 3.1, through [`eitri_cs::staging`].
+
+use eitri_cs::Arch;
+use eitri_cs::staging::StagingMap;
+
+/// Numbers of the registers of a draw; of pairs those of their low halves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DrawRegisters {
+    pub(super) vertex_resources: u8,
+    pub(super) fragment_resources: u8,
+    pub(super) vertex_uniforms: u8,
+    /// Of the program of varyings, where it is one of its own.
+    pub(super) varying_uniforms: Option<u8>,
+    pub(super) fragment_uniforms: u8,
+    pub(super) vertex_program: u8,
+    pub(super) varying_program: Option<u8>,
+    pub(super) fragment_program: u8,
+    pub(super) vertex_storage: u8,
+    /// Of fragments, where it is not the vertices'.
+    pub(super) fragment_storage: Option<u8>,
+    pub(super) attribute_offset: u8,
+    pub(super) count: u8,
+    pub(super) instances: u8,
+    pub(super) first_index: u8,
+    pub(super) vertex_offset: u8,
+    pub(super) instance_offset: u8,
+    pub(super) context: u8,
+    pub(super) scissor: u8,
+    /// Two words of depths; behind them, where there is one, the viewport's box comes before.
+    pub(super) depths: u8,
+    pub(super) viewport: Option<u8>,
+    pub(super) index_buffer: u8,
+    pub(super) index_bytes: u8,
+    pub(super) varying_bytes: u8,
+    pub(super) tests: u8,
+    pub(super) blends: u8,
+    pub(super) primitive: u8,
+    pub(super) flags_0: u8,
+    pub(super) flags_1: u8,
+    pub(super) flags_2: u8,
+    pub(super) size: u8,
+    pub(super) primitive_2: Option<u8>,
+}
+
+impl DrawRegisters {
+    /// Those of a generation.
+    pub(super) const fn of(arch: Arch) -> &'static DrawRegisters {
+        match arch {
+            Arch::V10 => &V10,
+            Arch::V11 => &V11,
+            Arch::V12 => &V12,
+            _ => &V13,
+        }
+    }
+}
+
+static V10: DrawRegisters = DrawRegisters {
+    primitive_2: None,
+    ..split(Arch::V10)
+};
+static V11: DrawRegisters = DrawRegisters {
+    primitive_2: Some(number(Arch::V11, "TILER_FLAGS2")),
+    ..split(Arch::V11)
+};
+static V12: DrawRegisters = DrawRegisters {
+    size: number(Arch::V12, "PRIMITIVE_SIZE"),
+    ..merged(Arch::V12)
+};
+static V13: DrawRegisters = DrawRegisters {
+    size: number(Arch::V13, "LINE_WIDTH"),
+    ..merged(Arch::V13)
+};
+
+/// Where positions and varyings have programs of their own.
+const fn split(arch: Arch) -> DrawRegisters {
+    DrawRegisters {
+        vertex_resources: number(arch, "SRT_0"),
+        fragment_resources: number(arch, "SRT_2"),
+        vertex_uniforms: number(arch, "FAU_0"),
+        varying_uniforms: Some(number(arch, "FAU_1")),
+        fragment_uniforms: number(arch, "FAU_2"),
+        vertex_program: number(arch, "SPD_0"),
+        varying_program: Some(number(arch, "SPD_1")),
+        fragment_program: number(arch, "SPD_2"),
+        vertex_storage: number(arch, "TSD_0"),
+        fragment_storage: None,
+        depths: number(arch, "LOW_DEPTH_CLAMP"),
+        viewport: None,
+        size: number(arch, "PRIMITIVE_SIZE"),
+        primitive_2: None,
+        ..common(arch)
+    }
+}
+
+/// Where one program makes all of a vertex.
+const fn merged(arch: Arch) -> DrawRegisters {
+    DrawRegisters {
+        vertex_resources: number(arch, "VERTEX_SRT"),
+        fragment_resources: number(arch, "FRAGMENT_SRT"),
+        vertex_uniforms: number(arch, "VERTEX_FAU"),
+        varying_uniforms: None,
+        fragment_uniforms: number(arch, "FRAGMENT_FAU"),
+        vertex_program: number(arch, "VERTEX_SPD"),
+        varying_program: None,
+        fragment_program: number(arch, "FRAGMENT_SPD"),
+        vertex_storage: number(arch, "VERTEX_TSD"),
+        fragment_storage: Some(number(arch, "FRAGMENT_TSD")),
+        depths: number(arch, "VIEWPORT_LOW"),
+        viewport: Some(number(arch, "VIEWPORT_HIGH")),
+        primitive_2: Some(number(arch, "TILER_FLAGS2")),
+        ..common(arch)
+    }
+}
+
+/// What has the same name everywhere.
+const fn common(arch: Arch) -> DrawRegisters {
+    DrawRegisters {
+        vertex_resources: 0,
+        fragment_resources: 0,
+        vertex_uniforms: 0,
+        varying_uniforms: None,
+        fragment_uniforms: 0,
+        vertex_program: 0,
+        varying_program: None,
+        fragment_program: 0,
+        vertex_storage: 0,
+        fragment_storage: None,
+        attribute_offset: number(arch, "GLOBAL_ATTRIBUTE_OFFSET"),
+        count: number(arch, "INDEX_COUNT"),
+        instances: number(arch, "INSTANCE_COUNT"),
+        first_index: number(arch, "INDEX_OFFSET"),
+        vertex_offset: number(arch, "VERTEX_OFFSET"),
+        instance_offset: number(arch, "INSTANCE_OFFSET"),
+        context: number(arch, "TILER_CTX"),
+        scissor: number(arch, "SCISSOR_BOX"),
+        depths: 0,
+        viewport: None,
+        index_buffer: number(arch, "INDEX_BUFFER"),
+        index_bytes: number(arch, "INDEX_BUFFER_SIZE"),
+        varying_bytes: number(arch, "VARY_SIZE"),
+        tests: number(arch, "ZSD"),
+        blends: number(arch, "BLEND_DESC"),
+        primitive: number(arch, "TILER_FLAGS"),
+        flags_0: number(arch, "DCD0"),
+        flags_1: number(arch, "DCD1"),
+        flags_2: number(arch, "DCD2"),
+        size: 0,
+        primitive_2: None,
+    }
+}
+
+/// The number of a register of a draw.
+const fn number(arch: Arch, name: &str) -> u8 {
+    let rows = StagingMap::Idvs.rows();
+    let mut i = 0;
+    while i < rows.len() {
+        if rows[i].archs.contains(arch) && same(rows[i].name.as_bytes(), name.as_bytes()) {
+            return rows[i].register.number();
+        }
+        i += 1;
+    }
+    panic!("the table of command-stream registers has no such name")
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Registers that a draw reads: below this.
+const COUNT: usize = 66;
+
+/// Values of a draw's registers that a lane has loaded.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    values: [u32; COUNT],
+    known: u128,
+}
+
+impl Loaded {
+    /// Nothing.
+    pub(super) const NOTHING: Loaded = Loaded {
+        values: [0; COUNT],
+        known: 0,
+    };
+
+    /// Whether a register must be loaded for `value`; records it as loaded.
+    pub(super) fn change(&mut self, register: u8, value: u32) -> bool {
+        let bit = 1_u128.checked_shl(register.into()).unwrap_or(0);
+        let Some(place) = self.values.get_mut(usize::from(register)) else {
+            return true;
+        };
+        let changes = self.known & bit == 0 || *place != value;
+        (*place, self.known) = (value, self.known | bit);
+        changes
+    }
+}

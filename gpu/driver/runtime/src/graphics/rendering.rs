@@ -1,0 +1,161 @@
+//! What a render pass renders to, as its caller says it. Names and meaning are those of Vulkan's dynamic rendering.
+
+use crate::handle::Image;
+
+/// A level and layers of an image that passes render to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageView {
+    /// The image.
+    pub image: Image,
+    /// Its level.
+    pub level: u32,
+    /// Its first layer, which the pass's layer 0 goes to.
+    pub layer: u32,
+}
+
+impl ImageView {
+    /// The first level from the first layer on.
+    pub const fn of(image: Image) -> ImageView {
+        ImageView {
+            image,
+            level: 0,
+            layer: 0,
+        }
+    }
+}
+
+/// What an attachment holds when its pass begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadOp<C> {
+    /// What it held before.
+    // FACT: loads are texture reads of a frame shader (hardware/graphics-framebuffer.md 5.10), which the runtime has as data.
+    Load,
+    /// This value everywhere.
+    Clear(C),
+    /// Anything.
+    DontCare,
+}
+
+/// What becomes of an attachment when its pass ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreOp {
+    /// It is kept.
+    Store,
+    /// It may hold anything.
+    DontCare,
+}
+
+/// A colour to clear to, by what the components of the format are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClearColor {
+    /// Red, green, blue, alpha of a normalised or float format.
+    Float([f32; 4]),
+    /// Of a format of integers with a sign.
+    Int([i32; 4]),
+    /// Of a format of integers without a sign.
+    Uint([u32; 4]),
+}
+
+/// A colour attachment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColorAttachment {
+    /// What is rendered to.
+    pub view: ImageView,
+    /// What the samples are averaged to. The samples themselves are not stored then.
+    pub resolve: Option<ImageView>,
+    /// What it holds at first.
+    pub load: LoadOp<ClearColor>,
+    /// What becomes of it.
+    pub store: StoreOp,
+}
+
+impl ColorAttachment {
+    /// Cleared at first, and kept.
+    pub const fn cleared(view: ImageView, color: ClearColor) -> ColorAttachment {
+        ColorAttachment {
+            view,
+            resolve: None,
+            load: LoadOp::Clear(color),
+            store: StoreOp::Store,
+        }
+    }
+}
+
+/// A depth attachment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthAttachment {
+    /// What is rendered to.
+    pub view: ImageView,
+    /// What it holds at first.
+    pub load: LoadOp<f32>,
+    /// What becomes of it.
+    pub store: StoreOp,
+}
+
+/// A stencil attachment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StencilAttachment {
+    /// What is rendered to.
+    pub view: ImageView,
+    /// What it holds at first.
+    pub load: LoadOp<u8>,
+    /// What becomes of it.
+    pub store: StoreOp,
+}
+
+/// Pixels from (`x`, `y`) on. x goes to the right, y down, from the first texel of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: i32,
+    /// Upper edge.
+    pub y: i32,
+    /// Pixels along x.
+    pub width: u32,
+    /// Pixels along y.
+    pub height: u32,
+}
+
+/// What a render pass renders to. At least one attachment is there; all have the same size and number of samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RenderingInfo<'a> {
+    /// The pixels that are rendered; without it all.
+    pub area: Option<Rect>,
+    /// Layers: 0 is as 1. Vertex shaders choose among several.
+    pub layers: u32,
+    /// Colours, by their location; at most 8.
+    pub colors: &'a [Option<ColorAttachment>],
+    /// Depth.
+    pub depth: Option<DepthAttachment>,
+    /// Stencil.
+    pub stencil: Option<StencilAttachment>,
+}
+
+/// Where vertices go: their clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the
+/// picture over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: f32,
+    /// Upper edge.
+    pub y: f32,
+    /// Pixels along x.
+    pub width: f32,
+    /// Pixels along y.
+    pub height: f32,
+    /// Depth of what is nearest, and of what is furthest.
+    pub depth: [f32; 2],
+}
+
+impl Viewport {
+    /// A rectangle, with all depths.
+    pub const fn of(width: u32, height: u32) -> Viewport {
+        Viewport {
+            x: 0.0,
+            y: 0.0,
+            width: width as f32,
+            height: height as f32,
+            depth: [0.0, 1.0],
+        }
+    }
+}

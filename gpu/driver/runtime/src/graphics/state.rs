@@ -1,0 +1,586 @@
+//! State of a graphics pipeline besides its programs: as Vulkan names it, and as the words that a draw has of it.
+//!
+//! Pure.  Facts: hardware/graphics-raster.md 4.2, 4.5 and 4.8 to 4.13, graphics-draw.md 3.3, 3.10 to 3.12 and 3.16.
+
+use super::blend::ColorBlend;
+use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::raster::{
+    DcdFlags0, DcdFlags1, DcdFlags2, DepthClampMode, DepthSource, DepthStencil, DrawMode,
+    FifoFormat, HsrUpdate, PixelKill, PointSizeArrayFormat, PrimitiveFlags, StencilOp,
+};
+use eitri_descriptors::texture::Func;
+use eitri_descriptors::{Arch, Descriptor, DescriptorError};
+use eitri_program::FragmentFacts;
+
+/// What vertices make up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Topology {
+    /// A point each.
+    PointList,
+    /// A line of each two.
+    LineList,
+    /// A line from each to the next.
+    LineStrip,
+    /// A triangle of each three.
+    #[default]
+    TriangleList,
+    /// A triangle of each and the two after it.
+    TriangleStrip,
+    /// A triangle of each two that follow one another, and the first.
+    TriangleFan,
+}
+
+impl Topology {
+    const fn draw_mode(self) -> DrawMode {
+        match self {
+            Topology::PointList => DrawMode::Points,
+            Topology::LineList => DrawMode::Lines,
+            Topology::LineStrip => DrawMode::LineStrip,
+            Topology::TriangleList => DrawMode::Triangles,
+            Topology::TriangleStrip => DrawMode::TriangleStrip,
+            Topology::TriangleFan => DrawMode::TriangleFan,
+        }
+    }
+
+    const fn is_triangles(self) -> bool {
+        matches!(
+            self,
+            Topology::TriangleList | Topology::TriangleStrip | Topology::TriangleFan
+        )
+    }
+}
+
+/// How often a vertex binding goes on to its next element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputRate {
+    /// With each vertex.
+    Vertex,
+    /// With each so many instances; 0 is never.
+    Instance {
+        /// So many instances.
+        divisor: u32,
+    },
+}
+
+/// A buffer of elements for vertices or instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VertexBinding {
+    /// Its number.
+    pub binding: u32,
+    /// Bytes from one element to the next.
+    pub stride: u32,
+    /// When it goes on.
+    pub rate: InputRate,
+}
+
+/// An input of the vertex shader.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VertexAttribute {
+    /// Its location.
+    pub location: u32,
+    /// The binding that it is read from.
+    pub binding: u32,
+    /// Bytes from the start of an element.
+    pub offset: u32,
+    /// Its format in memory.
+    pub format: &'static VkFormat,
+}
+
+/// Which way round the vertices of a front face are, as they are seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrontFace {
+    /// Against the clock.
+    #[default]
+    CounterClockwise,
+    /// With the clock.
+    Clockwise,
+}
+
+/// What is added to depths of triangles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DepthBias {
+    /// Units.
+    pub constant: f32,
+    /// Times the slope.
+    pub slope: f32,
+    /// At most, if it is not 0; of a negative one at least.
+    pub clamp: f32,
+}
+
+/// Test of depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthState {
+    /// How the new depth has to compare with the one that is there.
+    pub compare: Func,
+    /// Whether it is written.
+    pub write: bool,
+}
+
+/// Test of stencil, of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilFace {
+    /// How the reference has to compare with the value that is there.
+    pub compare: Func,
+    /// If it does not.
+    pub fail: StencilOp,
+    /// If it does, and the test of depth fails.
+    pub depth_fail: StencilOp,
+    /// If both are passed.
+    pub pass: StencilOp,
+    /// Bits that are compared.
+    pub compare_mask: u8,
+    /// Bits that are written.
+    pub write_mask: u8,
+    /// What is compared: [`crate::RenderPass::set_stencil_reference`] changes it.
+    pub reference: u8,
+}
+
+/// Test of stencil, of front and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilState {
+    /// Front faces, and what has none.
+    pub front: StencilFace,
+    /// Back faces.
+    pub back: StencilFace,
+}
+
+/// What a graphics pipeline is besides its programs. Names and meaning are Vulkan's; viewport and scissor are the pass's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphicsPipelineInfo<'a> {
+    /// Buffers of vertices; at most 16.
+    pub bindings: &'a [VertexBinding],
+    /// Inputs of the vertex shader; at most 16.
+    pub attributes: &'a [VertexAttribute],
+    /// What vertices make up.
+    pub topology: Topology,
+    /// The largest index begins anew.
+    pub primitive_restart: bool,
+    /// Front faces are left out.
+    pub cull_front: bool,
+    /// Back faces are left out.
+    pub cull_back: bool,
+    /// Which faces are front.
+    pub front_face: FrontFace,
+    /// Depths are clamped to the viewport's, not clipped.
+    pub depth_clamp: bool,
+    /// What is added to depths.
+    pub depth_bias: Option<DepthBias>,
+    /// Width of lines, in pixels.
+    pub line_width: f32,
+    /// Samples of a pixel.
+    pub samples: u32,
+    /// Samples that are written.
+    pub sample_mask: u16,
+    /// The fragment shader runs for each sample.
+    pub sample_shading: bool,
+    /// Alpha becomes coverage.
+    pub alpha_to_coverage: bool,
+    /// Values of flat inputs are those of the last vertex, not of the first. All draws of a pass agree in it.
+    pub last_vertex_provokes: bool,
+    /// Test of depth; without it none, and nothing is written.
+    pub depth: Option<DepthState>,
+    /// Test of stencil; without it none.
+    pub stencil: Option<StencilState>,
+    /// Formats of the colours of the pass, by location; at most 8.
+    pub colors: &'a [Option<&'static VkFormat>],
+    /// How each is blended; what is missing is written as it is.
+    pub blends: &'a [ColorBlend],
+    /// What equations with constants blend with: [`crate::RenderPass::set_blend_constants`] changes it.
+    pub blend_constants: [f32; 4],
+    /// The pass has depth.
+    pub has_depth: bool,
+    /// The pass has stencil.
+    pub has_stencil: bool,
+}
+
+impl Default for GraphicsPipelineInfo<'_> {
+    /// Triangles with no inputs, one sample, no tests, and nothing that is rendered to.
+    fn default() -> Self {
+        GraphicsPipelineInfo {
+            bindings: &[],
+            attributes: &[],
+            topology: Topology::TriangleList,
+            primitive_restart: false,
+            cull_front: false,
+            cull_back: false,
+            front_face: FrontFace::CounterClockwise,
+            depth_clamp: false,
+            depth_bias: None,
+            line_width: 1.0,
+            samples: 1,
+            sample_mask: u16::MAX,
+            sample_shading: false,
+            alpha_to_coverage: false,
+            last_vertex_provokes: false,
+            depth: None,
+            stencil: None,
+            colors: &[],
+            blends: &[],
+            blend_constants: [0.0; 4],
+            has_depth: false,
+            has_stencil: false,
+        }
+    }
+}
+
+/// What the programs say that the words depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stages {
+    /// Of the fragment program, if there is one.
+    pub(crate) fragment: Option<FragmentFacts>,
+    /// Colours that it writes and that there are, by bits; and those that it reads from the tile.
+    pub(crate) written: u32,
+    pub(crate) read: u32,
+    /// All colours that there are are replaced by it.
+    pub(crate) replaces_all: bool,
+    /// There is a program of varyings of its own.
+    pub(crate) varying: bool,
+    /// The vertex program writes the size of points, the layer, the number of the primitive.
+    pub(crate) point_size: bool,
+    pub(crate) layer: bool,
+    pub(crate) primitive_id: bool,
+    /// Positions have records of the extended format.
+    pub(crate) extended: bool,
+}
+
+/// The words of a draw that are its pipeline's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DrawWords {
+    pub(crate) primitive: u32,
+    pub(crate) flags_0: u32,
+    pub(crate) flags_1: u32,
+    pub(crate) flags_2: u32,
+}
+
+/// Test of depth with what the pass has: none of what is not there.
+fn depth_of(info: &GraphicsPipelineInfo<'_>) -> DepthState {
+    let none = DepthState {
+        compare: Func::Always,
+        write: false,
+    };
+    info.depth.filter(|_| info.has_depth).unwrap_or(none)
+}
+
+fn stencil_of(info: &GraphicsPipelineInfo<'_>) -> Option<StencilState> {
+    info.stencil.filter(|_| info.has_stencil)
+}
+
+/// Whether every fragment passes depth and stencil.
+fn always_passes(info: &GraphicsPipelineInfo<'_>) -> bool {
+    let faces = stencil_of(info).map(|it| [it.front, it.back]);
+    let mut faces = faces.into_iter().flatten();
+    depth_of(info).compare == Func::Always && faces.all(|face| face.compare == Func::Always)
+}
+
+/// Whether a draw changes depth or stencil.
+fn writes(info: &GraphicsPipelineInfo<'_>) -> bool {
+    let changes = |face: StencilFace| {
+        let ops = [face.fail, face.depth_fail, face.pass];
+        face.write_mask != 0 && ops.into_iter().any(|op| op != StencilOp::Keep)
+    };
+    let stencil = stencil_of(info).is_some_and(|it| changes(it.front) || changes(it.back));
+    depth_of(info).write || stencil
+}
+
+/// When fragments are killed, and when depth and stencil are updated (hardware/graphics-raster.md 4.9).
+fn operations(
+    arch: Arch,
+    facts: FragmentFacts,
+    info: &GraphicsPipelineInfo<'_>,
+) -> (PixelKill, PixelKill) {
+    let declared = facts.early_tests;
+    let shader = facts.writes_depth || facts.writes_stencil;
+    let alpha = info.alpha_to_coverage;
+    let covers = facts.writes_sample_mask || facts.can_discard || alpha;
+    let writes = writes(info);
+    let reads = facts.reads_tile_depth || facts.reads_tile_stencil;
+    // v10 has a bit for draws that read what they do not write.
+    let read_only = reads && !writes && arch == Arch::V10;
+    let passes = always_passes(info);
+    let late = shader || alpha || (covers && writes) || (reads && !read_only);
+    let update = if !declared && late {
+        PixelKill::ForceLate
+    } else if arch == Arch::V10 && passes && !declared && !read_only {
+        PixelKill::WeakEarly
+    } else {
+        PixelKill::ForceEarly
+    };
+    let kill = if !declared && (shader || facts.side_effects) {
+        PixelKill::ForceLate
+    } else if passes && !declared && !read_only {
+        PixelKill::WeakEarly
+    } else {
+        PixelKill::ForceEarly
+    };
+    (kill, update)
+}
+
+/// Whether a draw needs its fragment program (hardware/graphics-draw.md 3.16).
+pub(crate) fn needs_fragments(
+    facts: FragmentFacts,
+    written: u32,
+    info: &GraphicsPipelineInfo<'_>,
+) -> bool {
+    written != 0
+        || facts.side_effects
+        || facts.can_discard
+        || facts.writes_sample_mask
+        || facts.writes_depth
+        || facts.writes_stencil
+        || info.alpha_to_coverage
+}
+
+/// The words of a draw.
+pub(crate) fn draw_words(
+    arch: Arch,
+    info: &GraphicsPipelineInfo<'_>,
+    stages: &Stages,
+) -> Result<DrawWords, DescriptorError> {
+    let triangles = info.topology.is_triangles();
+    let many = info.samples > 1;
+    let facts = stages.fragment;
+    let (kill, update) = match facts {
+        Some(facts) => operations(arch, facts, info),
+        None => (PixelKill::ForceEarly, PixelKill::ForceEarly),
+    };
+    let covers =
+        facts.is_some_and(|it| it.writes_sample_mask || it.can_discard) || info.alpha_to_coverage;
+    let reads_tile =
+        stages.read != 0 || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
+    let can_kill = facts.is_none_or(|it| it.can_be_killed());
+    let per_sample = many
+        && (info.sample_shading
+            || facts.is_some_and(|it| {
+                it.sample_shading || it.reads_sample_id || it.reads_sample_position
+            }));
+    let flags_0 = DcdFlags0 {
+        allow_forward_pixel_to_kill: can_kill
+            && !reads_tile
+            && !info.alpha_to_coverage
+            && (facts.is_none() || stages.replaces_all),
+        allow_forward_pixel_to_be_killed: facts.is_none_or(|it| !it.side_effects),
+        pixel_kill_operation: kill,
+        zs_update_operation: update,
+        overdraw_alpha0: facts.is_none(),
+        overdraw_alpha1: facts.is_none(),
+        evaluate_per_sample: per_sample,
+        aligned_line_ends: false,
+        front_face_ccw: info.front_face == FrontFace::CounterClockwise,
+        cull_front_face: triangles && info.cull_front,
+        cull_back_face: triangles && info.cull_back,
+        multisample_enable: many,
+        shader_modifies_coverage: covers,
+        alpha_to_coverage: info.alpha_to_coverage,
+        scissor_to_bounding_box: true,
+        cull_zero_area: arch >= Arch::V11,
+        ..DcdFlags0::default()
+    };
+    let mut flags_2 = DcdFlags2 {
+        read_mask: stages.read,
+        write_mask: stages.written,
+        ..DcdFlags2::default()
+    };
+    if arch >= Arch::V11 {
+        flags_2.no_shader_stencil_read = facts.is_none_or(|it| !it.reads_tile_stencil);
+        flags_2.no_shader_depth_read = facts.is_none_or(|it| !it.reads_tile_depth);
+    }
+    if arch >= Arch::V13 {
+        let late = covers || update == PixelKill::ForceLate;
+        flags_2.z_write_or_stencil = writes(info) || stencil_of(info).is_some();
+        flags_2.hsr_update_operation = if late {
+            HsrUpdate::Late
+        } else {
+            HsrUpdate::Early
+        };
+    }
+    let mut primitive = PrimitiveFlags {
+        draw_mode: info.topology.draw_mode(),
+        primitive_index_enable: facts.is_some_and(|it| it.reads_primitive_id),
+        primitive_index_override: stages.primitive_id
+            && facts.is_some_and(|it| it.reads_primitive_id),
+        low_depth_cull: !info.depth_clamp,
+        high_depth_cull: !info.depth_clamp,
+        secondary_shader: stages.varying && facts.is_some(),
+        primitive_restart: info.primitive_restart,
+        layer_index_enable: stages.layer,
+        position_fifo_format: if stages.extended {
+            FifoFormat::Extended
+        } else {
+            FifoFormat::Basic
+        },
+        ..PrimitiveFlags::default()
+    };
+    if stages.point_size && arch < Arch::V13 {
+        primitive.point_size_array_format = PointSizeArrayFormat::FP16;
+    }
+    let flags_1 = DcdFlags1 {
+        sample_mask: info.sample_mask.into(),
+        render_target_mask: stages.written,
+        ..DcdFlags1::default()
+    };
+    Ok(DrawWords {
+        primitive: word(arch, &primitive)?,
+        flags_0: word(arch, &flags_0)?,
+        flags_1: word(arch, &flags_1)?,
+        flags_2: word(arch, &flags_2)?,
+    })
+}
+
+fn word(arch: Arch, descriptor: &impl Descriptor) -> Result<u32, DescriptorError> {
+    let mut words = [0];
+    descriptor.pack(arch, &mut words)?;
+    let [word] = words;
+    Ok(word)
+}
+
+/// The depth and stencil descriptor of a pipeline.
+pub(crate) fn depth_stencil(
+    arch: Arch,
+    info: &GraphicsPipelineInfo<'_>,
+    facts: Option<FragmentFacts>,
+) -> Result<[u32; 8], DescriptorError> {
+    let depth = depth_of(info);
+    let mut words = DepthStencil {
+        depth_cull_enable: !info.depth_clamp,
+        depth_clamp_mode: if info.depth_clamp {
+            DepthClampMode::Bounds
+        } else {
+            DepthClampMode::Zero1
+        },
+        depth_source: if facts.is_some_and(|it| it.writes_depth) {
+            DepthSource::Shader
+        } else {
+            DepthSource::FixedFunction
+        },
+        depth_write_enable: depth.write,
+        depth_function: depth.compare,
+        stencil_from_shader: facts.is_some_and(|it| it.writes_stencil),
+        ..DepthStencil::default()
+    };
+    if let Some(bias) = info.depth_bias {
+        words.depth_bias_enable = true;
+        words.depth_units = bias.constant;
+        words.depth_factor = bias.slope;
+        words.depth_bias_clamp = bias.clamp;
+    }
+    if let Some(StencilState { front, back }) = stencil_of(info) {
+        words.stencil_test_enable = true;
+        words.front_compare_function = front.compare;
+        words.front_stencil_fail = front.fail;
+        words.front_depth_fail = front.depth_fail;
+        words.front_depth_pass = front.pass;
+        words.back_compare_function = back.compare;
+        words.back_stencil_fail = back.fail;
+        words.back_depth_fail = back.depth_fail;
+        words.back_depth_pass = back.pass;
+        words.front_write_mask = front.write_mask.into();
+        words.back_write_mask = back.write_mask.into();
+        words.front_value_mask = front.compare_mask.into();
+        words.back_value_mask = back.compare_mask.into();
+        words.front_reference_value = front.reference.into();
+        words.back_reference_value = back.reference.into();
+    }
+    if arch == Arch::V10 {
+        let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
+        words.shader_read_only_z_s = reads && !writes(info);
+    }
+    if arch == Arch::V11 {
+        words.separated_dependency_tracking = true;
+    }
+    let mut out = [0; 8];
+    words.pack(arch, &mut out)?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_facts() -> FragmentFacts {
+        FragmentFacts::default()
+    }
+
+    const NOTHING: Stages = Stages {
+        fragment: None,
+        written: 1,
+        read: 0,
+        replaces_all: true,
+        varying: true,
+        point_size: false,
+        layer: false,
+        primitive_id: false,
+        extended: false,
+    };
+
+    /// hardware/worked/triangle-noafbc.json: the draw's registers.
+    #[test]
+    fn a_plain_draw_is_as_a_driver_does_it() {
+        let info = GraphicsPipelineInfo::default();
+        let shaded = Stages {
+            fragment: Some(no_facts()),
+            ..NOTHING
+        };
+        let words = draw_words(Arch::V10, &info, &shaded).expect("packs");
+        let expected = DrawWords {
+            primitive: 0x0047_0008,
+            flags_0: 0x0081_002B,
+            flags_1: 0x0001_FFFF,
+            flags_2: 0x0000_1000,
+        };
+        assert_eq!(words, expected);
+        let words = depth_stencil(Arch::V10, &info, Some(no_facts())).expect("packs");
+        assert_eq!(words, [7, 0, 0, 0, 0xE4C0_0000, 0, 0, 0]);
+    }
+
+    fn depth(compare: Func, write: bool) -> GraphicsPipelineInfo<'static> {
+        GraphicsPipelineInfo {
+            depth: Some(DepthState { compare, write }),
+            has_depth: true,
+            ..GraphicsPipelineInfo::default()
+        }
+    }
+
+    /// hardware/graphics-raster.md 4.17: bits 2 to 5 of flags 0, of v10.
+    #[test]
+    fn tests_are_early_or_late_as_the_facts_say() {
+        let bits = |info: &GraphicsPipelineInfo<'_>, facts| {
+            let stages = Stages {
+                fragment: facts,
+                ..NOTHING
+            };
+            draw_words(Arch::V10, info, &stages).expect("packs").flags_0 & 0x3C
+        };
+        let tested = depth(Func::Less, true);
+        let read_only = depth(Func::Less, false);
+        let none = GraphicsPipelineInfo::default();
+        let discards = FragmentFacts {
+            can_discard: true,
+            ..no_facts()
+        };
+        let stores = FragmentFacts {
+            side_effects: true,
+            ..no_facts()
+        };
+        let shader = FragmentFacts {
+            writes_depth: true,
+            ..no_facts()
+        };
+        let early = FragmentFacts {
+            early_tests: true,
+            ..stores
+        };
+        let alpha = GraphicsPipelineInfo {
+            alpha_to_coverage: true,
+            ..read_only
+        };
+        assert_eq!(bits(&tested, Some(no_facts())), 0);
+        assert_eq!(bits(&none, Some(no_facts())), 0x28);
+        assert_eq!(bits(&tested, Some(discards)), 0x30);
+        assert_eq!(bits(&read_only, Some(discards)), 0);
+        assert_eq!(bits(&tested, Some(shader)), 0x3C);
+        assert_eq!(bits(&tested, Some(stores)), 0x0C);
+        assert_eq!(bits(&tested, Some(early)), 0);
+        assert_eq!(bits(&alpha, Some(no_facts())), 0x30);
+        assert_eq!(bits(&tested, None), 0);
+    }
+}

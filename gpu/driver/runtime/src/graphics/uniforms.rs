@@ -1,0 +1,142 @@
+//! Uniforms of a draw: the words that each of its programs finds in its fast-access uniforms.
+//!
+//! Facts: hardware/compiler-abi.md 4, graphics.md 1.13, graphics-draw.md 3.5 and 3.8.
+
+use super::rendering::Viewport;
+use crate::command::{BoundSet, Recorder};
+use crate::error::{Error, Thing};
+use crate::platform::Platform;
+use crate::vm::GpuAddress;
+use eitri_program::{
+    Axis, DescriptorSlot, DrawWord, EntryPoint, FauOperand, FauStep, FauWord, MAX_FAU_WORDS,
+    MAX_PUSH_CONSTANT_BYTES,
+};
+
+/// Words of push constants.
+pub(super) const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
+
+/// What words of uniforms are made of, besides bindings.
+#[derive(Clone, Debug)]
+pub(super) struct Values {
+    pub(super) push: [u32; PUSHED],
+    pub(super) viewport: Viewport,
+    pub(super) blend_constants: [f32; 4],
+    pub(super) first_vertex: u32,
+    pub(super) base_instance: u32,
+}
+
+impl Values {
+    fn draw(&self, word: DrawWord) -> u32 {
+        let Viewport {
+            x,
+            y,
+            width,
+            height,
+            depth: [near, far],
+        } = self.viewport;
+        let float = match word {
+            DrawWord::ViewportScale(Axis::X) => width / 2.0,
+            DrawWord::ViewportScale(Axis::Y) => height / 2.0,
+            DrawWord::ViewportScale(Axis::Z) => far - near,
+            DrawWord::ViewportOffset(Axis::X) => x + width / 2.0,
+            DrawWord::ViewportOffset(Axis::Y) => y + height / 2.0,
+            DrawWord::ViewportOffset(Axis::Z) => near,
+            DrawWord::BlendConstant(component) => {
+                let constant = self.blend_constants.get(usize::from(component));
+                constant.copied().unwrap_or(0.0)
+            }
+            DrawWord::FirstVertex => return self.first_vertex,
+            DrawWord::BaseInstance => return self.base_instance,
+        };
+        float.to_bits()
+    }
+
+    fn pushed(&self, offset: u32) -> u32 {
+        self.push.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+}
+
+/// Where the register of uniforms holds their number.
+const COUNT_SHIFT: u32 = 56;
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Writes the uniforms of a program; gives the value of their register.
+    pub(super) fn draw_uniforms(
+        &mut self,
+        entry: &EntryPoint<'_>,
+        data: GpuAddress,
+        values: &Values,
+        sets: &[Option<BoundSet>],
+    ) -> Result<u64, Error> {
+        let mut words = [0_u32; MAX_FAU_WORDS];
+        let mut count = 0;
+        let mut steps = entry.fau_steps().peekable();
+        for ((number, word), place) in entry.fau().enumerate().zip(&mut words) {
+            let mut value = match word {
+                FauWord::Constant(value) => value,
+                FauWord::PushConstant { offset } => values.pushed(offset),
+                FauWord::Draw(word) => values.draw(word),
+                FauWord::DataAddress(half) => half.of(data.0),
+                FauWord::BufferAddress { slot, half } => {
+                    let (address, _) = self.draw_buffer(slot, sets)?;
+                    half.of(address)
+                }
+                FauWord::BufferBytes { slot } => self.draw_buffer(slot, sets)?.1,
+                FauWord::TexelCount { slot } => {
+                    let [count, _] = self.draw_texels(slot, sets)?;
+                    count
+                }
+                FauWord::TexelFormat { slot } => {
+                    let [_, format] = self.draw_texels(slot, sets)?;
+                    format
+                }
+                // Neither is a stage's of graphics, or of a pipeline that could be made.
+                FauWord::NumWorkgroups(_) | FauWord::BufferWord { .. } => 0,
+            };
+            // They come in the order of the words.
+            while let Some(FauStep { op, operand, .. }) =
+                steps.next_if(|step| usize::from(step.word) == number)
+            {
+                let with = match operand {
+                    FauOperand::Constant(value) => value,
+                    FauOperand::PushConstant(offset) => values.pushed(offset),
+                };
+                value = op.apply(value, with);
+            }
+            *place = value;
+            count = number.saturating_add(1);
+        }
+        if count == 0 {
+            return Ok(0);
+        }
+        let pairs = count.div_ceil(2);
+        let used = words.get(..pairs.saturating_mul(2)).unwrap_or_default();
+        let address = self.place(used)?;
+        Ok(address.0 | (pairs as u64) << COUNT_SHIFT)
+    }
+
+    fn draw_buffer(
+        &mut self,
+        slot: DescriptorSlot,
+        sets: &[Option<BoundSet>],
+    ) -> Result<(u64, u32), Error> {
+        let set = sets.get(usize::from(slot.table)).copied().flatten();
+        let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
+        let Some((buffer, address, bytes)) = bound else {
+            // The draw is refused if something is not bound: all bindings are looked at.
+            return Ok((0, 0));
+        };
+        self.refer(buffer, Thing::Buffer)?;
+        Ok((address, bytes))
+    }
+
+    fn draw_texels(
+        &mut self,
+        slot: DescriptorSlot,
+        sets: &[Option<BoundSet>],
+    ) -> Result<[u32; 2], Error> {
+        self.draw_buffer(slot, sets)?;
+        let set = sets.get(usize::from(slot.table)).copied().flatten();
+        Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
+    }
+}
