@@ -43,6 +43,8 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
                 };
                 let mut image = Image::new(format, size);
                 image.bytes = bytes;
+                // What has no texels here reads as zeros.
+                image.layers = 6;
                 resources.images.insert(key, image);
                 resources.samplers.insert(key, Sampler::default());
             }
