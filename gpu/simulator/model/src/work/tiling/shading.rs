@@ -58,6 +58,7 @@ impl Tiling {
         activity.tasks += 1;
         activity.warps += 1;
         activity.full_warps += u64::from(count == WARP);
+        fabric.activity.begin_vertices(core);
         let asked = &mut fabric.activity.tiler;
         match program {
             0 => asked.positions += count as u64,
