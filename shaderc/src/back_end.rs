@@ -8,8 +8,9 @@ use std::fmt::Debug;
 use eitri_ir3_isa::device::Device;
 use eitri_isa::Arch;
 
-use crate::compile::{Errors, Made};
+use crate::compile::{Errors, Made, MadeStage};
 use crate::ir::{Alu, Function, Lanes};
+use crate::link::VaryingLayout;
 use crate::options::Options;
 use crate::pass::{PassRow, Runner};
 use crate::target::Limits;
@@ -47,6 +48,16 @@ pub(crate) trait BackEnd: Debug {
         options: &Options,
         runner: &mut Runner<'_>,
     ) -> Result<Option<Made>, Errors>;
+
+    /// Compiles a stage of the graphics pipeline whose varyings lie as `layout` says; nothing if the runner stopped before there was
+    /// code.
+    fn compile_stage(
+        &self,
+        function: &Function,
+        layout: &VaryingLayout,
+        options: &Options,
+        runner: &mut Runner<'_>,
+    ) -> Result<Option<MadeStage>, Errors>;
 
     /// A word of a program as text; none if it is no instruction of the machine.
     fn disassemble(&self, word: u64) -> Option<String>;

@@ -2,8 +2,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::front_end::lower;
+use eitri_program::EntryKind;
+
+use crate::front_end::{StageInput, lower, lower_graphics};
 use crate::ir::Function;
+use crate::link::VaryingLayout;
 use crate::machine::Listing;
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
@@ -45,6 +48,55 @@ pub(crate) struct Made {
     pub(crate) code: Vec<u64>,
     pub(crate) statistics: Statistics,
     pub(crate) listing: Listing,
+}
+
+/// What a back end makes of a stage of the graphics pipeline.
+pub(crate) struct MadeStage {
+    pub(crate) program: Vec<u8>,
+    pub(crate) entry_points: Vec<CompiledEntry>,
+}
+
+/// A stage of the graphics pipeline, compiled with the others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompiledStage {
+    /// The program binary, as `eitri_program::GraphicsProgram` reads it.
+    pub program: Vec<u8>,
+    /// The programs that it consists of, in its order.
+    pub entry_points: Vec<CompiledEntry>,
+    /// The IR after each pass that the options name, machine IR included.
+    pub prints: Vec<(&'static str, String)>,
+    /// Time by pass.
+    pub timings: BTreeMap<&'static str, Timing>,
+    /// Where passes of the IR did not settle: the code is right, but not as good as it could be.
+    pub unsettled: Vec<Unsettled>,
+    /// What the front end left out: the code does without.
+    pub warnings: Vec<spirv::error::Warning>,
+    /// The calls of `debugPrintfEXT`, in the order of their numbers.
+    pub printf: Vec<PrintfCall>,
+}
+
+/// One of the programs of a stage.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompiledEntry {
+    /// What it is for.
+    pub kind: EntryKind,
+    /// The machine code, without padding.
+    pub code: Vec<u64>,
+    /// What it costs.
+    pub statistics: Statistics,
+    /// The machine code as text.
+    pub listing: Listing,
+}
+
+/// The shaders of a graphics pipeline, fitted to each other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompiledGraphics {
+    /// The vertex shader.
+    pub vertex: CompiledStage,
+    /// The fragment shader, if there is one.
+    pub fragment: Option<CompiledStage>,
+    /// What the one leaves for the other in the record of a vertex.
+    pub layout: VaryingLayout,
 }
 
 /// A compiled shader.
@@ -150,6 +202,78 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     finish(&function, options, runner)
 }
 
+/// A SPIR-V module, and what its compilation is to be like. The stage that the options name does not count.
+pub type StageSource<'s> = (&'s [u8], &'s Options);
+
+/// Compiles the shaders of a graphics pipeline together: the vertex shader stores what the fragment shader reads, where it reads
+/// it. Without a fragment shader only positions are stored.
+///
+/// # Errors
+/// All that isn't supported in a module, the first thing that is wrong with it, or what the machine can't do.
+pub fn compile_graphics(
+    vertex: StageSource<'_>,
+    fragment: Option<StageSource<'_>>,
+) -> Result<CompiledGraphics, Errors> {
+    let mut first = Runner::with(vertex.1.target, vertex.1.settings());
+    let mut second = fragment.map(|(_, options)| Runner::with(options.target, options.settings()));
+    let inputs: (StageInput<'_, '_>, Option<StageInput<'_, '_>>) = (
+        (vertex.0, vertex.1, &mut first),
+        fragment
+            .zip(second.as_mut())
+            .map(|((spirv, options), runner)| (spirv, options, runner)),
+    );
+    let (first_function, second_function, layout) =
+        lower_graphics(inputs.0, inputs.1).map_err(errors)?;
+    let fragment = match (fragment, second, &second_function) {
+        (Some((_, options)), Some(runner), Some(function)) => {
+            Some(finish_stage(function, &layout, options, runner)?)
+        }
+        _ => None,
+    };
+    Ok(CompiledGraphics {
+        vertex: finish_stage(&first_function, &layout, vertex.1, first)?,
+        fragment,
+        layout,
+    })
+}
+
+/// The back end's part for a stage of the graphics pipeline.
+fn finish_stage(
+    function: &Function,
+    layout: &VaryingLayout,
+    options: &Options,
+    mut runner: Runner<'_>,
+) -> Result<CompiledStage, Errors> {
+    if let Some(Err(broken)) = runner.ended() {
+        return Err(broken.into());
+    }
+    let machine = runner.target.machine;
+    let back_end = machine.back_end();
+    let made = back_end.compile_stage(function, layout, options, &mut runner)?;
+    if let Some(Err(broken)) = runner.ended() {
+        return Err(broken.into());
+    }
+    let made = made.ok_or_else(ended_early)?;
+    let timings = runner.timings();
+    Ok(CompiledStage {
+        program: made.program,
+        entry_points: made.entry_points,
+        prints: runner.prints,
+        timings,
+        unsettled: runner.unsettled,
+        warnings: runner.warnings,
+        printf: runner.printf,
+    })
+}
+
+/// Without a last pass there is nothing else that compilation could have ended with than code.
+fn ended_early() -> Errors {
+    Errors::from(Broken {
+        pass: "compile",
+        rules: vec!["the passes ended without code".to_owned()],
+    })
+}
+
 /// Compiles up to the first run of a pass, and gives the IR after it as text; none if that pass does not run.
 ///
 /// # Errors
@@ -194,13 +318,7 @@ fn finish(
     if let Some(Err(broken)) = runner.ended() {
         return Err(broken.into());
     }
-    // Without a last pass there is nothing else that it could have ended with.
-    let made = made.ok_or_else(|| {
-        Errors::from(Broken {
-            pass: "compile",
-            rules: vec!["the passes ended without code".to_owned()],
-        })
-    })?;
+    let made = made.ok_or_else(ended_early)?;
     let timings = runner.timings();
     Ok(Compiled {
         program: made.program,

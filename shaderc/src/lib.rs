@@ -54,7 +54,10 @@ mod options;
 pub mod printf;
 mod target;
 
-pub use compile::{Compiled, Error, Errors, Statistics, compile, compile_lowered, compile_until};
+pub use compile::{
+    Compiled, CompiledEntry, CompiledGraphics, CompiledStage, Error, Errors, StageSource,
+    Statistics, compile, compile_graphics, compile_lowered, compile_until,
+};
 pub use front_end::{Lowered, LoweredGraphics, front_end, graphics_front_end};
 pub use machine::Listing;
 pub use options::{DescriptorCounts, Level, Options, Robust, ShaderStage, SpecIds};

@@ -7,9 +7,9 @@ use crate::lower::{
     promote_variables, robust_access, switches, texel_counts, wide_words, window_position,
 };
 use crate::opt::{
-    algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
-    forward_stores, fuse_multiply_add, merge_accesses, pair_halves, push_uniform_buffers,
-    share_values, trivial_phis, unroll_loops,
+    algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
+    fold_constants, forward_stores, fuse_multiply_add, merge_accesses, pair_halves,
+    push_uniform_buffers, share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -65,6 +65,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
             &[
                 Step::Run(window_position::PASS),
                 Step::Run(perspective::PASS),
+                Step::Improve(demote_branches::PASS),
             ],
             &[CLEANED_UP],
         )],
@@ -177,8 +178,9 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     };
     let Members { needed, improving } = Members::of(STAGES);
     let needed = needed.into_iter().map(row(true));
-    let first = std::iter::once(crate::front_end::TRANSLATE);
+    let first = [crate::front_end::TRANSLATE, crate::front_end::LINK];
     first
+        .into_iter()
         .chain(needed)
         .chain(improving.into_iter().map(row(false)))
 }
@@ -188,7 +190,8 @@ pub fn order() -> String {
     let names: Vec<&str> = CLEAN_UP.iter().map(|pass| pass.name).collect();
     let clean_up = names.join(", ");
     format!(
-        "{}; clean-up: in turn, until none changes anything: {clean_up}\n",
+        "{}; clean-up: in turn, until none changes anything: {clean_up}\n\
+         ; graphics: before all this a first clean-up of both stages, then link\n",
         order::print(STAGES)
     )
 }

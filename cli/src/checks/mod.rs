@@ -138,6 +138,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-amber-image",
     "-p=eitri-bench",
     "-p=eitri-boards",
+    "-p=eitri-draw-image",
     "-p=eitri-driver-tests-image",
     "-p=eitri-embassy",
     "-p=eitri-embassy-example",

@@ -24,6 +24,19 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// Programs without code, for who only wants to know whether a scene can be drawn.
+    pub(super) fn of_no_code(scene: &Scene) -> Programs {
+        let pipelines = scene.file.pipelines.iter();
+        let made = pipelines.map(|pipeline| {
+            let ids = pipeline.stages.iter().map(|_| ProgramId(0));
+            (pipeline.stages.clone(), ids.collect())
+        });
+        Programs {
+            bytes: Vec::new(),
+            made: made.collect(),
+        }
+    }
+
     /// The programs of a pipeline's stages, in their order.
     pub(super) fn of(&self, pipeline: &Pipeline) -> &[ProgramId] {
         let mut made = self.made.iter();
@@ -43,10 +56,7 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
             [stage] if stage_of(scene, stage) == Some(Stage::Compute) => {
                 vec![compute(scene, stage, manner)?]
             }
-            _ => {
-                let lack = Lack::not_yet("shaders of draws");
-                return Err(Verdict::Skipped(lack.to_string()));
-            }
+            stages => graphics(scene, stages, manner)?,
         };
         let mut ids = Vec::new();
         for program in compiled {
@@ -71,6 +81,29 @@ fn compute(scene: &Scene, stage: &PipelineStage, manner: Manner) -> Result<Vec<u
     let (spirv, options) = module(scene, stage, manner)?;
     let compiled = eitri_shaderc::compile(&spirv, &options).map_err(refused)?;
     Ok(compiled.program)
+}
+
+/// The vertex shader, and the fragment shader if there is one, compiled together.
+fn graphics(
+    scene: &Scene,
+    stages: &[PipelineStage],
+    manner: Manner,
+) -> Result<Vec<Vec<u8>>, Verdict> {
+    let of = |wanted| {
+        let mut stages = stages.iter();
+        stages.find(|stage| stage_of(scene, stage) == Some(wanted))
+    };
+    // Reading has checked that there is one.
+    let vertex = of(Stage::Vertex);
+    let vertex = vertex.ok_or_else(|| Verdict::Failed("there is no vertex shader".to_owned()))?;
+    let (spirv, options) = module(scene, vertex, manner)?;
+    let fragment = of(Stage::Fragment).map(|stage| module(scene, stage, manner));
+    let fragment = fragment.transpose()?;
+    let fragment = fragment.as_ref().map(|(spirv, options)| (spirv.as_slice(), options));
+    let compiled = eitri_shaderc::compile_graphics((&spirv, &options), fragment);
+    let compiled = compiled.map_err(refused)?;
+    let programs = [Some(compiled.vertex), compiled.fragment];
+    Ok(programs.into_iter().flatten().map(|stage| stage.program).collect())
 }
 
 /// What the compiler is given for a stage.

@@ -145,13 +145,18 @@ impl Builder {
         self.build_around(board, "eitri-amber-image", &[(SUITE, suite)])
     }
 
-    /// Builds the image that carries drawings.
+    /// Builds the image that carries drawings, and perhaps shows the first.
     pub(crate) fn build_drawings(
         &self,
         board: Option<Target>,
         drawings: &[u8],
+        shown: bool,
     ) -> Result<Image, Failure> {
-        self.build_around(board, "eitri-draw-image", &[(DRAWINGS, drawings)])
+        let mut parts = vec![(DRAWINGS, drawings)];
+        if shown {
+            parts.push((SHOWN, b"0"));
+        }
+        self.build_around(board, "eitri-draw-image", &parts)
     }
 
     /// Builds the program of a package around bytes, each with the variable by which its build script finds them.

@@ -18,16 +18,24 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
     Wgsl,
-    Glsl,
+    Glsl(GlslStage),
     Spirv,
     SpirvAssembly,
+}
+
+/// The stage that a GLSL file is for, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GlslStage {
+    Compute,
+    Vertex,
+    Fragment,
 }
 
 /// Why a shader file could not be turned into SPIR-V.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ShaderFileError {
     #[error("{path}: can't tell the language of this file")]
-    #[diagnostic(help("the name must end in .wgsl, .comp or .glsl, .spv, or .spvasm"))]
+    #[diagnostic(help("the name must end in .wgsl, .comp, .vert, .frag or .glsl, .spv, or .spvasm"))]
     Extension { path: String },
     #[error("{path}: not a text file: byte {at} is not UTF-8")]
     NotText { path: String, at: usize },
@@ -86,7 +94,7 @@ pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
     let spirv = match language {
         Language::Spirv => bytes,
         Language::Wgsl => of_wgsl(path, text(path, &bytes)?)?,
-        Language::Glsl => glsl(path, text(path, &bytes)?)?,
+        Language::Glsl(stage) => glsl(stage, path, text(path, &bytes)?)?,
         Language::SpirvAssembly => {
             text(path, &bytes)?;
             run_tool(
@@ -113,7 +121,9 @@ fn language(path: &str, bytes: &[u8]) -> Option<Language> {
     let extension = Path::new(path).extension().and_then(|text| text.to_str());
     match extension {
         Some("wgsl") => Some(Language::Wgsl),
-        Some("comp" | "glsl") => Some(Language::Glsl),
+        Some("comp" | "glsl") => Some(Language::Glsl(GlslStage::Compute)),
+        Some("vert") => Some(Language::Glsl(GlslStage::Vertex)),
+        Some("frag") => Some(Language::Glsl(GlslStage::Fragment)),
         Some("spv") => Some(Language::Spirv),
         Some("spvasm") => Some(Language::SpirvAssembly),
         _ => check_spirv(bytes).is_ok().then_some(Language::Spirv),
@@ -168,16 +178,20 @@ pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The module of a GLSL source: by Khronos' own compiler where it is there, since naga knows less of the language.
-fn glsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
+fn glsl(stage: GlslStage, path: &str, source: &str) -> Result<Vec<u8>, Failure> {
+    let (language, name) = match stage {
+        GlslStage::Compute => (TextLanguage::Glsl, "comp"),
+        GlslStage::Vertex => (TextLanguage::VertexGlsl, "vert"),
+        GlslStage::Fragment => (TextLanguage::FragmentGlsl, "frag"),
+    };
     let by_khronos = |naga: &str| {
-        let arguments = ["-S", "comp", "--target-env", "vulkan1.2", "-g"];
+        let arguments = ["-S", name, "--target-env", "vulkan1.2", "-g"];
         run_tool(Tool::Glslang, path, Some(naga.to_owned()), &arguments)
     };
     if tools::in_path(Tool::Glslang.program()) {
         return by_khronos("");
     }
-    to_spirv(TextLanguage::Glsl, path, source)
-        .or_else(|error| by_khronos(&error.report(path, source)))
+    to_spirv(language, path, source).or_else(|error| by_khronos(&error.report(path, source)))
 }
 
 /// Runs a tool that writes SPIR-V from the file at `path`. `naga` is what naga said of the file, if it was asked.

@@ -199,6 +199,7 @@ impl fmt::Display for Figures<'_> {
 mod tests {
     use super::*;
     use eitri_isa::{Instr, Syntax};
+    use eitri_model::JobKind;
 
     fn word(text: &str) -> u64 {
         let instr = Instr::parse(text, Arch::V10, Syntax::Mesa24).unwrap();
@@ -215,7 +216,8 @@ mod tests {
             group: 0,
             stream: 0,
             number: 1,
-            groups: [1; 3],
+            kind: JobKind::Compute,
+            size: [1; 3],
         }
     }
 

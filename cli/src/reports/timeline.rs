@@ -211,10 +211,16 @@ impl Recorder {
                 group,
                 stream,
                 number,
-                groups: [x, y, z],
+                kind,
+                size,
             } => {
                 let name = format!("job {number}");
-                let more = json!({"cat": "job", "id": number, "args": {"groups": [x, y, z]}});
+                let (kind, names) = kind.names();
+                let mut args = json!({"kind": kind});
+                for (name, size) in names.iter().zip(size) {
+                    args[*name] = json!(size);
+                }
+                let more = json!({"cat": "job", "id": number, "args": args});
                 self.add(Track::Stream(group, stream), time, "b", &name, more);
             }
             Event::JobEnded {

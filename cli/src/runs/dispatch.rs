@@ -394,7 +394,7 @@ pub(crate) fn finished(done: Done) -> Result<Ran, Failure> {
     if let Some(failure) = result.failure {
         let cause = DispatchError::Failed { text: failure.text };
         return Err(match failure.kind {
-            FailureKind::Refused => Failure::refused(cause),
+            FailureKind::Refused | FailureKind::Unsupported => Failure::refused(cause),
             FailureKind::Device => Failure::check(cause),
         });
     }

@@ -4,6 +4,7 @@ pub(crate) mod boot;
 pub(crate) mod case_run;
 pub(crate) mod demo;
 pub(crate) mod dispatch;
+pub(crate) mod drawings;
 pub(crate) mod host;
 pub(crate) mod ir3_case;
 pub(crate) mod parallel;

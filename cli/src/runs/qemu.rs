@@ -11,7 +11,7 @@ use crate::output::whole_file;
 use crate::progress;
 use crate::runs::boot::{Boot, Booted, Start, boot, boot_shown, died};
 use crate::runs::dispatch::{Done, Talk};
-use crate::runs::screen::{Attendant, NO_LIMIT, Show};
+use crate::runs::screen::{Attendant, NO_LIMIT, Screen, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
 use eitri_job::result::{JobResult, ResultError};
@@ -71,9 +71,9 @@ impl Machine {
         Machine::with(|builder| builder.build_suite(None, suite))
     }
 
-    /// Builds the monitor and the image that carries these drawings.
-    pub(crate) fn with_drawings(drawings: &[u8]) -> Result<Machine, Failure> {
-        Machine::with(|builder| builder.build_drawings(None, drawings))
+    /// Builds the monitor and the image that carries these drawings, of which it perhaps shows the first.
+    pub(crate) fn with_drawings(drawings: &[u8], shown: bool) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_drawings(None, drawings, shown))
     }
 
     /// Builds the monitor and the image that carries the driver's tests.
@@ -198,6 +198,31 @@ pub(crate) fn run_job_shown(
     }
     let screen = attendant.finish(&ran.console)?;
     Ok((ran.done, screen))
+}
+
+/// Builds an image that shows the first of these drawings, picture by picture, and boots it; gives what the screen showed, if that is
+/// kept.
+pub(crate) fn run_drawing_shown(
+    drawings: &[u8],
+    setting: &Setting<'_>,
+    screen: &Screen,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let machine = Machine::with_drawings(drawings, true)?;
+    let console = machine.folder.path().join("console.log");
+    let limit = (setting.limit + BRING_UP_LIMIT) * PATIENCE;
+    let mut attendant = Attendant::new(screen, &console, limit);
+    let of = OfMachine {
+        what: "drawing in QEMU",
+        words: &[],
+        board: None,
+        gpu: setting.gpu,
+        inside: limit,
+    };
+    let booted = machine.boot_by(&of, NO_LIMIT, |boot| boot_shown(boot, &mut attendant))?;
+    for diagnosis in diagnoses(&booted) {
+        streams::say(format_args!("{diagnosis}\n"));
+    }
+    attendant.finish(&machine.console(&booted))
 }
 
 /// What came of a job.

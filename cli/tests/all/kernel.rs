@@ -17,7 +17,7 @@ const DOUBLE_F64: &str = "
     fn main() { data[0] = u32(f64(data[0]) * 2.0lf); }";
 
 /// WGSL as SPIR-V.
-fn spirv(source: &str) -> Vec<u8> {
+pub fn spirv(source: &str) -> Vec<u8> {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(source).unwrap();
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())

@@ -10,6 +10,7 @@ mod console;
 mod cs;
 mod divergence_on_model;
 mod doctor;
+mod draw;
 mod dump;
 mod eitri;
 mod explain;

@@ -72,6 +72,24 @@ pub struct Drawing<'a> {
     pub steps: Vec<Step<'a>>,
     /// The contents that are wanted at the end.
     pub results: Vec<Readback>,
+    /// What changes from picture to picture where it is shown again and again; drawn once, it is as it begins.
+    pub frames: Vec<Frame<'a>>,
+}
+
+/// What one of several pictures has of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame<'a> {
+    /// The buffer that is written before it is drawn.
+    pub buffer: BufferId,
+    /// What is written, from the first byte on.
+    pub data: &'a [u8],
+}
+
+impl Drawing<'_> {
+    /// Whether it has render passes.
+    pub fn has_passes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Pass(_)))
+    }
 }
 
 /// A buffer.

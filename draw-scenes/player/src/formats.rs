@@ -64,7 +64,7 @@ fn wrap(mode: AddressMode) -> WrapMode {
     }
 }
 
-fn compare(op: CompareOp) -> Func {
+pub(crate) fn compare(op: CompareOp) -> Func {
     match op {
         CompareOp::Never => Func::Never,
         CompareOp::Less => Func::Less,

@@ -15,19 +15,32 @@
 extern crate alloc;
 
 mod formats;
+mod graphics;
+mod pass;
 mod readback;
 mod resources;
 mod sets;
 mod steps;
 
-pub use formats::{format, image_info, sampler_info};
+pub use formats::{format, image_info};
+pub use graphics::unsupported;
 
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::time::Duration;
 use eitri_drawing::Drawing;
 use eitri_job::result::Sink;
 use eitri_job::{CoreDump, Ended, Saved, Session, Wants, Work, WorkError, run_work};
-use eitri_runtime::{Platform, QueueConfig, Reporter};
+use eitri_runtime::{Platform, QueueConfig, Reporter, TilerHeapConfig};
+
+/// The tiler's heap grows from 2 chunks on.
+const HEAP: TilerHeapConfig = TilerHeapConfig {
+    chunk_bytes: 256 << 10,
+    initial: 2,
+    most: 64,
+    reserve: 4,
+    passes: 64,
+};
 
 /// Most objects of the driver that a drawing makes.
 const OBJECTS: usize = 1024;
@@ -44,7 +57,32 @@ pub fn play<'d, P: Platform, S: Sink>(
     reporter: &mut dyn Reporter,
     sink: &mut S,
 ) -> (P, Result<Ended, S::Error>) {
-    let work = Playing { firmware, drawing };
+    let work = Playing {
+        firmware,
+        drawing,
+        each: None,
+    };
+    run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
+}
+
+/// Plays a drawing again and again, each time with the next of its frames, and begins anew behind the last: `each` gets the results of
+/// every picture, until it says that it has enough. A drawing without frames is played once.
+///
+/// # Errors
+/// As [`play`]. The stream has the results of the last picture.
+pub fn play_frames<'d, P: Platform, S: Sink>(
+    platform: P,
+    firmware: &'d [u8],
+    drawing: &Drawing<'d>,
+    reporter: &mut dyn Reporter,
+    sink: &mut S,
+    each: &mut dyn FnMut(&[Saved]) -> bool,
+) -> (P, Result<Ended, S::Error>) {
+    let work = Playing {
+        firmware,
+        drawing,
+        each: Some(RefCell::new(each)),
+    };
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
 }
 
@@ -52,6 +90,8 @@ pub fn play<'d, P: Platform, S: Sink>(
 struct Playing<'p, 'd> {
     firmware: &'d [u8],
     drawing: &'p Drawing<'d>,
+    /// Who gets each picture.
+    each: Option<RefCell<&'p mut dyn FnMut(&[Saved]) -> bool>>,
 }
 
 impl<'d> Work<'d> for Playing<'_, 'd> {
@@ -77,13 +117,27 @@ impl<'d> Work<'d> for Playing<'_, 'd> {
         let device = &mut *session.device;
         let queue = device.create_queue(QueueConfig::default())?;
         let space = device.space(queue)?;
+        if drawing.has_passes() {
+            let heap = device.create_tiler_heap(space, HEAP)?;
+            device.bind_tiler_heap(queue, heap)?;
+        }
         let made = resources::make(device, space, drawing)?;
         let sets = sets::make(device, drawing, &made)?;
         let commands = device.create_command_buffer(space)?;
         steps::record(device, commands, drawing, &made, &sets)?;
-        let fence = device.submit(queue, commands)?;
-        session.wait(fence, Duration::from_millis(drawing.limit_ms.into()))?;
-        readback::read(session.device, drawing, &made)
+        let mut frames = drawing.frames.iter().cycle();
+        loop {
+            let fence = session.device.submit(queue, commands)?;
+            session.wait(fence, Duration::from_millis(drawing.limit_ms.into()))?;
+            let results = readback::read(session.device, drawing, &made)?;
+            let each = self.each.as_ref();
+            let wanted = each.is_some_and(|each| (each.borrow_mut())(&results));
+            let Some(frame) = frames.next().filter(|_| wanted) else {
+                return Ok(results);
+            };
+            let buffer = made.buffer(frame.buffer)?;
+            session.device.write_buffer(buffer, 0, frame.data)?;
+        }
     }
 }
 

@@ -1,22 +1,31 @@
 //! Buffers, images and pipelines of a drawing on the GPU, with their first contents.
 
 use crate::formats::image_info;
-use crate::missing;
+use crate::{graphics, missing};
 use alloc::format;
 use alloc::vec::Vec;
 use eitri_drawing::{
-    Drawing, Image as DrawnImage, ImageData, Pipeline as DrawnPipeline, ProgramId,
+    Drawing, Image as DrawnImage, ImageData, Pipeline as DrawnPipeline, PipelineId, ProgramId,
 };
 use eitri_job::WorkError;
-use eitri_program::Program;
-use eitri_runtime::{Buffer, Device, Image, ImageInfo, ImagePart, Pipeline, Platform, Space};
+use eitri_program::{GraphicsProgram, Program};
+use eitri_runtime::{
+    Buffer, Device, GraphicsPipeline, Image, ImageInfo, ImagePart, Pipeline, Platform, Space,
+};
 
 /// What was made, in the order of the drawing's lists.
 pub(crate) struct Made<'d> {
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) images: Vec<(Image, ImageInfo)>,
-    pub(crate) programs: Vec<Program<'d>>,
-    pub(crate) pipelines: Vec<Pipeline>,
+    pub(crate) programs: Vec<&'d [u8]>,
+    pub(crate) pipelines: Vec<MadePipeline>,
+}
+
+/// A pipeline of either kind.
+#[derive(Clone, Copy)]
+pub(crate) enum MadePipeline {
+    Compute(Pipeline),
+    Graphics(GraphicsPipeline),
 }
 
 impl<'d> Made<'d> {
@@ -33,10 +42,24 @@ impl<'d> Made<'d> {
         found.ok_or_else(|| missing("image"))
     }
 
-    pub(crate) fn program(&self, id: ProgramId) -> Result<&Program<'d>, WorkError> {
-        self.programs
-            .get(id.index())
-            .ok_or_else(|| missing("program"))
+    fn program(&self, id: ProgramId) -> Result<&'d [u8], WorkError> {
+        let found = self.programs.get(id.index()).copied();
+        found.ok_or_else(|| missing("program"))
+    }
+
+    /// A compute shader.
+    pub(crate) fn compute(&self, id: ProgramId) -> Result<Program<'d>, WorkError> {
+        Ok(Program::parse(self.program(id)?)?)
+    }
+
+    /// A shader of draws.
+    pub(crate) fn graphics(&self, id: ProgramId) -> Result<GraphicsProgram<'d>, WorkError> {
+        Ok(GraphicsProgram::parse(self.program(id)?)?)
+    }
+
+    pub(crate) fn pipeline(&self, id: PipelineId) -> Result<MadePipeline, WorkError> {
+        let found = self.pipelines.get(id.index()).copied();
+        found.ok_or_else(|| missing("pipeline"))
     }
 }
 
@@ -49,7 +72,7 @@ pub(crate) fn make<'d, P: Platform>(
     let mut made = Made {
         buffers: Vec::new(),
         images: Vec::new(),
-        programs: Vec::new(),
+        programs: drawing.programs.clone(),
         pipelines: Vec::new(),
     };
     for (number, buffer) in drawing.buffers.iter().enumerate() {
@@ -61,16 +84,18 @@ pub(crate) fn make<'d, P: Platform>(
     for image in &drawing.images {
         made.images.push(create_image(device, space, image)?);
     }
-    for program in &drawing.programs {
-        made.programs.push(Program::parse(program)?);
-    }
     for pipeline in &drawing.pipelines {
         let new = match pipeline {
             DrawnPipeline::Compute(program) => {
-                device.create_pipeline(space, made.program(*program)?)?
+                let program = made.compute(*program)?;
+                MadePipeline::Compute(device.create_pipeline(space, &program)?)
             }
-            DrawnPipeline::Graphics(_) => {
-                return Err(WorkError::Refused("draws are not done yet".into()));
+            DrawnPipeline::Graphics(pipeline) => {
+                let vertex = made.graphics(pipeline.vertex)?;
+                let fragment = pipeline.fragment.map(|it| made.graphics(it)).transpose()?;
+                let fragment = fragment.as_ref();
+                let new = graphics::create(device, space, pipeline, &vertex, fragment)?;
+                MadePipeline::Graphics(new)
             }
         };
         made.pipelines.push(new);

@@ -4,14 +4,14 @@
 
 use crate::formats::{format, sampler_info};
 use crate::missing;
-use crate::resources::Made;
+use crate::resources::{Made, MadePipeline};
 use alloc::vec::Vec;
 use eitri_drawing::{
     Binding, Bound, Drawing, PassCommand, Pipeline, PipelineId, Range, SetId, Step, Using,
 };
 use eitri_job::WorkError;
-use eitri_program::Program;
-use eitri_runtime::{DescriptorSet, Device, Platform};
+use eitri_program::Binding as Row;
+use eitri_runtime::{DescriptorSet, Device, Error, GraphicsSet, Platform};
 
 /// A set for one of a pipeline's places.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,16 +22,20 @@ struct Place {
     set: SetId,
 }
 
+/// A set of either kind of pipelines.
+#[derive(Clone, Copy)]
+pub(crate) enum MadeSet {
+    Compute(DescriptorSet),
+    Graphics(GraphicsSet),
+}
+
 /// The driver's sets.
 #[derive(Default)]
-pub(crate) struct Sets(Vec<(Place, DescriptorSet)>);
+pub(crate) struct Sets(Vec<(Place, MadeSet)>);
 
 impl Sets {
     /// The driver's sets for what a draw or a dispatch uses.
-    pub(crate) fn of<'s>(
-        &'s self,
-        using: &'s Using<'_>,
-    ) -> impl Iterator<Item = DescriptorSet> + 's {
+    pub(crate) fn of<'s>(&'s self, using: &'s Using<'_>) -> impl Iterator<Item = MadeSet> + 's {
         let wanted = places(using);
         wanted.filter_map(|wanted| {
             let mut all = self.0.iter();
@@ -88,21 +92,24 @@ fn used<'u, 'd>(drawing: &'u Drawing<'d>) -> impl Iterator<Item = &'u Using<'d>>
     })
 }
 
-/// The programs of a pipeline.
-fn programs<'m, 'd>(
+/// What the programs of a pipeline have bound to them.
+fn bindings(
     drawing: &Drawing<'_>,
-    made: &'m Made<'d>,
+    made: &Made<'_>,
     pipeline: PipelineId,
-) -> Result<Vec<&'m Program<'d>>, WorkError> {
+) -> Result<Vec<Row>, WorkError> {
     let found = drawing.pipelines.get(pipeline.index());
-    let ids = match found.ok_or_else(|| missing("pipeline"))? {
-        Pipeline::Compute(program) => [Some(*program), None],
-        Pipeline::Graphics(graphics) => [Some(graphics.vertex), graphics.fragment],
-    };
-    ids.into_iter()
-        .flatten()
-        .map(|program| made.program(program))
-        .collect()
+    Ok(match found.ok_or_else(|| missing("pipeline"))? {
+        Pipeline::Compute(program) => made.compute(*program)?.bindings().collect(),
+        Pipeline::Graphics(graphics) => {
+            let vertex = made.graphics(graphics.vertex)?;
+            let mut rows: Vec<Row> = vertex.common().bindings().collect();
+            if let Some(fragment) = graphics.fragment {
+                rows.extend(made.graphics(fragment)?.common().bindings());
+            }
+            rows
+        }
+    })
 }
 
 /// Makes a set with what the pipeline's programs use of it; none if they use nothing.
@@ -111,11 +118,10 @@ fn create<P: Platform>(
     drawing: &Drawing<'_>,
     made: &Made<'_>,
     place: Place,
-) -> Result<Option<DescriptorSet>, WorkError> {
-    let programs = programs(drawing, made, place.pipeline)?;
+) -> Result<Option<MadeSet>, WorkError> {
+    let rows = bindings(drawing, made, place.pipeline)?;
     let uses = |binding: &Binding| {
-        let mut rows = programs.iter().flat_map(|program| program.bindings());
-        rows.any(|row| {
+        rows.iter().any(|row| {
             let here = row.set == place.number && row.binding == binding.binding;
             here && binding.element < row.count
         })
@@ -126,13 +132,46 @@ fn create<P: Platform>(
     if used.is_empty() {
         return Ok(None);
     }
-    let pipeline = made.pipelines.get(place.pipeline.index()).copied();
-    let pipeline = pipeline.ok_or_else(|| missing("pipeline"))?;
-    let new = device.create_descriptor_set(pipeline, place.number)?;
-    for binding in used {
-        bind(device, drawing, made, new, binding)?;
+    Ok(Some(match made.pipeline(place.pipeline)? {
+        MadePipeline::Compute(pipeline) => {
+            let new = device.create_descriptor_set(pipeline, place.number)?;
+            for binding in used {
+                bind(device, drawing, made, new, binding)?;
+            }
+            MadeSet::Compute(new)
+        }
+        MadePipeline::Graphics(pipeline) => {
+            let new = device.create_graphics_set(pipeline, place.number)?;
+            for binding in used {
+                bind_in_stages(device, drawing, made, new, binding)?;
+            }
+            MadeSet::Graphics(new)
+        }
+    }))
+}
+
+/// Binds something in the stages that have the binding.
+fn bind_in_stages<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    drawing: &Drawing<'_>,
+    made: &Made<'_>,
+    set: GraphicsSet,
+    binding: &Binding,
+) -> Result<(), WorkError> {
+    let mut refused = None;
+    let bound = device.bind_in_stages(set, |device, set| {
+        bind(device, drawing, made, set, binding).map_err(|error| match error {
+            WorkError::Runtime(error) => error,
+            error => {
+                refused = Some(error);
+                Error::NotRecorded
+            }
+        })
+    });
+    match refused {
+        Some(error) => Err(error),
+        None => Ok(bound?),
     }
-    Ok(Some(new))
 }
 
 fn bind<P: Platform>(

@@ -1,9 +1,9 @@
 //! Recording a drawing's steps.
 
 use crate::missing;
-use crate::resources::Made;
-use crate::sets::Sets;
-use eitri_drawing::{Drawing, Pass, Step, Using};
+use crate::resources::{Made, MadePipeline};
+use crate::sets::{MadeSet, Sets};
+use eitri_drawing::{Drawing, Step, Using};
 use eitri_job::WorkError;
 use eitri_runtime::{Accesses, CommandBuffer, Device, Error, Platform, Recorder};
 
@@ -19,7 +19,7 @@ pub(crate) fn record<P: Platform>(
     let recorded = device.record(commands, |recorder| {
         let mut all = drawing.steps.iter();
         let recorded = all.try_for_each(|step| {
-            self::step(recorder, step, made, sets)?;
+            self::step(recorder, drawing, step, made, sets)?;
             recorder.barrier(Accesses::ALL, Accesses::ALL)?;
             Ok(())
         });
@@ -39,12 +39,13 @@ pub(crate) fn record<P: Platform>(
 
 fn step<P: Platform>(
     recorder: &mut Recorder<'_, '_, '_, P>,
+    drawing: &Drawing<'_>,
     step: &Step<'_>,
     made: &Made<'_>,
     sets: &Sets,
 ) -> Result<(), WorkError> {
     match step {
-        Step::Pass(pass) => return self::pass(recorder, pass),
+        Step::Pass(pass) => return crate::pass::record(recorder, drawing, pass, made, sets),
         Step::Dispatch { using, groups } => {
             bind(recorder, using, made, sets)?;
             recorder.dispatch(*groups)?;
@@ -68,13 +69,6 @@ fn step<P: Platform>(
     Ok(())
 }
 
-fn pass<P: Platform>(
-    _recorder: &mut Recorder<'_, '_, '_, P>,
-    _pass: &Pass<'_>,
-) -> Result<(), WorkError> {
-    Err(WorkError::Refused("passes are not done yet".into()))
-}
-
 /// Binds a pipeline and what its shaders see.
 fn bind<P: Platform>(
     recorder: &mut Recorder<'_, '_, '_, P>,
@@ -82,10 +76,14 @@ fn bind<P: Platform>(
     made: &Made<'_>,
     sets: &Sets,
 ) -> Result<(), WorkError> {
-    let pipeline = made.pipelines.get(using.pipeline.index()).copied();
-    recorder.bind_pipeline(pipeline.ok_or_else(|| missing("pipeline"))?)?;
+    let MadePipeline::Compute(pipeline) = made.pipeline(using.pipeline)? else {
+        return Err(missing("compute pipeline"));
+    };
+    recorder.bind_pipeline(pipeline)?;
     for set in sets.of(using) {
-        recorder.bind_descriptor_set(set)?;
+        if let MadeSet::Compute(set) = set {
+            recorder.bind_descriptor_set(set)?;
+        }
     }
     recorder.push_constants(using.push)?;
     Ok(())

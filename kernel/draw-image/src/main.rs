@@ -2,15 +2,18 @@
 //!
 //! The shaders were compiled on the host; what is left to do here is what the host does too (`draw-scenes/player`), so that the results
 //! are the same. Words of the command line: `results=FOLDER`, which gets a result stream for each drawing, named by its number;
-//! `from=N` and `to=N`, which leave out what stands before and behind these drawings.
+//! `from=N` and `to=N`, which leave out what stands before and behind these drawings. An image that was built to show its first drawing
+//! does nothing else.
 #![no_std]
 #![no_main]
 
+use core::convert::Infallible;
 use core::ops::RangeInclusive;
 use eitri_boards::{Exit, Host, HostError};
 use eitri_drawing::Drawing;
 use eitri_drawing::suite::{self, Suite, SuiteError};
-use eitri_job::Verdict;
+use eitri_job::result::Sink;
+use eitri_job::{Saved, Verdict};
 use eitri_kernel::{Kernel, println};
 use eitri_on_board::{MmioPlatform, ResultFile};
 
@@ -28,6 +31,9 @@ const FROM: &str = "from=";
 const TO: &str = "to=";
 const RESULTS: &str = "results=";
 
+/// Not empty in an image that shows its first drawing.
+const SHOWS: &str = include_str!(concat!(env!("OUT_DIR"), "/shown"));
+
 /// Why the drawings are not played to their end.
 enum Stopped {
     Suite(SuiteError),
@@ -41,6 +47,9 @@ fn main(kernel: Kernel) -> Exit {
         let mut words = line.split_ascii_whitespace();
         words.find_map(|word| word.strip_prefix(name))
     };
+    if !SHOWS.is_empty() {
+        return show(&kernel, line);
+    }
     let number = |name: &str| word(name).and_then(|number| number.parse().ok());
     let numbers = number(FROM).unwrap_or(1)..=number(TO).unwrap_or(usize::MAX);
     let (Some(host), Some(folder)) = (kernel.board.host(), word(RESULTS)) else {
@@ -63,6 +72,58 @@ fn main(kernel: Kernel) -> Exit {
             println!("results in {folder}: {error}");
             Exit::Failed
         }
+    }
+}
+
+/// Shows the first drawing, picture by picture, for as long as the board has power.
+fn show(kernel: &Kernel, line: &str) -> Exit {
+    let read = suite::read(SUITE).and_then(|mut suite| {
+        let first = suite.drawings.next();
+        Ok((suite.firmware, first.ok_or(SuiteError::CutShort)??))
+    });
+    let (firmware, drawing) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            println!("no drawing: {error}");
+            return Exit::Refused;
+        }
+    };
+    let (width, height) = match drawing.images.first().map(|image| image.extent) {
+        Some([width, height, _]) => (width as usize, height as usize),
+        None => (0, 0),
+    };
+    let mut shown = match eitri_on_board::Shown::open(kernel) {
+        Ok(shown) => shown,
+        Err(exit) => return exit,
+    };
+    let platform = match eitri_on_board::start_gpu(kernel, line) {
+        Ok(platform) => platform,
+        Err(exit) => return exit,
+    };
+    let mut each = |pictures: &[Saved]| match pictures.first() {
+        Some(picture) => shown.show(width, height, &picture.bytes).is_ok(),
+        None => false,
+    };
+    let mut nowhere = Nowhere;
+    let (_, Ok(ended)) =
+        eitri_player::play_frames(platform, firmware, &drawing, &mut (), &mut nowhere, &mut each);
+    match ended.verdict {
+        Verdict::Good => shown.stay(),
+        Verdict::Failed(_) => {
+            println!("nothing is shown: the commands failed");
+            Exit::Failed
+        }
+    }
+}
+
+/// Results are on the display.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    type Error = Infallible;
+
+    fn put(&mut self, _bytes: &[u8]) -> Result<(), Infallible> {
+        Ok(())
     }
 }
 

@@ -164,7 +164,7 @@ fn run<S: Sink>(
 pub(crate) fn exit_of(verdict: Verdict) -> Exit {
     match verdict {
         Verdict::Good => Exit::Success,
-        Verdict::Failed(FailureKind::Refused) => Exit::Refused,
+        Verdict::Failed(FailureKind::Refused | FailureKind::Unsupported) => Exit::Refused,
         Verdict::Failed(FailureKind::Device) => Exit::Failed,
     }
 }

@@ -12,4 +12,4 @@ mod show;
 pub use job::{LINE_BYTES, firmware, run_job, start_gpu, start_gpu_with};
 pub use platform::{Caching, Counter, GicLines, MmioPlatform, PlatformError, take_gpu};
 pub use result_file::ResultFile;
-pub use show::run_job_and_show;
+pub use show::{Shown, run_job_and_show};

@@ -108,6 +108,59 @@ fn picture<'s>(
     Picture::new(width, height, stride, format, &saved.bytes).map_err(ShowError::Layout)
 }
 
+/// The board's display for pictures that follow one another.
+pub struct Shown {
+    display: Display,
+    /// Whether the console has been told.
+    said: bool,
+}
+
+impl Shown {
+    /// Takes the board's display; what is wrong is said on the console.
+    ///
+    /// # Errors
+    /// How the image has to end, if there is none.
+    pub fn open(kernel: &Kernel) -> Result<Shown, Exit> {
+        match Display::open(kernel) {
+            Ok(display) => Ok(Shown {
+                display,
+                said: false,
+            }),
+            Err(error) => {
+                println!("nothing is shown: {error}");
+                Err(Exit::Failed)
+            }
+        }
+    }
+
+    /// Shows a picture of 8-bit red, green, blue and alpha. The first is said on the console.
+    ///
+    /// # Errors
+    /// If it has fewer bytes than pixels.
+    pub fn show(&mut self, width: usize, height: usize, pixels: &[u8]) -> Result<(), LayoutError> {
+        let format = PixelFormat::R8G8B8A8;
+        let stride = width.saturating_mul(format.bytes());
+        let picture = Picture::new(width, height, stride, format, pixels)?;
+        let placement = self.display.show(&picture);
+        if !self.said {
+            self.said = true;
+            let mode = self.display.mode();
+            println!(
+                "{SHOWN} {width} x {height}, {}, on {} x {}",
+                placement.scale,
+                mode.width(),
+                mode.height()
+            );
+        }
+        Ok(())
+    }
+
+    /// Leaves the display as it is, for good.
+    pub fn stay(self) -> ! {
+        stay()
+    }
+}
+
 /// Leaves the display as it is.
 fn stay() -> ! {
     loop {

@@ -35,6 +35,8 @@ pub enum FailureKind {
     Refused,
     /// The GPU or its firmware did not do what it must.
     Device,
+    /// The driver does not do yet what the request asks for.
+    Unsupported,
 }
 
 /// Writes a stream into a [`Sink`].
@@ -112,6 +114,7 @@ impl<'s, S: Sink> Writer<'s, S> {
         let kind: u32 = match kind {
             FailureKind::Refused => 0,
             FailureKind::Device => 1,
+            FailureKind::Unsupported => 2,
         };
         self.put(&kind.to_le_bytes())?;
         self.text(text)
@@ -351,6 +354,7 @@ mod reader {
         let kind = match record.word()? {
             0 => FailureKind::Refused,
             1 => FailureKind::Device,
+            2 => FailureKind::Unsupported,
             _ => return None,
         };
         Some(Failure {

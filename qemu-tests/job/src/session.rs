@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::ProgramError;
 use eitri_runtime::{
-    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options,
-    Platform, Reporter, Status, Step, Storage, StreamStatus, Warning,
+    BringUpError, Cause, CommandError, Counts, Device, Done, Error, ErrorKind, Fence,
+    GraphicsError, JobFault, Options, Platform, Reporter, Status, Step, Storage, StreamStatus,
+    Warning,
 };
 
 /// How a job ended; the result stream says the same, with the words for a person.
@@ -67,6 +68,9 @@ pub enum WorkError {
     /// The request can't be carried out; why.
     #[error("{0}")]
     Refused(String),
+    /// The driver does not do what is asked for; what.
+    #[error("{0}")]
+    Unsupported(String),
     /// Samples of performance counters were lost.
     #[error(
         "the counters' ring was too small: the firmware took samples by itself, and some were lost"
@@ -102,6 +106,13 @@ impl WorkError {
             WorkError::Program(_) | WorkError::Refused(_) | WorkError::Limit { .. } => {
                 FailureKind::Refused
             }
+            WorkError::Unsupported(_) => FailureKind::Unsupported,
+            WorkError::Runtime(Error::Command(CommandError::Graphics(
+                GraphicsError::Unsupported { .. }
+                | GraphicsError::Format { .. }
+                | GraphicsError::Samples { .. }
+                | GraphicsError::TileBuffer { .. },
+            ))) => FailureKind::Unsupported,
             // A shader that reaches outside of its buffers.
             WorkError::Runtime(Error::Job(JobFault {
                 cause: Cause::Mmu(_) | Cause::Exception(_),

@@ -18,6 +18,10 @@ pub enum Language {
     Wgsl,
     /// Vulkan's GLSL, a compute shader.
     Glsl,
+    /// Vulkan's GLSL, a vertex shader.
+    VertexGlsl,
+    /// Vulkan's GLSL, a fragment shader.
+    FragmentGlsl,
 }
 
 /// Reason why a text could not be turned into SPIR-V.
@@ -97,8 +101,12 @@ impl std::error::Error for ShaderTextError {}
 pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, ShaderTextError> {
     let mut module = match language {
         Language::Wgsl => naga::front::wgsl::parse_str(text).map_err(ShaderTextError::Wgsl)?,
-        Language::Glsl => {
-            let options = naga::front::glsl::Options::from(naga::ShaderStage::Compute);
+        Language::Glsl | Language::VertexGlsl | Language::FragmentGlsl => {
+            let options = naga::front::glsl::Options::from(match language {
+                Language::VertexGlsl => naga::ShaderStage::Vertex,
+                Language::FragmentGlsl => naga::ShaderStage::Fragment,
+                Language::Glsl | Language::Wgsl => naga::ShaderStage::Compute,
+            });
             let module = naga::front::glsl::Frontend::default()
                 .parse(&options, text)
                 .map_err(ShaderTextError::Glsl)?;
@@ -116,7 +124,9 @@ pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, S
         zero_initialize_workgroup_memory: match language {
             // WGSL promises zeroed workgroup memory.
             Language::Wgsl => spv::ZeroInitializeWorkgroupMemoryMode::Polyfill,
-            Language::Glsl => spv::ZeroInitializeWorkgroupMemoryMode::None,
+            Language::Glsl | Language::VertexGlsl | Language::FragmentGlsl => {
+                spv::ZeroInitializeWorkgroupMemoryMode::None
+            }
         },
         // A shader that never ends is the user's to see, not naga's to hide.
         force_loop_bounding: false,
@@ -125,7 +135,9 @@ pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, S
             file_name: name,
             language: match language {
                 Language::Wgsl => spv::SourceLanguage::WGSL,
-                Language::Glsl => spv::SourceLanguage::GLSL,
+                Language::Glsl | Language::VertexGlsl | Language::FragmentGlsl => {
+                    spv::SourceLanguage::GLSL
+                }
             },
         }),
         ..spv::Options::default()

@@ -5,10 +5,11 @@
 use eitri_ir3_isa::device::{self, Device};
 
 use super::pack::GENERATION;
-use super::{Choices, compile_with, encode, passes, pipeline};
+use super::{Choices, Error, Unsupported, compile_with, encode, passes, pipeline};
 use crate::back_end::BackEnd;
-use crate::compile::{Errors, Made, Statistics};
-use crate::ir::{Alu, Function, Lanes};
+use crate::compile::{Errors, Made, MadeStage, Statistics};
+use crate::ir::{Alu, Function, Lanes, Position};
+use crate::link::VaryingLayout;
 use crate::options::Options;
 use crate::pass::{PassRow, Runner};
 use crate::target::Limits;
@@ -95,6 +96,20 @@ impl BackEnd for Device {
             statistics: Statistics::Ir3(binary.statistics),
             listing: binary.listing,
         }))
+    }
+
+    fn compile_stage(
+        &self,
+        function: &Function,
+        _: &VaryingLayout,
+        _: &Options,
+        _: &mut Runner<'_>,
+    ) -> Result<Option<MadeStage>, Errors> {
+        let unsupported = Unsupported {
+            what: format!("{} shader", function.stage.name()),
+            position: Position::default(),
+        };
+        Err(Error::Unsupported(vec![unsupported]).into())
     }
 
     fn disassemble(&self, word: u64) -> Option<String> {

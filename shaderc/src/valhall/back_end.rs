@@ -3,17 +3,31 @@
 //! Facts: hardware/compiler-abi.md 1.2 (tables), 4 (uniform words).
 
 use eitri_isa::{Arch, Syntax};
+use eitri_program::EntryKind;
 
-use super::{Choices, compile_with, encode, passes, pipeline};
+use super::split_vertex::{VertexProgram, split};
+use super::{
+    Binary, Choices, Error, compile_stage, compile_with, encode, encode_graphics, passes, pipeline,
+};
 use crate::back_end::BackEnd;
-use crate::compile::{Errors, Made, Statistics};
-use crate::ir::{Alu, Function, Lanes};
+use crate::compile::{CompiledEntry, Errors, Made, MadeStage, Statistics};
+use crate::ir::{Alu, Function, Lanes, Stage};
+use crate::link::VaryingLayout;
 use crate::options::Options;
 use crate::pass::{PassRow, Runner};
 use crate::target::Limits;
 
 /// Subgroups are warps.
 pub(super) const WARP: Lanes = Lanes::DEFAULT;
+
+/// What the caller chose.
+fn choices(options: &Options) -> Choices {
+    Choices {
+        register_limit: options.register_limit,
+        full_registers: options.full_registers,
+        share_registers: options.share_registers,
+    }
+}
 
 impl BackEnd for Arch {
     fn name(&self) -> &'static str {
@@ -63,12 +77,10 @@ impl BackEnd for Arch {
         options: &Options,
         runner: &mut Runner<'_>,
     ) -> Result<Option<Made>, Errors> {
-        let choices = Choices {
-            register_limit: options.register_limit,
-            full_registers: options.full_registers,
-            share_registers: options.share_registers,
-        };
-        let Some(binary) = compile_with(function, *self, choices, runner)? else {
+        if function.stage != Stage::Compute {
+            return Err(Error::NotCompute(function.stage.name()).into());
+        }
+        let Some(binary) = compile_with(function, *self, choices(options), runner)? else {
             return Ok(None);
         };
         Ok(Some(Made {
@@ -76,6 +88,41 @@ impl BackEnd for Arch {
             code: binary.code,
             statistics: Statistics::Valhall(binary.statistics),
             listing: binary.listing,
+        }))
+    }
+
+    fn compile_stage(
+        &self,
+        function: &Function,
+        layout: &VaryingLayout,
+        options: &Options,
+        runner: &mut Runner<'_>,
+    ) -> Result<Option<MadeStage>, Errors> {
+        let parts = match function.stage {
+            Stage::Vertex(_) => split(function, *self, runner),
+            Stage::Compute | Stage::Fragment(_) => vec![VertexProgram {
+                kind: EntryKind::Fragment,
+                function: function.clone(),
+            }],
+        };
+        let mut programs: Vec<(EntryKind, Binary)> = vec![];
+        for VertexProgram { kind, function } in &parts {
+            let binary = compile_stage(function, *self, choices(options), layout, runner)?;
+            let Some(binary) = binary else {
+                return Ok(None);
+            };
+            programs.push((*kind, binary));
+        }
+        let program = encode_graphics::encode(function, &programs, layout, *self)?;
+        let entry_points = programs.into_iter().map(|(kind, binary)| CompiledEntry {
+            kind,
+            code: binary.code,
+            statistics: Statistics::Valhall(binary.statistics),
+            listing: binary.listing,
+        });
+        Ok(Some(MadeStage {
+            program,
+            entry_points: entry_points.collect(),
         }))
     }
 

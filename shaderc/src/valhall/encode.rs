@@ -9,35 +9,43 @@ use super::{AddressHalf, Binary, FauWord};
 use crate::ir::{Axis, Binding, BindingKind, Dim, Function};
 use crate::machine::program::{access, push_ranges};
 
-/// The program binary of a compiled function.
-pub(super) fn encode(
-    function: &Function,
-    binary: &Binary,
-    arch: Arch,
-) -> Result<Vec<u8>, program::EncodeError> {
-    let work = |word: &FauWord| match *word {
-        FauWord::Worked(number) => binary.work.get(number),
-        _ => None,
-    };
-    let fau_steps: Vec<program::FauStep> = binary
-        .fau
-        .iter()
-        .zip(0u8..)
-        .flat_map(|(fau, word)| {
+/// The uniform words of a program, and what is computed of them.
+pub(super) struct Uniforms {
+    pub(super) fau: Vec<program::FauWord>,
+    pub(super) steps: Vec<program::FauStep>,
+}
+
+impl Uniforms {
+    pub(super) fn of(binary: &Binary) -> Uniforms {
+        let work = |word: &FauWord| match *word {
+            FauWord::Worked(number) => binary.work.get(number),
+            _ => None,
+        };
+        let steps = binary.fau.iter().zip(0u8..).flat_map(|(fau, word)| {
             let steps = work(fau).into_iter().flat_map(|work| &work.steps);
             steps.map(move |&(op, operand)| program::FauStep { word, op, operand })
-        })
-        .collect();
-    let fau: Vec<program::FauWord> = binary
-        .fau
-        .iter()
-        .map(|word| fau_word(work(word).map_or(*word, |work| work.start)))
-        .collect();
-    let bindings: Vec<program::Binding> = function
-        .bindings
-        .iter()
-        .zip(&binary.handles)
-        .map(|(binding, handle)| program::Binding {
+        });
+        let fau = binary.fau.iter();
+        let fau = fau.map(|word| fau_word(work(word).map_or(*word, |work| work.start)));
+        Uniforms {
+            steps: steps.collect(),
+            fau: fau.collect(),
+        }
+    }
+}
+
+/// What a function's programs have in common.
+pub(super) struct Tables {
+    pub(super) bindings: Vec<program::Binding>,
+    pub(super) push_ranges: Vec<program::PushRange>,
+    pub(super) data: Vec<u64>,
+}
+
+impl Tables {
+    /// `handles` are those of the bindings' first elements.
+    pub(super) fn of(function: &Function, handles: &[u32]) -> Tables {
+        let bindings = function.bindings.iter().zip(handles);
+        let bindings = bindings.map(|(binding, handle)| program::Binding {
             set: binding.set,
             binding: binding.binding,
             kind: kind_of(binding),
@@ -45,37 +53,52 @@ pub(super) fn encode(
             count: binding.count,
             slot: slot(*handle),
             min_bytes: binding.min_bytes,
-        })
-        .collect();
-    let push_ranges = push_ranges(function);
-    let data: Vec<u64> = function
-        .data
-        .chunks(2)
-        .map(|words| {
+        });
+        let data = function.data.chunks(2).map(|words| {
             let word = |place: usize| u64::from(words.get(place).copied().unwrap_or(0));
             word(1) << 32 | word(0)
-        })
-        .collect();
+        });
+        Tables {
+            bindings: bindings.collect(),
+            push_ranges: push_ranges(function),
+            data: data.collect(),
+        }
+    }
+}
+
+/// The registers that each thread is given.
+pub(super) fn registers(binary: &Binary) -> program::RegisterFile {
+    match binary.registers {
+        0..=32 => program::RegisterFile::Half,
+        _ => program::RegisterFile::Full,
+    }
+}
+
+/// The program binary of a compiled function.
+pub(super) fn encode(
+    function: &Function,
+    binary: &Binary,
+    arch: Arch,
+) -> Result<Vec<u8>, program::EncodeError> {
+    let uniforms = Uniforms::of(binary);
+    let tables = Tables::of(function, &binary.handles);
     let [x, y, z] = function.workgroup_size;
     let parts = program::ProgramParts {
         arch,
         stage: program::Stage::Compute,
         entry: &function.name,
         code: &binary.code,
-        data: &data,
-        registers: match binary.registers {
-            0..=32 => program::RegisterFile::Half,
-            _ => program::RegisterFile::Full,
-        },
+        data: &tables.data,
+        registers: registers(binary),
         preload: binary.preload,
         workgroup: program::WorkgroupSize::new(x, y, z)?,
         shared_bytes: function.shared_bytes,
         scratch_bytes: binary.scratch_bytes,
         push_constant_bytes: function.push_constant_bytes,
-        fau: &fau,
-        fau_steps: &fau_steps,
-        bindings: &bindings,
-        push_ranges: &push_ranges,
+        fau: &uniforms.fau,
+        fau_steps: &uniforms.steps,
+        bindings: &tables.bindings,
+        push_ranges: &tables.push_ranges,
     };
     let mut bytes = vec![0; parts.encoded_len()?];
     let length = parts.encode(&mut bytes)?;

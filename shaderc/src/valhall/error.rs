@@ -17,6 +17,9 @@ pub enum Error {
     /// With a limit on registers: one instruction alone needs more.
     #[error("an instruction needs more registers than the limit leaves")]
     TooFewRegisters,
+    /// A stage of the graphics pipeline that is compiled alone.
+    #[error("a {0} shader is compiled with the other stages of its pipeline, not alone")]
+    NotCompute(&'static str),
     /// A pass broke a rule of the machine IR: a defect of the compiler.
     #[error("internal: after {pass}: {}", .rules.join("; "))]
     Broken {

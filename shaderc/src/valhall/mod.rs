@@ -12,8 +12,6 @@ mod mir;
 
 mod descriptors;
 
-mod varyings;
-
 mod select;
 
 mod legalise;
@@ -28,6 +26,8 @@ mod waits;
 
 mod expand_blends;
 
+mod helpers;
+
 mod pack;
 
 pub mod rates;
@@ -36,14 +36,20 @@ mod statistics;
 
 mod encode;
 
+mod split_vertex;
+
+mod stage_facts;
+
+mod encode_graphics;
+
 #[cfg(test)]
 mod tests;
 
 pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord, UniformWork};
 pub use self::statistics::Statistics;
-pub use self::varyings::{VaryingLayout, VaryingSlot};
 use crate::ir;
+use crate::link::VaryingLayout;
 use crate::machine::Listing;
 use crate::pass::Runner;
 use crate::target::{Machine, Target};
@@ -77,6 +83,8 @@ pub struct Binary {
     pub handles: Vec<u32>,
     /// Bytes of thread-local memory for each thread, a multiple of 16.
     pub scratch_bytes: u32,
+    /// Whether a fragment program's quads must be whole: lanes look at one another.
+    pub needs_helpers: bool,
     /// What it costs.
     pub statistics: Statistics,
     /// The code as text.
@@ -134,6 +142,7 @@ pub fn compile_stage(
         work: function.extra.work.clone(),
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
+        needs_helpers: helpers::are_needed(function),
         statistics: statistics::count(function, &lowered.allocated),
         listing: Listing::new(Machine::Valhall(arch), function, &code),
         code,

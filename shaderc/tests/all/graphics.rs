@@ -1,5 +1,6 @@
 //! Vertex and fragment shaders from SPIR-V: what becomes of variables, built-ins and the ends of lanes.
 use eitri_shaderc::ir::{Op, Output};
+use eitri_shaderc::link::Interpolation;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, ShaderStage, front_end, graphics_front_end};
 
@@ -513,10 +514,23 @@ fn both_stages_are_fitted_to_each_other() {
     );
     let slots = linked.layout.slots.iter();
     let slots: Vec<_> = slots
-        .map(|slot| (slot.location, slot.components, slot.offset))
+        .map(|slot| {
+            (
+                slot.location,
+                slot.components,
+                slot.interpolation,
+                slot.offset,
+            )
+        })
         .collect();
     // Three words stand at a multiple of the next power of two.
-    assert_eq!(slots, [(0, 1, 0), (2, 3, 16)]);
+    assert_eq!(
+        slots,
+        [
+            (0, 1, Interpolation::Smooth, 0),
+            (2, 3, Interpolation::NoPerspective, 16)
+        ]
+    );
     assert_eq!(linked.layout.record_bytes, 28);
     let fragment = linked.fragment.expect("it was given").function;
     assert_eq!(

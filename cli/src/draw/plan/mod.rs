@@ -44,8 +44,15 @@ pub(super) fn lacks(scene: &Scene, arch: Arch) -> Option<Lack> {
     let lacking = lack::lacking(&scene.file.features);
     lacking
         .or_else(|| resources::lacking(&scene.file, arch))
-        .or_else(|| steps::lacking(&scene.file))
-        .or_else(|| results_lacking(scene))
+        .or_else(|| {
+            // The same that is made later, without contents and code.
+            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene));
+            let limits = Limits {
+                limit_ms: 0,
+                dump: false,
+            };
+            drawing(scene, &contents, &programs, limits).err()
+        })
 }
 
 /// How drawings are played.
@@ -86,6 +93,7 @@ pub(super) fn drawing<'s>(
         pipelines: Vec::new(),
         steps: Vec::new(),
         results: Vec::new(),
+        frames: Vec::new(),
     };
     for (buffer, data) in file.buffers.iter().zip(&contents.buffers) {
         let bytes = buffer.bytes;
@@ -126,11 +134,6 @@ struct Pipelines<'s> {
     scene: &'s SceneFile,
     programs: &'s Programs,
     made: Vec<Pipeline>,
-}
-
-fn results_lacking(scene: &Scene) -> Option<Lack> {
-    let mut targets = scene.expect.iter().map(|it| (&it.target, it.bytes()));
-    targets.find_map(|(target, bytes)| result(&scene.file, target, bytes).err())
 }
 
 /// Where an expectation's contents are found.

@@ -1,18 +1,209 @@
-//! Passes of a scene: attachments, draws, clears within.
+//! Passes of a scene: attachments, and the draws within.
 
 use super::super::lack::Lack;
-use super::Pipelines;
-use eitri_draw_scenes as scenes;
-use eitri_drawing::Step;
+use super::resources::view_id;
+use super::{Pipelines, buffer_id, steps};
+use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
+use eitri_drawing::{
+    Attachment, ClearValue, Draw, GraphicsPipeline, Pass, PassCommand, Pipeline, PipelineId, Step,
+    Using, VertexBuffer, Vertices,
+};
 
-/// What of a pass can't be done yet.
-pub(super) fn lacking(_pass: &scenes::Pass) -> Option<Lack> {
-    Some(Lack::not_yet("passes"))
+/// What the draws of a pass have of its attachments.
+struct Targets {
+    colors: Vec<Option<String>>,
+    depth: Option<String>,
+    stencil: Option<String>,
+    size: [u32; 2],
 }
 
+/// A pass as a step of a drawing.
 pub(super) fn pass<'s>(
-    _pipelines: &mut Pipelines<'s>,
-    _pass: &'s scenes::Pass,
+    pipelines: &mut Pipelines<'s>,
+    pass: &'s scenes::Pass,
 ) -> Result<Step<'s>, Lack> {
-    Err(Lack::not_yet("passes"))
+    if pass.view_mask != 0 {
+        return Err(Lack::not_yet("multiview"));
+    }
+    let scene = pipelines.scene;
+    let targets = targets(scene, pass);
+    let commands = pass.draws.iter();
+    let commands: Result<Vec<PassCommand<'s>>, Lack> =
+        commands.map(|it| command(pipelines, it, &targets)).collect();
+    let color = |it: &scenes::Attachment| {
+        let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
+        attachment(scene, it, ClearValue::Color(clear))
+    };
+    let colors = pass.color.iter();
+    let colors = colors.map(|it| it.as_ref().map(color).transpose());
+    let depth = |it: &scenes::Attachment| {
+        attachment(scene, it, ClearValue::Depth(it.clear_depth.unwrap_or(0.0)))
+    };
+    let stencil = |it: &scenes::Attachment| {
+        let clear = it.clear_stencil.unwrap_or(0);
+        attachment(scene, it, ClearValue::Stencil(clear))
+    };
+    let [width, height] = targets.size;
+    Ok(Step::Pass(Box::new(Pass {
+        colors: colors.collect::<Result<_, _>>()?,
+        depth: pass.depth.as_ref().map(depth).transpose()?,
+        stencil: pass.stencil.as_ref().map(stencil).transpose()?,
+        area: pass.area.unwrap_or(Rect {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        }),
+        layers: pass.layers,
+        commands: commands?,
+    })))
+}
+
+/// Formats and size of what a pass draws on.
+fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
+    let image = |it: &scenes::Attachment| {
+        let view = scene.view(&it.view)?;
+        Some((view, scene.image(&view.image)?))
+    };
+    let format = |it: Option<&scenes::Attachment>| {
+        let (view, image) = image(it?)?;
+        Some(view.format.clone().unwrap_or_else(|| image.format.clone()))
+    };
+    let colors = pass.color.iter().flatten();
+    let mut all = colors.chain(&pass.depth).chain(&pass.stencil);
+    let size = all.find_map(|it| {
+        let (view, image) = image(it)?;
+        let [width, height, _] = image.extent_of(view.level);
+        Some([width, height])
+    });
+    Targets {
+        colors: pass.color.iter().map(|it| format(it.as_ref())).collect(),
+        depth: format(pass.depth.as_ref()),
+        stencil: format(pass.stencil.as_ref()),
+        size: size.unwrap_or_default(),
+    }
+}
+
+fn attachment(
+    scene: &SceneFile,
+    attachment: &scenes::Attachment,
+    clear: ClearValue,
+) -> Result<Attachment, Lack> {
+    let resolve = attachment.resolve.as_deref();
+    let resolve = resolve.map(|view| Ok((view_id(scene, view)?, attachment.resolve_mode)));
+    Ok(Attachment {
+        view: view_id(scene, &attachment.view)?,
+        load: attachment.load,
+        store: attachment.store,
+        clear,
+        resolve: resolve.transpose()?,
+    })
+}
+
+fn command<'s>(
+    pipelines: &mut Pipelines<'s>,
+    command: &'s scenes::PassStep,
+    targets: &Targets,
+) -> Result<PassCommand<'s>, Lack> {
+    match command {
+        scenes::PassStep::Draw(draw) => {
+            let draw = self::draw(pipelines, draw, targets)?;
+            Ok(PassCommand::Draw(Box::new(draw)))
+        }
+        scenes::PassStep::ClearAttachments(_) => Err(Lack::not_yet("clears within a pass")),
+        scenes::PassStep::BeginQuery(_) | scenes::PassStep::EndQuery(_) => {
+            Err(Lack::not_yet("queries of draws"))
+        }
+    }
+}
+
+fn draw<'s>(
+    pipelines: &mut Pipelines<'s>,
+    draw: &'s scenes::Draw,
+    targets: &Targets,
+) -> Result<Draw<'s>, Lack> {
+    let scene = pipelines.scene;
+    let [width, height] = targets.size;
+    let whole = Rect {
+        x: 0,
+        y: 0,
+        width,
+        height,
+    };
+    let viewport = Viewport::from([0.0, 0.0, width as f32, height as f32, 0.0, 1.0]);
+    let viewports = draw.viewports.clone().unwrap_or_else(|| vec![viewport]);
+    let scissors = draw.scissors.clone().unwrap_or_else(|| vec![whole]);
+    if viewports.len() > 1 || scissors.len() > 1 {
+        return Err(Lack::Feature("multiViewport".to_owned()));
+    }
+    let vertices = match (&draw.index, draw.vertices, draw.indices) {
+        (_, Some(count), _) => Vertices::Plain {
+            count,
+            first: draw.first_vertex,
+        },
+        (Some(index), None, Some(count)) => Vertices::Indexed {
+            buffer: buffer_id(scene, &index.buffer)?,
+            kind: index.kind,
+            offset: index.offset,
+            count,
+            first: draw.first_index,
+            vertex_offset: draw.vertex_offset,
+        },
+        // Nothing else is read but one with parameters in a buffer.
+        _ => return Err(Lack::not_yet("indirect draws")),
+    };
+    let vertex_buffers = draw.vertex_buffers.iter();
+    let vertex_buffers = vertex_buffers.map(|it| {
+        Ok(VertexBuffer {
+            binding: it.binding,
+            buffer: buffer_id(scene, &it.buffer)?,
+            offset: it.offset,
+        })
+    });
+    Ok(Draw {
+        using: Using {
+            pipeline: pipelines.graphics(&draw.pipeline, targets)?,
+            sets: steps::sets(scene, &draw.pipeline, draw.sets.as_deref())?,
+            push: &draw.push,
+        },
+        viewports,
+        scissors,
+        vertex_buffers: vertex_buffers.collect::<Result<_, _>>()?,
+        instances: draw.instances,
+        first_instance: draw.first_instance,
+        vertices,
+        repeat: draw.repeat,
+        repeat_push_offset: draw.repeat_push_offset,
+    })
+}
+
+impl Pipelines<'_> {
+    /// The pipeline of a name, for draws on such attachments.
+    fn graphics(&mut self, name: &str, targets: &Targets) -> Result<PipelineId, Lack> {
+        let pipeline = self.scene.pipeline(name);
+        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let (Some(pipeline), [vertex, fragment @ ..]) = (pipeline, programs) else {
+            return Err(Lack::not_yet(format!("pipeline {name}")));
+        };
+        let made = GraphicsPipeline {
+            vertex: *vertex,
+            fragment: fragment.first().copied(),
+            colors: targets.colors.clone(),
+            depth_format: targets.depth.clone(),
+            stencil_format: targets.stencil.clone(),
+            vertex_bindings: pipeline.vertex_bindings.clone(),
+            attributes: pipeline.attributes.clone(),
+            topology: pipeline.topology,
+            restart: pipeline.restart,
+            raster: pipeline.raster,
+            multisample: pipeline.multisample,
+            depth: pipeline.depth,
+            stencil: pipeline.stencil,
+            blend: pipeline.blend.clone(),
+        };
+        if let Some(what) = eitri_player::unsupported(&made) {
+            return Err(Lack::not_yet(what));
+        }
+        Ok(self.put(Pipeline::Graphics(Box::new(made))))
+    }
 }

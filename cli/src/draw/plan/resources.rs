@@ -16,9 +16,6 @@ pub(super) fn lacking(scene: &SceneFile, arch: Arch) -> Option<Lack> {
 
 fn image_lacking(image: &scenes::Image, arch: Arch) -> Option<Lack> {
     let named = |what: &dyn std::fmt::Display| Some(Lack::not_yet(what.to_string()));
-    if image.usage.contains(&Usage::DepthStencil) {
-        return named(&"images of depth and stencil");
-    }
     if image.usage.contains(&Usage::Input) {
         return named(&"input attachments");
     }

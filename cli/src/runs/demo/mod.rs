@@ -2,6 +2,7 @@
 //!
 //! Guarantees: every word that a shader writes is compared with the same computation on the CPU.
 
+pub(crate) mod drawn;
 mod mandelbrot;
 mod reduce;
 mod saxpy;

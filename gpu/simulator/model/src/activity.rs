@@ -6,6 +6,7 @@
 //! Facts: hardware/csf-perfcnt.md 4 (what each counter counts).
 
 use crate::clock::Nanoseconds;
+use crate::stream::Work;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -14,6 +15,9 @@ pub(crate) const INTERFACES: usize = 6;
 
 /// Bytes that pass between a core and the L2 in one beat.
 pub(crate) const BEAT: u64 = 16;
+
+/// The first state of a queue.
+const QUEUES: usize = 5;
 
 /// Something that holds or does not: counted by the time for which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +30,12 @@ pub(crate) enum State {
     Interrupt,
     /// A cache flush is in progress.
     Flush,
-    /// Compute jobs are queued.
-    Compute,
-    /// Compute jobs are queued, and no core can take them.
-    ComputeBlocked,
+    /// Jobs of a kind are queued.
+    Queued(Work),
+    /// Jobs of a kind are queued, and none can go on.
+    QueueBlocked(Work),
+    /// Jobs of any kind are queued.
+    AnyQueued,
     /// A stream is on this stream interface.
     Interface(u8),
     /// That stream waits.
@@ -37,7 +43,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    const COUNT: usize = 6 + 2 * INTERFACES;
+    const COUNT: usize = QUEUES + 2 * Work::ALL.len() + 2 * INTERFACES;
 
     fn index(self) -> usize {
         let interface = |number: u8| usize::from(number) % INTERFACES;
@@ -46,10 +52,13 @@ impl State {
             State::Mcu => 1,
             State::Interrupt => 2,
             State::Flush => 3,
-            State::Compute => 4,
-            State::ComputeBlocked => 5,
-            State::Interface(number) => 6 + interface(number),
-            State::InterfaceBlocked(number) => 6 + INTERFACES + interface(number),
+            State::AnyQueued => 4,
+            State::Queued(work) => QUEUES + work as usize,
+            State::QueueBlocked(work) => QUEUES + Work::ALL.len() + work as usize,
+            State::Interface(number) => QUEUES + 2 * Work::ALL.len() + interface(number),
+            State::InterfaceBlocked(number) => {
+                QUEUES + 2 * Work::ALL.len() + INTERFACES + interface(number)
+            }
         }
     }
 }
@@ -57,10 +66,14 @@ impl State {
 /// What a shader core has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CoreActivity {
-    /// Time with a workgroup on it.
+    /// Time with work on it, with fragments, and with anything else.
     pub(crate) busy: Nanoseconds,
+    pub(crate) fragment: Nanoseconds,
+    pub(crate) other: Nanoseconds,
+    /// Tasks and warps of compute and vertex work.
     pub(crate) tasks: u64,
     pub(crate) warps: u64,
+    pub(crate) fragments: FragmentActivity,
     /// Warps of programs with more than 32 registers.
     pub(crate) large_warps: u64,
     /// Warps without an empty lane.
@@ -82,6 +95,82 @@ pub(crate) struct CoreActivity {
     pub(crate) write_beats: u64,
 }
 
+/// What a shader core has drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FragmentActivity {
+    pub(crate) tiles: u64,
+    pub(crate) warps: u64,
+    /// Primitives of the lists of tiles, and those of them that cover a sample of their tile.
+    pub(crate) primitives: u64,
+    pub(crate) rasterised: u64,
+    /// Quads with a covered sample, and those of them that do not cover all of their pixels.
+    pub(crate) quads: u64,
+    pub(crate) partial_quads: u64,
+    /// Calls of blend shaders.
+    pub(crate) blend_calls: u64,
+    /// Loads of varyings and of attributes.
+    pub(crate) varyings: u64,
+    pub(crate) attributes: u64,
+}
+
+/// What became of primitives on their way to the tiles' lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TilerActivity {
+    pub(crate) points: u64,
+    pub(crate) lines: u64,
+    pub(crate) triangles: u64,
+    /// What is seen, by its side. What has no sides shows its front.
+    pub(crate) front: u64,
+    pub(crate) back: u64,
+    /// What lies outside of the picture, has no extent, or shows a side that is culled.
+    pub(crate) culled: u64,
+    /// What lies beyond a depth that culls, or behind the eye.
+    pub(crate) clipped: u64,
+    /// Vertices whose position and whose varyings were asked for.
+    pub(crate) positions: u64,
+    pub(crate) varyings: u64,
+}
+
+impl core::ops::AddAssign for TilerActivity {
+    fn add_assign(&mut self, other: TilerActivity) {
+        self.points += other.points;
+        self.lines += other.lines;
+        self.triangles += other.triangles;
+        self.front += other.front;
+        self.back += other.back;
+        self.culled += other.culled;
+        self.clipped += other.clipped;
+        self.positions += other.positions;
+        self.varyings += other.varyings;
+    }
+}
+
+/// What jobs of a kind came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueActivity {
+    pub(crate) jobs: u64,
+    pub(crate) tasks: u64,
+}
+
+/// Cores with work, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BusyCores {
+    pub(crate) fragment: u64,
+    /// Compute and vertex work.
+    pub(crate) other: u64,
+}
+
+impl core::ops::BitOr for BusyCores {
+    type Output = BusyCores;
+
+    fn bitor(self, other: BusyCores) -> BusyCores {
+        BusyCores {
+            fragment: self.fragment | other.fragment,
+            other: self.other | other.other,
+        }
+    }
+}
+
 /// What a slice of the memory system has done. There is no cache in it: whatever reaches it goes on to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SliceActivity {
@@ -99,12 +188,14 @@ pub(crate) struct SliceActivity {
 pub(crate) struct Activity {
     times: [Nanoseconds; State::COUNT],
     states: u32,
-    busy_cores: u64,
+    busy_cores: BusyCores,
+    /// Cores that were given work since time passed last: they may have done it by then.
+    begun: BusyCores,
     /// Edges of the interrupt lines.
     pub(crate) interrupts: u64,
     pub(crate) flushes: u64,
-    pub(crate) jobs: u64,
-    pub(crate) tasks: u64,
+    queues: [QueueActivity; Work::ALL.len()],
+    pub(crate) tiler: TilerActivity,
     /// Time in which streams executed instructions, and loads, stores and sync objects among them.
     pub(crate) executing: Nanoseconds,
     pub(crate) accessing: Nanoseconds,
@@ -117,11 +208,12 @@ impl Activity {
         Activity {
             times: [0; State::COUNT],
             states: 0,
-            busy_cores: 0,
+            busy_cores: BusyCores::default(),
+            begun: BusyCores::default(),
             interrupts: 0,
             flushes: 0,
-            jobs: 0,
-            tasks: 0,
+            queues: Default::default(),
+            tiler: TilerActivity::default(),
             executing: 0,
             accessing: 0,
             cores: vec![CoreActivity::default(); cores.max(1) as usize],
@@ -136,8 +228,18 @@ impl Activity {
     }
 
     /// From now on these cores have work.
-    pub(crate) fn set_busy_cores(&mut self, cores: u64) {
+    pub(crate) fn set_busy_cores(&mut self, cores: BusyCores) {
         self.busy_cores = cores;
+    }
+
+    /// A core is given fragments.
+    pub(crate) fn begin_fragments(&mut self, core: u8) {
+        self.begun.fragment |= 1 << (core & 63);
+    }
+
+    /// A core is given vertices.
+    pub(crate) fn begin_vertices(&mut self, core: u8) {
+        self.begun.other |= 1 << (core & 63);
     }
 
     /// Time passes.
@@ -147,11 +249,28 @@ impl Activity {
             self.times[states.trailing_zeros() as usize] += time;
             states &= states - 1;
         }
-        let mut cores = self.busy_cores;
+        let begun = core::mem::take(&mut self.begun);
+        let BusyCores { fragment, other } = self.busy_cores | begun;
+        let mut cores = fragment | other;
         while cores != 0 {
-            self.core(cores.trailing_zeros() as u8).busy += time;
+            let number = cores.trailing_zeros();
+            let has = |mask: u64| if mask >> number & 1 != 0 { time } else { 0 };
+            let core = self.core(number as u8);
+            core.busy += time;
+            core.fragment += has(fragment);
+            core.other += has(other);
             cores &= cores - 1;
         }
+    }
+
+    /// What jobs of a kind came to.
+    pub(crate) fn queue(&self, work: Work) -> QueueActivity {
+        self.queues[work as usize]
+    }
+
+    /// The same, to add to it.
+    pub(crate) fn queue_mut(&mut self, work: Work) -> &mut QueueActivity {
+        &mut self.queues[work as usize]
     }
 
     /// For how long a state has held in all.
@@ -217,17 +336,26 @@ mod tests {
     fn a_state_counts_for_as_long_as_it_holds() {
         let mut activity = Activity::new(20, 4);
         activity.pass(5);
-        activity.set(State::Compute, true);
+        activity.set(State::Queued(Work::Compute), true);
         activity.set(State::InterfaceBlocked(3), true);
-        activity.set_busy_cores(1 << 2 | 1 << 18);
+        activity.set_busy_cores(BusyCores {
+            fragment: 1 << 2,
+            other: 1 << 2 | 1 << 18,
+        });
         activity.pass(10);
-        activity.set(State::Compute, false);
-        activity.set_busy_cores(1 << 18);
+        activity.set(State::Queued(Work::Compute), false);
+        activity.set_busy_cores(BusyCores {
+            fragment: 0,
+            other: 1 << 18,
+        });
         activity.pass(100);
         assert_eq!(activity.time(State::Gpu), 0);
-        assert_eq!(activity.time(State::Compute), 10);
+        assert_eq!(activity.time(State::Queued(Work::Compute)), 10);
+        assert_eq!(activity.time(State::Queued(Work::Fragment)), 0);
         assert_eq!(activity.time(State::InterfaceBlocked(3)), 110);
         let busy = |core: usize| activity.cores()[core].busy;
         assert_eq!((busy(2), busy(18), busy(0)), (10, 110, 0));
+        let core = activity.cores()[2];
+        assert_eq!((core.fragment, core.other), (10, 10));
     }
 }

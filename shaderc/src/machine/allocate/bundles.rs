@@ -274,12 +274,13 @@ impl Bundles {
                 let own = unit.checked_sub(*start)?;
                 rival.units.get(own)
             });
-            let mut taken = taken.flatten().map(|segment| segment.range);
             let meets = |range: Range| {
                 let mut own = segments.iter().map(|segment| segment.range);
                 own.any(|own| own.from < range.to && range.from < own.to)
             };
-            !clobbers.any(meets) && !taken.any(meets)
+            // What is the same in both will be one when its copies are joined.
+            let mut taken = taken.map(|rival| contradict(rival, segments));
+            !clobbers.any(meets) && !taken.any(|contradicts| contradicts)
         })
     }
 

@@ -168,6 +168,7 @@ ops! {
     Store8         StoreI8,
     Store16        StoreI16,
     Store32        StoreI32,
+    Store48        StoreI48,
     Store64        StoreI64,
     Store96        StoreI96,
     Store128       StoreI128,

@@ -95,20 +95,25 @@ impl Selector<'_> {
     fn pack_narrowed(&mut self, data: &InstData) {
         let halves = [0, 1].map(|index| {
             let (_, source) = self.signed_source(data.args[index]);
-            let dest = self.function.new_value();
-            let narrow = Instr {
-                dests: smallvec![Word::Value(dest)],
-                sources: smallvec![source, Source::constant(0).negated()],
-                ..Instr::new(Op::FAdd)
-            };
-            self.emit(narrow.with(Modifier::Narrow));
-            Source::value(dest).select(Select::H0)
+            self.narrow(source).select(Select::H0)
         });
         let join = Instr {
             sources: Sources::from_slice(&halves),
             ..Instr::new(Op::MkVec)
         };
         self.define(data.results[0], join);
+    }
+
+    /// A float as one of 16 bits, in both halves.
+    pub(super) fn narrow(&mut self, source: Source) -> Source {
+        let dest = self.function.new_value();
+        let narrow = Instr {
+            dests: smallvec![Word::Value(dest)],
+            sources: smallvec![source, Source::constant(0).negated()],
+            ..Instr::new(Op::FAdd)
+        };
+        self.emit(narrow.with(Modifier::Narrow));
+        Source::value(dest)
     }
 
     /// A half that somebody reads as binary32 and cannot widen.

@@ -10,7 +10,7 @@ use crate::valhall::mir::{
 };
 use eitri_isa::Arch;
 use eitri_isa::preload::{INTERPOLATION_REGISTER, Preload, Stage};
-use eitri_program::{Attribute, VaryingSize};
+use eitri_program::Attribute;
 use smallvec::smallvec;
 
 /// Vector sizes by number of components.
@@ -77,16 +77,16 @@ impl Selector<'_> {
         varying: ir::Varying,
         data: &InstData,
     ) -> Result<(), Unsupported> {
-        let slot = self.varyings.slot(varying.location).copied();
-        let (size, start) = slot.map_or((VaryingSize::Word, 0), |slot| (slot.size, slot.offset));
-        let offset = start + u32::from(varying.first) * size.bytes();
-        let format = match (varying.sampling, size) {
-            (Sampling::Flat, VaryingSize::Word) => Modifier::FlatWord,
-            (_, VaryingSize::Word) => Modifier::SmoothWord,
-            (Sampling::Flat, VaryingSize::Half) => {
-                return Err(self.unsupported("flat varyings of 16 bits"));
-            }
-            (_, VaryingSize::Half) => Modifier::SmoothHalf,
+        let slot = self.varyings.slot(varying.location);
+        let (half, start) = slot.map_or((false, 0), |slot| (slot.half, slot.offset));
+        let bytes = if half { 2 } else { 4 };
+        let offset = start + u32::from(varying.first) * bytes;
+        let format = match (varying.sampling, half) {
+            (Sampling::Flat, false) => Modifier::FlatWord,
+            (_, false) => Modifier::SmoothWord,
+            // `link` makes none: it would take registers of halves.
+            (Sampling::Flat, true) => return Err(self.unsupported("flat varyings of 16 bits")),
+            (_, true) => Modifier::SmoothHalf,
         };
         let (place, mode) = self.place_of_sampling(varying.sampling, &data.args);
         let update = match varying.sampling {

@@ -40,8 +40,8 @@ use super::mir::{
     Block, BlockId, Extra, Function, Instr, Location, Op, Operand, Register, Source, Sources,
     Space, Terminator, Value, Word,
 };
-use super::varyings::VaryingLayout;
 use crate::ir;
+use crate::link::VaryingLayout;
 use crate::lists::Lists;
 use crate::target::Target;
 

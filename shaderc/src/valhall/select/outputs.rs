@@ -20,6 +20,10 @@ const OUTPUT_TABLE: i64 = 61;
 /// Elements from a vertex' position to its attributes.
 const TO_ATTRIBUTES: u32 = 4;
 
+/// Stores of so many words, and of so many halves.
+const WIDE: [Op; 4] = [Op::Store32, Op::Store64, Op::Store96, Op::Store128];
+const NARROW: [Op; 4] = [Op::Store16, Op::Store32, Op::Store48, Op::Store64];
+
 /// Where attributes stand in their element, in bytes.
 mod attribute {
     pub(super) const POINT_SIZE: i64 = 0;
@@ -46,18 +50,12 @@ impl Selector<'_> {
             .iter()
             .map(|&value| self.in_register(value))
             .collect();
-        let wide = [Op::Store32, Op::Store64, Op::Store96, Op::Store128];
         match output {
             Output::Position => self.store_to(Element::Position, Op::Store128, words, 0),
             Output::PointSize => {
-                // Never less than a pixel, which is what floats of 16 bits hold well.
-                let one = Source::constant(1.0f32.to_bits());
-                let size = Source::plain(Operand::Word(words[0]));
-                let size = self.compute(Op::FMax, &[size, one]);
-                let half = self.compute(Op::V2F32ToV2F16, &[size, size]);
-                let half = self.moved(half);
+                let halves = self.narrowed(&words);
                 let offset = attribute::POINT_SIZE;
-                self.store_to(Element::Attributes, Op::Store16, smallvec![half], offset);
+                self.store_to(Element::Attributes, Op::Store16, halves, offset);
             }
             Output::Layer => {
                 self.store_to(Element::Attributes, Op::Store8, words, attribute::LAYER);
@@ -68,13 +66,38 @@ impl Selector<'_> {
             }
             Output::Varying { location, .. } => {
                 // What no fragment program reads has no place.
-                if let Some(slot) = self.varyings.slot(location).copied() {
-                    let op = wide[(words.len() - 1) % wide.len()];
+                if let Some(slot) = self.varyings.slot(location) {
+                    let ops = if slot.half { NARROW } else { WIDE };
+                    let op = ops[(words.len() - 1) % ops.len()];
+                    let words = if slot.half {
+                        self.narrowed(&words)
+                    } else {
+                        words
+                    };
                     self.store_to(Element::Varyings, op, words, slot.offset.into());
                 }
             }
             Output::Color { .. } | Output::Depth | Output::Stencil | Output::SampleMask => {}
         }
+    }
+
+    /// Floats as floats of 16 bits, two a word.
+    fn narrowed(&mut self, words: &[Word]) -> Words {
+        let pairs = words.chunks(2).map(|pair| {
+            let [first, second] = [pair[0], *pair.last().unwrap_or(&pair[0])]
+                .map(|word| Source::plain(Operand::Word(word)));
+            if self.function.extra.arch < Arch::V11 {
+                return self.compute(Op::V2F32ToV2F16, &[first, second]);
+            }
+            let halves = [first, second].map(|source| self.narrow(source).select(Select::H0));
+            self.compute(Op::MkVec, &halves)
+        });
+        let halves: Vec<Source> = pairs.collect();
+        let word = |half: &Source| match half.operand {
+            Operand::Word(word) => Some(word),
+            _ => None,
+        };
+        halves.iter().filter_map(word).collect()
     }
 
     /// Stores to an element of an output buffer.

@@ -341,12 +341,23 @@ impl Selector<'_> {
         let biased = op.action == ImageAction::Sample(Lod::Bias);
         let bias = if biased { halves.next() } else { None };
         let least = halves.next();
-        let half = |word: Option<Word>| match word {
-            Some(word) => Source::plain(Operand::Word(word)).select(Select::H0),
-            None => Source::constant(0).select(Select::H0),
+        let source = |word: Word| Source::plain(Operand::Word(word));
+        let both = match (bias, least) {
+            (Some(bias), Some(least)) => {
+                let halves = [bias, least].map(|word| source(word).select(Select::H0));
+                self.compute(Op::MkVec, &halves)
+            }
+            (Some(bias), None) => {
+                let none = Source::constant(0).select(Select::B0);
+                let low = Source::constant(0xffff);
+                self.compute(Op::LShiftAnd, &[source(bias), none, low])
+            }
+            (None, least) => {
+                let least = least.map_or(Source::constant(0), source);
+                let high = Source::constant(16).select(Select::B0);
+                self.compute(Op::LShiftOr, &[least, high, Source::constant(0)])
+            }
         };
-        let halves = [half(bias), half(least)];
-        let both = self.compute(Op::MkVec, &halves);
         match both.operand {
             Operand::Word(word) => word,
             _ => self.moved(both),

@@ -1,6 +1,7 @@
 //! Tests of passes on small programs as text and on random functions.
 
 mod allocate;
+mod graphics;
 pub(super) mod random_function;
 mod select;
 mod share_registers;

@@ -1,12 +1,13 @@
 //! Selection and legalisation: IR as text, and the machine IR that it becomes, beside each line.
 
 use crate::ir::parse::parse;
+use crate::link::VaryingLayout;
 use crate::machine::parse as machine;
 use crate::pass::{Runner, Settings};
 use crate::target::Target;
 use crate::valhall::mir::Function;
 use crate::valhall::pipeline::lower;
-use crate::valhall::{Choices, VaryingLayout, compile};
+use crate::valhall::{Choices, compile};
 use eitri_isa::Arch;
 
 /// The machine IR after `pass`.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::valhall::mir::{BlockId, Function, Instr, Instruction as _, Part, Word};
+use crate::valhall::mir::{BlockId, Function, Instr, Instruction as _, Op, Part, Word};
 use crate::valhall::waits::scoreboard::{GENERAL_SLOTS, register_mask};
 
 /// By slot: registers that messages may still be reading as staging.
@@ -35,7 +35,8 @@ pub(crate) fn mark_last_use(function: &mut Function) {
             live &= !whole_writes(instr);
             for source in &mut instr.sources {
                 let read = register_mask(source.operand.words());
-                source.last = read != 0 && read & (live | blocked) == 0;
+                // A blend shader reads what BLEND does.
+                source.last = read != 0 && read & (live | blocked) == 0 && instr.op != Op::Blend;
             }
             live |= needed(instr);
         }

@@ -12,6 +12,7 @@ use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Access;
 use crate::injection::Injection;
 use crate::mmu::{Refusal, Source};
+use crate::stream::Work;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -307,15 +308,23 @@ type Number = fn(&Reading<'_>) -> u64;
 const NUMBERS: &[(&str, Number)] = &[
     ("GPU_ACTIVE",              |it| it.state(State::Gpu)),
     ("MCU_ACTIVE",              |it| it.state(State::Mcu)),
-    ("GPU_ITER_ACTIVE",         |it| it.state(State::Compute)),
+    ("GPU_ITER_ACTIVE",         |it| it.state(State::AnyQueued)),
     ("GPU_IRQ_ACTIVE",          |it| it.state(State::Interrupt)),
     ("GPU_IRQ_COUNT",           |it| it.activity.interrupts),
     ("CACHE_FLUSH_CYCLES",      |it| it.state(State::Flush)),
     ("CACHE_FLUSH",             |it| it.activity.flushes),
-    ("ITER_COMP_ACTIVE",        |it| it.state(State::Compute)),
-    ("ITER_COMP_JOB_COMPLETED", |it| it.activity.jobs),
-    ("ITER_COMP_TASK_COMPLETED", |it| it.activity.tasks),
-    ("ITER_COMP_READY_BLOCKED", |it| it.state(State::ComputeBlocked)),
+    ("ITER_TILER_ACTIVE",       |it| it.state(State::Queued(Work::Tiling))),
+    ("ITER_TILER_JOB_COMPLETED", |it| it.activity.queue(Work::Tiling).jobs),
+    ("ITER_TILER_IDVS_TASK_COMPLETED", |it| it.activity.queue(Work::Tiling).tasks),
+    ("ITER_TILER_READY_BLOCKED", |it| it.state(State::QueueBlocked(Work::Tiling))),
+    ("ITER_COMP_ACTIVE",        |it| it.state(State::Queued(Work::Compute))),
+    ("ITER_COMP_JOB_COMPLETED", |it| it.activity.queue(Work::Compute).jobs),
+    ("ITER_COMP_TASK_COMPLETED", |it| it.activity.queue(Work::Compute).tasks),
+    ("ITER_COMP_READY_BLOCKED", |it| it.state(State::QueueBlocked(Work::Compute))),
+    ("ITER_FRAG_ACTIVE",        |it| it.state(State::Queued(Work::Fragment))),
+    ("ITER_FRAG_JOB_COMPLETED", |it| it.activity.queue(Work::Fragment).jobs),
+    ("ITER_FRAG_TASK_COMPLETED", |it| it.activity.queue(Work::Fragment).tasks),
+    ("ITER_FRAG_READY_BLOCKED", |it| it.state(State::QueueBlocked(Work::Fragment))),
     ("CEU_ACTIVE",              |it| it.cycles(it.activity.executing)),
     ("LSU_ACTIVE",              |it| it.cycles(it.activity.accessing)),
     ("CSHWIF0_ENABLED",         |it| it.state(State::Interface(0))),
@@ -331,6 +340,18 @@ const NUMBERS: &[(&str, Number)] = &[
     ("CSHWIF5_ENABLED",         |it| it.state(State::Interface(5))),
     ("CSHWIF5_WAIT_BLOCKED",    |it| it.state(State::InterfaceBlocked(5))),
 
+    ("TILER_ACTIVE",            |it| it.state(State::Queued(Work::Tiling))),
+    ("TRIANGLES",               |it| it.activity.tiler.triangles),
+    ("LINES",                   |it| it.activity.tiler.lines),
+    ("POINTS",                  |it| it.activity.tiler.points),
+    ("FRONT_FACING",            |it| it.activity.tiler.front),
+    ("BACK_FACING",             |it| it.activity.tiler.back),
+    ("PRIM_VISIBLE",            |it| it.activity.tiler.front + it.activity.tiler.back),
+    ("PRIM_CULLED",             |it| it.activity.tiler.culled),
+    ("PRIM_CLIPPED",            |it| it.activity.tiler.clipped),
+    ("IDVS_POS_SHAD_REQ",       |it| it.activity.tiler.positions),
+    ("IDVS_VAR_SHAD_REQ",       |it| it.activity.tiler.varyings),
+
     ("MMU_REQUESTS",            |it| it.slice().translations),
     ("MMU_HIT_L3",              |it| it.slice().hits),
     ("L2_RD_MSG_IN",            |it| it.slice().reads),
@@ -343,7 +364,17 @@ const NUMBERS: &[(&str, Number)] = &[
     ("L2_EXT_WRITE",            |it| it.slice().writes),
     ("L2_EXT_WRITE_BEATS",      |it| it.slice().write_bytes.div_ceil(it.bus_bytes)),
 
-    ("COMPUTE_ACTIVE",          |it| it.cycles(it.core().busy)),
+    ("FRAG_ACTIVE",             |it| it.cycles(it.core().fragment)),
+    ("FRAG_PRIMITIVES_OUT",     |it| it.core().fragments.primitives),
+    ("FRAG_PRIM_RAST",          |it| it.core().fragments.rasterised),
+    ("FRAG_WARPS",              |it| it.core().fragments.warps),
+    ("FRAG_PARTIAL_QUADS_RAST", |it| it.core().fragments.partial_quads),
+    ("FRAG_QUADS_RAST",         |it| it.core().fragments.quads),
+    ("FRAG_PTILES",             |it| it.core().fragments.tiles),
+    ("CALL_BLEND_SHADER",       |it| it.core().fragments.blend_calls),
+    ("VARY_INSTR",              |it| it.core().fragments.varyings),
+    ("ATTR_INSTR",              |it| it.core().fragments.attributes),
+    ("COMPUTE_ACTIVE",          |it| it.cycles(it.core().other)),
     ("COMPUTE_TASKS",           |it| it.core().tasks),
     ("COMPUTE_WARPS",           |it| it.core().warps),
     ("WARP_REG_SIZE_64",        |it| it.core().large_warps),

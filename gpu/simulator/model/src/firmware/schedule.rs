@@ -16,7 +16,7 @@ use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
-use crate::stream::{Blocked, Effects, HeapWait, Identity, Stream, exception};
+use crate::stream::{Blocked, Effects, HeapWait, Identity, Stream, Work, exception};
 use crate::trace::Event;
 use crate::work::Ended;
 use alloc::vec::Vec;
@@ -167,7 +167,14 @@ impl Mcu {
     pub(crate) fn note_activity(&mut self, fabric: &mut Fabric, power: &Power) {
         let flushing = fabric.agenda.holds(Due::Flush) || fabric.agenda.holds(Due::StreamFlush);
         let has_jobs = self.cores.has_jobs();
-        let blocked = has_jobs && !self.cores.can_work(fabric, power);
+        let blocked = Work::ALL.map(|work| {
+            let queued = self.cores.has_jobs_of_kind(work);
+            (
+                work,
+                queued,
+                queued && !self.cores.can_work_on(work, fabric, power),
+            )
+        });
         let busy = flushing || has_jobs || self.is_busy(fabric, power);
         let firmware = [Due::Boot, Due::Doorbell, Due::Sample];
         let answering = firmware.iter().any(|due| fabric.agenda.holds(*due));
@@ -178,8 +185,11 @@ impl Mcu {
         activity.set(State::Mcu, answering);
         activity.set(State::Interrupt, lines.any());
         activity.set(State::Flush, flushing);
-        activity.set(State::Compute, has_jobs);
-        activity.set(State::ComputeBlocked, blocked);
+        activity.set(State::AnyQueued, has_jobs);
+        for (work, queued, blocked) in blocked {
+            activity.set(State::Queued(work), queued);
+            activity.set(State::QueueBlocked(work), blocked);
+        }
         activity.set_busy_cores(self.cores.busy());
         let mut on = [None; INTERFACES];
         for (index, (slot, number)) in self.interfaces.residents() {
@@ -308,12 +318,15 @@ impl Mcu {
         for Ended {
             owner,
             number,
+            queue,
             slot,
             progress,
             fault,
         } in self.cores.take_ended()
         {
-            fabric.activity.jobs += 1;
+            if let Some(queue) = queue {
+                fabric.activity.queue_mut(queue).jobs += 1;
+            }
             fabric.trace(Event::JobEnded {
                 group: owner.group,
                 stream: owner.stream,

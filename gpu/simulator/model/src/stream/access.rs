@@ -19,18 +19,6 @@ impl Stream {
             outcome,
         } = current;
         let word = *word;
-        macro_rules! defer {
-            ($i:expr, $operation:expr) => {
-                self.defer(
-                    fabric,
-                    *memory,
-                    word,
-                    ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode),
-                    $operation,
-                    outcome,
-                )
-            };
-        }
         Ok(Some(match instr {
             Instr::LoadMultiple(i) => {
                 let address = self.read64(fabric, word, i.address)?;
@@ -60,12 +48,12 @@ impl Stream {
                 let base = self.read64(fabric, word, i.address)?;
                 let address = base.wrapping_add_signed(i.offset.into());
                 self.check_aligned(fabric, word, address, 8);
-                defer!(
-                    i,
-                    Operation::StoreState {
-                        address,
-                        state: i.state
-                    }
+                let state = i.state;
+                let operation = Operation::StoreState { address, state };
+                self.defer(
+                    current,
+                    (i.wait_mask, i.signal_slot, i.defer_mode),
+                    operation,
                 )
             }
             Instr::FlushCache2(i) => {

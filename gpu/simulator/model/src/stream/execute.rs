@@ -11,7 +11,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
 use eitri_cs::enums::DeferMode;
-use eitri_cs::{Instr, Slot};
+use eitri_cs::{Instr, Slot, SlotMask};
 
 /// What becomes of an instruction.
 pub(super) enum Step {
@@ -186,18 +186,22 @@ impl Stream {
     /// Issues an operation that is deferred if it waits for slots.
     pub(super) fn defer(
         &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        word: u64,
-        (wait, slot, mode): (u16, Slot, DeferMode),
+        current: &mut Current<'_>,
+        (wait, slot, mode): (SlotMask, Slot, DeferMode),
         operation: Operation,
-        outcome: &mut Outcome,
     ) -> Step {
+        let Current {
+            fabric,
+            memory,
+            word,
+            outcome,
+        } = current;
+        let word = *word;
         let indirect = mode == DeferMode::Indirect;
         let (wait, slot) = if indirect {
             (self.mask_wait, self.deferred_slot)
         } else {
-            (wait, slot.number())
+            (wait.bits(), slot.number())
         };
         if wait == 0 && slot != 0 && !indirect {
             let slot = slot.into();
@@ -212,7 +216,7 @@ impl Stream {
             always_counted: indirect,
             operation,
         };
-        match self.issue(fabric, memory, issue) {
+        match self.issue(fabric, *memory, issue) {
             Ok(effects) => {
                 outcome.effects.join(effects);
                 Step::Done

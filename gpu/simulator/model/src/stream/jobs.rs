@@ -16,23 +16,11 @@ impl Stream {
     pub(super) fn start_jobs(&mut self, current: &mut Current<'_>, instr: &Instr) -> Known {
         let Current {
             fabric,
-            memory,
             word,
             outcome,
+            ..
         } = current;
         let word = *word;
-        macro_rules! defer {
-            ($i:expr, $operation:expr) => {
-                self.defer(
-                    fabric,
-                    *memory,
-                    word,
-                    ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode),
-                    $operation,
-                    outcome,
-                )
-            };
-        }
         Ok(Some(match instr {
             Instr::RunCompute(i) => {
                 let increment = u32::from(i.task_increment);
@@ -79,13 +67,23 @@ impl Stream {
             Instr::HeapOperation(i) => {
                 // vt_start, vt_end, frag_end are numbers 0, 1 and 3.
                 let counter = (i.operation as u8).min(2);
-                defer!(i, Operation::Heap { counter })
+                let operation = Operation::Heap { counter };
+                self.defer(
+                    current,
+                    (i.wait_mask, i.signal_slot, i.defer_mode),
+                    operation,
+                )
             }
             Instr::FinishFragment(i) => {
                 let first = self.read64(fabric, word, i.first_heap_chunk)?;
                 let last = self.read64(fabric, word, i.last_heap_chunk)?;
                 let done = i.increment_fragment_completed;
-                defer!(i, Operation::FinishFragment { first, last, done })
+                let operation = Operation::FinishFragment { first, last, done };
+                self.defer(
+                    current,
+                    (i.wait_mask, i.signal_slot, i.defer_mode),
+                    operation,
+                )
             }
             _ => return Ok(None),
         }))

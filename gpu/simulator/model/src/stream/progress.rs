@@ -11,25 +11,8 @@ use eitri_cs::Instr;
 impl Stream {
     /// Progress values and trace points.
     pub(super) fn use_progress(&mut self, current: &mut Current<'_>, instr: &Instr) -> Known {
-        let Current {
-            fabric,
-            memory,
-            word,
-            outcome,
-        } = current;
+        let Current { fabric, word, .. } = current;
         let word = *word;
-        macro_rules! defer {
-            ($i:expr, $operation:expr) => {
-                self.defer(
-                    fabric,
-                    *memory,
-                    word,
-                    ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode),
-                    $operation,
-                    outcome,
-                )
-            };
-        }
         Ok(Some(match instr {
             Instr::ProgressStore(i) => {
                 self.report(fabric, word, StreamMisuse::Progress);
@@ -55,7 +38,8 @@ impl Stream {
                     i.base_register,
                     u32::from(i.register_count).saturating_sub(1),
                 )?;
-                defer!(i, Operation::Nothing)
+                let slots = (i.wait_mask, i.signal_slot, i.defer_mode);
+                self.defer(current, slots, Operation::Nothing)
             }
             _ => return Ok(None),
         }))

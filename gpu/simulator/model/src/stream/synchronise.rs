@@ -14,21 +14,9 @@ impl Stream {
             fabric,
             memory,
             word,
-            outcome,
+            ..
         } = current;
         let word = *word;
-        macro_rules! defer {
-            ($i:expr, $operation:expr) => {
-                self.defer(
-                    fabric,
-                    *memory,
-                    word,
-                    ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode),
-                    $operation,
-                    outcome,
-                )
-            };
-        }
         macro_rules! sync {
             ($i:expr, $data:expr, $wide:literal, $add:literal) => {{
                 let address = self.read64(fabric, word, $i.address)?;
@@ -42,7 +30,11 @@ impl Stream {
                     propagate: $i.error_propagate,
                     scope: $i.scope,
                 };
-                defer!($i, operation)
+                self.defer(
+                    current,
+                    ($i.wait_mask, $i.signal_slot, $i.defer_mode),
+                    operation,
+                )
             }};
         }
         Ok(Some(match instr {

@@ -38,19 +38,49 @@ pub(crate) struct Survivor {
     pub(crate) bounds: PixelBox,
 }
 
+/// What becomes of a primitive.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fate {
+    /// It is seen, whole or in pieces, which show one side.
+    Visible(Facing, Vec<Survivor>),
+    /// It lies outside of the area, has no extent, or shows a side that is culled.
+    Culled,
+    /// It lies beyond a depth that culls, or where nothing is seen: behind the eye, or infinitely far.
+    Clipped,
+}
+
+impl Fate {
+    fn of(pieces: impl Iterator<Item = Result<(Facing, Survivor), Fate>>) -> Fate {
+        let (mut left, mut side, mut dropped) = (Vec::new(), Facing::Front, None);
+        for piece in pieces {
+            match piece {
+                Ok((facing, survivor)) => {
+                    side = facing;
+                    left.push(survivor);
+                }
+                Err(fate) => dropped = dropped.or(Some(fate)),
+            }
+        }
+        match left.is_empty() {
+            true => dropped.unwrap_or(Fate::Clipped),
+            false => Fate::Visible(side, left),
+        }
+    }
+}
+
 /// Keeps what is visible of a primitive with 1 (point), 2 (line) or 3 corners.
 ///
 /// `size` is the size of a point. A clipped triangle becomes the fan of its polygon from the first corner.
-pub(crate) fn cull(corners: &[Corner], size: PointSize, rules: &CullRules) -> Vec<Survivor> {
+pub(crate) fn cull(corners: &[Corner], size: PointSize, rules: &CullRules) -> Fate {
     let cut = match clip(corners) {
-        Clipped::Dropped => return Vec::new(),
+        Clipped::Dropped => return Fate::Clipped,
         Clipped::Whole => {
             let mut all = [Corner::default(); 3];
             for (to, from) in all.iter_mut().zip(corners) {
                 *to = *from;
             }
             let survivor = survive(all, corners.len(), None, size, rules);
-            return survivor.into_iter().collect();
+            return Fate::of([survivor].into_iter());
         }
         Clipped::Cut(cut) => cut,
     };
@@ -64,13 +94,13 @@ pub(crate) fn cull(corners: &[Corner], size: PointSize, rules: &CullRules) -> Ve
         survive(all, pieces.len(), Some(parts), size, rules)
     };
     if corners.len() == 2 {
-        return piece(&cut).into_iter().collect();
+        return Fate::of([piece(&cut)].into_iter());
     }
     let [first, rest @ ..] = cut.as_slice() else {
-        return Vec::new();
+        return Fate::Clipped;
     };
     let fan = rest.windows(2).map(|pair| [*first, pair[0], pair[1]]);
-    fan.filter_map(|triangle| piece(&triangle)).collect()
+    Fate::of(fan.map(|triangle| piece(&triangle)))
 }
 
 fn survive(
@@ -79,19 +109,19 @@ fn survive(
     parts: Option<[[f64; 3]; 3]>,
     size: PointSize,
     rules: &CullRules,
-) -> Option<Survivor> {
+) -> Result<(Facing, Survivor), Fate> {
     let depth = &rules.depth;
     let used = &corners[..count.min(3)];
     let all = |beyond: &dyn Fn(f32) -> bool| used.iter().all(|corner| beyond(corner.z));
     if (depth.cull_low && all(&|z| z < depth.low)) || (depth.cull_high && all(&|z| z > depth.high))
     {
-        return None;
+        return Err(Fate::Clipped);
     }
     // The framebuffer's tie-break rule is not known here; it decides samples, not the pixels that may be touched.
     let tie = TieBreakRule::Minus180In0Out;
     let [a, b, _] = corners;
     let primitive = match count {
-        1 => Primitive::point(a, size)?,
+        1 => Primitive::point(a, size),
         2 => {
             let (width, bresenham) = (rules.line_width, rules.bresenham);
             Primitive::line(
@@ -101,7 +131,7 @@ fn survive(
                     width,
                     bresenham,
                 },
-            )?
+            )
         }
         _ => {
             let (front_ccw, conservative) = (rules.front_ccw, rules.conservative);
@@ -110,22 +140,25 @@ fn survive(
                 front_ccw,
                 conservative,
             };
-            Primitive::triangle(corners, triangle)?
+            Primitive::triangle(corners, triangle)
         }
     };
+    let primitive = primitive.ok_or(Fate::Culled)?;
     let culled = match primitive.facing {
         Facing::Front => rules.cull_front,
         Facing::Back => rules.cull_back,
     };
     if count >= 3 && culled {
-        return None;
+        return Err(Fate::Culled);
     }
-    let bounds = primitive.touched()?.intersection(rules.area)?;
-    Some(Survivor {
+    let bounds = primitive.touched();
+    let bounds = bounds.and_then(|bounds| bounds.intersection(rules.area));
+    let survivor = Survivor {
         corners,
         parts,
-        bounds,
-    })
+        bounds: bounds.ok_or(Fate::Culled)?,
+    };
+    Ok((primitive.facing, survivor))
 }
 
 #[cfg(test)]
@@ -179,8 +212,37 @@ mod tests {
         ]
     }
 
+    fn survivors(corners: &[Corner], size: f32, rules: &CullRules) -> Vec<Survivor> {
+        match cull(corners, PointSize::new(size, Arch::V10), rules) {
+            Fate::Visible(_, survivors) => survivors,
+            Fate::Culled | Fate::Clipped => Vec::new(),
+        }
+    }
+
     fn left(corners: &[Corner], rules: &CullRules) -> usize {
-        cull(corners, PointSize::new(1.0, Arch::V10), rules).len()
+        survivors(corners, 1.0, rules).len()
+    }
+
+    #[test]
+    fn a_primitive_is_dropped_for_its_reason() {
+        let size = PointSize::new(1.0, Arch::V10);
+        let fate = |change: &dyn Fn(&mut Corner), cull_back| {
+            let mut corners = triangle();
+            corners.iter_mut().for_each(change);
+            let rules = CullRules {
+                cull_back,
+                ..rules()
+            };
+            match cull(&corners, size, &rules) {
+                Fate::Visible(side, _) => std::format!("{side:?}"),
+                other => std::format!("{other:?}"),
+            }
+        };
+        assert_eq!(fate(&|_| {}, false), "Back", "clockwise");
+        assert_eq!(fate(&|_| {}, true), "Culled", "its side");
+        assert_eq!(fate(&|it| it.x += 1000.0, false), "Culled", "outside");
+        assert_eq!(fate(&|it| it.z = 2.0, false), "Clipped", "too far");
+        assert_eq!(fate(&|it| it.inv_w = -1.0, false), "Clipped", "behind");
     }
 
     #[test]
@@ -279,7 +341,7 @@ mod tests {
     #[test]
     fn bounds_are_the_touched_pixels_inside_the_area() {
         let bounds = |corners: &[Corner], size: f32| {
-            let left = cull(corners, PointSize::new(size, Arch::V10), &rules());
+            let left = survivors(corners, size, &rules());
             left.first().map(|it| {
                 (
                     it.bounds.min_x,
@@ -306,7 +368,7 @@ mod tests {
     fn a_clipped_triangle_becomes_the_fan_of_its_polygon_and_keeps_its_side() {
         let mut corners = triangle();
         corners[2].inv_w = -0.25;
-        let pieces = cull(&corners, PointSize::new(1.0, Arch::V10), &rules());
+        let pieces = survivors(&corners, 1.0, &rules());
         assert_eq!(pieces.len(), 2, "{pieces:?}");
         assert!(pieces.iter().all(|piece| piece.parts.is_some()));
         let front = CullRules {
@@ -360,7 +422,7 @@ mod tests {
                     inv_w: if behind { -1.0 / w } else { 1.0 / w },
                 }
             });
-            let pieces = cull(&corners, PointSize::new(1.0, Arch::V10), &rules());
+            let pieces = survivors(&corners, 1.0, &rules());
             cut += usize::from(pieces.iter().any(|piece| piece.parts.is_some()));
             let values = [1.0, -2.0, 5.0];
             for (x, y) in (0..64u16).map(|number| (number % 8 * 8, number / 8 * 8)) {

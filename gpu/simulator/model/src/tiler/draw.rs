@@ -137,7 +137,10 @@ fn tiles_hold_the_quads_of_the_triangles_that_were_drawn() {
             .iter()
             .map(|it| positions[*it as usize])
             .collect();
-        let survivors = cull(&corners, PointSize::new(1.0, Arch::V10), &cull_rules(area));
+        let fate = cull(&corners, PointSize::new(1.0, Arch::V10), &cull_rules(area));
+        let Fate::Visible(_, survivors) = fate else {
+            continue;
+        };
         enter(&mut memory, &mut list, &batch, &assembled, &survivors);
         drawn.extend(
             survivors

@@ -29,7 +29,7 @@ mod vertices;
 
 pub(crate) use assemble::{Assembled, Assembler, ProvokingVertex, Topology};
 pub(crate) use context::{OpenError, Opening};
-pub(crate) use cull::{CullRules, cull};
+pub(crate) use cull::{CullRules, Fate, cull};
 pub(crate) use heap::TilingStop;
 pub(crate) use list::{PolygonList, Resumed};
 pub(crate) use memory::HeapMemory;

@@ -9,6 +9,38 @@ use crate::mmu::PageFault;
 use eitri_csf::interface::group::CsgState;
 pub use record::RECORD_BYTES;
 
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    /// Runs a compute shader.
+    Compute,
+    /// Shades vertices, and enters what they make in the tiler's lists.
+    Draw,
+    /// Enters a rectangle in the tiler's lists.
+    Fullscreen,
+    /// Renders the tiles of a framebuffer.
+    Fragment,
+}
+
+impl JobKind {
+    pub(crate) const ALL: [JobKind; 4] = [
+        JobKind::Compute,
+        JobKind::Draw,
+        JobKind::Fullscreen,
+        JobKind::Fragment,
+    ];
+
+    /// Its name, and those of the numbers that say how large it is.
+    pub const fn names(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            JobKind::Compute => ("compute", &["x", "y", "z"]),
+            JobKind::Draw => ("draw", &["vertices", "instances"]),
+            JobKind::Fullscreen => ("fullscreen", &[]),
+            JobKind::Fragment => ("fragment", &["tiles"]),
+        }
+    }
+}
+
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
@@ -39,7 +71,7 @@ pub enum Event {
         /// The instruction.
         word: u64,
     },
-    /// A compute job began.
+    /// A job began.
     JobStarted {
         /// Group slot.
         group: u8,
@@ -47,10 +79,12 @@ pub enum Event {
         stream: u8,
         /// Number of the job, over all streams.
         number: u64,
-        /// Workgroups in x, y, z.
-        groups: [u32; 3],
+        /// What is done.
+        kind: JobKind,
+        /// Workgroups of a dispatch in x, y, z; vertices and instances of a draw; tiles.
+        size: [u32; 3],
     },
-    /// A compute job ended.
+    /// A job ended.
     JobEnded {
         /// Group slot.
         group: u8,

@@ -3,7 +3,7 @@
 //! Never: instructions of streams and warps, and accesses to registers: those are most of what happens, and their place is the
 //! machine where they happen.
 
-use super::Event;
+use super::{Event, JobKind};
 use crate::clock::Nanoseconds;
 use crate::mmu::{AccessKind, PageFault, Source};
 use crate::stream::NAMES;
@@ -101,8 +101,14 @@ impl Event {
                 group,
                 stream,
                 number,
-                groups,
-            } => of(kind::JOB_STARTED, &[group, stream], &groups, number),
+                kind,
+                size,
+            } => of(
+                kind::JOB_STARTED,
+                &[group, stream, kind as u8],
+                &size,
+                number,
+            ),
             Event::JobEnded {
                 group,
                 stream,
@@ -187,7 +193,8 @@ impl Parts {
                 group,
                 stream,
                 number: self.long,
-                groups: [x, y, z],
+                kind: *JobKind::ALL.get(usize::from(c))?,
+                size: [x, y, z],
             },
             kind::JOB_ENDED => Event::JobEnded {
                 group,
@@ -249,7 +256,8 @@ mod tests {
                 group: 1,
                 stream: 2,
                 number: 1 << 40,
-                groups: [1, 2, u32::MAX],
+                kind: JobKind::Fragment,
+                size: [1, 2, u32::MAX],
             },
             Event::JobEnded {
                 group: 1,

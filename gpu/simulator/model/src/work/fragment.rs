@@ -10,10 +10,10 @@ mod primitives;
 mod tiles;
 
 use super::draw::{DRAW_WORDS, LoadedDraw, corners, state_of_descriptor};
-use super::job::Turn;
 use super::quads::Shader;
 use super::stage::Reader;
 use super::through::Through;
+use super::turn::Stepwise;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -27,7 +27,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as FrameMode;
 use eitri_descriptors::raster::OcclusionMode;
-use primitives::open_lists;
+use primitives::{QuadCount, open_lists};
 use tiles::{Tiles, raster_box};
 
 /// What is done to a tile next.
@@ -152,96 +152,13 @@ impl Pass {
             .map_or(0, |place| 1 << (place.core & 63))
     }
 
-    pub(super) fn work(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-        limit: u64,
-    ) -> (u64, Turn) {
-        let mut used = 0;
-        while used < limit {
-            if self.shader.is_busy() {
-                match self.shader.run(fabric, memory, limit - used) {
-                    Ok(executed) => used += executed,
-                    Err((executed, refused)) => return (used + executed, Err(refused)),
-                }
-                continue;
-            }
-            // A step without warps counts as an instruction.
-            used += 1;
-            match self.advance(fabric, memory, ready) {
-                Ok(false) => {}
-                Ok(true) => return (used, Ok(true)),
-                Err(refused) => return (used, Err(refused)),
-            }
-        }
-        (used, Ok(false))
-    }
-
-    /// Does the next step; whether the pass is done.
-    fn advance(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-    ) -> Result<bool, Refused<JobFault>> {
-        self.count_samples();
-        self.step = match self.step {
-            Step::Begin => {
-                if ready == 0 {
-                    return Ok(false);
-                }
-                if self.tiles.advance() {
-                    if let Err(refused) = self.open_list(fabric, memory) {
-                        self.tiles.next -= 1;
-                        return Err(refused);
-                    }
-                    self.begin_tile(fabric, ready);
-                    Step::Before(0)
-                } else {
-                    Step::Queries
-                }
-            }
-            Step::Before(slot) => {
-                self.frame_shader(fabric, memory, slot)?;
-                if slot == 0 {
-                    Step::Before(1)
-                } else {
-                    Step::Primitives
-                }
-            }
-            Step::Primitives => {
-                if self.primitive(fabric, memory)? {
-                    Step::Primitives
-                } else {
-                    Step::After
-                }
-            }
-            Step::After => {
-                self.frame_shader(fabric, memory, 2)?;
-                Step::WriteBack
-            }
-            Step::WriteBack => {
-                self.write_back(fabric, memory)?;
-                self.done += 1;
-                self.shader.leave_tile();
-                Step::Begin
-            }
-            Step::Queries => {
-                self.store_queries(fabric, memory)?;
-                return Ok(true);
-            }
-        };
-        Ok(false)
-    }
-
     /// Clears the tile and gives it to a core: each in turn.
     fn begin_tile(&mut self, fabric: &mut Fabric, ready: u64) {
         let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
         let turn = (self.tiles.next - 1) as usize % cores.len().max(1);
         let core = cores.get(turn).copied().unwrap_or(0);
-        fabric.activity.core(core).tasks += 1;
+        fabric.activity.core(core).fragments.tiles += 1;
+        fabric.activity.begin_fragments(core);
         self.touched = false;
         self.shader.begin_tile(Place { core }, self.tiles.origin);
     }
@@ -291,7 +208,7 @@ impl Pass {
     }
 
     /// Queues a draw that covers every pixel of a box of the tile.
-    fn rectangle(&mut self, draw: &Arc<LoadedDraw>, area: raster::PixelBox) {
+    fn rectangle(&mut self, draw: &Arc<LoadedDraw>, area: raster::PixelBox) -> QuadCount {
         self.touched |= !draw.flags.clean_fragment_write;
         let sampling = &draw.state.sampling;
         let coverage = sampling.full() & sampling.mask;
@@ -314,6 +231,7 @@ impl Pass {
         }
         let geometry = Arc::new(Geometry::default());
         self.shader.queue(draw, &geometry, &quads);
+        QuadCount::of(&quads)
     }
 
     /// Adds the samples that fragments have counted to their draw's query.
@@ -373,5 +291,76 @@ impl Pass {
         };
         write_back(tile, framebuffer, self.tiles.origin, clip, &mut through)?;
         Ok(())
+    }
+}
+
+impl Stepwise for Pass {
+    fn has_warp(&self) -> bool {
+        self.shader.is_busy()
+    }
+
+    fn run_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        self.shader.run(fabric, memory, limit)
+    }
+
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>> {
+        self.count_samples();
+        self.step = match self.step {
+            Step::Begin => {
+                if ready == 0 {
+                    return Ok(false);
+                }
+                if self.tiles.advance() {
+                    if let Err(refused) = self.open_list(fabric, memory) {
+                        self.tiles.next -= 1;
+                        return Err(refused);
+                    }
+                    self.begin_tile(fabric, ready);
+                    Step::Before(0)
+                } else {
+                    Step::Queries
+                }
+            }
+            Step::Before(slot) => {
+                self.frame_shader(fabric, memory, slot)?;
+                if slot == 0 {
+                    Step::Before(1)
+                } else {
+                    Step::Primitives
+                }
+            }
+            Step::Primitives => {
+                if self.primitive(fabric, memory)? {
+                    Step::Primitives
+                } else {
+                    Step::After
+                }
+            }
+            Step::After => {
+                self.frame_shader(fabric, memory, 2)?;
+                Step::WriteBack
+            }
+            Step::WriteBack => {
+                self.write_back(fabric, memory)?;
+                self.done += 1;
+                self.shader.leave_tile();
+                Step::Begin
+            }
+            Step::Queries => {
+                self.store_queries(fabric, memory)?;
+                return Ok(true);
+            }
+        };
+        Ok(false)
     }
 }

@@ -6,13 +6,14 @@ use super::compute::Compute;
 use super::fragment::Pass;
 use super::launch::launch;
 use super::tiling::{self, Fullscreen, Tiling};
+use super::turn::take_turn;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Stall};
 use crate::shader::JobFault;
 use crate::stream::{Identity, Issued, IssuedJob, Work};
-use crate::trace::Event;
+use crate::trace::{Event, JobKind};
 use alloc::boxed::Box;
 
 /// State of a job.
@@ -62,7 +63,7 @@ impl Running {
             Running::Compute(job) => job.work(fabric, memory, ready, limit),
             Running::Draw(job) => job.work(fabric, memory, ready, limit),
             Running::Fullscreen(job) => job.work(fabric, memory),
-            Running::Fragment(job) => job.work(fabric, memory, ready, limit),
+            Running::Fragment(job) => take_turn(&mut **job, fabric, memory, ready, limit),
         }
     }
 
@@ -129,6 +130,14 @@ impl Job {
         self.job.issued.work()
     }
 
+    /// The queue that counts it.
+    // FACT: whether FINISH_TILING counts as a vertex job is not published (hardware/csf-perfcnt.md 4); it does not here, since it
+    // has no vertices. Settled by ITER_TILER_JOB_COMPLETED of a pass with one draw, on any board.
+    pub(super) fn queue(&self) -> Option<Work> {
+        let finishes = matches!(self.job.issued, Issued::FinishTiling);
+        (!finishes).then(|| self.work_kind())
+    }
+
     /// Whether it could go on now, on the `ready` cores.
     pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
@@ -191,7 +200,7 @@ impl Job {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}
             Ok(true) => {
-                fabric.activity.tasks += running.tasks();
+                fabric.activity.queue_mut(self.job.issued.work()).tasks += running.tasks();
                 self.state = State::Ended(None);
             }
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
@@ -229,40 +238,43 @@ impl Job {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
     ) -> Result<State, Refused<JobFault>> {
-        let (running, groups) = match &self.job.issued {
+        let (running, kind, size) = match &self.job.issued {
             Issued::Compute(dispatch) => {
                 let mut launch = launch(fabric, memory, self.owner, dispatch)?;
                 fabric.defects.wear_launch(&mut launch.environment);
-                let groups = launch.grid.count;
-                (Running::Compute(Box::new(Compute::new(launch))), groups)
+                let size = launch.grid.count;
+                let running = Running::Compute(Box::new(Compute::new(launch)));
+                (running, JobKind::Compute, size)
             }
             Issued::FinishTiling => return Ok(State::Ended(None)),
             Issued::Fragment(issued) => {
                 let pass = Pass::new(fabric, memory, self.owner, issued)?;
-                let groups = [pass.tile_count() as u32, 1, 1];
-                (Running::Fragment(Box::new(pass)), groups)
+                let size = [pass.tile_count() as u32, 1, 1];
+                (Running::Fragment(Box::new(pass)), JobKind::Fragment, size)
             }
             Issued::Draw(issued) => {
                 let tiling = Tiling::new(fabric, memory, self.owner, issued)?;
                 let Some(tiling) = tiling else {
                     return Ok(State::Ended(None));
                 };
-                let groups = [issued.registers[33], issued.registers[34], 1];
-                (Running::Draw(tiling), groups)
+                let size = [issued.registers[33], issued.registers[34], 1];
+                (Running::Draw(tiling), JobKind::Draw, size)
             }
             Issued::Fullscreen(issued) => {
                 let draw = tiling::fullscreen(fabric, memory, self.owner, issued)?;
                 let Some(draw) = draw else {
                     return Ok(State::Ended(None));
                 };
-                (Running::Fullscreen(Box::new(draw)), [1; 3])
+                let running = Running::Fullscreen(Box::new(draw));
+                (running, JobKind::Fullscreen, [1; 3])
             }
         };
         fabric.trace(Event::JobStarted {
             group: self.owner.group,
             stream: self.owner.stream,
             number: self.number,
-            groups,
+            kind,
+            size,
         });
         Ok(State::Running(running))
     }

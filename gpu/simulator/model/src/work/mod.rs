@@ -17,8 +17,10 @@ mod quads;
 mod stage;
 mod through;
 mod tiling;
+mod turn;
 mod workgroup;
 
+use crate::activity::BusyCores;
 use crate::defect::Defect;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Fabric;
@@ -46,6 +48,8 @@ pub(crate) struct Ended {
     pub(crate) owner: Identity,
     /// Number of the job, over all streams.
     pub(crate) number: u64,
+    /// The queue whose jobs it is one of.
+    pub(crate) queue: Option<Work>,
     /// The scoreboard slot that counts it.
     pub(crate) slot: u8,
     /// Whether the stream's progress value grows.
@@ -148,9 +152,21 @@ impl Cores {
         core::mem::take(&mut self.ended)
     }
 
-    /// The cores that have a workgroup.
-    pub(crate) fn busy(&self) -> u64 {
-        self.jobs.iter().fold(0, |mask, job| mask | job.cores())
+    /// The cores that have work.
+    pub(crate) fn busy(&self) -> BusyCores {
+        let mut busy = BusyCores::default();
+        for job in &self.jobs {
+            match job.work_kind() {
+                Work::Fragment => busy.fragment |= job.cores(),
+                Work::Compute | Work::Tiling => busy.other |= job.cores(),
+            }
+        }
+        busy
+    }
+
+    /// Whether there are jobs of a kind.
+    pub(crate) fn has_jobs_of_kind(&self, work: Work) -> bool {
+        self.jobs.iter().any(|job| job.work_kind() == work)
     }
 
     /// The cores that the group on each slot has now for each kind of work, by its priority and what it may have.
@@ -190,20 +206,31 @@ impl Cores {
 
     /// Whether a job could go on at once.
     pub(crate) fn can_work(&self, fabric: &Fabric, power: &Power) -> bool {
-        if !self.ended.is_empty() || self.jobs.iter().any(Job::is_exhausted) {
-            return true;
-        }
-        if self.jobs.is_empty() {
-            return false;
-        }
-        let grants = self.grants();
+        !self.ended.is_empty()
+            || self.jobs.iter().any(Job::is_exhausted)
+            || self.able(fabric, power).next().is_some()
+    }
+
+    /// Whether a job of a kind could go on at once.
+    pub(crate) fn can_work_on(&self, work: Work, fabric: &Fabric, power: &Power) -> bool {
+        self.able(fabric, power).any(|job| job.work_kind() == work)
+    }
+
+    /// The jobs that could go on at once.
+    fn able(&self, fabric: &Fabric, power: &Power) -> impl Iterator<Item = &Job> {
+        let grants = match self.jobs.is_empty() {
+            true => Default::default(),
+            false => self.grants(),
+        };
         let ready = power.ready(Domain::Shader);
-        self.jobs.iter().enumerate().any(|(index, job)| {
+        let jobs = self.jobs.iter().enumerate();
+        let able = jobs.filter(move |(index, job)| {
             // Without any core it ends at once, with a fault.
             let none = self.endpoints(job).count() == 0;
             let granted = granted(&grants, job);
-            !self.waits_for_earlier(index) && (none || job.can_work(fabric, granted & ready))
-        })
+            !self.waits_for_earlier(*index) && (none || job.can_work(fabric, granted & ready))
+        });
+        able.map(|(_, job)| job)
     }
 
     /// What is drawn from, where jobs overlap: one job alone needs nothing drawn.
@@ -280,6 +307,7 @@ impl Cores {
                 ended.push(Ended {
                     owner: job.owner,
                     number: job.number,
+                    queue: job.queue(),
                     slot: job.job.slot,
                     progress: job.job.progress,
                     fault,

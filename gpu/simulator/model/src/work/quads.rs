@@ -117,6 +117,11 @@ impl Shader {
         }
     }
 
+    /// The core that has the tile.
+    pub(super) fn core(&self) -> u8 {
+        self.place.unwrap_or_default().core
+    }
+
     /// Whether fragments wait or run.
     pub(super) fn is_busy(&self) -> bool {
         self.running.is_some() || !self.waiting.is_empty()
@@ -242,9 +247,8 @@ impl Shader {
     }
 
     fn note_warp(&self, fabric: &mut Fabric, warp: &Warp) {
-        let core = self.place.unwrap_or_default().core;
-        let activity = fabric.activity.core(core);
-        activity.warps += 1;
+        let activity = fabric.activity.core(self.core());
+        activity.fragments.warps += 1;
         activity.full_warps += u64::from(warp.live == u16::MAX);
     }
 

@@ -9,6 +9,7 @@
 mod fullscreen;
 mod lists;
 mod primitives;
+mod shading;
 mod vertices;
 
 pub(super) use fullscreen::{Fullscreen, fullscreen};
@@ -17,15 +18,13 @@ use super::draw::{clip_of, depth_bounds, is_conservative, pair, state_of_draw};
 use super::job::Turn;
 use super::stage::Reader;
 use super::through::Through;
-use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
+use super::turn::{Stepwise, take_turn};
+use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::LineWidth;
-use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
-use crate::shader::{
-    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception as shader_exception,
-};
+use crate::shader::{JobFault, Memory, Place, Program, Warp};
 use crate::stream::{Identity, IssuedDraw, exception};
 use crate::tiler::{
     Assembled, Assembler, CullRules, DrawState, ListedPrimitive, PolygonList, ProvokingVertex,
@@ -238,75 +237,12 @@ impl Tiling {
         ready: u64,
         limit: u64,
     ) -> (u64, Turn) {
-        let mut used = 0;
         if self.needs_memory()
             && let Err(refused) = self.resume(fabric, memory)
         {
             return (1, Err(refused));
         }
-        while used < limit && !self.needs_memory() {
-            if self.running.is_some() {
-                match self.run(fabric, memory, limit - used) {
-                    Ok(executed) => used += executed,
-                    Err((executed, refused)) => return (used + executed, Err(refused)),
-                }
-                continue;
-            }
-            // A step without a warp counts as an instruction.
-            used += 1;
-            match self.advance(fabric, memory, ready) {
-                Ok(false) => {}
-                Ok(true) => return (used, Ok(true)),
-                Err(refused) => return (used, Err(refused)),
-            }
-        }
-        (used, Ok(false))
-    }
-
-    /// Does the next step; whether the draw is done.
-    fn advance(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        ready: u64,
-    ) -> Result<bool, Refused<JobFault>> {
-        let access = self.reader.access(0);
-        let mut through = Through {
-            fabric,
-            memory,
-            access,
-        };
-        self.step = match self.step {
-            Step::Fetch => {
-                if self.fetch(&mut through)? {
-                    Step::Allocate
-                } else {
-                    Step::Store
-                }
-            }
-            Step::Allocate => {
-                let allocated = self.allocate(&mut through);
-                if !self.has_memory(&mut through, allocated)? {
-                    return Ok(false);
-                }
-                Step::Shade {
-                    program: 0,
-                    first: 0,
-                }
-            }
-            Step::Shade { program, first } => {
-                if ready == 0 {
-                    return Ok(false);
-                }
-                self.begin_warp(fabric, ready, program, first)
-            }
-            Step::Assemble(place) => self.assemble(&mut through, place)?,
-            Step::Store => {
-                self.list.store(&mut through)?;
-                return Ok(true);
-            }
-        };
-        Ok(false)
+        take_turn(self, fabric, memory, ready, limit)
     }
 
     /// Fetches the next segment of the stream; `false` if there is none.
@@ -431,99 +367,6 @@ impl Tiling {
         Ok(())
     }
 
-    /// Begins a warp of vertices; the step that follows.
-    fn begin_warp(
-        &mut self,
-        fabric: &mut Fabric,
-        ready: u64,
-        program: usize,
-        first: usize,
-    ) -> Step {
-        let (Some(vertex_program), Some(batch)) = (self.programs.get(program), self.batch) else {
-            self.place = None;
-            return Step::Assemble(core::mem::take(&mut self.place_in_segment));
-        };
-        if first >= self.fresh.len() {
-            return Step::Shade {
-                program: program + 1,
-                first: 0,
-            };
-        }
-        let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
-        let turn = self.warps as usize % cores.len().max(1);
-        let core = cores.get(turn).copied().unwrap_or(0);
-        let count = (self.fresh.len() - first).min(WARP);
-        let threads = core::array::from_fn(|lane| {
-            // Lanes beyond the last vertex do not run.
-            let number = first + lane.min(count - 1);
-            VertexThread {
-                output: batch.index(number as u32),
-                vertex: self.fresh[number],
-                instance: self.instance,
-            }
-        });
-        let stage = &vertex_program.stage;
-        let mut warp = Warp::new(0, count as u32, stage.entry);
-        preload_vertices(&mut warp, stage.preload, &threads, self.draw_id);
-        if first == 0 {
-            self.unit.forget_resources();
-        }
-        self.unit.stage = Stage::Vertex(VertexStage {
-            batch,
-            outputs: vertex_program.outputs,
-        });
-        let activity = fabric.activity.core(core);
-        activity.tasks += 1;
-        activity.warps += 1;
-        activity.full_warps += u64::from(count == WARP);
-        self.warps += 1;
-        self.place = Some(Place { core });
-        self.running = Some(warp);
-        Step::Shade {
-            program,
-            first: first + count,
-        }
-    }
-
-    /// Continues a warp; how many instructions were executed.
-    fn run(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        limit: u64,
-    ) -> Result<u64, (u64, Refused<JobFault>)> {
-        let Step::Shade { program, .. } = self.step else {
-            return Ok(0);
-        };
-        // The step names the program of the warp that runs.
-        let (Some(warp), Some(vertex_program)) = (&mut self.running, self.programs.get(program))
-        else {
-            return Ok(0);
-        };
-        let mut executor = Executor {
-            program: &mut self.program,
-            environment: &vertex_program.stage.environment,
-            memory_unit: &mut self.unit,
-            place: self.place.unwrap_or_default(),
-            fabric,
-            memory,
-        };
-        let (used, stopped) = executor.run(warp, limit);
-        match stopped {
-            Stopped::Turn => {}
-            Stopped::Ended => self.running = None,
-            Stopped::Barrier => {
-                let address = warp.pc;
-                let misuse = ShaderMisuse::BarrierDeadlock;
-                fabric.journal.report(Misuse::Shader { address, misuse });
-                let exception = shader_exception::INSTR_BARRIER_FAULT;
-                return Err((used, fault(exception, address)));
-            }
-            Stopped::Refused(refused) => return Err((used, refused)),
-        }
-        Ok(used.max(1))
-    }
-
     /// Enters waiting primitives, or assembles the next of the segment; the step that follows.
     fn assemble(
         &mut self,
@@ -535,7 +378,7 @@ impl Tiling {
         {
             // Entered in part before the list was emptied.
             let all = self.survivors(memory, &assembled)?;
-            self.pending = all.into_iter().skip(self.entered).collect();
+            self.pending = all.primitives.into_iter().skip(self.entered).collect();
         }
         if let Some(primitive) = self.pending.front().copied() {
             let added = if lacks_memory(memory.fabric, &self.reader) {
@@ -564,7 +407,9 @@ impl Tiling {
             None => None,
         };
         if let Some(assembled) = assembled {
-            self.pending = self.survivors(memory, &assembled)?;
+            let survivors = self.survivors(memory, &assembled)?;
+            memory.fabric.activity.tiler += survivors.counted;
+            self.pending = survivors.primitives;
             self.entered = 0;
             self.current = (!self.pending.is_empty()).then_some(assembled);
         }
@@ -586,5 +431,69 @@ impl Tiling {
             }
         }
         Ok(Step::Assemble(place + 1))
+    }
+}
+
+impl Stepwise for Tiling {
+    fn has_warp(&self) -> bool {
+        self.running.is_some()
+    }
+
+    fn lacks_memory(&self) -> bool {
+        self.needs_memory()
+    }
+
+    fn run_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)> {
+        self.run(fabric, memory, limit)
+    }
+
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>> {
+        let access = self.reader.access(0);
+        let mut through = Through {
+            fabric,
+            memory,
+            access,
+        };
+        self.step = match self.step {
+            Step::Fetch => {
+                if self.fetch(&mut through)? {
+                    Step::Allocate
+                } else {
+                    Step::Store
+                }
+            }
+            Step::Allocate => {
+                let allocated = self.allocate(&mut through);
+                if !self.has_memory(&mut through, allocated)? {
+                    return Ok(false);
+                }
+                Step::Shade {
+                    program: 0,
+                    first: 0,
+                }
+            }
+            Step::Shade { program, first } => {
+                if ready == 0 {
+                    return Ok(false);
+                }
+                self.begin_warp(fabric, ready, program, first)
+            }
+            Step::Assemble(place) => self.assemble(&mut through, place)?,
+            Step::Store => {
+                self.list.store(&mut through)?;
+                return Ok(true);
+            }
+        };
+        Ok(false)
     }
 }

@@ -1,6 +1,7 @@
-//! Textures in AFBC and 64 KiB memory, fetched texel by texel. The bytes are laid out here, by hand.
+//! Textures in AFBC, in 64 KiB memory and in compressed blocks, fetched texel by texel. The bytes are laid out here, by hand.
 //!
-//! Facts: hardware/graphics-framebuffer.md 5.8.4, 5.8.5; hardware/graphics-texture.md 7.3; hardware/graphics-model.md 4.6.
+//! Facts: hardware/graphics-framebuffer.md 5.8.2, 5.8.4, 5.8.5; hardware/graphics-texture.md 7.3; hardware/graphics-model.md
+//! 4.6; hardware/graphics-compression.md 1, 4, 6.
 
 use super::typed::{FREE, LINEAR, R32_UINT, plane_of, run, texture, uniforms};
 use super::{BUFFER, Bench, Dispatch};
@@ -112,4 +113,78 @@ fn memory_of_64_kib_blocks_is_fetched_in_morton_order() {
         let expected = if x < 32 { texel(x, 21) } else { 0 };
         assert_eq!(found, expected, "column {x}");
     }
+}
+
+#[test]
+fn blocks_of_bc1_are_fetched_from_rows_of_blocks() {
+    const RGBA8: u64 = 0x0b_b000;
+    let found = fetched(|bench| {
+        let plane = plane_of(bench, 0, RGBA8, 1 << 12);
+        let words = [10 | 1 << 4 | 2 << 8 | 48 << 24 | 512 << 32, LINEAR, 64, 0];
+        bench.put_words(1, plane, &words);
+        for block in 0..8_u64 {
+            // Red of 3 * block + 1 of 31, and black; in the second row of texels the indices are 0 to 3.
+            let ends = (3 * block + 1) << 11;
+            let at = LINEAR + 5 * 64 + 8 * block;
+            bench.put_words(1, at, &[ends | 0b11_10_01_00 << 40]);
+        }
+    });
+    for (x, found) in (0..).zip(found) {
+        let end = 3 * (x / 4) + 1;
+        let end = end << 3 | end >> 2;
+        let red = match x {
+            32.. => 0,
+            _ => [end, 0, 2 * end / 3, end / 3][x as usize % 4],
+        };
+        let expected = (f64::from(red) / 255.0) as f32;
+        assert_eq!(f32::from_bits(found), expected, "column {x}");
+    }
+}
+
+#[test]
+fn blocks_of_astc_are_fetched_from_tiles_of_blocks() {
+    const RGBA16F: u64 = 0x0d_f000;
+    // 8 by 5 texels, wide.
+    const FOOTPRINT: u64 = 0x32;
+    let found = fetched(|bench| {
+        let plane = plane_of(bench, 0, RGBA16F, 1 << 12);
+        let words = [
+            10 | 4 << 4 | 1 << 8 | FOOTPRINT << 24 | 4096 << 32,
+            LINEAR,
+            256,
+            0,
+        ];
+        bench.put_words(1, plane, &words);
+        // Row 21 is in the fifth row of blocks, the first of the second row of tiles.
+        for (block, place) in (0..4_u64).zip([0, 1, 4, 5]) {
+            let one_colour = 0xffff_ffff_ffff_fdfc;
+            let at = LINEAR + 256 + 16 * place;
+            bench.put_words(1, at, &[one_colour, 0x1000 * (block + 1)]);
+        }
+    });
+    for (x, found) in (0..).zip(found) {
+        let expected = match x {
+            32.. => 0.0,
+            _ => (x / 8 + 1) as f32 / 16.0,
+        };
+        assert_eq!(f32::from_bits(found), expected, "column {x}");
+    }
+}
+
+#[test]
+fn a_block_whose_texels_the_format_does_not_fit_is_not_modelled() {
+    let dispatch = Dispatch {
+        uniforms: uniforms(&[1 << 27 | FREE.1 << 16, 0]),
+        ..Dispatch::default()
+    };
+    let text = "TEX_FETCH.slot0.reserved.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u2";
+    let text = format!("MOV.i32 r4, 0x0\nMOV.i32 r5, 0x0\n{text}\nNOP.end");
+    let mut bench = dispatch.prepare(&text);
+    // BC4 gives components of 16 bits, not bytes.
+    let plane = plane_of(&mut bench, 0, 0x0a_3010, 1 << 12);
+    let words = [10 | 1 << 4 | 2 << 8 | 51 << 24 | 512 << 32, LINEAR, 64, 0];
+    bench.put_words(1, plane, &words);
+    dispatch.submit(&mut bench);
+    bench.poll_shared(super::stream_output(0) + 0x80, 0xff, 0x51);
+    bench.expect_diagnosis("not modelled");
 }

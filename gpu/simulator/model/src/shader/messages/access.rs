@@ -1,7 +1,7 @@
 //! Access: where each lane's bytes are, and one lane's read or write of them.
 
-use super::super::execute::Stopped;
 use super::super::instruction::Instruction;
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Sender, Target, Targets};
 use crate::activity::BEAT;
@@ -41,9 +41,6 @@ impl Sender<'_> {
         kind: AccessKind,
         page: &mut LastPage,
     ) -> Result<Target, Stopped> {
-        if bytes == 0 {
-            return Ok(Target::default());
-        }
         // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
         let alignment = match (kind, bytes) {
             (AccessKind::Atomic, _) => bytes.into(),
@@ -51,6 +48,21 @@ impl Sender<'_> {
             (_, 1 | 3) => 1,
             _ => 4,
         };
+        self.aligned_target(address, (bytes, alignment), kind, page)
+    }
+
+    /// As [`Sender::target`], of an access that must lie at a multiple of `alignment`.
+    #[inline]
+    pub(super) fn aligned_target(
+        &mut self,
+        address: u64,
+        (bytes, alignment): (u8, u64),
+        kind: AccessKind,
+        page: &mut LastPage,
+    ) -> Result<Target, Stopped> {
+        if bytes == 0 {
+            return Ok(Target::default());
+        }
         if !address.is_multiple_of(alignment) {
             self.report(ShaderMisuse::MisalignedAccess { address, bytes });
         }

@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.5; graphics-draw.md 3.6; graphics-model.md 7 (unused attributes); descriptors.md 6.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::{Memory, REMEMBERED, Sender, set_registers};
@@ -78,8 +78,9 @@ impl Memory {
             let texel = match fetched.offset(element) {
                 Some(offset) => {
                     let address = fetched.buffer.address.wrapping_add(offset);
-                    let bytes = fetched.format.bytes();
-                    let target = sender.target(address, bytes, AccessKind::Read, &mut page)?;
+                    let size = (fetched.format.bytes(), fetched.format.alignment());
+                    let target =
+                        sender.aligned_target(address, size, AccessKind::Read, &mut page)?;
                     sender.read(&target)?
                 }
                 None => 0,

@@ -2,10 +2,10 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.9, 12.5; graphics-model.md 4.4.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::instruction::Instruction;
 use super::super::message::Message;
 use super::super::stage::{FragmentStage, Stage};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::tile::reason_of;
@@ -29,7 +29,7 @@ impl Memory {
         let Stage::Fragment(stage) = &mut self.stage else {
             return Err(sender.wrong_stage(instruction));
         };
-        let mut done = 0;
+        let (mut done, mut calls) = (0, 0);
         for lane in bits(warp.lanes) {
             let Ok(operand) = BlendOperand::decode(sender.arch, operands[lane]) else {
                 return Err(sender.blend_operand(operands[lane]));
@@ -37,7 +37,10 @@ impl Memory {
             let written = stage.lanes[lane].fragment.written(coverage[lane] as u16);
             let colour = staged(warp, message.read, lane);
             let wrote = match operand {
-                BlendOperand::Shader { .. } => continue,
+                BlendOperand::Shader { .. } => {
+                    calls = 1;
+                    continue;
+                }
                 BlendOperand::Off => Ok(()),
                 BlendOperand::Opaque(output) => {
                     stage.write(lane, &output, written, colour, components, false)
@@ -53,6 +56,8 @@ impl Memory {
             }
             done |= 1 << lane;
         }
+        let core = sender.fabric.activity.core(sender.place.core);
+        core.fragments.blend_calls += calls;
         Ok(done)
     }
 }

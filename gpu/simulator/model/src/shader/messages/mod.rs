@@ -16,12 +16,12 @@ mod transfer;
 mod varying;
 
 use super::environment::{Environment, Place};
-use super::execute::{JobFault, Stopped, exception};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
 use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
+use super::stopped::{JobFault, Stopped, exception};
 use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
@@ -430,6 +430,9 @@ impl Sender<'_> {
 // of all 16 lanes counts as full. Settled by counters of a shader that loads in half of its lanes, on any board.
 fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
     let full = lanes == u16::MAX;
+    if matches!(action, Action::LoadAttribute { .. }) {
+        core.fragments.attributes += 1;
+    }
     let counter = match action {
         Action::Load { .. }
         | Action::LoadBuffer { .. }
@@ -445,11 +448,11 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         },
         Action::Atomic { .. } => &mut core.atomics,
         Action::FetchTexel(_) | Action::RequestTexture(_) => &mut core.textures,
+        Action::LoadVarying(_) => &mut core.fragments.varyings,
         // Of no counter here.
         Action::ByteAddress
         | Action::ElementAddress { .. }
         | Action::TexelAddress { .. }
-        | Action::LoadVarying(_)
         | Action::Atest
         | Action::ZsEmit { .. }
         | Action::Blend { .. }

@@ -2,12 +2,12 @@
 //!
 //! Facts: hardware/graphics-texture.md 7.6; hardware/valhall-isa.md 11.10.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::Message;
 use super::super::sampling::{Footing, Sampler, Tap};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::Texture;
 use super::super::texture_request::{Gradient, Payload, TextureRequest, Wanted};
 use super::super::typed::masked_registers;
@@ -175,7 +175,7 @@ impl Unit<'_> {
             let mut colour = match tap.texel {
                 None => {
                     let (signed, integer) = (self.format.is_signed(), self.format.is_integer());
-                    self.sampler.border(signed, integer)
+                    self.format.border(self.sampler.border(signed, integer))
                 }
                 Some(texel) => {
                     let texel = (self.texture, texel);
@@ -188,6 +188,11 @@ impl Unit<'_> {
             };
             if self.shadow {
                 let reference = f64::from(payload.reference);
+                // Depth that is a fraction is compared with one (graphics-texture.md 7.6 (9)).
+                let reference = match self.format.is_unorm() {
+                    true => reference.clamp(0.0, 1.0),
+                    false => reference,
+                };
                 let holds = self.sampler.compares(colour[0], reference);
                 colour = [if holds { 1.0 } else { 0.0 }, 0.0, 0.0, 1.0];
             }

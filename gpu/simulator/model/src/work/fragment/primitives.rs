@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::{
-    Corner, Facing, LineRules, LineWidth, PointSize, Primitive, TriangleRules, cover,
+    Corner, Facing, LineRules, LineWidth, PointSize, Primitive, Quad, TriangleRules, cover,
 };
 use crate::shader::JobFault;
 use crate::shader::stage::Geometry;
@@ -30,6 +30,24 @@ struct Listed {
     primitive: ListedPrimitive,
     corners: [Corner; 3],
     draw: Arc<LoadedDraw>,
+}
+
+/// Quads of a primitive in a tile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QuadCount {
+    all: u64,
+    /// Those with a pixel of which nothing is covered.
+    partial: u64,
+}
+
+impl QuadCount {
+    pub(super) fn of(quads: &[Quad]) -> QuadCount {
+        let partial = quads.iter().filter(|quad| quad.coverage.contains(&0));
+        QuadCount {
+            all: quads.len() as u64,
+            partial: partial.count() as u64,
+        }
+    }
 }
 
 impl Pass {
@@ -74,7 +92,8 @@ impl Pass {
             Ok(None) => Ok(false),
             Ok(Some(listed)) => {
                 self.primitives = Some(primitives);
-                self.queue(&listed.draw, &listed.primitive, listed.corners);
+                let quads = self.queue(&listed.draw, &listed.primitive, listed.corners);
+                self.count(fabric, quads);
                 Ok(true)
             }
             Err(refused) => {
@@ -135,21 +154,34 @@ impl Pass {
         Ok(draw)
     }
 
-    /// Queues the quads of a primitive that lie in the tile.
-    fn queue(&mut self, draw: &Arc<LoadedDraw>, listed: &ListedPrimitive, corners: [Corner; 3]) {
+    /// Counts a primitive of the tile's list, and its quads.
+    fn count(&self, fabric: &mut Fabric, quads: QuadCount) {
+        let core = self.shader.core();
+        let counted = &mut fabric.activity.core(core).fragments;
+        counted.primitives += 1;
+        counted.rasterised += u64::from(quads.all > 0);
+        counted.quads += quads.all;
+        counted.partial_quads += quads.partial;
+    }
+
+    /// Queues the quads of a primitive that lie in the tile, and counts them.
+    fn queue(
+        &mut self,
+        draw: &Arc<LoadedDraw>,
+        listed: &ListedPrimitive,
+        corners: [Corner; 3],
+    ) -> QuadCount {
         let clip = self.rendered().map(raster_box);
         let clip = clip.and_then(|area| area.intersection(draw.clip?));
         let Some(area) = clip else {
-            return;
+            return QuadCount::default();
         };
         if listed.kind == PrimitiveKind::Fullscreen {
-            if let Some(area) = area.intersection(listed.bounds) {
-                self.rectangle(draw, area);
-            }
-            return;
+            let area = area.intersection(listed.bounds);
+            return area.map_or_else(QuadCount::default, |area| self.rectangle(draw, area));
         }
         let Some(primitive) = self.set_up(draw, listed, corners) else {
-            return;
+            return QuadCount::default();
         };
         let mut quads = Vec::new();
         cover(&primitive, &draw.state.sampling, area, &mut quads);
@@ -168,6 +200,7 @@ impl Pass {
             id: listed.id,
         };
         self.shader.queue(draw, &Arc::new(geometry), &quads);
+        QuadCount::of(&quads)
     }
 
     /// The primitive as the rasteriser takes it.

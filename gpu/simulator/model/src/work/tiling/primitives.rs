@@ -4,11 +4,12 @@
 
 use super::super::through::Through;
 use super::Tiling;
+use crate::activity::TilerActivity;
 use crate::mmu::{Refusal, Refused};
-use crate::raster::{Corner, PointSize};
+use crate::raster::{Corner, Facing, PointSize};
 use crate::shader::JobFault;
 use crate::tiler::{
-    Assembled, HeapMemory, ListedPrimitive, Piece, PrimitiveKind, VertexReference, cull,
+    Assembled, Fate, HeapMemory, ListedPrimitive, Piece, PrimitiveKind, VertexReference, cull,
 };
 use alloc::collections::VecDeque;
 use eitri_descriptors::raster::DrawMode;
@@ -18,20 +19,45 @@ const POINT_SIZE: u64 = 0;
 const LAYER: u64 = 2;
 const PRIMITIVE_ID: u64 = 12;
 
+/// What is left of an assembled primitive, over all views.
+#[derive(Debug, Default)]
+pub(super) struct Survivors {
+    pub(super) primitives: VecDeque<ListedPrimitive>,
+    /// What became of it, to be counted once it is known to go on.
+    pub(super) counted: TilerActivity,
+}
+
+impl Survivors {
+    fn count(&mut self, kind: PrimitiveKind, fate: &Fate) {
+        let counted = &mut self.counted;
+        match kind {
+            PrimitiveKind::Point => counted.points += 1,
+            PrimitiveKind::Line => counted.lines += 1,
+            PrimitiveKind::Triangle | PrimitiveKind::Fullscreen => counted.triangles += 1,
+        }
+        match fate {
+            Fate::Visible(Facing::Front, _) => counted.front += 1,
+            Fate::Visible(Facing::Back, _) => counted.back += 1,
+            Fate::Culled => counted.culled += 1,
+            Fate::Clipped => counted.clipped += 1,
+        }
+    }
+}
+
 impl Tiling {
     /// The primitives of an assembled one that reach the lists: one for each view and piece.
     pub(super) fn survivors(
         &self,
         memory: &mut Through<'_>,
         assembled: &Assembled,
-    ) -> Result<VecDeque<ListedPrimitive>, Refused<JobFault>> {
-        let mut primitives = VecDeque::new();
+    ) -> Result<Survivors, Refused<JobFault>> {
+        let mut survivors = Survivors::default();
         let mask = self.flags.view_mask;
         let layers = (0..8).filter(|layer| mask >> layer & 1 != 0 || mask == 0 && *layer == 0);
         for (view, layer) in (0..).zip(layers) {
-            self.survivors_of_view(memory, assembled, (view, layer), &mut primitives)?;
+            self.survivors_of_view(memory, assembled, (view, layer), &mut survivors)?;
         }
-        Ok(primitives)
+        Ok(survivors)
     }
 
     fn survivors_of_view(
@@ -39,7 +65,7 @@ impl Tiling {
         memory: &mut Through<'_>,
         assembled: &Assembled,
         (view, layer): (u8, u8),
-        primitives: &mut VecDeque<ListedPrimitive>,
+        survivors: &mut Survivors,
     ) -> Result<(), Refused<JobFault>> {
         let mut vertices = [VertexReference::default(); 3];
         let mut corners = [Corner::default(); 3];
@@ -79,8 +105,13 @@ impl Tiling {
         }
         let arch = memory.fabric.config.product.arch();
         let size = PointSize::new(listed.point_size, arch);
-        for survivor in cull(&corners[..names.len()], size, &self.rules) {
-            primitives.push_back(ListedPrimitive {
+        let fate = cull(&corners[..names.len()], size, &self.rules);
+        survivors.count(listed.kind, &fate);
+        let Fate::Visible(_, pieces) = fate else {
+            return Ok(());
+        };
+        for survivor in pieces {
+            survivors.primitives.push_back(ListedPrimitive {
                 bounds: survivor.bounds,
                 piece: survivor.parts.map(|parts| Piece {
                     corners: survivor.corners,

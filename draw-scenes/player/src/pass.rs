@@ -1,0 +1,212 @@
+//! Recording passes: attachments, and the draws within.
+
+use crate::missing;
+use crate::resources::{Made, MadePipeline};
+use crate::sets::{MadeSet, Sets};
+use alloc::vec::Vec;
+use eitri_drawing::state::{self, Color, ResolveMode};
+use eitri_drawing::{Attachment, ClearValue, Draw, Drawing, Pass, PassCommand, Vertices, ViewId};
+use eitri_job::WorkError;
+use eitri_runtime::{
+    ClearColor, ColorAttachment, DepthAttachment, Draw as Drawn, ImageView, IndexType, LoadOp,
+    Platform, Recorder, Rect, RenderPass, RenderingInfo, StencilAttachment, StoreOp, Viewport,
+};
+
+/// Records a pass.
+pub(crate) fn record<P: Platform>(
+    recorder: &mut Recorder<'_, '_, '_, P>,
+    drawing: &Drawing<'_>,
+    pass: &Pass<'_>,
+    made: &Made<'_>,
+    sets: &Sets,
+) -> Result<(), WorkError> {
+    let view = |id| view(drawing, made, id);
+    let colors = pass.colors.iter().map(|attachment| {
+        let color = |it| color(it, &view);
+        attachment.as_ref().map(color).transpose()
+    });
+    let colors = colors.collect::<Result<Vec<_>, WorkError>>()?;
+    let depth = pass.depth.as_ref().map(|attachment| {
+        Ok::<_, WorkError>(DepthAttachment {
+            view: view(attachment.view)?,
+            load: load(attachment, |clear| match clear {
+                ClearValue::Depth(depth) => depth,
+                ClearValue::Color(_) | ClearValue::Stencil(_) => 0.0,
+            }),
+            store: store(attachment),
+        })
+    });
+    let stencil = pass.stencil.as_ref().map(|attachment| {
+        Ok::<_, WorkError>(StencilAttachment {
+            view: view(attachment.view)?,
+            load: load(attachment, |clear| match clear {
+                // A stencil value has 8 bits.
+                ClearValue::Stencil(stencil) => stencil as u8,
+                ClearValue::Color(_) | ClearValue::Depth(_) => 0,
+            }),
+            store: store(attachment),
+        })
+    });
+    let mut begun = recorder.begin_rendering(&RenderingInfo {
+        area: Some(rect(pass.area)),
+        layers: pass.layers,
+        colors: &colors,
+        depth: depth.transpose()?,
+        stencil: stencil.transpose()?,
+    })?;
+    for command in &pass.commands {
+        match command {
+            PassCommand::Draw(draw) => self::draw(&mut begun, draw, made, sets)?,
+        }
+    }
+    begun.end_rendering()?;
+    Ok(())
+}
+
+fn view(drawing: &Drawing<'_>, made: &Made<'_>, id: ViewId) -> Result<ImageView, WorkError> {
+    let view = drawing.views.get(id.index());
+    let view = view.ok_or_else(|| missing("view"))?;
+    let (image, _) = made.image(view.image)?;
+    Ok(ImageView {
+        image,
+        level: view.level,
+        layer: view.layer,
+    })
+}
+
+fn color(
+    attachment: &Attachment,
+    view: &impl Fn(ViewId) -> Result<ImageView, WorkError>,
+) -> Result<ColorAttachment, WorkError> {
+    let resolve = match attachment.resolve {
+        None => None,
+        Some((id, ResolveMode::Average)) => Some(view(id)?),
+        Some((_, mode)) => {
+            let what = alloc::format!("resolve mode {mode:?}");
+            return Err(WorkError::Unsupported(what));
+        }
+    };
+    Ok(ColorAttachment {
+        view: view(attachment.view)?,
+        resolve,
+        load: load(attachment, |clear| match clear {
+            ClearValue::Color(Color::Float(color)) => ClearColor::Float(color),
+            ClearValue::Color(Color::Int(color)) => ClearColor::Int(color),
+            ClearValue::Color(Color::Uint(color)) => ClearColor::Uint(color),
+            ClearValue::Depth(_) | ClearValue::Stencil(_) => ClearColor::Float([0.0; 4]),
+        }),
+        store: store(attachment),
+    })
+}
+
+fn load<C>(attachment: &Attachment, value: impl FnOnce(ClearValue) -> C) -> LoadOp<C> {
+    match attachment.load {
+        state::LoadOp::Load => LoadOp::Load,
+        state::LoadOp::Clear => LoadOp::Clear(value(attachment.clear)),
+        state::LoadOp::DontCare => LoadOp::DontCare,
+    }
+}
+
+fn store(attachment: &Attachment) -> StoreOp {
+    match attachment.store {
+        state::StoreOp::Store => StoreOp::Store,
+        state::StoreOp::DontCare => StoreOp::DontCare,
+    }
+}
+
+fn rect(rect: state::Rect) -> Rect {
+    Rect {
+        x: rect.x,
+        y: rect.y,
+        width: rect.width,
+        height: rect.height,
+    }
+}
+
+fn viewport(viewport: state::Viewport) -> Viewport {
+    Viewport {
+        x: viewport.x,
+        y: viewport.y,
+        width: viewport.width,
+        height: viewport.height,
+        depth: [viewport.min_depth, viewport.max_depth],
+    }
+}
+
+fn draw<P: Platform>(
+    pass: &mut RenderPass<'_, '_, '_, '_, P>,
+    draw: &Draw<'_>,
+    made: &Made<'_>,
+    sets: &Sets,
+) -> Result<(), WorkError> {
+    let MadePipeline::Graphics(pipeline) = made.pipeline(draw.using.pipeline)? else {
+        return Err(missing("graphics pipeline"));
+    };
+    pass.bind_pipeline(pipeline)?;
+    for set in sets.of(&draw.using) {
+        if let MadeSet::Graphics(set) = set {
+            pass.bind_descriptor_set(set)?;
+        }
+    }
+    pass.push_constants(0, draw.using.push)?;
+    // A drawing has one of each, whatever Vulkan allows.
+    for it in &draw.viewports {
+        pass.set_viewport(viewport(*it));
+    }
+    for scissor in &draw.scissors {
+        pass.set_scissor(rect(*scissor));
+    }
+    for vertices in &draw.vertex_buffers {
+        let buffer = made.buffer(vertices.buffer)?;
+        pass.bind_vertex_buffer(vertices.binding, buffer, vertices.offset)?;
+    }
+    let drawn = Drawn {
+        instances: draw.instances,
+        first_instance: draw.first_instance,
+        ..Drawn::of(0)
+    };
+    let (drawn, indexed) = match draw.vertices {
+        Vertices::Plain { count, first } => {
+            let plain = Drawn {
+                count,
+                first,
+                ..drawn
+            };
+            (plain, false)
+        }
+        Vertices::Indexed {
+            buffer,
+            kind,
+            offset,
+            count,
+            first,
+            vertex_offset,
+        } => {
+            let kind = match kind {
+                state::IndexType::U8 => IndexType::Uint8,
+                state::IndexType::U16 => IndexType::Uint16,
+                state::IndexType::U32 => IndexType::Uint32,
+            };
+            pass.bind_index_buffer(made.buffer(buffer)?, offset, kind)?;
+            let indexed = Drawn {
+                count,
+                first,
+                vertex_offset,
+                ..drawn
+            };
+            (indexed, true)
+        }
+    };
+    for number in 0..draw.repeat {
+        if let Some(offset) = draw.repeat_push_offset {
+            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            pass.push_constants(offset, &number.to_le_bytes())?;
+        }
+        if indexed {
+            pass.draw_indexed(drawn)?;
+        } else {
+            pass.draw(drawn)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Turns: a job's warps and the steps between them, for a number of instructions.
+
+use super::job::Turn;
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::Refused;
+use crate::shader::JobFault;
+
+/// A job that goes on step by step, and runs warps between its steps.
+pub(super) trait Stepwise {
+    /// Whether a warp runs, which comes before the next step.
+    fn has_warp(&self) -> bool;
+
+    /// Whether nothing can be done before there is more tiler memory.
+    fn lacks_memory(&self) -> bool {
+        false
+    }
+
+    /// Runs the warp for at most `limit` instructions; how many they were.
+    ///
+    /// # Errors
+    /// How many they were, and why the warp does not go on.
+    fn run_warp(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> Result<u64, (u64, Refused<JobFault>)>;
+
+    /// Does the next step; whether the job is done. Only `ready` cores may begin a warp.
+    fn advance(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+    ) -> Result<bool, Refused<JobFault>>;
+}
+
+/// Gives a job a turn of about `limit` instructions: how many they were, and what became of it.
+pub(super) fn take_turn(
+    job: &mut impl Stepwise,
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    ready: u64,
+    limit: u64,
+) -> (u64, Turn) {
+    let mut used = 0;
+    while used < limit && !job.lacks_memory() {
+        if job.has_warp() {
+            match job.run_warp(fabric, memory, limit - used) {
+                Ok(executed) => used += executed,
+                Err((executed, refused)) => return (used + executed, Err(refused)),
+            }
+            continue;
+        }
+        // A step without a warp counts as an instruction.
+        used += 1;
+        match job.advance(fabric, memory, ready) {
+            Ok(false) => {}
+            Ok(true) => return (used, Ok(true)),
+            Err(refused) => return (used, Err(refused)),
+        }
+    }
+    (used, Ok(false))
+}

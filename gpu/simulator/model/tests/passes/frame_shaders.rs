@@ -1,0 +1,135 @@
+//! Frame shaders: before the primitives of a tile, and after them.
+
+use super::{BUFFER, CLEAR, Pass, Rectangle, SIDE, STORE, pixels};
+use eitri_descriptors::framebuffer::PrePostFrameShaderMode as Mode;
+use eitri_descriptors::raster::{DcdFlags0, DepthClampMode, DepthSource, DepthStencil, PixelKill};
+use eitri_descriptors::texture::Func;
+
+/// Stores 9.
+const NINE: &str = "
+    IADD_IMM.i32 r0, 0x0, #0x9
+    OUTPUT";
+
+/// Adds 1 to what the tile holds: u3 names the own pixel of target 0.
+const INCREMENT: &str = "
+    MOV.i32 r0, u3
+    NOP.wait
+    LD_TILE.v4.u32.slot0.wait0 @r4:r5:r6:r7, r0, r60, u1
+    IADD_IMM.i32 r0, r4, #0x1
+    OUTPUT";
+
+fn uniforms() -> Vec<u32> {
+    let [mode, format] = STORE;
+    vec![mode, format, 0, 0xff00_0000, BUFFER as u32, 0]
+}
+
+/// A pass whose third frame shader increments each pixel, over a rectangle of nines.
+fn incremented(mode: Mode, draws: Vec<Rectangle>, clean_tiles: bool) -> super::Drawn {
+    let increment = Rectangle {
+        program: INCREMENT,
+        ..Rectangle::default()
+    };
+    Pass {
+        uniforms: uniforms(),
+        frames: vec![(2, mode, increment)],
+        draws,
+        clean_tiles,
+        ..Pass::default()
+    }
+    .run()
+}
+
+fn nines() -> Rectangle {
+    Rectangle {
+        program: NINE,
+        scissor: [[0, 0], [7, 7]],
+        ..Rectangle::default()
+    }
+}
+
+#[test]
+fn a_post_frame_shader_sees_what_primitives_have_left() {
+    for mode in [Mode::Always, Mode::Intersect] {
+        let mut drawn = incremented(mode, vec![nines()], true);
+        for [x, y] in pixels() {
+            let wanted = if x < 8 && y < 8 { 10 } else { CLEAR + 1 };
+            assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y}) {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn a_post_frame_shader_that_intersects_leaves_tiles_without_primitives() {
+    let mut drawn = incremented(Mode::Always, Vec::new(), false);
+    assert_eq!(drawn.colour([3, 3], 0, 0), CLEAR + 1, "always");
+    let mut drawn = incremented(Mode::Intersect, Vec::new(), true);
+    assert_eq!(drawn.colour([3, 3], 0, 0), CLEAR, "intersect");
+}
+
+/// Loads a float for the pixel from the buffer and gives it as depth: u4 is the buffer.
+const DEPTHS: &str = "
+    U16_TO_U32 r0, r59.h00
+    U16_TO_U32 r1, r59.h10
+    LSHIFT_OR.i32 r1, r1, 0x7060504.b00, r0
+    LSHIFT_OR.i32 r0, r1, 0x3020100.b22, 0x0
+    MOV.i32 r1, 0x0
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i32.unsigned.slot0.wait0126 @r0, r2, offset:0
+    ZS_EMIT.z.slot0.wait0 @r60, r0, 0x0, r60
+    NOP.end";
+
+#[test]
+fn depth_that_a_frame_shader_loads_is_what_primitives_are_tested_against() {
+    let usual = Rectangle::default();
+    let load = Rectangle {
+        program: DEPTHS,
+        flags: DcdFlags0 {
+            pixel_kill_operation: PixelKill::ForceLate,
+            zs_update_operation: PixelKill::ForceLate,
+            clean_fragment_write: true,
+            ..usual.flags
+        },
+        depth: DepthStencil {
+            depth_source: DepthSource::Shader,
+            depth_write_enable: true,
+            ..usual.depth
+        },
+        ..usual.clone()
+    };
+    let half = Rectangle {
+        depth: DepthStencil {
+            depth_function: Func::Less,
+            depth_write_enable: true,
+            depth_clamp_mode: DepthClampMode::Bounds,
+            ..usual.depth
+        },
+        range: [0.5, 0.5],
+        ..nines()
+    };
+    let stored = |[x, y]: [u32; 2]| (x + SIDE * y) as f32 / (SIDE * SIDE) as f32;
+    let modes = [Mode::Always, Mode::EarlyZsAlways];
+    for mode in modes {
+        let pass = Pass {
+            uniforms: uniforms(),
+            frames: vec![(1, mode, load.clone())],
+            draws: vec![Rectangle {
+                scissor: [[0, 0], [7, SIDE - 1]],
+                ..half.clone()
+            }],
+            ..Pass::default()
+        };
+        let mut drawn = pass.run_with(|bench| {
+            for [x, y] in pixels() {
+                let address = BUFFER + 4 * u64::from(x + SIDE * y);
+                bench.put(1, address, &stored([x, y]).to_bits().to_le_bytes());
+            }
+        });
+        for [x, y] in pixels() {
+            let before = stored([x, y]);
+            let nearer = x < 8 && before > 0.5;
+            let (colour, depth) = if nearer { (9, 0.5) } else { (CLEAR, before) };
+            assert_eq!(drawn.depth([x, y]), depth, "({x}, {y}) {mode:?}");
+            assert_eq!(drawn.colour([x, y], 0, 0), colour, "({x}, {y}) {mode:?}");
+        }
+    }
+}

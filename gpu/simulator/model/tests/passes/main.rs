@@ -1,0 +1,442 @@
+//! Render passes on the whole device: what few captures draw. Descriptors are packed here, programs are assembly.
+//!
+//! Each pass draws rectangles of 16 by 16 pixels by RUN_FULLSCREEN, on a target of 32-bit integers and a depth target of floats.
+//!
+//! Facts: hardware/graphics-model.md 4; graphics-framebuffer.md 5.1, 5.10; graphics-raster.md 4.6, 4.9; graphics-draw.md 3.17.
+
+#[path = "../bench/mod.rs"]
+mod bench;
+mod frame_shaders;
+mod rectangles;
+mod samples;
+
+use bench::Bench;
+use eitri_cs::enums::SyncScope;
+use eitri_cs::instr::{
+    FinishTiling, HeapSet, Instr as Command, Move32, ReqResource, RunFragment, RunFullscreen,
+    SetSbEntry, SyncAdd64, Wait,
+};
+use eitri_cs::{Pair, Reg, Slot, SlotMask};
+use eitri_csf::page_table::Attributes;
+use eitri_descriptors::framebuffer::{
+    BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, SamplePattern,
+    ZInternalFormat, ZsFormat, ZsTarget,
+};
+use eitri_descriptors::raster::{DcdFlags0, DepthStencil, Draw, PixelKill};
+use eitri_descriptors::shader::{Preload, ShaderEnvironment, ShaderProgram, ShaderStage};
+use eitri_descriptors::target::{
+    ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
+};
+use eitri_descriptors::texture::Func;
+use eitri_descriptors::tiler::{TilerContext, TilerHeap};
+use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
+use eitri_isa::{Instr, Syntax};
+
+const ARCH: Arch = Arch::V10;
+
+/// Pixels along a side of the target; one tile.
+pub const SIDE: u32 = 16;
+/// Bytes of a row, and of a surface, of both targets.
+const ROW: u32 = 4 * SIDE;
+const SURFACE: u32 = ROW * SIDE;
+
+const COLOUR: u64 = 0x2000_0000;
+const DEPTH: u64 = 0x2010_0000;
+/// A buffer for programs.
+pub const BUFFER: u64 = 0x2020_0000;
+const DONE: u64 = 0x2100_0000;
+const HEAP: u64 = 0x3000_0000;
+const CHUNK: u64 = 0x20_0000;
+const HEAP_CONTEXT: u64 = 0x3100_0000;
+const CODE: u64 = 0x4000_0000;
+const TABLES: u64 = 0x4100_0000;
+
+const FRAMEBUFFER: u64 = TABLES;
+const FRAME_SHADERS: u64 = TABLES + 0x800;
+const TILER: u64 = TABLES + 0xa00;
+const TILER_HEAP: u64 = TABLES + 0xa80;
+pub const SAMPLE_POSITIONS: u64 = TABLES + 0xb00;
+const BLEND: u64 = TABLES + 0xc00;
+const UNIFORMS: u64 = TABLES + 0xd00;
+const DRAWS: u64 = TABLES + 0x1000;
+const PROGRAMS: u64 = TABLES + 0x2000;
+const DEPTH_STENCILS: u64 = TABLES + 0x3000;
+
+/// Words 2 and 3 of a BLEND descriptor that stores 32-bit integers without change.
+pub const STORE: [u32; 2] = [0x19, 0x0308_5000];
+/// What the colour target is cleared to.
+pub const CLEAR: u32 = 0x0102_0304;
+
+/// A draw: its program and what of its state is not usual.
+#[derive(Clone)]
+pub struct Rectangle {
+    /// Assembly; empty: no program.
+    pub program: &'static str,
+    pub flags: DcdFlags0,
+    pub depth: DepthStencil,
+    /// Bounds of depth.
+    pub range: [f32; 2],
+    /// First and last pixel.
+    pub scissor: [[u32; 2]; 2],
+    /// A bit each layer.
+    pub layers: u32,
+}
+
+impl Default for Rectangle {
+    fn default() -> Rectangle {
+        Rectangle {
+            program: "",
+            flags: DcdFlags0 {
+                multisample_enable: true,
+                pixel_kill_operation: PixelKill::ForceEarly,
+                zs_update_operation: PixelKill::ForceEarly,
+                ..DcdFlags0::default()
+            },
+            depth: DepthStencil {
+                depth_function: Func::Always,
+                depth_cull_enable: false,
+                ..DepthStencil::default()
+            },
+            range: [0.0, 1.0],
+            scissor: [[0, 0], [SIDE - 1, SIDE - 1]],
+            layers: 1,
+        }
+    }
+}
+
+/// A pass: what it draws, and its framebuffer where that is not usual.
+#[derive(Clone)]
+pub struct Pass {
+    pub samples: u32,
+    pub layers: u32,
+    pub uniforms: Vec<u32>,
+    /// Frame shaders: slot, mode, draw.
+    pub frames: Vec<(usize, PrePostFrameShaderMode, Rectangle)>,
+    pub draws: Vec<Rectangle>,
+    /// Whether tiles that nothing draws on are written.
+    pub clean_tiles: bool,
+    pub depth_clear: f32,
+}
+
+impl Default for Pass {
+    fn default() -> Pass {
+        Pass {
+            samples: 1,
+            layers: 1,
+            uniforms: Vec::new(),
+            frames: Vec::new(),
+            draws: Vec::new(),
+            clean_tiles: true,
+            depth_clear: 1.0,
+        }
+    }
+}
+
+/// A pass that has run.
+pub struct Drawn {
+    pub bench: Bench,
+}
+
+impl Drawn {
+    /// A pixel's sample of a layer.
+    pub fn colour(&mut self, [x, y]: [u32; 2], sample: u32, layer: u32) -> u32 {
+        let at = (16 * layer + sample) * SURFACE + y * ROW + 4 * x;
+        self.bench.get32(1, COLOUR + u64::from(at))
+    }
+
+    pub fn depth(&mut self, [x, y]: [u32; 2]) -> f32 {
+        let at = u64::from(y * ROW + 4 * x);
+        f32::from_bits(self.bench.get32(1, DEPTH + at))
+    }
+}
+
+/// All pixels.
+pub fn pixels() -> impl Iterator<Item = [u32; 2]> {
+    (0..SIDE * SIDE).map(|at| [at % SIDE, at / SIDE])
+}
+
+/// What `OUTPUT` is in a program: r0 goes to the target, by the operand in u0 and u1, and the program ends.
+const OUTPUT: &str = "MOV.i32 r1, 0x0
+    MOV.i32 r2, 0x0
+    MOV.i32 r3, 0x0
+    BLEND.slot0.v4.u32.end @r0:r1:r2:r3, u0, r60, target:0x0";
+
+fn assemble(text: &str) -> Vec<u64> {
+    let text = text.replace("OUTPUT", OUTPUT);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            Instr::assemble(line, ARCH, Syntax::Mesa24)
+                .unwrap_or_else(|error| panic!("{line}: {error}"))
+        })
+        .collect()
+}
+
+fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
+    let mut words = [0; 32];
+    let bytes = descriptor.pack(ARCH, &mut words).expect("fields fit");
+    let packed: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bench.put(1, address, &packed[..bytes]);
+}
+
+impl Pass {
+    /// Runs the pass on a new device; `fill` puts what programs read into memory.
+    #[track_caller]
+    pub fn run_with(&self, fill: impl Fn(&mut Bench)) -> Drawn {
+        let mut bench = Bench::booted_as("G610");
+        bench.start_group(0);
+        let data = [
+            (COLOUR, 0x1_0000),
+            (DEPTH, 0x1000),
+            (BUFFER, 0x1_0000),
+            (HEAP, CHUNK),
+            (HEAP_CONTEXT, 0x1000),
+            (TABLES, 0x4000),
+        ];
+        for (address, bytes) in data {
+            bench.map(1, address, bytes, Attributes::CACHED);
+        }
+        bench.map(1, CODE, 0x4000, Attributes::CODE);
+        bench.map(1, DONE, 0x1000, Attributes::UNCACHED);
+        self.put_framebuffers(&mut bench);
+        self.put_tiler(&mut bench);
+        let [mode, format] = STORE.map(u64::from);
+        bench.put_words(1, BLEND, &[1 << 9 | 0xf012_2122 << 32, mode | format << 32]);
+        let uniforms: Vec<u8> = self
+            .uniforms
+            .iter()
+            .flat_map(|it| it.to_le_bytes())
+            .collect();
+        bench.put(1, UNIFORMS, &uniforms);
+        for (number, draw) in self.draws.iter().enumerate() {
+            self.put_draw(&mut bench, DRAWS + 128 * number as u64, number as u64, draw);
+        }
+        for (slot, _, draw) in &self.frames {
+            let address = FRAME_SHADERS + 128 * *slot as u64;
+            self.put_draw(&mut bench, address, 16 + *slot as u64, draw);
+        }
+        fill(&mut bench);
+        bench.submit(0, &self.commands());
+        bench.drain(0);
+        assert_eq!(bench.get64(1, DONE), 1, "\n{}", bench.report());
+        bench.expect_no_diagnoses();
+        bench.flush();
+        Drawn { bench }
+    }
+
+    #[track_caller]
+    pub fn run(&self) -> Drawn {
+        self.run_with(|_| {})
+    }
+
+    fn put_framebuffers(&self, bench: &mut Bench) {
+        let mode = |slot: usize| {
+            let frame = self.frames.iter().find(|(of, ..)| *of == slot);
+            frame.map_or(PrePostFrameShaderMode::Never, |(_, mode, _)| *mode)
+        };
+        let single = self.samples == 1;
+        for layer in 0..self.layers {
+            let at = FRAMEBUFFER + 0x100 * u64::from(layer);
+            let parameters = FramebufferParameters {
+                pre_frame_0: mode(0),
+                pre_frame_1: mode(1),
+                post_frame: mode(2),
+                internal_layer_index: layer,
+                frame_argument: layer.into(),
+                sample_locations: Address(SAMPLE_POSITIONS),
+                frame_shader_dcds: Aligned::new(FRAME_SHADERS).expect("aligned"),
+                width: SIDE,
+                height: SIDE,
+                bound_max_x: SIDE - 1,
+                bound_max_y: SIDE - 1,
+                sample_count: self.samples,
+                sample_pattern: match single {
+                    true => SamplePattern::SingleSampled,
+                    false => SamplePattern::Rotated4xGrid,
+                },
+                effective_tile_size: SIDE * SIDE,
+                render_target_count: 1,
+                color_buffer_allocation: SIDE * SIDE * 4 * self.samples,
+                z_internal_format: ZInternalFormat::D32,
+                z_write_enable: true,
+                has_zs_crc_extension: true,
+                z_clear: self.depth_clear,
+                tiler: Aligned::new(TILER).expect("aligned"),
+                ..FramebufferParameters::default()
+            };
+            put(bench, at, &parameters);
+            let depth = ZsTarget {
+                write_format: Some(ZsFormat::D32),
+                block_format: BlockFormat::Linear,
+                clean_tile_write_enable: self.clean_tiles,
+                base: Address(DEPTH),
+                row_stride: ROW,
+                ..ZsTarget::default()
+            };
+            put(bench, at + 128, &depth);
+            let target = RgbRenderTarget {
+                internal_format: ColorBufferInternalFormat::RAW32,
+                write_enable: true,
+                writeback_format: ColorFormat::RAW32,
+                writeback_block_format: BlockFormat::Linear,
+                writeback_msaa: if single { Msaa::Single } else { Msaa::Layered },
+                swizzle: Swizzle::IDENTITY,
+                clean_tile_write_enable: self.clean_tiles,
+                writeback_buffer: RtBuffer {
+                    base: Address(COLOUR + u64::from(16 * layer * SURFACE)),
+                    row_stride: ROW,
+                    surface_stride: SURFACE,
+                    ..RtBuffer::default()
+                },
+                clear: RtClear {
+                    color_0: CLEAR,
+                    color_1: CLEAR,
+                    color_2: CLEAR,
+                    color_3: CLEAR,
+                },
+                ..RgbRenderTarget::default()
+            };
+            put(bench, at + 192, &target);
+        }
+    }
+
+    fn put_tiler(&self, bench: &mut Bench) {
+        let context = TilerContext {
+            hierarchy_mask: 0xff,
+            fb_width: SIDE,
+            fb_height: SIDE,
+            layer_count: self.layers,
+            heap: Aligned::new(TILER_HEAP).expect("aligned"),
+            ..TilerContext::default()
+        };
+        put(bench, TILER, &context);
+        let heap = TilerHeap {
+            size: CHUNK,
+            base: Address(HEAP),
+            bottom: Address(HEAP + 64),
+            top: Address(HEAP + CHUNK),
+            ..TilerHeap::default()
+        };
+        put(bench, TILER_HEAP, &heap);
+    }
+
+    fn put_draw(&self, bench: &mut Bench, address: u64, number: u64, rectangle: &Rectangle) {
+        let state = DEPTH_STENCILS + 32 * number;
+        put(bench, state, &rectangle.depth);
+        let mut shader = ShaderEnvironment::default();
+        if !rectangle.program.is_empty() {
+            let (program, code) = (PROGRAMS + 32 * number, CODE + 0x100 * number);
+            bench.put_words(1, code, &assemble(rectangle.program));
+            let program_descriptor = ShaderProgram {
+                stage: ShaderStage::Fragment,
+                preload: Preload {
+                    r59: true,
+                    r60: true,
+                    r61: true,
+                    r62: true,
+                    r63: true,
+                    ..Preload::default()
+                },
+                binary: Address(code),
+                ..ShaderProgram::default()
+            };
+            put(bench, program, &program_descriptor);
+            shader = ShaderEnvironment {
+                shader: Aligned::new(program).expect("aligned"),
+                fau: Address(UNIFORMS),
+                fau_count: self.uniforms.len().div_ceil(2) as u32,
+                ..shader
+            };
+        }
+        let mut draw = Draw {
+            flags_0: rectangle.flags,
+            minimum_z: rectangle.range[0],
+            maximum_z: rectangle.range[1],
+            depth_stencil: Aligned::new(state).expect("aligned"),
+            blend_count: 1,
+            blend: Aligned::new(BLEND).expect("aligned"),
+            shader,
+            ..Draw::default()
+        };
+        draw.flags_1.sample_mask = 0xffff;
+        draw.flags_1.render_target_mask = 1;
+        put(bench, address, &draw);
+    }
+
+    fn commands(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        let mut push = |instr: Command| words.push(instr.encode(ARCH).expect("legal"));
+        let set = |register: u8, immediate: u32| {
+            let destination = Reg::new(register);
+            Command::from(Move32 {
+                destination,
+                immediate,
+            })
+        };
+        let pair = |register: u8| Pair::new(register).expect("even");
+        let wait = Wait {
+            wait_mask: SlotMask::new(0xff),
+            ..Wait::default()
+        };
+        push(
+            ReqResource {
+                fragment: true,
+                tiler: true,
+                idvs: true,
+                ..ReqResource::default()
+            }
+            .into(),
+        );
+        push(set(66, HEAP_CONTEXT as u32));
+        push(set(67, 0));
+        push(HeapSet { address: pair(66) }.into());
+        push(
+            SetSbEntry {
+                endpoint_entry: Slot::new(3).expect("a slot"),
+                ..SetSbEntry::default()
+            }
+            .into(),
+        );
+        push(set(40, TILER as u32));
+        push(set(41, 0));
+        for (number, rectangle) in self.draws.iter().enumerate() {
+            let [first, last] = rectangle.scissor.map(|[x, y]| x | y << 16);
+            push(set(42, first));
+            push(set(43, last));
+            push(set(56, rectangle.layers << 24));
+            push(set(66, (DRAWS + 128 * number as u64) as u32));
+            push(set(67, 0));
+            push(
+                RunFullscreen {
+                    dcd: pair(66),
+                    ..RunFullscreen::default()
+                }
+                .into(),
+            );
+        }
+        push(FinishTiling::default().into());
+        push(wait.into());
+        for layer in 0..self.layers {
+            // One target, and depth.
+            push(set(40, (FRAMEBUFFER as u32 + 0x100 * layer) | 1 | 1 << 1));
+            push(set(42, 0));
+            push(set(43, (SIDE - 1) | (SIDE - 1) << 16));
+            push(RunFragment::default().into());
+            push(wait.into());
+        }
+        for (register, value) in [(66, DONE as u32), (67, 0), (68, 1), (69, 0)] {
+            push(set(register, value));
+        }
+        push(
+            SyncAdd64 {
+                address: pair(66),
+                data: pair(68),
+                scope: SyncScope::System,
+                error_propagate: true,
+                ..SyncAdd64::default()
+            }
+            .into(),
+        );
+        words
+    }
+}
