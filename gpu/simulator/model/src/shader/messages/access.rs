@@ -41,9 +41,6 @@ impl Sender<'_> {
         kind: AccessKind,
         page: &mut LastPage,
     ) -> Result<Target, Stopped> {
-        if bytes == 0 {
-            return Ok(Target::default());
-        }
         // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
         let alignment = match (kind, bytes) {
             (AccessKind::Atomic, _) => bytes.into(),
@@ -51,6 +48,21 @@ impl Sender<'_> {
             (_, 1 | 3) => 1,
             _ => 4,
         };
+        self.aligned_target(address, (bytes, alignment), kind, page)
+    }
+
+    /// The same of an access that must lie at multiples of so many bytes.
+    #[inline]
+    pub(super) fn aligned_target(
+        &mut self,
+        address: u64,
+        (bytes, alignment): (u8, u64),
+        kind: AccessKind,
+        page: &mut LastPage,
+    ) -> Result<Target, Stopped> {
+        if bytes == 0 {
+            return Ok(Target::default());
+        }
         if !address.is_multiple_of(alignment) {
             self.report(ShaderMisuse::MisalignedAccess { address, bytes });
         }

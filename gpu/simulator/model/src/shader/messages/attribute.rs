@@ -78,8 +78,13 @@ impl Memory {
             let texel = match fetched.offset(element) {
                 Some(offset) => {
                     let address = fetched.buffer.address.wrapping_add(offset);
+                    // Attributes lie at multiples of a component, not of the whole: so Vulkan has it.
                     let bytes = fetched.format.bytes();
-                    let target = sender.target(address, bytes, AccessKind::Read, &mut page)?;
+                    let component = u64::from(fetched.format.widest().div_ceil(8)).max(1);
+                    let alignment = component.next_power_of_two().min(4);
+                    let size = (bytes, alignment);
+                    let target =
+                        sender.aligned_target(address, size, AccessKind::Read, &mut page)?;
                     sender.read(&target)?
                 }
                 None => 0,
