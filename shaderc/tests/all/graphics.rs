@@ -429,16 +429,19 @@ fn a_derivative_is_the_difference_in_the_quad() {
         "b0:
          %0, %1 = varying.0.0.2.center
          %2 = quad_swap_x %0
-         %3 = fsub exact %2, %0
-         %4 = lane_id
-         %5 = ishl %4, 31
-         %6 = ixor %3, %5
-         %7 = quad_swap_y %0
-         %8 = fsub exact %7, %0
-         %9 = ishl %4, 30
-         %10 = iand %9, 0x80000000
-         %11 = ixor %8, %10
-         output.color.0.0.float %6, %11, 0.0, 1.0
+         %3 = lane_id
+         %4 = iand %3, 1
+         %5 = ine %4, 0
+         %6 = select %5, %0, %2
+         %7 = select %5, %2, %0
+         %8 = fsub exact %6, %7
+         %9 = quad_swap_y %0
+         %10 = iand %3, 2
+         %11 = ine %10, 0
+         %12 = select %11, %0, %9
+         %13 = select %11, %9, %0
+         %14 = fsub exact %12, %13
+         output.color.0.0.float %8, %14, 0.0, 1.0
          return",
     );
 }
