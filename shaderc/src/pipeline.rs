@@ -2,9 +2,10 @@
 
 use crate::ir::Function;
 use crate::lower::{
-    access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
-    guard_texel_buffers, indirect_variables, narrow_words, non_uniform, operand_order, perspective,
-    promote_variables, robust_access, switches, texel_counts, wide_words, window_position,
+    access_sizes, bit_fields, critical_edges, division, explicit_derivatives, floats,
+    guard_image_atomics, guard_texel_buffers, indirect_variables, narrow_words, non_uniform,
+    operand_order, perspective, promote_variables, robust_access, switches, texel_counts,
+    wide_words, window_position,
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
@@ -107,7 +108,10 @@ const STAGES: &[Stage<Function, Asked>] = &[
     },
     Stage {
         why: "Which elements are constant is known by now. Before guards, which ask for sizes.",
-        steps: &[Step::Run(non_uniform::PASS)],
+        steps: &[
+            Step::Run(explicit_derivatives::PASS),
+            Step::Run(non_uniform::PASS),
+        ],
     },
     Stage {
         why: "Constants are known by now: division by one is much cheaper.",

@@ -33,15 +33,6 @@ use eitri_job::result::Sink;
 use eitri_job::{CoreDump, Ended, Saved, Session, Wants, Work, WorkError, run_work};
 use eitri_runtime::{Platform, QueueConfig, Reporter, TilerHeapConfig};
 
-/// The tiler's heap grows from 2 chunks on.
-const HEAP: TilerHeapConfig = TilerHeapConfig {
-    chunk_bytes: 256 << 10,
-    initial: 2,
-    most: 64,
-    reserve: 4,
-    passes: 64,
-};
-
 /// Most objects of the driver that a drawing makes.
 const OBJECTS: usize = 1024;
 
@@ -118,7 +109,7 @@ impl<'d> Work<'d> for Playing<'_, 'd> {
         let queue = device.create_queue(QueueConfig::default())?;
         let space = device.space(queue)?;
         if drawing.has_passes() {
-            let heap = device.create_tiler_heap(space, HEAP)?;
+            let heap = device.create_tiler_heap(space, TilerHeapConfig::default())?;
             device.bind_tiler_heap(queue, heap)?;
         }
         let made = resources::make(device, space, drawing)?;

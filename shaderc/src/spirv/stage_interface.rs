@@ -13,7 +13,7 @@ use super::built_ins;
 use super::error::{Feature, Invalid};
 use super::locations::{Interface, Part, Slot, parts};
 use super::module::{Global, Module};
-use super::pointer::{Local, Offset, Pointer, Target};
+use super::pointer::{InputWay, Local, Offset, Pointer, Target};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::Type;
@@ -141,7 +141,13 @@ impl Translator<'_> {
         let pointer = Pointer {
             ty: global.pointee.clone(),
             target: match places.iter().any(Option::is_some) {
-                true => Target::Input(composite, places.into()),
+                true => {
+                    let way = InputWay {
+                        condition: None,
+                        places: places.into(),
+                    };
+                    Target::Input(composite, [way].into())
+                }
                 false => Target::Fixed(composite),
             },
         };

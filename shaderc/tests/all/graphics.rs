@@ -276,6 +276,49 @@ fn an_input_is_interpolated_elsewhere() {
 }
 
 #[test]
+fn an_element_that_is_chosen_at_run_time_is_interpolated_elsewhere() {
+    let declarations = format!(
+        "%glsl = OpExtInstImport \"GLSL.std.450\"
+         OpDecorate %given Location 0
+         OpDecorate %number Location 4
+         OpDecorate %number Flat
+         OpDecorate %color Location 0
+         {TYPES}
+         %list = OpTypeArray %f32 %2u
+         %in_list = OpTypePointer Input %list
+         %given = OpVariable %in_list Input
+         %number = OpVariable %in_u32 Input
+         %color = OpVariable %out_v4 Output"
+    );
+    let body = "%main = OpFunction %void 0 %fn
+         %l = OpLabel
+         %n = OpLoad %u32 %number
+         %place = OpAccessChain %in_f32 %given %n
+         %x = OpExtInst %f32 %glsl 76 %place
+         %c = OpCompositeConstruct %v4 %x %0f %0f %1f
+         OpStore %color %c
+         OpReturn
+         OpFunctionEnd";
+    check(
+        ShaderStage::Fragment,
+        &module(
+            ShaderStage::Fragment,
+            "%given %number %color",
+            &declarations,
+            body,
+        ),
+        "b0:
+         %0 = varying.4.0.1.flat
+         %1 = ine %0, 0
+         %2 = varying.0.0.1.centroid
+         %3 = varying.1.0.1.centroid
+         %4 = select %1, %3, %2
+         output.color.0.0.float %4, 0.0, 0.0, 1.0
+         return",
+    );
+}
+
+#[test]
 fn a_killed_lane_helps_and_goes_to_the_end() {
     // In a function that is called, from inside a loop of the caller.
     let body = "OpBranch %head
@@ -349,16 +392,19 @@ fn a_derivative_is_the_difference_in_the_quad() {
         "b0:
          %0, %1 = varying.0.0.2.center
          %2 = quad_swap_x %0
-         %3 = fsub exact %2, %0
-         %4 = lane_id
-         %5 = ishl %4, 31
-         %6 = ixor %3, %5
-         %7 = quad_swap_y %0
-         %8 = fsub exact %7, %0
-         %9 = ishl %4, 30
-         %10 = iand %9, 0x80000000
-         %11 = ixor %8, %10
-         output.color.0.0.float %6, %11, 0.0, 1.0
+         %3 = lane_id
+         %4 = iand %3, 1
+         %5 = ine %4, 0
+         %6 = select %5, %0, %2
+         %7 = select %5, %2, %0
+         %8 = fsub exact %6, %7
+         %9 = quad_swap_y %0
+         %10 = iand %3, 2
+         %11 = ine %10, 0
+         %12 = select %11, %0, %9
+         %13 = select %11, %9, %0
+         %14 = fsub exact %12, %13
+         output.color.0.0.float %8, %14, 0.0, 1.0
          return",
     );
 }

@@ -236,7 +236,10 @@ fn exercise_graphics(bytes: &[u8], stage: ShaderStage) {
             let bytes = vec![0; 256];
             resources.buffers.insert(key, Buffer { bytes });
             let format = TexelFormat::of_name("R32G32B32A32_SFLOAT").expect("it is a format");
-            resources.images.insert(key, Image::new(format, [4, 4, 1]));
+            let mut image = Image::new(format, [4, 4, 1]);
+            // A cube has so many; what has no texels here reads as zeros.
+            image.layers = 6;
+            resources.images.insert(key, image);
             resources.samplers.insert(key, Sampler::default());
         }
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use eitri_shaderc::Target;
 use eitri_shaderc::interp::{
-    Buffer, Dispatch, Fragment, Image, Outputs, Resources, TexelFormat, interpret_vertices,
-    interpret_with,
+    Buffer, Dispatch, Fragment, Image, Outputs, Resources, Sampler, TexelFormat,
+    interpret_vertices, interpret_with,
 };
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
@@ -43,7 +43,10 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
                 };
                 let mut image = Image::new(format, size);
                 image.bytes = bytes;
+                // What has no texels here reads as zeros.
+                image.layers = 6;
                 resources.images.insert(key, image);
+                resources.samplers.insert(key, Sampler::default());
             }
         }
     }

@@ -26,10 +26,15 @@ pub(super) fn pass<'s>(
         return Err(Lack::not_yet("multiview"));
     }
     let scene = pipelines.scene;
+    let mut colors = pass.color.iter().flatten();
+    if colors.next().is_none() && pass.depth.is_none() && pass.stencil.is_none() {
+        return Err(Lack::not_yet("passes without attachments"));
+    }
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();
-    let commands: Result<Vec<PassCommand<'s>>, Lack> =
-        commands.map(|it| command(pipelines, it, &targets)).collect();
+    let commands: Result<Vec<PassCommand<'s>>, Lack> = commands
+        .map(|it| command(pipelines, it, &targets))
+        .collect();
     let color = |it: &scenes::Attachment| {
         let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
         attachment(scene, it, ClearValue::Color(clear))

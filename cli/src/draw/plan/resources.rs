@@ -3,7 +3,9 @@
 use super::super::lack::Lack;
 use super::{buffer_id, image_id, place};
 use eitri_descriptors::Arch;
-use eitri_draw_scenes::{self as scenes, DescriptorKind, ImageType, SceneFile, Usage, ViewType};
+use eitri_draw_scenes::{
+    self as scenes, Aspect, DescriptorKind, ImageType, SceneFile, Swizzle, Usage, ViewType,
+};
 use eitri_drawing::{
     Binding, BorderColor, Bound, Image, Range, Sampler, SamplerId, Set, View, ViewId,
 };
@@ -102,11 +104,34 @@ pub(super) fn set(scene: &SceneFile, set: &scenes::Set) -> Result<Set, Lack> {
     })
 }
 
+/// What of a view shaders can't see yet: they see whole images.
+fn lacking_in_shaders(scene: &SceneFile, name: &str) -> Option<Lack> {
+    let view = scene.view(name)?;
+    let image = scene.image(&view.image)?;
+    let all = (view.level, view.levels) == (0, image.levels)
+        && (view.layer, view.layers) == (0, image.layers);
+    let rows = [
+        (!all, "views of some levels or layers in shaders"),
+        (view.swizzle != Swizzle::default(), "swizzled views"),
+        (view.aspect == Some(Aspect::Stencil), "stencil in shaders"),
+        (
+            view.format.as_ref().is_some_and(|it| *it != image.format),
+            "views of other formats",
+        ),
+    ];
+    let mut rows = rows.into_iter();
+    let found = rows.find(|(is, _)| *is);
+    found.map(|(_, what)| Lack::not_yet(what))
+}
+
 fn binding(scene: &SceneFile, binding: &scenes::Binding) -> Result<Binding, Lack> {
     use DescriptorKind as Kind;
     let view = || {
         let name = binding.view.as_deref().unwrap_or_default();
-        view_id(scene, name)
+        match lacking_in_shaders(scene, name) {
+            Some(lack) => Err(lack),
+            None => view_id(scene, name),
+        }
     };
     let sampler = || {
         let name = binding.sampler.as_deref().unwrap_or_default();
