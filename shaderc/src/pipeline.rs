@@ -2,14 +2,15 @@
 
 use crate::ir::Function;
 use crate::lower::{
-    access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
-    guard_texel_buffers, indirect_variables, narrow_words, non_uniform, operand_order, perspective,
-    promote_variables, robust_access, switches, texel_counts, wide_words, window_position,
+    access_sizes, bit_fields, critical_edges, division, explicit_derivatives, floats,
+    guard_image_atomics, guard_texel_buffers, indirect_variables, narrow_words, non_uniform,
+    operand_order, perspective, promote_variables, robust_access, switches, texel_counts,
+    wide_words, window_position,
 };
 use crate::opt::{
-    algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
-    forward_stores, fuse_multiply_add, merge_accesses, pair_halves, push_uniform_buffers,
-    share_values, trivial_phis, unroll_loops,
+    algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
+    fold_constants, forward_stores, fuse_multiply_add, merge_accesses, pair_halves,
+    push_uniform_buffers, share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -65,6 +66,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
             &[
                 Step::Run(window_position::PASS),
                 Step::Run(perspective::PASS),
+                Step::Improve(demote_branches::PASS),
             ],
             &[CLEANED_UP],
         )],
@@ -106,7 +108,10 @@ const STAGES: &[Stage<Function, Asked>] = &[
     },
     Stage {
         why: "Which elements are constant is known by now. Before guards, which ask for sizes.",
-        steps: &[Step::Run(non_uniform::PASS)],
+        steps: &[
+            Step::Run(explicit_derivatives::PASS),
+            Step::Run(non_uniform::PASS),
+        ],
     },
     Stage {
         why: "Constants are known by now: division by one is much cheaper.",
@@ -177,8 +182,9 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     };
     let Members { needed, improving } = Members::of(STAGES);
     let needed = needed.into_iter().map(row(true));
-    let first = std::iter::once(crate::front_end::TRANSLATE);
+    let first = [crate::front_end::TRANSLATE, crate::front_end::LINK];
     first
+        .into_iter()
         .chain(needed)
         .chain(improving.into_iter().map(row(false)))
 }
@@ -188,7 +194,8 @@ pub fn order() -> String {
     let names: Vec<&str> = CLEAN_UP.iter().map(|pass| pass.name).collect();
     let clean_up = names.join(", ");
     format!(
-        "{}; clean-up: in turn, until none changes anything: {clean_up}\n",
+        "{}; clean-up: in turn, until none changes anything: {clean_up}\n\
+         ; graphics: before all this a first clean-up of both stages, then link\n",
         order::print(STAGES)
     )
 }

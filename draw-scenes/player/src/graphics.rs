@@ -34,20 +34,38 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
     let [red, green, blue, alpha] = pipeline.blend.constants;
     let gray = [red, green, blue].into_iter().all(|it| it == alpha);
     let colors = pipeline.blend.attachments.iter().filter_map(|it| it.color);
-    let of_alpha = [BlendFactor::ConstantAlpha, BlendFactor::OneMinusConstantAlpha];
+    let of_alpha = [
+        BlendFactor::ConstantAlpha,
+        BlendFactor::OneMinusConstantAlpha,
+    ];
     let mut colors = colors.flat_map(|it| [it.0, it.1]);
     let other_constant = !gray && colors.any(|it| of_alpha.contains(&it));
     let rows = [
         (other_constant, "blend constants that differ"),
-        (topology(pipeline.topology).is_none(), "primitives with adjacency"),
-        (polygon != state::PolygonMode::Fill, "polygon modes LINE and POINT"),
+        (
+            topology(pipeline.topology).is_none(),
+            "primitives with adjacency",
+        ),
+        (
+            polygon != state::PolygonMode::Fill,
+            "polygon modes LINE and POINT",
+        ),
         (line_mode == state::LineMode::Bresenham, "Bresenham lines"),
-        (line_mode == state::LineMode::RectangularSmooth, "smooth lines"),
+        (
+            line_mode == state::LineMode::RectangularSmooth,
+            "smooth lines",
+        ),
         (discard, "discarded primitives"),
-        (depth_clamp == pipeline.raster.clips_depth(), "depth clamp and clip that are not opposites"),
+        (
+            depth_clamp == pipeline.raster.clips_depth(),
+            "depth clamp and clip that are not opposites",
+        ),
         (pipeline.multisample.alpha_to_one, "alpha to one"),
         (pipeline.blend.logic_op.is_some(), "logic operations"),
-        (factors.into_iter().any(|it| factor(it).is_none()), "blend factors of two sources and SRC_ALPHA_SATURATE"),
+        (
+            factors.into_iter().any(|it| factor(it).is_none()),
+            "blend factors of two sources and SRC_ALPHA_SATURATE",
+        ),
     ];
     let mut found = rows.into_iter().filter(|(is, _)| *is);
     found.next().map(|(_, what)| what)

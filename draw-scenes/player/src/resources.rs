@@ -9,7 +9,9 @@ use eitri_drawing::{
 };
 use eitri_job::WorkError;
 use eitri_program::{GraphicsProgram, Program};
-use eitri_runtime::{Buffer, Device, GraphicsPipeline, Image, ImageInfo, ImagePart, Pipeline, Platform, Space};
+use eitri_runtime::{
+    Buffer, Device, GraphicsPipeline, Image, ImageInfo, ImagePart, Pipeline, Platform, Space,
+};
 
 /// What was made, in the order of the drawing's lists.
 pub(crate) struct Made<'d> {

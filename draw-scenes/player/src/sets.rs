@@ -35,10 +35,7 @@ pub(crate) struct Sets(Vec<(Place, MadeSet)>);
 
 impl Sets {
     /// The driver's sets for what a draw or a dispatch uses.
-    pub(crate) fn of<'s>(
-        &'s self,
-        using: &'s Using<'_>,
-    ) -> impl Iterator<Item = MadeSet> + 's {
+    pub(crate) fn of<'s>(&'s self, using: &'s Using<'_>) -> impl Iterator<Item = MadeSet> + 's {
         let wanted = places(using);
         wanted.filter_map(|wanted| {
             let mut all = self.0.iter();

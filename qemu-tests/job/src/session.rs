@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::ProgramError;
 use eitri_runtime::{
-    BringUpError, Cause, CommandError, Counts, Device, Done, Error, ErrorKind, Fence, GraphicsError, JobFault, Options,
-    Platform, Reporter, Status, Step, Storage, StreamStatus, Warning,
+    BringUpError, Cause, CommandError, Counts, Device, Done, Error, ErrorKind, Fence,
+    GraphicsError, JobFault, Options, Platform, Reporter, Status, Step, Storage, StreamStatus,
+    Warning,
 };
 
 /// How a job ended; the result stream says the same, with the words for a person.

@@ -2,6 +2,7 @@
 //!
 //! Needs: operands as `ir::image` orders them.  Guarantees: nothing outside of an image is touched.
 use super::memory::Bound;
+use super::quads::{self, Coordinates};
 use super::step::atomic;
 use crate::ir::{Dim, ImageAction, ImageOp, Lod, Type};
 use eitri_texels::{Image, Sampler, Texel, Wanted, gather, sample};
@@ -19,7 +20,7 @@ pub(super) fn eval(op: ImageOp, args: &[u64], bound: &mut Bound) -> Option<Vec<u
         .collect();
     let args = words.as_slice();
     if let Some(sampler) = sampler {
-        return Some(sampled(op, image, &sampler, args));
+        return Some(sampled(op, image, &sampler, args, None));
     }
     let shape = op.shape;
     Some(match op.action {
@@ -97,7 +98,46 @@ fn place(op: ImageOp, args: &[u32]) -> Texel {
     place
 }
 
-fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u32> {
+/// The results of what goes by derivatives: a sample, or the level itself.
+pub(super) fn by_derivatives(
+    op: ImageOp,
+    args: &[u64],
+    along: [Coordinates; 2],
+    bound: &mut Bound,
+) -> Option<Vec<u32>> {
+    let sampler = bound.sampler(args[1])?.clone();
+    let image = bound.image(args[0])?;
+    let level = quads::level(image, sampler.unnormalized, op.shape.dim, along);
+    if op.action == ImageAction::QueryLod {
+        let wanted = level + f64::from(sampler.lod_bias);
+        let [least, most] = sampler.lod.map(f64::from);
+        let last = f64::from(image.levels - 1);
+        let used = wanted.max(least).min(most).clamp(0.0, last);
+        let used = match sampler.mipmap_linear {
+            true => used,
+            false => (used + 0.5).ceil() - 1.0,
+        };
+        return Some(
+            [used, wanted]
+                .map(|level| (level as f32).to_bits())
+                .to_vec(),
+        );
+    }
+    let words: Vec<u32> = args[op.resources()..]
+        .iter()
+        .map(|word| *word as u32)
+        .collect();
+    Some(sampled(op, image, &sampler, &words, Some(level)))
+}
+
+/// `derived` is the level that derivatives ask for, where they do.
+fn sampled(
+    op: ImageOp,
+    image: &Image,
+    sampler: &Sampler,
+    args: &[u32],
+    derived: Option<f64>,
+) -> Vec<u32> {
     let float = |word: u32| f64::from(f32::from_bits(word));
     let shape = op.shape;
     let count = shape.dim.coordinates();
@@ -105,7 +145,7 @@ fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u
     let (layer, args) = args.split_at(shape.arrayed.into());
     let (reference, args) = args.split_at(op.compare.into());
     let (level, args) = args.split_at(op.level_operands());
-    let (_least, offsets) = args.split_at(op.min_lod.into());
+    let (least, offsets) = args.split_at(op.min_lod.into());
     let mut wanted = Wanted {
         axes: shape.dim.sizes(),
         cube: shape.dim == Dim::Cube,
@@ -125,8 +165,8 @@ fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u
             wanted.level = match lod {
                 Lod::Zero => 0.0,
                 Lod::Level => float(level[0]),
-                // `verify` allows them in fragment shaders only.
-                Lod::Implicit | Lod::Bias => 0.0,
+                Lod::Implicit => derived.unwrap_or(0.0),
+                Lod::Bias => derived.unwrap_or(0.0) + float(level[0]),
                 Lod::Gradients => {
                     let longest = |derivatives: &[u32]| {
                         let sizes = image.sizes(0);
@@ -141,6 +181,9 @@ fn sampled(op: ImageOp, image: &Image, sampler: &Sampler, args: &[u32]) -> Vec<u
                         .log2()
                 }
             };
+            if let Some(least) = least.first() {
+                wanted.level = wanted.level.max(float(*least));
+            }
             sample(image, sampler, &wanted)
         }
         _ => [0; 4],

@@ -39,7 +39,7 @@ impl Mask {
 }
 
 impl Mask {
-    fn has(self, lane: u64) -> bool {
+    pub(super) fn has(self, lane: u64) -> bool {
         lane < 64 && self.0 >> lane & 1 != 0
     }
 }

@@ -1,18 +1,25 @@
-//! The IR interpreter: runs a whole dispatch at any stage of the compiler. It is the oracle.
+//! The IR interpreter: runs a whole dispatch, vertices, or quads of fragments, at any stage of the compiler. It is the oracle.
 //!
 //! Needs: a function that `verify` accepts.  Guarantees: ends within the step limit; every misuse of memory is a
 //! [`Trap`].  Never: shares code with the back end or the model; `eval` is shared with constant folding only.
 pub mod eval;
 mod float;
+mod graphics;
 mod image_ops;
 mod lanes;
 mod memory;
+mod quads;
 mod run;
 mod step;
 mod trap;
+mod triangle;
 
 pub(crate) use eitri_texels::half;
 pub use eitri_texels::{Compare, Image, Sampler, TexelFormat, Wrap};
+pub use graphics::{
+    Draw, Fragment, Outputs, Primitive, Shaded, Vertex, interpret_quads, interpret_vertices,
+};
 pub use memory::{Buffer, Buffers, Key, Resources, address};
 pub use run::{Dispatch, interpret, interpret_with};
 pub use trap::Trap;
+pub use triangle::Triangle;

@@ -3,10 +3,11 @@
 //! Needs: a function that `verify` accepts.  Guarantees: deterministic. A warp runs its lanes together: of those that can
 //! run, those at the block that stands first in the layout, all of them at once. The layout keeps constructs together
 //! (`ir::layout`), so lanes meet again where their paths join, as the machine's do.
+use super::graphics::{Drawing, Fragment, Outputs, Shaded, Vertex};
 use super::lanes::Mask;
 use super::memory::{Bound, Buffers, Bytes, Resources};
 use super::trap::Trap;
-use crate::ir::{Axis, BlockId, Function, Op, Terminator, Uniform, Value, ValueDef};
+use crate::ir::{Axis, BlockId, Function, Op, Stage, Terminator, Uniform, Value, ValueDef};
 
 /// What a dispatch is given besides its buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,9 +47,15 @@ pub fn interpret_with(
     dispatch: &Dispatch,
     resources: &mut Resources,
 ) -> Result<u64, Trap> {
+    if function.stage != Stage::Compute {
+        return Err(Trap::Stage(function.stage.name().to_owned()));
+    }
     let bound = Bound::new(function, resources)
         .map_err(|(set, binding, element)| Trap::Unbound(set, binding, element))?;
-    let mut machine = Machine::new(function, dispatch, bound);
+    let [x, y, z] = function.workgroup_size.map(|size| size as usize);
+    let invocations = x.saturating_mul(y).saturating_mul(z);
+    let lanes = invocations.clamp(1, function.lanes.count() as usize);
+    let mut machine = Machine::new(function, dispatch, bound, lanes);
     let [x, y, z] = dispatch.groups;
     for gz in 0..z {
         for gy in 0..y {
@@ -71,9 +78,37 @@ enum At {
     Ended,
 }
 
+/// What an invocation is given.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum LaneInput {
+    /// Nothing: it is one of a workgroup.
+    Invocation,
+    Vertex(Vertex),
+    Fragment(Fragment),
+}
+
+impl LaneInput {
+    /// What it is called in traps.
+    fn id(&self) -> [u32; 3] {
+        match self {
+            LaneInput::Invocation => [0; 3],
+            LaneInput::Vertex(vertex) => [vertex.index, vertex.instance, 0],
+            LaneInput::Fragment(fragment) => {
+                let [x, y] = fragment.pixel;
+                [x, y, fragment.sample]
+            }
+        }
+    }
+}
+
 /// What is of one invocation.
 pub(super) struct Lane {
+    /// Of a vertex: its number and that of the instance. Of a fragment: pixel and sample.
     pub(super) local_id: [u32; 3],
+    pub(super) input: LaneInput,
+    /// Whether it only helps its quad.
+    pub(super) helper: bool,
+    pub(super) outputs: Outputs,
     pub(super) vars: Vec<u64>,
     pub(super) scratch: Bytes,
     at: At,
@@ -102,6 +137,8 @@ pub(super) struct Machine<'f> {
     /// Place of each block in the layout.
     places: Vec<usize>,
     dispatch: &'f Dispatch,
+    /// Of vertices and fragments: what they are drawn by.
+    pub(super) drawing: Option<Drawing<'f>>,
     pub(super) workgroup: [u32; 3],
     pub(super) bound: Bound,
     pub(super) shared: Bytes,
@@ -117,12 +154,13 @@ pub(super) struct Machine<'f> {
 }
 
 impl<'f> Machine<'f> {
-    fn new(function: &'f Function, dispatch: &'f Dispatch, bound: Bound) -> Self {
-        let [x, y, z] = function.workgroup_size.map(|size| size as usize);
-        let lanes = x
-            .saturating_mul(y)
-            .saturating_mul(z)
-            .clamp(1, function.lanes.count() as usize);
+    /// A machine whose largest warp has so many lanes.
+    pub(super) fn new(
+        function: &'f Function,
+        dispatch: &'f Dispatch,
+        bound: Bound,
+        lanes: usize,
+    ) -> Self {
         let mut fresh = vec![0; function.value_count() * lanes];
         for index in 0..function.value_count() {
             let bits = match function.def(Value(index as u32)) {
@@ -146,6 +184,7 @@ impl<'f> Machine<'f> {
             function,
             places,
             dispatch,
+            drawing: None,
             workgroup: [0; 3],
             bound,
             shared: Bytes::zeroed(function.shared_bytes),
@@ -181,7 +220,7 @@ impl<'f> Machine<'f> {
             Uniform::BaseVertex
             | Uniform::BaseInstance
             | Uniform::ViewportScale(_)
-            | Uniform::ViewportOffset(_) => return None,
+            | Uniform::ViewportOffset(_) => return self.drawing?.uniform(uniform),
         })
     }
 
@@ -214,12 +253,7 @@ impl<'f> Machine<'f> {
         for lz in 0..z {
             for ly in 0..y {
                 for lx in 0..x {
-                    let lane = Lane {
-                        local_id: [lx, ly, lz],
-                        vars: vec![0; self.var_words],
-                        scratch: Bytes::zeroed(self.function.scratch_bytes),
-                        at: At::Inst(self.function.entry(), 0),
-                    };
+                    let lane = self.lane([lx, ly, lz], LaneInput::Invocation);
                     match warps.last_mut() {
                         Some(warp) if warp.lanes.len() < self.lanes => warp.lanes.push(lane),
                         _ => warps.push(Warp {
@@ -232,6 +266,38 @@ impl<'f> Machine<'f> {
             }
         }
         warps
+    }
+
+    /// A lane at the start of the function.
+    fn lane(&self, local_id: [u32; 3], input: LaneInput) -> Lane {
+        let helper = matches!(&input, LaneInput::Fragment(fragment) if fragment.helper);
+        Lane {
+            local_id,
+            input,
+            helper,
+            outputs: vec![],
+            vars: vec![0; self.var_words],
+            scratch: Bytes::zeroed(self.function.scratch_bytes),
+            at: At::Inst(self.function.entry(), 0),
+        }
+    }
+
+    /// Runs vertices or fragments together. What came of each.
+    pub(super) fn warp_of(&mut self, inputs: &[LaneInput]) -> Result<Vec<Shaded>, Trap> {
+        let lanes = inputs
+            .iter()
+            .map(|input| self.lane(input.id(), input.clone()));
+        let mut warp = Warp {
+            lanes: lanes.collect(),
+            values: self.fresh.clone(),
+            stride: self.lanes,
+        };
+        self.run(&mut warp)?;
+        let shaded = warp.lanes.into_iter().map(|lane| Shaded {
+            outputs: lane.outputs,
+            helper: lane.helper,
+        });
+        Ok(shaded.collect())
     }
 
     /// Runs a warp until all its lanes have ended or wait at a barrier.

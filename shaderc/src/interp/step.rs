@@ -4,9 +4,10 @@
 use super::eval::eval;
 use super::image_ops;
 use super::lanes::{self, Mask};
-use super::run::{Machine, Warp};
+use super::quads::{self, Coordinates};
+use super::run::{LaneInput, Machine, Warp};
 use super::trap::Trap;
-use crate::ir::{Access, AtomicOp, Held, Inst, InstData, Op, Space, SysVal, Type};
+use crate::ir::{Access, AtomicOp, Dim, Held, ImageOp, Inst, InstData, Op, Space, SysVal, Type};
 
 impl Machine<'_> {
     /// Runs an instruction for some lanes.
@@ -46,15 +47,108 @@ impl Machine<'_> {
             }
             return Ok(());
         }
+        if let Op::Image(image) = data.op
+            && image.needs_quad()
+        {
+            return self.by_derivatives(warp, mask, inst, image);
+        }
         for lane in mask.lanes() {
             self.step_lane(warp, lane, inst)?;
         }
         Ok(())
     }
 
+    /// Samples, or asks for a level, by what lanes of quads have in common.
+    fn by_derivatives(
+        &mut self,
+        warp: &mut Warp,
+        mask: Mask,
+        inst: Inst,
+        image: ImageOp,
+    ) -> Result<(), Trap> {
+        let data = self.function.inst(inst);
+        for lane in mask.lanes() {
+            let first = image.resources();
+            let of = |lane: usize| -> Coordinates {
+                let words = data.args[first..][..image.shape.dim.coordinates()].iter();
+                let mut floats = words.map(|value| f32::from_bits(warp.get(*value, lane) as u32));
+                std::array::from_fn(|_| floats.next().map_or(0.0, f64::from))
+            };
+            let own = of(lane);
+            let along = quads::derivatives(lane, mask, |other| match image.shape.dim {
+                Dim::Cube => quads::on_face(own, of(other)),
+                _ => of(other),
+            });
+            let args = data.args.iter().map(|value| warp.get(*value, lane));
+            let args: Vec<u64> = args.collect();
+            let words = image_ops::by_derivatives(image, &args, along, &mut self.bound);
+            let words = words.ok_or_else(|| self.bad_address(warp, lane, inst))?;
+            for (result, word) in data.results.iter().zip(words) {
+                warp.set(*result, lane, word.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads an input, stores an output, or makes a lane one that only helps; none if this isn't a stage that does.
+    fn between_stages(&self, warp: &mut Warp, lane: usize, data: &InstData) -> Option<()> {
+        let args = data.args.iter().map(|value| warp.get(*value, lane));
+        let args: Vec<u64> = args.collect();
+        let own = &mut warp.lanes[lane];
+        let words: Vec<u32> = match (data.op, &own.input) {
+            (Op::LoadAttribute(it), LaneInput::Vertex(vertex)) => {
+                let words = vertex
+                    .attributes
+                    .get(&it.location)
+                    .copied()
+                    .unwrap_or_default();
+                words[it.first.into()..][..it.count.into()].to_vec()
+            }
+            (Op::LoadVarying(it), LaneInput::Fragment(fragment)) => {
+                let of = |number: u8| {
+                    let place = (it.location, it.first + number);
+                    let drawing = self.drawing?;
+                    let word = drawing.varying(fragment, place, it.sampling, &args)?;
+                    if !it.noperspective {
+                        return Some(word);
+                    }
+                    // The vertex shader has multiplied by w.
+                    let w = drawing.reciprocal_w(fragment, it.sampling, &args)?;
+                    let product = f32::from_bits(word) * f32::from_bits(w);
+                    Some(product.to_bits())
+                };
+                (0..it.count).map(of).collect::<Option<Vec<u32>>>()?
+            }
+            (Op::FragW(sampling), LaneInput::Fragment(fragment)) => {
+                vec![self.drawing?.reciprocal_w(fragment, sampling, &args)?]
+            }
+            (Op::StoreOutput(output), LaneInput::Vertex(_) | LaneInput::Fragment(_)) => {
+                let words = args.iter().map(|word| *word as u32).collect();
+                own.outputs.push((output, words));
+                vec![]
+            }
+            (Op::Demote, LaneInput::Fragment(_)) => {
+                own.helper |= args[0] != 0;
+                vec![]
+            }
+            _ => return None,
+        };
+        for (result, word) in data.results.iter().zip(words) {
+            warp.set(*result, lane, word.into());
+        }
+        Some(())
+    }
+
     fn step_lane(&mut self, warp: &mut Warp, lane: usize, inst: Inst) -> Result<(), Trap> {
         let data = self.function.inst(inst);
         let bits = |number: usize| warp.get(data.args[number], lane);
+        if warp.lanes[lane].helper && changes_memory(data.op) {
+            // It is as if it weren't there.
+            for result in &data.results {
+                warp.set(*result, lane, 0);
+            }
+            return Ok(());
+        }
         let result = match data.op {
             // `step` has done these.
             Op::Alu(_) | Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => return Ok(()),
@@ -66,7 +160,11 @@ impl Machine<'_> {
                     SysVal::LocalId(axis) => lane.local_id[axis.index()],
                     SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
                     SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],
-                    _ => return Err(Trap::Stage(self.function.show_inst(inst))),
+                    other => {
+                        let drawing = self.drawing;
+                        let word = drawing.and_then(|it| it.sys_val(&lane.input, other));
+                        word.ok_or_else(|| Trap::Stage(self.function.show_inst(inst)))?
+                    }
                 };
                 word.into()
             }
@@ -78,7 +176,10 @@ impl Machine<'_> {
             | Op::LoadVarying(_)
             | Op::FragW(_)
             | Op::StoreOutput(_)
-            | Op::Demote => return Err(Trap::Stage(self.function.show_inst(inst))),
+            | Op::Demote => {
+                let done = self.between_stages(warp, lane, data);
+                return done.ok_or_else(|| Trap::Stage(self.function.show_inst(inst)));
+            }
             Op::Resource(binding) => u64::from(binding.0) << 32 | bits(0),
             Op::BufferSize => match self.bound.size(bits(0)) {
                 Some(size) => size.into(),
@@ -90,6 +191,8 @@ impl Machine<'_> {
                     let at = offset.wrapping_add(u64::from(access.elem.bytes()) * number as u64);
                     let word = self
                         .read(warp, lane, data, access, at)
+                        // What only helps may have computed any address.
+                        .or(warp.lanes[lane].helper.then_some(0))
                         .ok_or_else(|| self.bad_address(warp, lane, inst))?;
                     let word = match access.held {
                         Held::Own | Held::Zero => word,
@@ -245,6 +348,14 @@ impl Machine<'_> {
                 .collect(),
         }
     }
+}
+
+/// Whether others may see what an operation does.
+fn changes_memory(op: Op) -> bool {
+    let own = op
+        .access()
+        .is_some_and(|access| access.space == Space::Scratch);
+    op.effects().writes && !own && !matches!(op, Op::StoreVar(_))
 }
 
 /// The word that an atomic operation leaves.

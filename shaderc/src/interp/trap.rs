@@ -22,7 +22,7 @@ pub enum Trap {
         /// The workgroup.
         workgroup: [u32; 3],
     },
-    /// The instruction isn't one of a dispatch.
+    /// The instruction, or the stage of the whole function, isn't one of what is run.
     Stage(String),
     /// `unreachable` was reached.
     Unreachable {
@@ -49,7 +49,7 @@ impl fmt::Display for Trap {
                 f,
                 "invocation {global_id:?}: `{inst}` has the impossible address {address:#x?}"
             ),
-            Trap::Stage(inst) => write!(f, "`{inst}` is no operation of a dispatch"),
+            Trap::Stage(inst) => write!(f, "`{inst}` is nothing that can be run here"),
             Trap::Barrier { workgroup } => write!(
                 f,
                 "workgroup {workgroup:?}: not all invocations reach the same barrier"

@@ -323,11 +323,6 @@ impl Function {
         self.insts.len()
     }
 
-    /// The instructions made from that number on.
-    pub(crate) fn insts_from(&self, first: usize) -> impl Iterator<Item = &InstData> {
-        self.insts.iter().skip(first)
-    }
-
     /// Makes an instruction that stands in no block yet, with new results.
     pub fn new_inst(
         &mut self,

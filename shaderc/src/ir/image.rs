@@ -93,8 +93,8 @@ pub enum ImageAction {
     Levels,
     /// How many samples a texel has.
     Samples,
-    /// The level that [`Lod::Implicit`] would choose: as a filter between levels has it, then before it is clamped to those that there are.
-    /// The layer isn't an operand.
+    /// The level that [`Lod::Implicit`] would choose: among those that there are, then before it was clamped to them. The
+    /// layer isn't an operand.
     QueryLod,
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod bit_fields;
 mod change_types;
 pub(crate) mod critical_edges;
 pub(crate) mod division;
+pub(crate) mod explicit_derivatives;
 pub(crate) mod floats;
 pub(crate) mod guard_image_atomics;
 pub(crate) mod guard_texel_buffers;

@@ -58,7 +58,11 @@ fn run(function: &mut Function, target: &Target) -> Changed {
 }
 
 /// The resources of an access that lanes may name differently: images and their samplers, or a buffer.
-fn wanted(function: &Function, inst: Inst, differ: impl Fn(Value, Inst) -> bool) -> Vec<Value> {
+pub(super) fn differing_resources(
+    function: &Function,
+    inst: Inst,
+    differ: impl Fn(Value, Inst) -> bool,
+) -> Vec<Value> {
     let data = function.inst(inst);
     let names = match data.op {
         Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => {
@@ -106,7 +110,7 @@ fn stretches(
         if effects.convergent || !effects.orders.is_empty() || matches!(data.op, Op::Resource(_)) {
             open = false;
         }
-        let resources = wanted(function, *inst, &differ);
+        let resources = differing_resources(function, *inst, &differ);
         if resources.is_empty() {
             continue;
         }

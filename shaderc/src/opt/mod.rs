@@ -5,6 +5,7 @@ pub(crate) mod algebra;
 pub(crate) mod constant_tables;
 pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
+pub(crate) mod demote_branches;
 pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
 pub(crate) mod forward_stores;

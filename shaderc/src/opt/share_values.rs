@@ -1,7 +1,8 @@
 //! Common subexpressions: one instruction for equal ones, if it dominates them (global value numbering).
 //!
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
-//! inside a block, with nothing between that may write what they read (`ir::alias`). What one instruction makes of one value
+//! inside a block, with nothing between that may write what they read (`ir::alias`), and what a lane learns of its quad too,
+//! since the same lanes run all of a block. What one instruction makes of one value
 //! is rematerialised far away: a register that holds it all the way costs more.  Facts: hardware/compiler-ir.md 4.2.
 
 use std::hash::{Hash as _, Hasher as _};
@@ -133,6 +134,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
     for block in cfg.dominator_preorder() {
         let mut loads: Known<Inst> = Known::default();
+        let mut quads: Vec<Inst> = vec![];
         let mut insts = std::mem::take(&mut function.block_mut(block).insts);
         insts.retain(|&inst| {
             replaced.in_operands(function.inst_mut(inst));
@@ -153,6 +155,15 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                     found
                 }
                 op if op.is_pure() => seen.find_or_add(function, &cfg, block, inst),
+                op if op.effects().needs_quad && !op.effects().reads => {
+                    let mut earlier = quads.iter();
+                    let found = earlier.find(|inst| equal(function.inst(**inst), data));
+                    let found = found.copied();
+                    if found.is_none() {
+                        quads.push(inst);
+                    }
+                    found
+                }
                 _ => None,
             };
             let Some(earlier) = earlier else {

@@ -126,6 +126,10 @@ struct Walk<'i> {
 
 impl Walk<'_> {
     fn part(&mut self, ty: &Rc<Type>, interface: Interface) -> Result<()> {
+        // However many there are of them.
+        if ty.scalars() == 0 {
+            return Ok(());
+        }
         if let Some(number) = interface.built_in {
             let built_in = BuiltIn::from_u32(number)
                 .ok_or_else(|| self.instr.invalid(Invalid::Literal(number)))?;

@@ -3,7 +3,7 @@
 //! Needs: any bytes.  Guarantees: a function that `ir::verify` accepts, or an error that names the instruction; no
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
-//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`module`,
+//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`entry`, `module`,
 //! `functions`, `types`, `constants`, `decorations`), what lies outside functions (`interface`, `built_ins`,
 //! `locations`, `stage_interface`, `resources`, `layout`),
 //! functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
@@ -14,6 +14,7 @@ mod capabilities;
 mod constants;
 mod control;
 mod decorations;
+mod entry;
 pub mod error;
 mod functions;
 mod glsl;

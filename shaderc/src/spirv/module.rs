@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op,
-    StorageClass,
+    AddressingModel, BuiltIn, Decoration, ExecutionMode, MemoryModel, Op, StorageClass,
 };
 
 use super::capabilities;
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
+use super::entry::{EntryPoint, choose_entry};
 use super::error::{Error, Feature, Invalid};
 use super::functions::SpvFunction;
 use super::reach::{Functions, Reach};
@@ -42,16 +42,6 @@ pub(crate) struct Global {
     pub class: StorageClass,
     pub pointee: Rc<Type>,
     pub initializer: Option<u32>,
-}
-
-/// The entry point that is compiled.
-#[derive(Clone, Debug)]
-pub(crate) struct EntryPoint {
-    pub name: String,
-    pub function: u32,
-    pub instr: Instr,
-    /// The OpExecutionModeId with LocalSizeId.
-    size: Option<Instr>,
 }
 
 /// A module that was read.
@@ -477,58 +467,5 @@ fn check_model(instr: &Instr) -> Result<()> {
         Some(MemoryModel::GLSL450 | MemoryModel::Vulkan) => Ok(()),
         Some(model) => Err(instr.unsupported(Feature::Model, format!("{model:?}"))),
         None => Err(instr.invalid(Invalid::Literal(memory))),
-    }
-}
-
-/// The execution model of a stage.
-fn model_of(stage: ShaderStage) -> ExecutionModel {
-    match stage {
-        ShaderStage::Compute => ExecutionModel::GLCompute,
-        ShaderStage::Vertex => ExecutionModel::Vertex,
-        ShaderStage::Fragment => ExecutionModel::Fragment,
-    }
-}
-
-fn choose_entry(instrs: &[Instr], stage: ShaderStage, wanted: Option<&str>) -> Result<EntryPoint> {
-    let own = model_of(stage);
-    let mut found = vec![];
-    let mut other = None;
-    for instr in instrs.iter().filter(|instr| instr.op == Op::EntryPoint) {
-        let model = instr.word(0)?;
-        let (name, _) = instr.string(2)?;
-        if wanted.is_some_and(|wanted| wanted != name) && ExecutionModel::from_u32(model).is_some()
-        {
-            if model == own as u32 {
-                found.push((name, None));
-            }
-            continue;
-        }
-        match ExecutionModel::from_u32(model) {
-            Some(model) if model == own => {
-                let entry = EntryPoint {
-                    name: name.clone(),
-                    function: instr.word(1)?,
-                    instr: instr.clone(),
-                    size: None,
-                };
-                found.push((name, Some(entry)));
-            }
-            Some(model) => {
-                let refusal = instr.unsupported(Feature::ExecutionModel, format!("{model:?}"));
-                other.get_or_insert(refusal);
-            }
-            None => return Err(instr.invalid(Invalid::Literal(model))),
-        }
-    }
-    let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
-    let mut entries: Vec<EntryPoint> = found.into_iter().filter_map(|(_, entry)| entry).collect();
-    match (entries.len(), other) {
-        (1, _) => Ok(entries.remove(0)),
-        (0, Some(refusal)) => Err(refusal),
-        _ => Err(Box::new(Error::NoEntryPoint {
-            stage,
-            wanted: wanted.map(str::to_owned),
-            found: names,
-        })),
     }
 }

@@ -31,8 +31,8 @@ pub(crate) enum Target {
     Memory(Place),
     /// A read-only value.
     Fixed(Composite),
-    /// What a fragment shader is given: the value, and where each of its scalars is interpolated.
-    Input(Composite, Rc<[Option<Varying>]>),
+    /// What a fragment shader is given: the value, and from where. Of several ways the last whose condition holds counts.
+    Input(Composite, Rc<[InputWay]>),
     /// Descriptors, before one is chosen.
     Descriptors {
         binding: BindingId,
@@ -43,6 +43,14 @@ pub(crate) enum Target {
     Opaque(Opaque),
     /// A texel of a storage image.
     Texel(Texel),
+}
+
+/// Where each scalar of an input is interpolated, if it is.
+#[derive(Clone, Debug)]
+pub(crate) struct InputWay {
+    /// None of the first.
+    pub condition: Option<Value>,
+    pub places: Rc<[Option<Varying>]>,
 }
 
 /// An image or sampler.
@@ -176,32 +184,70 @@ impl Translator<'_> {
             Target::Memory(place) => {
                 Target::Memory(self.step_in_memory(instr, &pointer.ty, place, index)?)
             }
-            Target::Input(composite, places) if matches!(index, Index::Constant(_)) => {
-                let range = before as usize..before as usize + ty.scalars() as usize;
-                let part = Composite {
-                    ty: ty.clone(),
-                    scalars: composite.scalars[range.clone()].into(),
-                };
-                Target::Input(part, places[range].into())
-            }
             Target::Fixed(composite) | Target::Input(composite, _) => {
+                let scalars = ty.scalars() as usize;
                 let part = match index {
                     Index::Constant(_) => {
                         let start = before as usize;
-                        composite.scalars[start..start + ty.scalars() as usize].to_vec()
+                        composite.scalars[start..start + scalars].to_vec()
                     }
                     Index::Dynamic(index) => self.extract_dynamic(composite, &ty, index),
                 };
-                Target::Fixed(Composite {
+                let part = Composite {
                     ty: ty.clone(),
                     scalars: part.into(),
-                })
+                };
+                match &pointer.target {
+                    Target::Input(_, ways) => {
+                        let ways = self.step_in_input(ways, scalars, before as usize, index);
+                        Target::Input(part, ways)
+                    }
+                    _ => Target::Fixed(part),
+                }
             }
             Target::Descriptors { .. } | Target::Opaque(_) | Target::Texel(_) => {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
         };
         Ok(Pointer { ty, target })
+    }
+
+    /// The ways to a part of an input, which has so many scalars and so many before it.
+    fn step_in_input(
+        &mut self,
+        ways: &[InputWay],
+        scalars: usize,
+        before: usize,
+        index: Index,
+    ) -> Rc<[InputWay]> {
+        let mut parts = vec![];
+        for way in ways {
+            let index = match index {
+                Index::Constant(_) => {
+                    parts.push(InputWay {
+                        condition: way.condition,
+                        places: way.places[before..before + scalars].into(),
+                    });
+                    continue;
+                }
+                Index::Dynamic(index) => index,
+            };
+            for (number, places) in way.places.chunks(scalars.max(1)).enumerate() {
+                let here = match number {
+                    0 => None,
+                    _ => Some(self.builder.alu_word(Alu::UGe, index, number as u32)),
+                };
+                let condition = match (way.condition, here) {
+                    (Some(outer), Some(here)) => Some(self.builder.alu(Alu::BAnd, &[outer, here])),
+                    (outer, here) => outer.or(here),
+                };
+                parts.push(InputWay {
+                    condition,
+                    places: places.into(),
+                });
+            }
+        }
+        parts.into()
     }
 
     /// A part of a value chosen at run time: a chain of selects; out of range gives the last.

@@ -13,7 +13,7 @@ use super::built_ins;
 use super::error::{Feature, Invalid};
 use super::locations::{Interface, Part, Slot, parts};
 use super::module::{Global, Module};
-use super::pointer::{Local, Offset, Pointer, Target};
+use super::pointer::{InputWay, Local, Offset, Pointer, Target};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::Type;
@@ -113,20 +113,19 @@ impl Translator<'_> {
             self.globals.insert(id, Item::Pointer(pointer));
             return Ok(());
         }
+        if !global.pointee.is_value() {
+            return Err(instr.unsupported(Feature::Use, "an input of that type"));
+        }
         let mut scalars = vec![];
         let mut places = vec![];
         for part in parts(instr, &global.pointee, interface)? {
-            let before = scalars.len();
-            let count = part.scalars();
             match part {
                 Part::BuiltIn(built_in, _) => {
+                    let before = scalars.len();
                     scalars.extend(self.built_in_input(instr, built_in)?);
-                    places.extend((0..count).map(|_| None));
+                    places.extend(scalars[before..].iter().map(|_| None));
                 }
                 Part::Slot(slot) => self.load_slot(instr, slot, &mut scalars, &mut places)?,
-            }
-            if scalars.len() - before != count {
-                return Err(instr.invalid(Invalid::TypeMismatch));
             }
         }
         let types = global.pointee.flatten();
@@ -142,7 +141,13 @@ impl Translator<'_> {
         let pointer = Pointer {
             ty: global.pointee.clone(),
             target: match places.iter().any(Option::is_some) {
-                true => Target::Input(composite, places.into()),
+                true => {
+                    let way = InputWay {
+                        condition: None,
+                        places: places.into(),
+                    };
+                    Target::Input(composite, [way].into())
+                }
                 false => Target::Fixed(composite),
             },
         };
@@ -213,8 +218,8 @@ impl Translator<'_> {
             return Err(instr.unsupported(Feature::StorageClass, "Output"));
         }
         let interface = Interface::of(self.module.decorations.of(id));
-        let parts = parts(instr, &global.pointee, interface)?;
         let pointer = self.private(instr, &global.pointee, &self.name(id))?;
+        let parts = parts(instr, &global.pointee, interface)?;
         self.initialize(instr, &pointer, global.initializer)?;
         if global.initializer.is_none() {
             self.begin_alpha(instr, &pointer, &parts)?;
@@ -261,7 +266,7 @@ impl Translator<'_> {
         let stage = self.builder.function.stage;
         let written = self.written_vars();
         let mut stored: Vec<(Output, Vec<Value>)> = vec![];
-        let mut slots: BTreeMap<(u8, u32), Location> = BTreeMap::new();
+        let mut slots: BTreeMap<(u8, u8), Location> = BTreeMap::new();
         for variable in std::mem::take(&mut self.stage.outputs) {
             let instr = &variable.global.instr;
             let mut vars = vec![];
@@ -281,6 +286,9 @@ impl Translator<'_> {
                     continue;
                 }
                 match part {
+                    // Whatever it would be, it was tested before.
+                    Part::BuiltIn(BuiltIn::FragDepth | BuiltIn::FragStencilRefEXT, _)
+                        if stage.fragment().is_some_and(|stage| stage.early_tests) => {}
                     Part::BuiltIn(built_in, _) => {
                         let Some(output) = built_ins::output(stage, built_in) else {
                             let name = built_ins::name(built_in);
@@ -294,7 +302,10 @@ impl Translator<'_> {
                         stored.push((output, own.to_vec()));
                     }
                     Part::Slot(slot) => {
-                        let key = (slot.location, slot.interface.index);
+                        let index = slot.interface.index;
+                        let index = u8::try_from(index)
+                            .map_err(|_| instr.invalid(Invalid::Literal(index)))?;
+                        let key = (slot.location, index);
                         slots.entry(key).or_default().add(slot, own);
                     }
                 }
@@ -304,7 +315,7 @@ impl Translator<'_> {
             let output = match stage {
                 Stage::Fragment(_) => Output::Color {
                     target: location,
-                    index: index as u8,
+                    index,
                     kind: slot.kind.unwrap_or(TexelKind::Float),
                     relaxed: !slot.precise,
                 },
@@ -349,8 +360,9 @@ impl Translator<'_> {
             return Ok(());
         };
         let writes = |op: Op| op.effects().writes && !matches!(op, Op::StoreVar(_));
-        let mut made = self.builder.function.insts_from(before);
-        match made.any(|data| writes(data.op)) {
+        let function = &self.builder.function;
+        let mut made = (before..function.inst_count()).map(|number| ir::Inst(number as u32));
+        match made.any(|inst| writes(function.inst(inst).op)) {
             true => {
                 let what = "memory that a vertex shader changes (vertexPipelineStoresAndAtomics)";
                 Err(instr.unsupported(Feature::Use, what))

@@ -1,6 +1,8 @@
 //! Passes over machine IR: their names, what they do, and what they leave, one row each. Those that are `shared` stand in
 //! `machine::passes`.
 
+use super::expand_blends::expand_blends;
+use super::helpers::{end_helpers, skip_textures};
 use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;
@@ -27,6 +29,7 @@ passes! {
     SHARE_MOVES        shared;
     JOIN_HALVES        "join_halves"        better tells!(join_halves),             "halves that are joined to words are made where these will be";
     SHARE_REGISTERS    "share_registers"    better tells!(share_registers),         "values of which 16 or 8 bits are read share registers";
+    SKIP_TEXTURES      "skip_textures"      better tells!(skip_textures),           "helper lanes leave out textures whose results nobody in their quad needs";
     HOIST_INVARIANTS   shared;
     ISSUE_EARLY        "issue_early"        better tells!(issue_early),             "loads are issued before what does not need them";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
@@ -37,5 +40,7 @@ passes! {
     ASSIGN_SLOTS       "assign_slots"       needed always!(assign_slots),           "messages get slots";
     INSERT_WAITS       "insert_waits"       needed always!(insert_waits),           "instructions wait for the messages that they need";
     INSERT_FLOW        "insert_flow"        needed always!(insert_flow),            "threads end, and come together again";
+    END_HELPERS        "end_helpers"        better always!(end_helpers),            "helper lanes end where none is needed any more";
     MARK_LAST_USE      "mark_last_use"      better always!(mark_last_use),          "the last read of a register is marked";
+    EXPAND_BLENDS      "expand_blends"      needed always!(expand_blends),          "each BLEND is followed by the call of a blend shader";
 }

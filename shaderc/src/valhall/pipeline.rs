@@ -5,7 +5,6 @@
 
 use super::Choices;
 use super::error::Error;
-use super::expand_blends::expand_blends;
 use super::mir::{Form, Function, Valhall};
 use super::passes;
 use super::registers::allocate::{AllocateOptions, Allocated, allocate};
@@ -57,6 +56,10 @@ const SELECTED: &[Stage<Function, Choices>] = &[
             &[Step::Improve(passes::SHARE_REGISTERS)],
             &[Step::Improve(passes::JOIN_HALVES)],
         )],
+    },
+    Stage {
+        why: "What needs what is plain as long as there are values.",
+        steps: &[Step::Improve(passes::SKIP_TEXTURES)],
     },
 ];
 
@@ -127,10 +130,20 @@ const SLOTTED: &[Stage<Function>] = &[
         steps: &[Step::Run(passes::INSERT_FLOW)],
     },
     Stage {
+        why: "After all other flow, of which an instruction has one.",
+        steps: &[Step::Improve(passes::END_HELPERS)],
+    },
+    Stage {
         why: "Behind the waits, on which it depends.",
         steps: &[Step::Improve(passes::MARK_LAST_USE)],
     },
 ];
+
+/// To what is packed.
+const CHECKED: &[Stage<Function>] = &[Stage {
+    why: "Nothing may come between a BLEND and its call any more.",
+    steps: &[Step::Run(passes::EXPAND_BLENDS)],
+}];
 
 /// The order of passes as text, a line a step.
 pub(super) fn order() -> String {
@@ -146,6 +159,7 @@ pub(super) fn order() -> String {
         "allocate (spill, lower_phis, isolate_groups)\n",
         &order::print(ALLOCATED),
         &order::print(SLOTTED),
+        &order::print(CHECKED),
         "pack\n",
     ]
     .concat()
@@ -233,8 +247,10 @@ fn finish(
         check_waits(&function, &fences)
             .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
     }
-    // Nothing may come between a BLEND and its call any more.
-    expand_blends(&mut function);
+    order::follow(CHECKED, &mut function, &(), runner);
+    if runner.is_over() {
+        return Ok(None);
+    }
     Ok(Some(Lowered {
         function,
         allocated,

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::ir::{
     Alu, Builder, Function, Inst, Merge, Op, Output, OutputGroup, SysVal, Terminator, Value,
 };
+use crate::lower::critical_edges;
 use crate::opt::{dead_code, dead_flow};
 use crate::pass::Runner;
 
@@ -92,6 +93,7 @@ fn only(vertex: &Function, kind: EntryKind, runner: &mut Runner<'_>) -> Function
     if matches!(kind, EntryKind::Vertex | EntryKind::VertexWithPoints) {
         store_what_is_asked_for(&mut function);
         runner.after("split_vertex", &function);
+        runner.run(&mut function, critical_edges::PASS);
     }
     function
 }

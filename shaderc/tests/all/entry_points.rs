@@ -299,7 +299,7 @@ const FOREIGN: &[Foreign] = &[
                        %here_always = OpConstantComposite %v2 %1f %1f",
         body: "%input = OpLoad %sampled %resource
                %texel = OpImageSampleImplicitLod %v4 %input %here_always 128 %1f",
-        refusal: "a.slang:7: OpImageSampleImplicitLod: use: a least level of an image instruction is not supported",
+        refusal: "a.slang:7: OpImageSampleImplicitLod: use: a least level where there are no derivatives is not supported",
     },
 ];
 

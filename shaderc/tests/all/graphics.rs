@@ -1,5 +1,6 @@
 //! Vertex and fragment shaders from SPIR-V: what becomes of variables, built-ins and the ends of lanes.
 use eitri_shaderc::ir::{Op, Output};
+use eitri_shaderc::link::Interpolation;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, ShaderStage, front_end, graphics_front_end};
 
@@ -275,6 +276,49 @@ fn an_input_is_interpolated_elsewhere() {
 }
 
 #[test]
+fn an_element_that_is_chosen_at_run_time_is_interpolated_elsewhere() {
+    let declarations = format!(
+        "%glsl = OpExtInstImport \"GLSL.std.450\"
+         OpDecorate %given Location 0
+         OpDecorate %number Location 4
+         OpDecorate %number Flat
+         OpDecorate %color Location 0
+         {TYPES}
+         %list = OpTypeArray %f32 %2u
+         %in_list = OpTypePointer Input %list
+         %given = OpVariable %in_list Input
+         %number = OpVariable %in_u32 Input
+         %color = OpVariable %out_v4 Output"
+    );
+    let body = "%main = OpFunction %void 0 %fn
+         %l = OpLabel
+         %n = OpLoad %u32 %number
+         %place = OpAccessChain %in_f32 %given %n
+         %x = OpExtInst %f32 %glsl 76 %place
+         %c = OpCompositeConstruct %v4 %x %0f %0f %1f
+         OpStore %color %c
+         OpReturn
+         OpFunctionEnd";
+    check(
+        ShaderStage::Fragment,
+        &module(
+            ShaderStage::Fragment,
+            "%given %number %color",
+            &declarations,
+            body,
+        ),
+        "b0:
+         %0 = varying.4.0.1.flat
+         %1 = ine %0, 0
+         %2 = varying.0.0.1.centroid
+         %3 = varying.1.0.1.centroid
+         %4 = select %1, %3, %2
+         output.color.0.0.float %4, 0.0, 0.0, 1.0
+         return",
+    );
+}
+
+#[test]
 fn a_killed_lane_helps_and_goes_to_the_end() {
     // In a function that is called, from inside a loop of the caller.
     let body = "OpBranch %head
@@ -516,10 +560,23 @@ fn both_stages_are_fitted_to_each_other() {
     );
     let slots = linked.layout.slots.iter();
     let slots: Vec<_> = slots
-        .map(|slot| (slot.location, slot.components, slot.offset))
+        .map(|slot| {
+            (
+                slot.location,
+                slot.components,
+                slot.interpolation,
+                slot.offset,
+            )
+        })
         .collect();
     // Three words stand at a multiple of the next power of two.
-    assert_eq!(slots, [(0, 1, 0), (2, 3, 16)]);
+    assert_eq!(
+        slots,
+        [
+            (0, 1, Interpolation::Smooth, 0),
+            (2, 3, Interpolation::NoPerspective, 16)
+        ]
+    );
     assert_eq!(linked.layout.record_bytes, 28);
     let fragment = linked.fragment.expect("it was given").function;
     assert_eq!(

@@ -5,6 +5,7 @@ mod checkers;
 mod deep;
 mod divergence;
 mod documented_order;
+mod drawn;
 mod entry_points;
 mod errors;
 mod fences;

@@ -1,9 +1,13 @@
 //! Damaged modules: whatever the words, the compiler answers. It never panics and always ends.
 
+use crate::support::drawing::{Linear, draw_to};
 use crate::support::{kernel, wgsl};
 use eitri_compute_cases::Module;
-use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
-use eitri_shaderc::{Options, compile, front_end};
+use eitri_shaderc::interp::{
+    Buffer, Buffers, Dispatch, Draw, Fragment, Image, Resources, Sampler, TexelFormat, Vertex,
+    interpret, interpret_quads, interpret_vertices,
+};
+use eitri_shaderc::{Options, ShaderStage, compile, front_end};
 use proptest::prelude::*;
 
 /// A shader with a bit of everything, for where the shared kernels are missing.
@@ -65,6 +69,44 @@ fn colours(@builtin(position) place: vec4<f32>, @builtin(front_facing) front: bo
 @compute @workgroup_size(8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     words[id.x] += steps[id.x % 3u];
+}
+";
+
+/// A vertex and a fragment shader that hand on a bit of everything.
+const GRAPHICS: &str = "
+struct Corner {
+    @builtin(position) place: vec4<f32>,
+    @location(0) soft: vec3<f32>,
+    @location(1) @interpolate(flat) number: vec2<i32>,
+    @location(3) @interpolate(linear, centroid) side: f32,
+}
+struct Colours { @location(0) first: vec4<f32>, @location(2) second: vec2<u32>, @builtin(frag_depth) depth: f32 }
+@group(0) @binding(0) var picture: texture_2d<f32>;
+@group(0) @binding(1) var looks: sampler;
+@group(0) @binding(2) var<storage, read_write> count: atomic<u32>;
+
+fn cut(x: f32) -> f32 {
+    if x < 0.25 { discard; }
+    return sqrt(x);
+}
+
+@vertex
+fn vertices(
+    @location(0) place: vec4<f32>, @location(2) number: vec2<i32>,
+    @builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: u32,
+) -> Corner {
+    return Corner(place * f32(vertex), place.zyx, number + vec2<i32>(i32(instance)), place.w);
+}
+
+@fragment
+fn colours(corner: Corner, @builtin(front_facing) front: bool, @builtin(sample_index) sample: u32) -> Colours {
+    var sum = vec4<f32>();
+    for (var i = 0; i < corner.number.x; i++) {
+        sum += textureSampleLevel(picture, looks, corner.soft.xy, f32(i)) * cut(corner.side);
+    }
+    let seen = textureSampleBias(picture, looks, corner.soft.yz, 0.5);
+    if front { atomicAdd(&count, sample); }
+    return Colours(sum + seen * fwidth(corner.side), vec2<u32>(corner.number), corner.place.z);
 }
 ";
 
@@ -138,7 +180,10 @@ fn modules() -> Vec<Vec<u32>> {
             .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
             .collect()
     };
-    let mut modules = vec![words(wgsl::compile(SHADER)), words(wgsl::compile(STAGES))];
+    let mut modules: Vec<Vec<u32>> = [SHADER, STAGES, GRAPHICS]
+        .into_iter()
+        .map(|source| words(wgsl::compile(source)))
+        .collect();
     for kernel in kernel::kernels() {
         // Small ones with much variety: a case must be quick.
         if ["cholesky4x4", "hash_insert", "nested_search", "quantise_q8"].contains(&&*kernel.name) {
@@ -152,6 +197,9 @@ fn modules() -> Vec<Vec<u32>> {
 /// Compiles, and runs what compiles.
 fn exercise(words: &[u32]) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    for stage in [ShaderStage::Vertex, ShaderStage::Fragment] {
+        exercise_graphics(&bytes, stage);
+    }
     let options = Options::default();
     let Ok(lowered) = front_end(&bytes, &options) else {
         return;
@@ -172,8 +220,58 @@ fn exercise(words: &[u32]) {
     let _ = interpret(&lowered.function, &dispatch, &mut buffers);
 }
 
+/// The same of a vertex or fragment shader.
+fn exercise_graphics(bytes: &[u8], stage: ShaderStage) {
+    let options = Options {
+        stage,
+        ..Options::default()
+    };
+    let Ok(lowered) = front_end(bytes, &options) else {
+        return;
+    };
+    let mut resources = Resources::default();
+    for binding in &lowered.function.bindings {
+        for element in 0..binding.count.min(16) {
+            let key = (binding.set, binding.binding, element);
+            let bytes = vec![0; 256];
+            resources.buffers.insert(key, Buffer { bytes });
+            let format = TexelFormat::of_name("R32G32B32A32_SFLOAT").expect("it is a format");
+            let mut image = Image::new(format, [4, 4, 1]);
+            // A cube has so many; what has no texels here reads as zeros.
+            image.layers = 6;
+            resources.images.insert(key, image);
+            resources.samplers.insert(key, Sampler::default());
+        }
+    }
+    let draw = Draw {
+        step_limit: 20_000,
+        ..draw_to([8, 8])
+    };
+    let _ = match stage {
+        ShaderStage::Vertex => {
+            let vertices = [Vertex::default(), Vertex::default()];
+            interpret_vertices(&lowered.function, &draw, &vertices, &resources).map(|_| ())
+        }
+        _ => {
+            let quads = [[Fragment::default(); 4]];
+            let done = interpret_quads(&lowered.function, &draw, &Linear, &quads, &mut resources);
+            done.map(|_| ())
+        }
+    };
+}
+
 #[test]
 fn the_whole_modules_compile() {
+    let bytes = wgsl::compile(GRAPHICS);
+    for stage in [ShaderStage::Vertex, ShaderStage::Fragment] {
+        let options = Options {
+            stage,
+            ..Options::default()
+        };
+        if let Err(errors) = front_end(&bytes, &options) {
+            panic!("{errors:?}");
+        }
+    }
     for source in [SHADER, STAGES] {
         let bytes = wgsl::compile(source);
         let compiled = compile(&bytes, &Options::default()).unwrap();

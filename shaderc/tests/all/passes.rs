@@ -3,17 +3,25 @@
 //! The first line names the passes. Then `; => TEXT` means that the result has a line with that text, `; kept: TEXT` that
 //! it was there and still is, `; gone: TEXT` that it was there and is no more. And every function must leave the
 //! same in its buffers afterwards as before.
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use eitri_shaderc::Target;
-use eitri_shaderc::interp::{Buffer, Dispatch, Image, Resources, TexelFormat, interpret_with};
+use eitri_shaderc::interp::{
+    Buffer, Dispatch, Fragment, Image, Outputs, Resources, Sampler, TexelFormat,
+    interpret_vertices, interpret_with,
+};
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
-use eitri_shaderc::ir::{BindingKind, Function};
+use eitri_shaderc::ir::{BindingKind, Function, Stage};
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::pipeline::passes;
 
-fn outputs(function: &Function) -> Resources {
+use crate::support::drawing::{Linear, draw_to, shade, vertices};
+
+/// What a function leaves in its bindings; of fragments also what those that count stored. Vertices store other positions
+/// before they are lowered than after.
+fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
     let mut resources = Resources::default();
     let bindings = function.bindings.iter();
     let elements = bindings.flat_map(|binding| (0..binding.count).map(move |n| (binding, n)));
@@ -35,7 +43,10 @@ fn outputs(function: &Function) -> Resources {
                 };
                 let mut image = Image::new(format, size);
                 image.bytes = bytes;
+                // What has no texels here reads as zeros.
+                image.layers = 6;
                 resources.images.insert(key, image);
+                resources.samplers.insert(key, Sampler::default());
             }
         }
     }
@@ -44,9 +55,29 @@ fn outputs(function: &Function) -> Resources {
         push_constants: vec![],
         step_limit: 100_000,
     };
-    interpret_with(function, &dispatch, &mut resources)
-        .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
-    resources
+    let mut stored = BTreeMap::new();
+    match function.stage {
+        Stage::Compute => {
+            interpret_with(function, &dispatch, &mut resources)
+                .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
+        }
+        Stage::Vertex(_) => {
+            interpret_vertices(function, &draw_to([8, 8]), &vertices(&[]), &resources)
+                .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
+        }
+        Stage::Fragment(_) => {
+            let fragments = (0..4).map(|quad| {
+                [0, 1, 2, 3].map(|lane| Fragment {
+                    pixel: [2 * quad + lane % 2, lane / 2],
+                    helper: (quad, lane) == (1, 2),
+                    ..Fragment::default()
+                })
+            });
+            let quads: Vec<[Fragment; 4]> = fragments.collect();
+            stored = shade(function, &draw_to([8, 8]), &Linear, &quads, &mut resources);
+        }
+    }
+    (resources, stored)
 }
 
 /// What is wrong with a file, line by line.

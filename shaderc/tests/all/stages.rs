@@ -1,5 +1,7 @@
 //! Stages in the IR: what vertex and fragment shaders are made of is read, printed and verified.
+use eitri_shaderc::ir::cfg::Cfg;
 use eitri_shaderc::ir::parse::parse;
+use eitri_shaderc::ir::uniformity::Uniformity;
 use eitri_shaderc::ir::verify::{lowered, verify};
 use eitri_shaderc::{Options, Target};
 
@@ -156,4 +158,35 @@ fn the_lowered_form_stores_window_coordinates() {
         .collect();
     assert_eq!(rules.len(), 1, "{rules:?}");
     assert!(rules[0].contains("output.position"), "{rules:?}");
+}
+
+#[test]
+fn inputs_differ_between_lanes_and_what_a_draw_has_does_not() {
+    let uniform = |text: &str| -> Vec<bool> {
+        let function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let uniformity = Uniformity::new(&function, &Cfg::new(&function));
+        let insts = function.placed_insts();
+        let results = insts.flat_map(|(_, inst)| function.inst(inst).results.clone());
+        results.map(|value| uniformity.is_uniform(value)).collect()
+    };
+    let fragment = "function main
+         stage fragment
+         b0:
+           %f = varying.0.0.1.flat
+           %front = front_facing
+           %w = frag_w.center
+           %same = quad_swap_x 7
+           %s = quad_swap_x %f
+           return";
+    assert_eq!(uniform(fragment), [false, false, false, true, false]);
+    let vertex = "function main
+         stage vertex
+         b0:
+           %a = attribute.0.float.0.1
+           %i = instance_index
+           %d = draw_index
+           %m = output_mask
+           %b = uniform.base_vertex
+           return";
+    assert_eq!(uniform(vertex), [false, false, true, true, true]);
 }

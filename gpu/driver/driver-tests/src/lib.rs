@@ -114,8 +114,13 @@ macro_rules! each_test {
                 a_pass_sees_what_another_has_drawn;
                 a_draw_sees_what_was_copied_before;
                 a_pass_waits_and_signals_as_a_whole;
+                a_pass_begins_with_what_was_there;
+                samples_are_kept_between_passes;
                 what_can_not_be_rendered_is_refused;
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
+                what_a_pass_does_is_counted;
+                a_dump_shows_a_draw_down_to_its_descriptors;
+                a_dump_shows_a_pass_down_to_its_targets;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

@@ -189,6 +189,8 @@ pub(crate) struct Activity {
     times: [Nanoseconds; State::COUNT],
     states: u32,
     busy_cores: BusyCores,
+    /// Cores that were given work since time passed last: they may have done it by then.
+    begun: BusyCores,
     /// Edges of the interrupt lines.
     pub(crate) interrupts: u64,
     pub(crate) flushes: u64,
@@ -207,6 +209,7 @@ impl Activity {
             times: [0; State::COUNT],
             states: 0,
             busy_cores: BusyCores::default(),
+            begun: BusyCores::default(),
             interrupts: 0,
             flushes: 0,
             queues: Default::default(),
@@ -229,6 +232,16 @@ impl Activity {
         self.busy_cores = cores;
     }
 
+    /// A core is given fragments.
+    pub(crate) fn begin_fragments(&mut self, core: u8) {
+        self.begun.fragment |= 1 << (core & 63);
+    }
+
+    /// A core is given vertices.
+    pub(crate) fn begin_vertices(&mut self, core: u8) {
+        self.begun.other |= 1 << (core & 63);
+    }
+
     /// Time passes.
     pub(crate) fn pass(&mut self, time: Nanoseconds) {
         let mut states = self.states;
@@ -236,7 +249,8 @@ impl Activity {
             self.times[states.trailing_zeros() as usize] += time;
             states &= states - 1;
         }
-        let BusyCores { fragment, other } = self.busy_cores;
+        let begun = core::mem::take(&mut self.begun);
+        let BusyCores { fragment, other } = self.busy_cores | begun;
         let mut cores = fragment | other;
         while cores != 0 {
             let number = cores.trailing_zeros();

@@ -59,21 +59,11 @@ mod blocks;
 mod shader;
 
 // Graphics, from stored positions on.
-#[allow(
-    dead_code,
-    reason = "depth clamping stands in the tile buffer's tests too"
-)]
 mod raster;
 mod tiler;
 
 // Pixels: the tile buffer and what reaches memory from it, the order of a fragment's tests.
-#[allow(unused_imports, reason = "its tests use what is exported")]
 mod fragment;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "tile sizes are for a check of framebuffers that is not made yet"
-)]
 mod tile;
 
 pub use clock::Nanoseconds;

@@ -12,6 +12,7 @@ mod assign;
 mod bundles;
 pub(crate) mod check_registers;
 mod file;
+mod origins;
 pub(crate) mod spill;
 
 use self::assign::{Order, Until, assign};

@@ -5,7 +5,7 @@ use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::FIRST;
 use crate::ir::{Op, Sampling, Type, Value, Varying};
-use crate::spirv::error::{Feature, Invalid};
+use crate::spirv::error::Invalid;
 use crate::spirv::pointer::Target;
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::Translator;
@@ -23,13 +23,8 @@ pub(super) fn sampling(glsl: Glsl) -> Option<Sampling> {
 /// Interpolates the input to which the operand points.
 pub(super) fn instr(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -> Result<()> {
     let pointer = t.pointer(instr, FIRST)?;
-    let places: Vec<Varying> = match &pointer.target {
-        Target::Input(_, places) => places.iter().copied().flatten().collect(),
-        Target::Fixed(_) => {
-            let what = "interpolation of an input that is chosen at run time";
-            return Err(instr.unsupported(Feature::Use, what));
-        }
-        _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+    let Target::Input(_, ways) = &pointer.target else {
+        return Err(instr.invalid(Invalid::TypeMismatch));
     };
     let at: Vec<Value> = match sampling {
         Sampling::AtSample => vec![t.scalar(instr, FIRST + 1, Type::W32)?],
@@ -45,10 +40,32 @@ pub(super) fn instr(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -
         }
         Sampling::Flat | Sampling::Center | Sampling::Centroid | Sampling::Sample => vec![],
     };
+    let mut results: Vec<Value> = vec![];
+    for way in ways.iter() {
+        let places: Vec<Varying> = way.places.iter().copied().flatten().collect();
+        let loaded = interpolated(t, &places, sampling, &at);
+        match way.condition {
+            Some(condition) if loaded.len() == results.len() => {
+                for (result, value) in results.iter_mut().zip(loaded) {
+                    *result = t.builder.select(condition, value, *result);
+                }
+            }
+            _ => results = loaded,
+        }
+    }
+    t.define(instr, results)
+}
+
+/// Loads of places, what stands together at once.
+fn interpolated(
+    t: &mut Translator<'_>,
+    places: &[Varying],
+    sampling: Sampling,
+    at: &[Value],
+) -> Vec<Value> {
     let mut results = vec![];
-    let mut rest = places.as_slice();
+    let mut rest = places;
     while let Some(first) = rest.first() {
-        // What stands together is loaded together.
         let together = rest.iter().enumerate().take_while(|(number, place)| {
             place.location == first.location
                 && usize::from(place.first) == usize::from(first.first) + number
@@ -65,10 +82,10 @@ pub(super) fn instr(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -
         };
         let operands = match varying.sampling {
             Sampling::Flat => &[],
-            _ => at.as_slice(),
+            _ => at,
         };
         results.extend(t.builder.inst(Op::LoadVarying(varying), operands));
         rest = &rest[count..];
     }
-    t.define(instr, results)
+    results
 }

@@ -5,6 +5,7 @@
 use rspirv::spirv::{ImageOperands, Op};
 
 use super::convert::to_word;
+use super::image_query;
 use crate::ir::{
     self, Alu, BindingKind, Dim, ImageAction, ImageOp, ImageShape, Lod, Memory, Value,
 };
@@ -53,8 +54,8 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::ImageQuerySize
         | Op::ImageQuerySizeLod
         | Op::ImageQueryLevels
-        | Op::ImageQuerySamples => query(t, instr, op)?,
-        Op::ImageQueryLod => query_lod(t, instr)?,
+        | Op::ImageQuerySamples => image_query::query(t, instr, op)?,
+        Op::ImageQueryLod => image_query::level(t, instr)?,
         _ => return Ok(false),
     }
     Ok(true)
@@ -162,7 +163,7 @@ impl Operands {
 }
 
 /// An image as what only reads and writes texels sees it.
-fn flat(shape: ImageShape) -> ImageShape {
+pub(super) fn flat(shape: ImageShape) -> ImageShape {
     match shape.dim {
         Dim::Cube => ImageShape {
             dim: Dim::D2,
@@ -175,12 +176,12 @@ fn flat(shape: ImageShape) -> ImageShape {
 
 impl Translator<'_> {
     /// Whether lanes come in quads.
-    fn has_derivatives(&self) -> bool {
+    pub(super) fn has_derivatives(&self) -> bool {
         matches!(self.builder.function.stage, ir::Stage::Fragment(_))
     }
 
     /// The image that an operand names, and its sampler.
-    fn image(&mut self, instr: &Instr, index: usize) -> Result<(Image, Option<Value>)> {
+    pub(super) fn image(&mut self, instr: &Instr, index: usize) -> Result<(Image, Option<Value>)> {
         let id = instr.word(index)?;
         match self.item(instr, id)? {
             Item::Image(image, sampler) => Ok((image, sampler)),
@@ -189,7 +190,7 @@ impl Translator<'_> {
     }
 
     /// The first integers of an operand, as words. The offsets of a gather are an array of vectors.
-    fn integers(&mut self, instr: &Instr, id: u32, count: usize) -> Result<Vec<Value>> {
+    pub(super) fn integers(&mut self, instr: &Instr, id: u32, count: usize) -> Result<Vec<Value>> {
         let composite = self.composite(instr, id)?;
         let vector = match &*composite.ty {
             Type::Array { element, .. } => element,
@@ -207,7 +208,7 @@ impl Translator<'_> {
     }
 
     /// The first floats of an operand.
-    fn floats(&mut self, instr: &Instr, id: u32, count: usize) -> Result<Vec<Value>> {
+    pub(super) fn floats(&mut self, instr: &Instr, id: u32, count: usize) -> Result<Vec<Value>> {
         let composite = self.composite(instr, id)?;
         if *composite.ty.component() != (Type::Float { bits: 32 }) {
             return Err(instr.invalid(Invalid::TypeMismatch));
@@ -260,7 +261,7 @@ impl Translator<'_> {
     }
 
     /// Gives the result of an instruction the first of these words.
-    fn define_words(&mut self, instr: &Instr, words: &[Value]) -> Result<()> {
+    pub(super) fn define_words(&mut self, instr: &Instr, words: &[Value]) -> Result<()> {
         let count = self.result_type(instr)?.scalars() as usize;
         let words = words.get(..count);
         let words = words.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
@@ -523,58 +524,5 @@ fn gather(t: &mut Translator<'_>, instr: &Instr, compared: bool) -> Result<()> {
         let op = op(operands.offset.is_some());
         t.builder.inst(ir::Op::Image(op), &args)
     };
-    t.define_words(instr, &words)
-}
-
-/// The level that would be chosen, and what it was before it was clamped. The layer has no say in it.
-fn query_lod(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
-    if !t.has_derivatives() {
-        let what = "textureQueryLod, which needs derivatives";
-        return Err(instr.unsupported(Feature::Use, what));
-    }
-    let (image, sampler) = t.image(instr, 0)?;
-    let sampler = sampler.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
-    let shape = image.ty.shape;
-    let mut args = vec![image.opaque.resource, sampler];
-    args.extend(t.floats(instr, instr.word(1)?, shape.dim.coordinates())?);
-    let op = ImageOp {
-        memory: Memory::Constant,
-        ..ImageOp::new(ImageAction::QueryLod, shape)
-    };
-    let words = t.builder.inst(ir::Op::Image(op), &args);
-    t.define_words(instr, &words)
-}
-
-fn query(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<()> {
-    let (image, _) = t.image(instr, 0)?;
-    let ty = image.ty;
-    // A storage image of a cube is an array of faces to the hardware, so its faces must be counted back.
-    let faces = ty.storage && ty.shape.dim == Dim::Cube;
-    let shape = if faces { flat(ty.shape) } else { ty.shape };
-    let action = match op {
-        Op::ImageQueryLevels => ImageAction::Levels,
-        Op::ImageQuerySamples => ImageAction::Samples,
-        _ => ImageAction::Size,
-    };
-    let query = ImageOp {
-        memory: Memory::Constant,
-        ..ImageOp::new(action, shape)
-    };
-    let mut args = vec![image.opaque.resource];
-    if query.level_operands() == 1 {
-        let level = match op {
-            Op::ImageQuerySizeLod => t.integers(instr, instr.word(1)?, 1)?[0],
-            _ => t.builder.word(0),
-        };
-        args.push(level);
-    }
-    let mut words = t.builder.inst(ir::Op::Image(query), &args);
-    let last = match action {
-        ImageAction::Size if faces => words.pop(),
-        _ => None,
-    };
-    if let Some(faces) = last.filter(|_| ty.shape.arrayed) {
-        words.push(t.builder.alu_word(Alu::UDiv, faces, 6));
-    }
     t.define_words(instr, &words)
 }

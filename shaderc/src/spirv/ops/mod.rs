@@ -8,6 +8,7 @@ pub(crate) mod composite;
 pub(crate) mod convert;
 pub(crate) mod group;
 pub(crate) mod image;
+mod image_query;
 pub(crate) mod integer;
 pub(crate) mod memory;
 pub(crate) mod quad;

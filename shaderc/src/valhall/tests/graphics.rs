@@ -8,6 +8,7 @@ use crate::valhall::split_vertex::split;
 use crate::valhall::{Binary, Choices, FauWord, compile_stage};
 use eitri_isa::Arch;
 use eitri_program::{DrawWord, EntryKind};
+use proptest::prelude::*;
 
 fn binary(text: &str, arch: Arch, varyings: &VaryingLayout) -> Binary {
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -50,7 +51,6 @@ fn check(binary: &Binary, expected: &str) {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    if code != expected { eprintln!("LEFT\n{}\n", code.join("\n")); return; }
     assert_eq!(code, expected, "\n{}", code.join("\n"));
 }
 
@@ -107,7 +107,7 @@ fn varyings_are_loaded_where_the_vertex_left_them() {
     );
     check(
         &made,
-        "LD_VAR_BUF_IMM.f32.slot0.v3.src_f32.center.store @r0:r1:r2, r61, index:0x0
+        "LD_VAR_BUF_IMM.f32.slot0.v3.src_f32.center.store.discard @r0:r1:r2, r61, index:0x0
          LD_VAR_BUF_IMM.f32.slot0.src_flat32.center.retrieve.wait0126 @r3, r61, index:0xC
          ATEST.wait @r60, ^r60, r3, atest_datum.w0
          BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
@@ -166,7 +166,7 @@ fn a_level_by_derivatives_needs_helpers() {
          DISCARD.f32.ne ^r2, 0x0
          IADD_IMM.i32 r2, 0x0, #0x1000001
          MOV.i32 r3, 0x1000000
-         TEX_SINGLE.slot1.reserved.32.2d.wide_indices.computed.wait0126 @r0:r1:r2:r3, @r0:r1, ^r2
+         TEX_SINGLE.slot1.skip.reserved.32.2d.wide_indices.computed.wait0126 @r0:r1:r2:r3, @r0:r1, ^r2
          ATEST.wait @r60, ^r60, r3, atest_datum.w0
          BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
          IADD_IMM.i32 r48, 0x0, #0x0
@@ -224,12 +224,168 @@ b0:
   return
 ";
     let expected = [
-        (Arch::V10, EntryKind::Position, ""),
-        (Arch::V10, EntryKind::PositionWithPoints, ""),
-        (Arch::V10, EntryKind::Varying, ""),
-        (Arch::V12, EntryKind::VertexWithPoints, ""),
+        (
+            Arch::V10,
+            EntryKind::Position,
+            "LD_ATTR_IMM.v4.f32.slot0.wait0 @r0:r1:r2:r3, ^r60, ^r61, index:0x0, table:0x0
+             FMA.f32 r0, ^r0, u0, u1
+             LEA_BUF_IMM.slot1.wait1 @r4:r5, r59, table:0xD, index:0x0
+             STORE.i128.istream.slot2 @r0:r1:r2:r3, ^r4, offset:0
+             IADD_IMM.i32 r0, ^r59, #0x4
+             LEA_BUF_IMM.slot0.wait0 @r0:r1, r0, table:0xD, index:0x0
+             STORE.i8.istream.slot2.end @r62, r0, offset:2",
+        ),
+        (
+            Arch::V10,
+            EntryKind::PositionWithPoints,
+            "LD_ATTR_IMM.v4.f32.slot0.wait0 @r0:r1:r2:r3, ^r60, ^r61, index:0x0, table:0x0
+             FMA.f32 r4, r0, u0, u1
+             LEA_BUF_IMM.slot1 @r8:r9, r59, table:0xD, index:0x0
+             MOV.i32 r5, ^r1
+             MOV.i32 r6, ^r2
+             MOV.i32.wait1 r7, ^r3
+             STORE.i128.istream.slot2 @r4:r5:r6:r7, ^r8, offset:0
+             V2F32_TO_V2F16 r0, ^r0, ^r0
+             IADD_IMM.i32 r1, ^r59, #0x4
+             LEA_BUF_IMM.slot0.wait0 @r2:r3, ^r1, table:0xD, index:0x0
+             STORE.i16.istream.slot2 @r0, r2, offset:0
+             STORE.i8.istream.slot2.end @r62, ^r2, offset:2",
+        ),
+        (
+            Arch::V10,
+            EntryKind::Varying,
+            "LD_ATTR_IMM.v4.f32.slot0.wait0 @r0:r1:r2:r3, r60, r61, index:0x0, table:0x0
+             LD_ATTR_IMM.v4.u32.slot1 @r2:r3:r4:r5, ^r60, r61, index:0x3, table:0x0
+             IADD.u32.wait1 r6, ^r61, u0
+             LEA_BUF_IMM.slot0.wait0 @r2:r3, ^r59, table:0xD, index:0x0
+             STORE.i96.estream.slot2 @r4:r5:r6, r2, offset:0
+             V2F32_TO_V2F16 r0, ^r0, ^r1
+             STORE.i32.estream.slot2.end @r0, ^r2, offset:12",
+        ),
+        (
+            Arch::V12,
+            EntryKind::VertexWithPoints,
+            "LD_ATTR_IMM.v4.f32.slot0 @r0:r1:r2:r3, r60, r61, index:0x0, table:0x0
+             MOV.i32 r4, shader_output.w0
+             LSHIFT_AND.i32 r5, r4, 0x0.b00, u3
+             LSHIFT_AND.i32 r6, r4, 0x0.b00, u4
+             LSHIFT_AND.i32 r4, ^r4, 0x0.b00, u5
+             BRANCHZ.eq.reconverge ^r5, offset:7
+             NOP.wait0
+             FMA.f32 r8, r0, u0, u1
+             LEA_BUF_IMM.slot0 @r12:r13, r59, table:0xD, index:0x0
+             MOV.i32 r9, r1
+             MOV.i32 r10, r2
+             MOV.i32.wait0 r11, ^r3
+             STORE.i128.istream.slot2.reconverge @r8:r9:r10:r11, ^r12, offset:0
+             BRANCHZ.eq.reconverge ^r6, offset:7
+             NOP.wait0
+             FADD.f32 r2.h0, r0, 0x0.neg
+             MKVEC.v2i16 r2, ^r2.h00, ^r2.h00
+             IADD_IMM.i32 r3, r59, #0x4
+             LEA_BUF_IMM.slot1.wait1 @r6:r7, ^r3, table:0xD, index:0x0
+             STORE.i16.istream.slot2 @r2, r6, offset:0
+             STORE.i8.istream.slot2.reconverge @r62, ^r6, offset:2
+             BRANCHZ.eq.reconverge ^r4, offset:8
+             NOP.wait0
+             LD_ATTR_IMM.v4.u32.slot0 @r2:r3:r4:r5, ^r60, r61, index:0x3, table:0x0
+             IADD.u32.wait0 r6, ^r61, u2
+             LEA_BUF_IMM.slot1.wait1 @r2:r3, ^r59, table:0xD, index:0x1
+             STORE.i96.estream.slot2 @r4:r5:r6, r2, offset:0
+             FADD.f32 r0.h0, r0, 0x0.neg
+             FADD.f32 r0.h1, ^r1, 0x0.neg
+             STORE.i32.estream.slot2.reconverge @r0, r2, offset:12
+             NOP.end",
+        ),
     ];
     for (arch, kind, code) in expected {
         check(&program(text, arch, kind, &varyings), code);
+    }
+}
+
+/// A fragment shader with a chain of sums, and colours made of them.
+fn random_fragment(sums: &[(u8, u8)], colors: &[[u8; 4]], demotes: bool, depth: bool) -> String {
+    let mut body =
+        String::from("  %v0, %v1, %v2 = varying.0.0.3.center\n  %v3 = varying.1.0.1.flat\n");
+    let mut count = 4;
+    for (a, b) in sums {
+        let [a, b] = [a, b].map(|it| usize::from(*it) % count);
+        body += &format!("  %v{count} = fadd %v{a}, %v{b}\n");
+        count += 1;
+    }
+    if demotes {
+        body += "  %c = flt %v1, %v2\n  demote %c\n";
+    }
+    for (target, color) in colors.iter().enumerate() {
+        let words = color.map(|it| format!("%v{}", usize::from(it) % count));
+        body += &format!("  output.color.{target}.0.float {}\n", words.join(", "));
+    }
+    if depth {
+        body += &format!("  output.depth %v{}\n", count - 1);
+    }
+    format!("function main\nstage fragment\nb0:\n{body}  return\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The checkers of registers and waits agree, and nothing is left in the registers that blend shaders use.
+    #[test]
+    fn random_colors_reach_their_targets(
+        sums in prop::collection::vec(any::<(u8, u8)>(), 0..24),
+        colors in prop::collection::vec(any::<[u8; 4]>(), 0..8),
+        demotes: bool,
+        depth: bool,
+        limit in prop::option::of(20u32..40),
+    ) {
+        let text = random_fragment(&sums, &colors, demotes, depth);
+        let ir = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let choices = Choices { register_limit: limit, ..Choices::default() };
+        let mut runner = Runner::new(Target::valhall(Arch::V10), &[]);
+        let made = compile_stage(&ir, Arch::V10, choices, &inputs(), &mut runner);
+        let made = made.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let listing = made.map(|made| made.listing.to_string()).unwrap_or_default();
+        prop_assert_eq!(listing.matches("BLEND.").count(), colors.len(), "{}", listing);
+        prop_assert_eq!(listing.matches(".absolute").count(), colors.len(), "{}", listing);
+        prop_assert_eq!(listing.matches("ATEST").count(), 1, "{}", listing);
+    }
+}
+
+#[test]
+fn all_that_a_fragment_can_ask_has_code() {
+    for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+        let text = "function main
+stage fragment sample_shading
+b0:
+  %px = pixel_x
+  %py = pixel_y
+  %z = frag_z
+  %front = front_facing
+  %u = point_x
+  %v = point_y
+  %s = sample_id
+  %sx = sample_x
+  %sy = sample_y
+  %m = sample_mask_in
+  %p = primitive_id
+  %l = layer
+  %h = helper_invocation
+  %lane = lane_id
+  %at = varying.0.0.1.at_sample %s
+  %off = varying.0.0.1.at_offset %sx, %sy
+  %f = select %front, %p, %l
+  %g = select %h, %lane, %m
+  output.color.0.0.float %z, %u, %v, %sx
+  output.color.1.0.uint %px, %py, %s, %g
+  output.color.2.0.int %f, %f, %f, %f
+  output.color.3.0.float %sy, %at, %off, 1.0
+  output.stencil %s
+  output.sample_mask %m
+  return
+";
+        let made = binary(text, arch, &inputs());
+        let listing = made.listing.to_string();
+        assert!(listing.contains("ZS_EMIT.stencil"), "{listing}");
+        assert_eq!(made.preload >> 9, 0b11_1111, "r57 to r62\n{listing}");
     }
 }

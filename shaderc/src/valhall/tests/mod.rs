@@ -7,4 +7,5 @@ mod select;
 mod share_registers;
 mod shared;
 mod spill;
+mod split_vertex;
 pub(super) mod waits;

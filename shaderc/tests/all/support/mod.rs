@@ -1,6 +1,7 @@
 //! What several tests share.
 pub mod byte_operations;
 pub mod divergent_program;
+pub mod drawing;
 pub mod half_operations;
 pub mod kernel;
 pub mod on_ir3;

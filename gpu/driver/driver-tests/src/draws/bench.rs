@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use eitri_descriptors::formats::VkFormat;
-use eitri_program::GraphicsProgram;
+use eitri_program::{Arch, GraphicsProgram};
 use eitri_runtime::{
     Buffer, ClearColor, ColorAttachment, CommandBuffer, Device, Error, Fence, GraphicsPipeline,
     GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView, InputRate, Queue, Recorder,
@@ -59,7 +59,15 @@ const HEAP: TilerHeapConfig = TilerHeapConfig {
 
 impl Bench {
     pub(super) fn new() -> Bench {
-        let machine = machine();
+        Bench::on(machine())
+    }
+
+    /// The generation of its GPU.
+    pub(super) fn arch(&self) -> Arch {
+        self.device.properties().arch
+    }
+
+    pub(super) fn on(machine: Machine) -> Bench {
         let mut device = up(machine.clone());
         let space = device.create_space().or_fail("there is memory");
         let queue = queue_in(&mut device, space);
@@ -125,7 +133,7 @@ impl Bench {
     }
 
     pub(super) fn pipeline(&mut self, info: &GraphicsPipelineInfo<'_>) -> GraphicsPipeline {
-        let programs = (shaders::vertices(), shaders::color());
+        let programs = (shaders::vertices(self.arch()), shaders::color(self.arch()));
         self.pipeline_of(&programs, info)
     }
 

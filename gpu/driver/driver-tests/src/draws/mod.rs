@@ -2,12 +2,14 @@
 
 mod bench;
 mod loss;
+mod observed;
 mod passes;
 mod shaders;
 mod state;
 mod triangle;
 
 pub(crate) use loss::*;
+pub(crate) use observed::*;
 pub(crate) use passes::*;
 pub(crate) use state::*;
 pub(crate) use triangle::*;

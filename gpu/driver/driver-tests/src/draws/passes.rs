@@ -4,10 +4,11 @@ use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, che
 use super::shaders;
 use crate::bench::{LIMIT, OrFail, diagnoses};
 use alloc::vec::Vec;
+use eitri_descriptors::texture::Func;
 use eitri_runtime::{
-    Access, Accesses, CommandError, Draw, Error, GraphicsError, GraphicsPipelineInfo, ImageView,
-    LoadOp, RenderingInfo, SemaphorePoint, ShaderStage, Status, SubmitInfo, Tiling, Topology,
-    Unsupported,
+    Access, Accesses, ColorAttachment, CommandError, DepthAttachment, DepthState, Draw, Error,
+    GraphicsError, GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, RenderingInfo,
+    SemaphorePoint, ShaderStage, Status, StoreOp, SubmitInfo, Tiling, Topology, Unsupported,
 };
 
 const ALL: [f32; 2] = [-1.0, -1.0];
@@ -30,7 +31,7 @@ pub(crate) fn a_pass_sees_what_another_has_drawn() {
         );
         let info = strip(it.info());
         let draw = it.pipeline(&info);
-        let programs = (shaders::vertices(), shaders::fetched());
+        let programs = (shaders::vertices(it.arch()), shaders::fetched(it.arch()));
         let read = it.pipeline_of(&programs, &info);
         let set = it.device.create_graphics_set(read, 0).or_fail("it has one");
         let bound = it
@@ -153,7 +154,7 @@ pub(crate) fn a_pass_waits_and_signals_as_a_whole() {
     let fence = submitted.or_fail("there is room");
     let soon = core::time::Duration::from_millis(5);
     assert_eq!(it.device.wait(fence, soon), Status::Pending);
-    assert_eq!(it.device.semaphore_value(semaphore), Ok(1 - 1));
+    assert_eq!(it.device.semaphore_value(semaphore), Ok(0));
     it.device
         .signal_semaphore(semaphore, 1)
         .or_fail("it is there");
@@ -203,5 +204,145 @@ pub(crate) fn what_can_not_be_rendered_is_refused() {
         matches!(error, GraphicsError::Unsupported { what: it, .. } if it == what),
         "{error}"
     );
-    let _ = LoadOp::<f32>::Load;
+}
+
+/// A pass goes on with what another has left: colours of two targets, and depths.
+pub(crate) fn a_pass_begins_with_what_was_there() {
+    for tiling in [Tiling::Linear, Tiling::UInterleaved] {
+        let mut it = Bench::new();
+        let first = it.image("R8G8B8A8_UNORM", tiling);
+        let second = it.image("B8G8R8A8_UNORM", tiling);
+        let depths = it.image("D32_SFLOAT", tiling);
+        let colors = [it.format("R8G8B8A8_UNORM"), it.format("B8G8R8A8_UNORM")].map(Some);
+        let info = GraphicsPipelineInfo {
+            colors: &colors,
+            depth: Some(DepthState {
+                compare: Func::Less,
+                write: true,
+            }),
+            has_depth: true,
+            ..strip(it.info())
+        };
+        let programs = (shaders::vertices(it.arch()), shaders::two_colors(it.arch()));
+        let pipeline = it.pipeline_of(&programs, &info);
+        let yellow = [1.0, 1.0, 0.0, 1.0];
+        let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.25, yellow));
+        let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, RED));
+        it.record(|recorder| {
+            let view = ImageView::of(depths);
+            for (vertices, loads) in [(left, false), (upper, true)] {
+                let mut colors = [Bench::blue(first), Bench::blue(second)];
+                let mut depth = DepthAttachment {
+                    view,
+                    load: LoadOp::Clear(1.0),
+                    store: StoreOp::Store,
+                };
+                if loads {
+                    let written = Accesses::COLOR_WRITE | Accesses::DEPTH_STENCIL_WRITE;
+                    let read = Accesses::COLOR_READ | Accesses::DEPTH_STENCIL_READ;
+                    recorder.barrier(written, read | written)?;
+                    for color in &mut colors {
+                        color.load = LoadOp::Load;
+                    }
+                    depth.load = LoadOp::Load;
+                }
+                let mut pass = recorder.begin_rendering(&RenderingInfo {
+                    colors: &colors.map(Some),
+                    depth: Some(depth),
+                    ..RenderingInfo::default()
+                })?;
+                pass.bind_pipeline(pipeline)?
+                    .bind_vertex_buffer(0, vertices, 0)?
+                    .draw(Draw::of(4))?;
+                pass.end_rendering()?;
+            }
+            Ok(())
+        });
+        for _ in 0..2 {
+            it.run();
+            let half = SIDE / 2;
+            let place = |x: u32, y: u32| (x < half, y < half);
+            // The first target has green alone, the second one all.
+            let texels = it.texels(first);
+            check(&texels, 0, |x, y| match place(x, y) {
+                (true, _) => GREEN_WORD,
+                (false, true) => 0xFF00_0000,
+                (false, false) => BLUE_WORD,
+            });
+            let texels = it.texels(second);
+            check(&texels, 0, |x, y| match place(x, y) {
+                (true, _) => 0xFFFF_FF00,
+                (false, true) => 0xFFFF_0000,
+                (false, false) => 0xFF00_00FF,
+            });
+            let texels = it.texels(depths);
+            let [near, far, none] = [0.25_f32, 0.5, 1.0].map(f32::to_bits);
+            check(&texels, 0, |x, y| match place(x, y) {
+                (true, _) => near,
+                (false, true) => far,
+                (false, false) => none,
+            });
+        }
+    }
+}
+
+/// Samples are kept from one pass to the next, which averages them.
+pub(crate) fn samples_are_kept_between_passes() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = ImageInfo {
+        samples: 4,
+        tiling: Tiling::UInterleaved,
+        ..ImageInfo::two_d(it.format("R8G8B8A8_UNORM"), SIDE, SIDE)
+    };
+    let samples = it
+        .device
+        .create_image(it.space, info)
+        .or_fail("there is memory");
+    let info = GraphicsPipelineInfo {
+        samples: 4,
+        ..strip(it.info())
+    };
+    let pipeline = it.pipeline(&info);
+    // The edge goes through the middle of a column of pixels: two samples of four are left of it.
+    let middle = (SIDE / 2) as f32 + 0.5;
+    let edge = middle / (SIDE / 2) as f32 - 1.0;
+    let left = it.buffer(&rectangle(ALL, [edge, 1.0], 0.5, RED));
+    let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));
+    it.record(|recorder| {
+        let color = Bench::blue(samples);
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(color)],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, left, 0)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()?;
+        recorder.barrier(Accesses::COLOR_WRITE, Accesses::COLOR_READ)?;
+        let color = ColorAttachment {
+            load: LoadOp::Load,
+            resolve: Some(ImageView::of(image)),
+            store: StoreOp::DontCare,
+            ..color
+        };
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(color)],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, upper, 0)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 1, |x, y| {
+        match (y < SIDE / 2, x.cmp(&(SIDE / 2))) {
+            (true, _) => GREEN_WORD,
+            (_, core::cmp::Ordering::Less) => RED_WORD,
+            (_, core::cmp::Ordering::Equal) => 0xFF80_0080,
+            (_, core::cmp::Ordering::Greater) => BLUE_WORD,
+        }
+    });
 }

@@ -272,14 +272,13 @@ variants! {
         2 Stencil;
     }
     Unsupported {
-        0 Load;
-        1 StoreAndResolve;
-        2 Average;
-        3 Blend;
-        4 BlendConstants;
-        5 Layers;
-        6 Secondary;
-        7 BufferWords;
+        0 StoreAndResolve;
+        1 Average;
+        2 Blend;
+        3 BlendConstants;
+        4 Layers;
+        5 Secondary;
+        6 BufferWords;
     }
     BuildFault {
         0 Encode(error);

@@ -52,7 +52,7 @@ pub(crate) use image_descriptors::{FETCHES, planes};
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
 pub use recorder::Recorder;
-pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
+pub(crate) use recorder::{GRAPHICS_SCRATCH, LOAD_CODE, Level, Part, PassParts, Recorded, Streams};
 pub(crate) use storage::thread_size;
 pub(crate) use uniforms::Uniforms;
 pub(crate) use words::EncodedInstructions;

@@ -38,6 +38,8 @@ pub(super) const BLOCKS: u32 = 1 << 28;
 pub(super) const WRITTEN: u32 = 1 << 27;
 /// The tags of thread-local memory of graphics shaders, by its size.
 pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
+/// The tags of code that loads attachments, by what it loads.
+pub(crate) const LOAD_CODE: u32 = 1 << 25;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.

@@ -27,8 +27,6 @@ impl fmt::Display for Attachment {
 /// What neither fixed functions nor this runtime do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// An attachment that begins with what it held: [`crate::LoadOp::Load`].
-    Load,
     /// An attachment whose samples are stored and averaged.
     StoreAndResolve,
     /// Samples of a format that are to be averaged.
@@ -48,7 +46,6 @@ pub enum Unsupported {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unsupported::Load => "load operation LOAD",
             Unsupported::StoreAndResolve => "store operation STORE beside a resolve",
             Unsupported::Average => "resolve mode AVERAGE of this format",
             Unsupported::Blend => "a blend equation that is no fixed function",

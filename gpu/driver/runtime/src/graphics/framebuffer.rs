@@ -5,6 +5,7 @@
 
 use super::clear;
 use super::error::{Attachment, GraphicsError, Unsupported};
+use super::load::FrameShaders;
 use super::rendering::{ImageView, LoadOp, RenderingInfo, StoreOp};
 use super::samples;
 use super::tile::{Tile, TileBuffers};
@@ -17,7 +18,8 @@ use crate::vm::GpuAddress;
 use eitri_descriptors::attachment_formats::{DepthStencilFormat, TargetFormat, Writeback};
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::framebuffer::{
-    BlockFormat, FramebufferParameters, Msaa, STarget, TieBreakRule, ZInternalFormat, ZsTarget,
+    BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, STarget, TieBreakRule,
+    ZInternalFormat, ZsTarget,
 };
 use eitri_descriptors::target::{
     ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
@@ -37,9 +39,9 @@ pub(crate) const MOST_WORDS: usize = PARAMETER_WORDS + PART_WORDS + MOST_COLORS 
 
 /// An image that is rendered to.
 #[derive(Clone, Copy, Debug)]
-struct Surface {
+pub(super) struct Surface {
     image: Key,
-    info: ImageInfo,
+    pub(super) info: ImageInfo,
     address: GpuAddress,
     level: u32,
     layer: u32,
@@ -47,15 +49,17 @@ struct Surface {
 
 /// Where a layer of a surface lies.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    address: u64,
-    row: u32,
-    slice: u32,
-    slice_high: u32,
+pub(super) struct Place {
+    pub(super) address: u64,
+    pub(super) row: u32,
+    /// Bytes from a sample to the next, in two words; and of all.
+    pub(super) slice: u32,
+    pub(super) slice_high: u32,
+    pub(super) bytes: u64,
 }
 
 impl Surface {
-    fn place(&self, layer: u32) -> Place {
+    pub(super) fn place(&self, layer: u32) -> Place {
         let lies = self
             .info
             .level(self.level, self.layer.saturating_add(layer));
@@ -64,6 +68,7 @@ impl Surface {
             row: u32::try_from(lies.row).unwrap_or(u32::MAX),
             slice: lies.slice as u32,
             slice_high: (lies.slice >> 32) as u32,
+            bytes: lies.bytes(),
         }
     }
 
@@ -85,7 +90,7 @@ impl Surface {
         }
     }
 
-    fn size(&self) -> (u32, u32) {
+    pub(super) fn size(&self) -> (u32, u32) {
         let [width, height, _] = self.info.level_size(self.level);
         (width, height)
     }
@@ -101,6 +106,10 @@ pub(crate) struct ColorTarget {
     /// What is written in the end.
     written: Option<Surface>,
     clear: Option<[u32; 4]>,
+    /// What it begins with.
+    loaded: Option<Surface>,
+    /// What is written are averages of samples.
+    resolves: bool,
 }
 
 /// A depth or stencil target.
@@ -109,6 +118,7 @@ struct DepthTarget {
     format: &'static DepthStencilFormat,
     surface: Surface,
     clear: bool,
+    load: bool,
     store: bool,
 }
 
@@ -123,7 +133,7 @@ pub(crate) struct Framebuffer {
     pub(crate) tile: Tile,
     colors: [Option<ColorTarget>; MOST_COLORS],
     /// Places of colours.
-    count: usize,
+    pub(super) count: usize,
     depth: Option<DepthTarget>,
     stencil: Option<DepthTarget>,
     clear_depth: f32,
@@ -137,6 +147,8 @@ pub(crate) struct Around {
     pub(crate) locations: GpuAddress,
     /// The tiler context, if anything is drawn.
     pub(crate) tiler: Option<GpuAddress>,
+    /// Frame shaders, which load.
+    pub(crate) frame_shaders: Option<FrameShaders>,
     /// The provoking vertex of a primitive is its last.
     pub(crate) last_provokes: bool,
 }
@@ -172,14 +184,11 @@ impl Found {
     }
 }
 
-fn no_load<C: Copy>(load: LoadOp<C>, at: Attachment) -> Result<Option<C>, GraphicsError> {
+/// What an attachment is cleared to.
+fn clear_of<C: Copy>(load: LoadOp<C>) -> Option<C> {
     match load {
-        LoadOp::Clear(value) => Ok(Some(value)),
-        LoadOp::DontCare => Ok(None),
-        LoadOp::Load => Err(GraphicsError::Unsupported {
-            what: Unsupported::Load,
-            target: Some(at),
-        }),
+        LoadOp::Clear(value) => Some(value),
+        LoadOp::DontCare | LoadOp::Load => None,
     }
 }
 
@@ -217,7 +226,7 @@ impl Framebuffer {
             };
             let target = format.target().ok_or(refused)?;
             let row = target.internal_format().ok_or(refused)?;
-            let clear = no_load(it.load, at)?.map(|color| clear::words(format, target, color));
+            let clear = clear_of(it.load).map(|color| clear::words(format, target, color));
             let stored = (it.store == StoreOp::Store).then_some(surface);
             let written = match it.resolve {
                 None => stored,
@@ -248,6 +257,8 @@ impl Framebuffer {
                 bytes: row.bytes,
                 written,
                 clear,
+                loaded: (it.load == LoadOp::Load).then_some(surface),
+                resolves: it.resolve.is_some(),
             });
         }
         let (mut depth, mut stencil) = (None, None);
@@ -257,12 +268,13 @@ impl Framebuffer {
             let surface = surface(device, it.view)?;
             found.add(at, &surface)?;
             let format = depth_format(&surface, at, |format| format.depth.is_some())?;
-            let clear = no_load(it.load, at)?;
+            let clear = clear_of(it.load);
             clear_depth = clear.unwrap_or(0.0);
             depth = Some(DepthTarget {
                 format,
                 surface,
                 clear: clear.is_some(),
+                load: it.load == LoadOp::Load,
                 store: it.store == StoreOp::Store,
             });
         }
@@ -273,12 +285,13 @@ impl Framebuffer {
             // A stencil plane beside depth would be another image's.
             let alone = |it: &DepthStencilFormat| it.stencil.is_some() && it.depth.is_none();
             let format = depth_format(&surface, at, alone)?;
-            let clear = no_load(it.load, at)?;
+            let clear = clear_of(it.load);
             clear_stencil = clear.unwrap_or(0);
             stencil = Some(DepthTarget {
                 format,
                 surface,
                 clear: clear.is_some(),
+                load: it.load == LoadOp::Load,
                 store: it.store == StoreOp::Store,
             });
         }
@@ -307,17 +320,30 @@ impl Framebuffer {
     /// The images that are rendered to.
     pub(crate) fn images(&self) -> impl Iterator<Item = Key> + '_ {
         let colors = self.colors.iter().flatten();
-        let colors = colors.filter_map(|color| color.written);
+        let colors = colors
+            .flat_map(|color| [color.written, color.loaded])
+            .flatten();
         let others = [self.depth, self.stencil];
         let others = others.into_iter().flatten().map(|target| target.surface);
         colors.chain(others).map(|surface| surface.image)
     }
 
-    /// Whether something is cleared.
+    /// The colours that are loaded, by their locations.
+    pub(super) fn loaded_colors(&self) -> impl Iterator<Item = Option<Surface>> + '_ {
+        self.colors.iter().map(|color| color.as_ref()?.loaded)
+    }
+
+    /// Depth and stencil, if they are loaded.
+    pub(super) fn loaded_depth_stencil(&self) -> [Option<Surface>; 2] {
+        let loaded = |target: DepthTarget| target.load.then_some(target.surface);
+        [self.depth.and_then(loaded), self.stencil.and_then(loaded)]
+    }
+
+    /// Whether tiles that nothing is drawn into are written, too.
     pub(crate) fn clears(&self) -> bool {
         let mut colors = self.colors.iter().flatten();
         let others = [self.depth, self.stencil];
-        colors.any(|color| color.clear.is_some() && color.written.is_some())
+        colors.any(|color| color.written.is_some() && (color.clear.is_some() || color.resolves))
             || others
                 .into_iter()
                 .flatten()
@@ -417,6 +443,24 @@ impl Framebuffer {
             tiler: Aligned::new(tiler).unwrap_or_default(),
             ..FramebufferParameters::default()
         };
+        if let Some(shaders) = around.frame_shaders {
+            parameters.frame_shader_dcds = Aligned::new(shaders.draws.0).unwrap_or_default();
+            // Tiles that nothing is drawn into need what they hold only if they are written (hardware/graphics-framebuffer.md 5.10).
+            if shaders.colors {
+                parameters.pre_frame_0 = if self.clears() {
+                    PrePostFrameShaderMode::Always
+                } else {
+                    PrePostFrameShaderMode::Intersect
+                };
+            }
+            if shaders.depth {
+                parameters.pre_frame_1 = if arch < Arch::V13 {
+                    PrePostFrameShaderMode::EarlyZsAlways
+                } else {
+                    PrePostFrameShaderMode::Always
+                };
+            }
+        }
         if arch >= Arch::V13 {
             // As drivers have them (hardware/graphics-framebuffer.md 5.1).
             parameters.hsr_prepass_filter_enable = true;
@@ -495,7 +539,7 @@ impl Framebuffer {
             srgb: color.format.srgb,
             dithering_enable: true,
             swizzle: swizzle(color),
-            clean_tile_write_enable: color.clear.is_some(),
+            clean_tile_write_enable: color.clear.is_some() || color.resolves,
             writeback_buffer: RtBuffer {
                 base: Address(place.map_or(0, |place| place.address)),
                 row_stride: place.map_or(0, |place| place.row),

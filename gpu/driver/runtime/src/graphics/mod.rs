@@ -22,6 +22,7 @@ mod vertex_input;
 // What is recorded.
 mod draw;
 mod lane;
+mod load;
 mod pass;
 mod registers;
 mod scratch;

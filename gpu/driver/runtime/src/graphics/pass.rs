@@ -96,8 +96,9 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return Ok(());
         }
         let locations = it.sample_locations(framebuffer.samples)?;
-        let around = Around {
+        let mut around = Around {
             locations,
+            frame_shaders: None,
             tiler: tiler.map(|(at, _)| at),
             last_provokes: tiler.is_some_and(|(_, last)| last),
         };
@@ -108,6 +109,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             it.move_to(LAST_PIXEL, max_y << 16 | max_x)
         })?;
         for layer in 0..framebuffer.layers {
+            around.frame_shaders = it.frame_shaders(&framebuffer, layer)?;
             let at = it.place_framebuffer(&framebuffer, layer, &around)?;
             it.in_lane(STREAM, |it| {
                 it.load_pair(FRAMEBUFFER, at.0 | framebuffer.tag())?;

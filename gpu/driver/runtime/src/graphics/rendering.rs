@@ -27,8 +27,8 @@ impl ImageView {
 /// What an attachment holds when its pass begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadOp<C> {
-    /// What it held before.
-    // FACT: loads are texture reads of a frame shader (hardware/graphics-framebuffer.md 5.10), which the runtime has as data.
+    /// What it held before. It is read through caches that nothing keeps coherent: a barrier to [`crate::Accesses::COLOR_READ`] or
+    /// [`crate::Accesses::DEPTH_STENCIL_READ`] comes after what has written it.
     Load,
     /// This value everywhere.
     Clear(C),

@@ -120,9 +120,9 @@ pub(super) fn colour(block: u128, is_signed: bool, [x, y]: [u32; 2]) -> [u16; 3]
         let mixed = mix(first, second, weight);
         if is_signed {
             let sign = if mixed < 0 { 0x8000 } else { 0 };
-            sign | (mixed.abs() * 31 >> 5) as u16
+            sign | ((mixed.abs() * 31) >> 5) as u16
         } else {
-            (mixed * 31 >> 6) as u16
+            ((mixed * 31) >> 6) as u16
         }
     })
 }

@@ -7,5 +7,5 @@ pub(crate) mod alpha_to_coverage;
 pub(crate) mod order;
 pub(crate) mod pixel_tests;
 
-pub(crate) use order::{Emitted, Fragment, Order, OrderMisuse, SampleTests};
+pub(crate) use order::{Emitted, Fragment, Order, OrderMisuse};
 pub(crate) use pixel_tests::PixelTests;

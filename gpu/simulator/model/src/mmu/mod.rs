@@ -428,7 +428,7 @@ mod tests {
         };
         let mapped = transcfg::MODE.set(0, TranslationMode::Aarch64K4);
         let mapped = transcfg::INPUT_SIZE.set(mapped, 7);
-        let mut set_up = |mmu: &mut Mmu, transcfg: u64| {
+        let set_up = |mmu: &mut Mmu, transcfg: u64| {
             mmu.space_mut(1).programmed.transcfg = transcfg;
             mmu.space_mut(1).update();
         };

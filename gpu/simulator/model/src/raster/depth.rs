@@ -10,7 +10,6 @@ use super::interpolate::Gradient;
 use super::primitive::Primitive;
 use super::samples::{Sampling, corner_of};
 use eitri_descriptors::framebuffer::ZInternalFormat;
-use eitri_descriptors::raster::DepthClampMode;
 
 /// Depth bias of a draw (words 5 to 7 of the depth and stencil descriptor, where word 4 enables it).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,18 +79,6 @@ impl DepthBounds {
     pub(crate) fn keep(&self, depth: f64) -> bool {
         (!self.cull_low || depth >= f64::from(self.low))
             && (!self.cull_high || depth <= f64::from(self.high))
-    }
-
-    /// A depth as the test takes it: clamped by the mode, and NaN as 0 (free choice).
-    pub(crate) fn clamp(&self, depth: f64, mode: Option<DepthClampMode>) -> f64 {
-        let depth = if depth.is_nan() { 0.0 } else { depth };
-        match mode {
-            None => depth,
-            Some(DepthClampMode::Zero1) => depth.clamp(0.0, 1.0),
-            Some(DepthClampMode::Bounds) => {
-                depth.max(f64::from(self.low)).min(f64::from(self.high))
-            }
-        }
     }
 
     /// Removes the samples of a quad whose depth is culled.

@@ -5,7 +5,6 @@ use super::interpolate::Weights;
 use super::*;
 use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::{SamplePattern, TieBreakRule, ZInternalFormat};
-use eitri_descriptors::raster::DepthClampMode;
 
 const RULES: TriangleRules = TriangleRules {
     tie: TieBreakRule::Minus180In0Out,
@@ -294,49 +293,6 @@ fn samples_beyond_a_culling_depth_are_removed() {
             ..bounds
         }),
         [0xf; 4]
-    );
-}
-
-#[test]
-fn depths_are_clamped_by_the_mode() {
-    let bounds = DepthBounds {
-        low: 0.25,
-        high: 2.0,
-        cull_low: false,
-        cull_high: false,
-    };
-    for (depth, none, zero_one, by_bounds) in [
-        (-1.0, -1.0, 0.0, 0.25),
-        (0.5, 0.5, 0.5, 0.5),
-        (3.0, 3.0, 1.0, 2.0),
-        (f64::NAN, 0.0, 0.0, 0.25),
-        (f64::INFINITY, f64::INFINITY, 1.0, 2.0),
-    ] {
-        assert_eq!(bounds.clamp(depth, None), none, "{depth}");
-        assert_eq!(
-            bounds.clamp(depth, Some(DepthClampMode::Zero1)),
-            zero_one,
-            "{depth}"
-        );
-        assert_eq!(
-            bounds.clamp(depth, Some(DepthClampMode::Bounds)),
-            by_bounds,
-            "{depth}"
-        );
-    }
-    let turned = DepthBounds {
-        low: 2.0,
-        high: 0.25,
-        ..bounds
-    };
-    assert_eq!(turned.clamp(1.0, Some(DepthClampMode::Bounds)), 0.25);
-    assert!(bounds.keep(f64::NAN), "no side culls");
-    assert!(
-        !DepthBounds {
-            cull_low: true,
-            ..bounds
-        }
-        .keep(f64::NAN)
     );
 }
 

@@ -1,76 +1,25 @@
 //! Execution: a warp runs until it ends, waits, stalls, faults, or has had its turn.
 //!
-//! Facts: hardware/valhall-isa.md 6 (flow), 8 (values), 12 (control flow).
+//! Facts: hardware/valhall-isa.md 8 (values), 12 (control flow).
 
 use super::decode::Trouble;
 use super::environment::{Environment, Place};
-use super::instruction::{Instruction, Operation, Source, Test};
-use super::lanes::{Lanes, WARP, WideLanes};
+use super::flow::{Next, branch, finish, go_on_after_blend, taken};
+use super::instruction::{Operation, Test};
+use super::lanes::{Lanes, WARP};
 use super::messages::{Memory, Sent};
 use super::program::Program;
+use super::registers::{check_registers, note_registers, read, write, write_wide, written_range};
 use super::stage::Stage;
+use super::stopped::{JobFault, Stopped, exception};
 use super::warp::{Warp, bits};
 use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
-use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
-
-/// A job's failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JobFault {
-    pub(crate) exception: u8,
-    pub(crate) address: u64,
-}
-
-/// Exceptions that shaders raise; their table is `eitri_csf::fault`.
-pub(crate) mod exception {
-    pub(crate) const KABOOM: u8 = 0x05;
-    pub(crate) const INSTR_INVALID_PC: u8 = 0x50;
-    pub(crate) const INSTR_INVALID_ENC: u8 = 0x51;
-    pub(crate) const INSTR_BARRIER_FAULT: u8 = 0x55;
-    pub(crate) const DATA_INVALID_FAULT: u8 = 0x58;
-    pub(crate) const IMPRECISE_FAULT: u8 = 0x5B;
-}
-
-/// Why a warp stopped running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    /// It has had its turn.
-    Turn,
-    /// Its threads have ended.
-    Ended,
-    /// Its live threads wait at a barrier.
-    Barrier,
-    /// A memory access waits, or the job has failed.
-    Refused(Refused<JobFault>),
-}
-
-impl From<Refusal> for Refused<JobFault> {
-    fn from(refusal: Refusal) -> Refused<JobFault> {
-        let (exception, address) = match refusal {
-            Refusal::Stalled(stall) => return Refused::Stalled(stall),
-            Refusal::Fault(fault) => (fault.exception, fault.address),
-            Refusal::Bus(error) => (exception::IMPRECISE_FAULT, error.address),
-        };
-        Refused::Failed(JobFault { exception, address })
-    }
-}
-
-impl From<Refusal> for Stopped {
-    fn from(refusal: Refusal) -> Stopped {
-        Stopped::Refused(refusal.into())
-    }
-}
-
-impl From<JobFault> for Stopped {
-    fn from(fault: JobFault) -> Stopped {
-        Stopped::Refused(Refused::Failed(fault))
-    }
-}
 
 /// What a source reads that an operation does not use.
 static NOTHING: Lanes = [0; WARP];
@@ -83,14 +32,6 @@ pub(crate) struct Executor<'a> {
     pub(crate) place: Place,
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) memory: &'a mut dyn PhysicalMemory,
-}
-
-/// What follows an instruction.
-enum Next {
-    /// The instruction after it.
-    Following,
-    /// The running lanes have gone apart, or stopped: choose again.
-    Choose,
 }
 
 impl Executor<'_> {
@@ -413,200 +354,6 @@ impl Executor<'_> {
     }
 }
 
-/// Lanes of which no blend shader follows skip instructions or end; the others go on behind the BLEND, whose end they ignore.
-fn go_on_after_blend(warp: &mut Warp, done: u16, skip: u32, flow: Flow) -> Next {
-    let following = warp.pc.wrapping_add(8);
-    for lane in bits(warp.lanes) {
-        let skips = done >> lane & 1 != 0;
-        let behind = following.wrapping_add(8 * u64::from(skip));
-        warp.pcs[lane] = if skips { behind } else { following };
-    }
-    let lanes = warp.lanes;
-    warp.forget_running();
-    if flow.ends_thread() {
-        warp.live &= !(lanes & done);
-    }
-    if flow == Flow::Discard {
-        warp.live &= !(lanes & warp.helpers);
-    }
-    Next::Choose
-}
-
-/// Flow control takes effect, and the running lanes move on.
-fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
-    if let Next::Choose = next {
-        // A branch has placed its lanes already.
-        return Next::Choose;
-    }
-    warp.pc = warp.pc.wrapping_add(8);
-    match flow {
-        Flow::None | Flow::WaitResource | Flow::Continue => Next::Following,
-        Flow::Discard => {
-            warp.end_helpers();
-            Next::Following
-        }
-        Flow::End => {
-            warp.end();
-            Next::Choose
-        }
-        Flow::Reconverge => Next::Choose,
-        _ => {
-            warp.waited(flow.waits_for());
-            Next::Following
-        }
-    }
-}
-
-/// Notes which registers hold something after an instruction.
-#[inline]
-fn note_registers(warp: &mut Warp, lanes: u16, writes: u64, last_use: u64) {
-    if last_use != 0 {
-        warp.invalidate(lanes, last_use);
-    }
-    warp.written |= writes;
-    if lanes == warp.all {
-        warp.valid_everywhere |= writes;
-    } else if writes & !warp.valid_everywhere != 0 {
-        warp.validate(lanes, writes & !warp.valid_everywhere);
-    }
-}
-
 fn fault(exception: u8, address: u64) -> Stopped {
     JobFault { exception, address }.into()
-}
-
-/// The registers of a written range, a bit a register.
-fn written_range((first, count): (u8, u8)) -> u64 {
-    (0..count).fold(0, |mask, index| mask | 1 << ((first + index) & 63))
-}
-
-/// The selected value of a 32-bit source.
-#[inline]
-fn read(
-    fabric: &mut Fabric,
-    environment: &Environment,
-    place: Place,
-    warp: &Warp,
-    source: &Source,
-) -> Lanes {
-    let mut lanes = environment.fetch(&mut fabric.journal, warp, place, source.from);
-    source.select.apply_all(&mut lanes);
-    if source.keep != u32::MAX || source.flip != 0 {
-        for bits in &mut lanes {
-            *bits = (*bits & source.keep) ^ source.flip;
-        }
-    }
-    lanes
-}
-
-/// Writes a result to the running lanes.
-#[inline]
-fn write(warp: &mut Warp, register: u8, mask: u32, result: &Lanes) {
-    let lanes = warp.lanes;
-    let target = &mut warp.registers[usize::from(register & 63)];
-    if lanes == u16::MAX && mask == u32::MAX {
-        *target = *result;
-        return;
-    }
-    for (lane, (target, result)) in target.iter_mut().zip(result).enumerate() {
-        let mask = if lanes >> lane & 1 != 0 { mask } else { 0 };
-        *target = *target & !mask | result & mask;
-    }
-}
-
-fn write_wide(warp: &mut Warp, register: u8, result: &WideLanes) {
-    write(warp, register, u32::MAX, &result.map(|value| value as u32));
-    let high = result.map(|value| (value >> 32) as u32);
-    write(warp, register.wrapping_add(1), u32::MAX, &high);
-}
-
-/// The running lanes that take a branch.
-fn taken(warp: &Warp, test: Test, if_zero: bool, value: &Lanes) -> u16 {
-    bits(warp.lanes)
-        .filter(|lane| {
-            let value = value[*lane];
-            let holds = match test {
-                Test::Word => value != 0,
-                Test::Half(half) => super::select::half(value, half) != 0,
-                Test::AllOnes => value == u32::MAX,
-                Test::LowBits => !matches!(value >> 3 & 0x3_ffff, 0 | 0x3_ffff),
-            };
-            holds != if_zero
-        })
-        .fold(0, |mask, lane| mask | 1 << lane)
-}
-
-/// Sends the lanes in `taken` elsewhere and the others on, or ends those if the branch carries the end (valhall-isa.md 12.5).
-fn branch(warp: &mut Warp, taken: u16, flow: Flow, target: impl Fn(usize) -> u64) -> Next {
-    let following = warp.pc.wrapping_add(8);
-    for lane in bits(warp.lanes) {
-        let goes = taken >> lane & 1 != 0;
-        warp.pcs[lane] = if goes { target(lane) } else { following };
-    }
-    let others = warp.lanes & !taken;
-    // The places are noted: parking must not write them over.
-    warp.forget_running();
-    if flow.ends_thread() {
-        warp.live &= !others;
-    }
-    Next::Choose
-}
-
-/// Reports registers that are used before their messages were waited for, or that hold nothing.
-#[inline]
-fn check_registers(
-    fabric: &mut Fabric,
-    environment: &Environment,
-    warp: &mut Warp,
-    instruction: &Instruction,
-) {
-    let used = instruction.reads | instruction.writes;
-    if used & warp.pending != 0 || used & !environment.allocated != 0 {
-        report_use(fabric, environment, warp, instruction);
-    }
-    if instruction.reads & !warp.valid_everywhere == 0 {
-        return;
-    }
-    let lanes = warp.lanes;
-    let mut rest = instruction.reads & !warp.valid_everywhere;
-    while rest != 0 {
-        let register = rest.trailing_zeros();
-        rest &= rest - 1;
-        if warp.valid[register as usize] & lanes != lanes {
-            report_invalid(fabric, warp, register as u8);
-        }
-    }
-}
-
-#[cold]
-fn report_use(
-    fabric: &mut Fabric,
-    environment: &Environment,
-    warp: &Warp,
-    instruction: &Instruction,
-) {
-    let address = warp.pc;
-    let mut report = |misuse| fabric.journal.report(Misuse::Shader { address, misuse });
-    if let Some((register, slot)) = warp.awaited(instruction.reads) {
-        report(ShaderMisuse::OutstandingRead { register, slot });
-    }
-    if let Some((register, slot)) = warp.awaited(instruction.writes & !instruction.reads) {
-        report(ShaderMisuse::OutstandingWrite { register, slot });
-    }
-    let absent = (instruction.reads | instruction.writes) & !environment.allocated;
-    if absent != 0 {
-        let register = absent.trailing_zeros() as u8;
-        report(ShaderMisuse::RegisterNotAllocated { register });
-    }
-}
-
-#[cold]
-fn report_invalid(fabric: &mut Fabric, warp: &Warp, register: u8) {
-    let misuse = if warp.written >> register & 1 != 0 {
-        ShaderMisuse::ReadAfterLastUse { register }
-    } else {
-        ShaderMisuse::NeverWritten { register }
-    };
-    let address = warp.pc;
-    fabric.journal.report(Misuse::Shader { address, misuse });
 }

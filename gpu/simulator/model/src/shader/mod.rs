@@ -18,10 +18,13 @@ mod program;
 // Threads and what they execute.
 mod environment;
 mod execute;
+mod flow;
 mod format;
 mod messages;
+mod registers;
 mod sampling;
 pub(crate) mod stage;
+mod stopped;
 mod texture;
 mod texture_request;
 mod typed;
@@ -29,12 +32,13 @@ mod warp;
 
 pub(crate) use alu::{Alu, Arithmetic};
 pub(crate) use environment::{Environment, Place};
-pub(crate) use execute::{Executor, JobFault, Stopped, exception};
+pub(crate) use execute::Executor;
 pub(crate) use float::{FloatPolicy, Round, wide16 as half};
 pub(crate) use format::{Colour, PixelFormat};
 pub(crate) use lanes::{Lanes, WARP};
 pub(crate) use messages::Memory;
 pub(crate) use program::Program;
+pub(crate) use stopped::{JobFault, Stopped, exception};
 pub(crate) use warp::Warp;
 
 #[cfg(test)]

@@ -75,12 +75,6 @@ impl AfbcHeader {
         let sizes = self.sizes.iter().take(count);
         sizes.map(|size| subblock_bytes(*size, pixel_bytes)).sum()
     }
-
-    /// Bytes of the payload.
-    pub(crate) fn payload_bytes(&self, pixel_bytes: u8) -> u64 {
-        self.payload_before(SUBBLOCKS, pixel_bytes)
-            .next_multiple_of(16)
-    }
 }
 
 fn subblock_bytes(size: u8, pixel_bytes: u8) -> u64 {

@@ -11,10 +11,7 @@ fn rgba8() -> PixelFormat {
 
 #[test]
 fn headers_are_read_and_written_as_the_vectors_have_them() {
-    let Some(vectors) = vectors("graphics-vectors.json") else {
-        return;
-    };
-    for case in vectors["afbc_header"].as_array().expect("a list") {
+    for case in &vectors("graphics-vectors.json", "afbc_header") {
         let digits = case["header"].as_str().expect("a string");
         let digits = u128::from_str_radix(digits, 16).expect("hexadecimal digits");
         let bytes = digits.to_be_bytes();
@@ -36,7 +33,7 @@ fn headers_are_read_and_written_as_the_vectors_have_them() {
             Some(header.solid_colour().is_some()),
             case["solid"].as_bool()
         );
-        let payload = header.payload_bytes(4);
+        let payload = header.payload_before(SUBBLOCKS, 4).next_multiple_of(16);
         assert_eq!(
             Some(payload),
             case["payload_bytes_bpp32"].as_u64(),

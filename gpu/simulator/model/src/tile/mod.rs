@@ -14,7 +14,6 @@ pub(crate) mod depth;
 pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
-pub(crate) mod size;
 pub(crate) mod surface;
 pub(crate) mod target;
 pub(crate) mod write_back;
@@ -22,17 +21,14 @@ pub(crate) mod write_back;
 pub(crate) use blend::BlendState;
 pub(crate) use buffer::{Loaded, Pixel, Source, TileBuffer, TileError};
 pub(crate) use depth::{DepthBounds, StoredZs, ZsState};
-pub(crate) use framebuffer::{Framebuffer, FramebufferError, FramebufferSpan};
-pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex, TilePlane};
+pub(crate) use framebuffer::{Framebuffer, FramebufferSpan};
+pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex};
 pub(crate) use write_back::{PixelBox, write_back};
 
-/// Memory as write-back and the readers of layouts need it.
+/// Memory as write-back needs it.
 pub(crate) trait GpuMemory {
     /// Why an access did not happen: it stalls, or it failed.
     type Refusal;
-
-    /// Reads bytes at a GPU virtual address.
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Self::Refusal>;
 
     /// Writes bytes at a GPU virtual address.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Refusal>;

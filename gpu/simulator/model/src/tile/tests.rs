@@ -9,10 +9,17 @@ use eitri_descriptors::{Address, Arch, Descriptor, Swizzle};
 use std::vec;
 use std::vec::Vec;
 
-/// A file of vectors; `None` where it is missing.
-pub(crate) fn vectors(name: &str) -> Option<serde_json::Value> {
-    let text = eitri_testdata::read_shared(&std::format!("hardware/data/{name}"))?;
-    Some(serde_json::from_str(&text).expect("the vectors are JSON"))
+/// A list of a file of vectors.
+#[track_caller]
+pub(crate) fn vectors(file: &str, list: &str) -> Vec<serde_json::Value> {
+    let path = eitri_testdata::kept(file);
+    let text = std::fs::read_to_string(&path).expect("testdata keeps the file");
+    let mut vectors: serde_json::Value = serde_json::from_str(&text).expect("the file is JSON");
+    let list = vectors[list].take();
+    let serde_json::Value::Array(list) = list else {
+        panic!("{file} has no such list: {list}");
+    };
+    list
 }
 
 /// The number of a string of hexadecimal digits, with or without 0x.
@@ -47,13 +54,15 @@ impl Array {
     }
 }
 
-impl GpuMemory for Array {
-    type Refusal = Unmapped;
-
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped> {
+impl Array {
+    pub(crate) fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped> {
         bytes.copy_from_slice(self.range(address, bytes.len())?);
         Ok(())
     }
+}
+
+impl GpuMemory for Array {
+    type Refusal = Unmapped;
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped> {
         self.range(address, bytes.len())?.copy_from_slice(bytes);
@@ -100,7 +109,10 @@ pub(crate) fn framebuffer(
 }
 
 /// The error of a framebuffer with these targets.
-pub(crate) fn decode_error(arch: Arch, targets: &[[u32; 16]]) -> Option<FramebufferError> {
+pub(crate) fn decode_error(
+    arch: Arch,
+    targets: &[[u32; 16]],
+) -> Option<framebuffer::FramebufferError> {
     let parameters = FramebufferParameters {
         render_target_count: targets.len() as u32,
         ..parameters([16, 16], 4, 64)

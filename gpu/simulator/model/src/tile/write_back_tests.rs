@@ -192,7 +192,7 @@ fn float_samples_are_averaged_where_the_architecture_can() {
     };
     float(&mut target);
     let error = super::super::tests::decode_error(Arch::V10, &[packed(Arch::V10, target)]);
-    let expected = super::super::FramebufferError::AverageNotLegal { target: 0 };
+    let expected = super::super::framebuffer::FramebufferError::AverageNotLegal { target: 0 };
     assert_eq!(error, Some(expected));
 }
 

@@ -158,6 +158,7 @@ impl Pass {
         let turn = (self.tiles.next - 1) as usize % cores.len().max(1);
         let core = cores.get(turn).copied().unwrap_or(0);
         fabric.activity.core(core).fragments.tiles += 1;
+        fabric.activity.begin_fragments(core);
         self.touched = false;
         self.shader.begin_tile(Place { core }, self.tiles.origin);
     }

@@ -110,6 +110,8 @@ pub(super) struct Job {
     heap: HeapNeed,
     /// Instructions so far.
     executed: u64,
+    /// Tasks that were begun when it was last asked whether it has got on.
+    known_tasks: u64,
 }
 
 impl Job {
@@ -122,12 +124,21 @@ impl Job {
             stall: None,
             heap: HeapNeed::No,
             executed: 0,
+            known_tasks: 0,
         }
     }
 
     /// The kind of work, and so the endpoints that do it.
     pub(super) fn work_kind(&self) -> Work {
         self.job.issued.work()
+    }
+
+    /// The queue that counts it.
+    // FACT: whether FINISH_TILING counts as a vertex job is not published (hardware/csf-perfcnt.md 4); it does not here, since it
+    // has no vertices. Settled by ITER_TILER_JOB_COMPLETED of a pass with one draw, on any board.
+    pub(super) fn queue(&self) -> Option<Work> {
+        let finishes = matches!(self.job.issued, Issued::FinishTiling);
+        (!finishes).then(|| self.work_kind())
     }
 
     /// Whether it could go on now, on the `ready` cores.
@@ -161,6 +172,15 @@ impl Job {
     pub(super) fn running(&self) -> Option<u64> {
         let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
         runs.then_some(self.executed)
+    }
+
+    /// Whether tasks were begun since the last call, so that earlier ones have come to their end.
+    pub(super) fn takes_tasks(&mut self) -> bool {
+        let tasks = match &self.state {
+            State::Running(running) => running.tasks(),
+            State::Queued | State::Ended(_) => self.known_tasks,
+        };
+        core::mem::replace(&mut self.known_tasks, tasks) != tasks
     }
 
     /// The cores that have a task of it.

@@ -48,7 +48,8 @@ pub(crate) struct Ended {
     pub(crate) owner: Identity,
     /// Number of the job, over all streams.
     pub(crate) number: u64,
-    pub(crate) work: Work,
+    /// The queue whose jobs it is one of.
+    pub(crate) queue: Option<Work>,
     /// The scoreboard slot that counts it.
     pub(crate) slot: u8,
     /// Whether the stream's progress value grows.
@@ -144,6 +145,15 @@ impl Cores {
         for job in self.jobs.iter_mut().filter(|job| job.owner == owner) {
             job.resume_tiling();
         }
+    }
+
+    /// The slots of groups whose jobs have got on since the last call, task by task.
+    // FACT: what an endpoint's progress is (hardware/csf-scheduling.md 11 (18)) is not published; the begin of another task here.
+    // Settled by a long dispatch of many short workgroups under a short PROGRESS_TIMER, on any board.
+    pub(crate) fn take_progressed(&mut self) -> Vec<u8> {
+        let jobs = self.jobs.iter_mut();
+        let progressed = jobs.filter_map(|job| job.takes_tasks().then_some(job.owner.group));
+        progressed.collect()
     }
 
     /// Jobs that have ended since the last call.
@@ -306,7 +316,7 @@ impl Cores {
                 ended.push(Ended {
                     owner: job.owner,
                     number: job.number,
-                    work: job.work_kind(),
+                    queue: job.queue(),
                     slot: job.job.slot,
                     progress: job.job.progress,
                     fault,

@@ -16,11 +16,6 @@ pub(super) struct Through<'a> {
 impl GpuMemory for Through<'_> {
     type Refusal = Refusal;
 
-    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refusal> {
-        self.fabric
-            .read(self.memory, self.access.to(address), bytes)
-    }
-
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refusal> {
         self.fabric
             .write(self.memory, self.access.to(address), bytes)

@@ -9,6 +9,7 @@
 mod fullscreen;
 mod lists;
 mod primitives;
+mod shading;
 mod vertices;
 
 pub(super) use fullscreen::{Fullscreen, fullscreen};
@@ -18,15 +19,12 @@ use super::job::Turn;
 use super::stage::Reader;
 use super::through::Through;
 use super::turn::{Stepwise, take_turn};
-use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
+use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::LineWidth;
-use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
-use crate::shader::{
-    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception as shader_exception,
-};
+use crate::shader::{JobFault, Memory, Place, Program, Warp};
 use crate::stream::{Identity, IssuedDraw, exception};
 use crate::tiler::{
     Assembled, Assembler, CullRules, DrawState, ListedPrimitive, PolygonList, ProvokingVertex,
@@ -367,104 +365,6 @@ impl Tiling {
             }
         }
         Ok(())
-    }
-
-    /// Begins a warp of vertices; the step that follows.
-    fn begin_warp(
-        &mut self,
-        fabric: &mut Fabric,
-        ready: u64,
-        program: usize,
-        first: usize,
-    ) -> Step {
-        let (Some(vertex_program), Some(batch)) = (self.programs.get(program), self.batch) else {
-            self.place = None;
-            return Step::Assemble(core::mem::take(&mut self.place_in_segment));
-        };
-        if first >= self.fresh.len() {
-            return Step::Shade {
-                program: program + 1,
-                first: 0,
-            };
-        }
-        let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
-        let turn = self.warps as usize % cores.len().max(1);
-        let core = cores.get(turn).copied().unwrap_or(0);
-        let count = (self.fresh.len() - first).min(WARP);
-        let threads = core::array::from_fn(|lane| {
-            // Lanes beyond the last vertex do not run.
-            let number = first + lane.min(count - 1);
-            VertexThread {
-                output: batch.index(number as u32),
-                vertex: self.fresh[number],
-                instance: self.instance,
-            }
-        });
-        let stage = &vertex_program.stage;
-        let mut warp = Warp::new(0, count as u32, stage.entry);
-        preload_vertices(&mut warp, stage.preload, &threads, self.draw_id);
-        if first == 0 {
-            self.unit.forget_resources();
-        }
-        self.unit.stage = Stage::Vertex(VertexStage {
-            batch,
-            outputs: vertex_program.outputs,
-        });
-        let activity = fabric.activity.core(core);
-        activity.tasks += 1;
-        activity.warps += 1;
-        activity.full_warps += u64::from(count == WARP);
-        let asked = &mut fabric.activity.tiler;
-        match program {
-            0 => asked.positions += count as u64,
-            _ => asked.varyings += count as u64,
-        }
-        self.warps += 1;
-        self.place = Some(Place { core });
-        self.running = Some(warp);
-        Step::Shade {
-            program,
-            first: first + count,
-        }
-    }
-
-    /// Continues a warp; how many instructions were executed.
-    fn run(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        limit: u64,
-    ) -> Result<u64, (u64, Refused<JobFault>)> {
-        let Step::Shade { program, .. } = self.step else {
-            return Ok(0);
-        };
-        // The step names the program of the warp that runs.
-        let (Some(warp), Some(vertex_program)) = (&mut self.running, self.programs.get(program))
-        else {
-            return Ok(0);
-        };
-        let mut executor = Executor {
-            program: &mut self.program,
-            environment: &vertex_program.stage.environment,
-            memory_unit: &mut self.unit,
-            place: self.place.unwrap_or_default(),
-            fabric,
-            memory,
-        };
-        let (used, stopped) = executor.run(warp, limit);
-        match stopped {
-            Stopped::Turn => {}
-            Stopped::Ended => self.running = None,
-            Stopped::Barrier => {
-                let address = warp.pc;
-                let misuse = ShaderMisuse::BarrierDeadlock;
-                fabric.journal.report(Misuse::Shader { address, misuse });
-                let exception = shader_exception::INSTR_BARRIER_FAULT;
-                return Err((used, fault(exception, address)));
-            }
-            Stopped::Refused(refused) => return Err((used, refused)),
-        }
-        Ok(used.max(1))
     }
 
     /// Enters waiting primitives, or assembles the next of the segment; the step that follows.

@@ -190,3 +190,82 @@ fn time_moves_between_two_reads_of_the_counter() {
     let passed = bench.get64(1, BUFFER);
     assert!((1..100).contains(&passed), "{passed} cycles passed");
 }
+
+#[test]
+fn attributes_lie_where_their_components_may() {
+    let dispatch = Dispatch {
+        uniforms: uniforms(&[]),
+        ..Dispatch::default()
+    };
+    let text = "
+        LD_ATTR_IMM.v4.f32.slot0.wait0 @r4:r5:r6:r7, r60, r61, index:0x2, table:0x1
+        SHADDX.u64 r0, u0, r60.w0, shift:0x2
+        STORE.i32.slot0.wait0 @r5, r0, offset:0
+        NOP.end";
+    // Four bytes each, from an odd address on: 16 vertices behind the results.
+    let first: u64 = 0x1001;
+    let mut bench = run(&dispatch, text, |bench| {
+        let attribute = [
+            5 | 1 << 4 | 1 << 8 | u64::from(RGBA8) << 10 | 1 << 32,
+            first,
+            4,
+            0,
+        ];
+        bench.put_words(1, FREE.0, &attribute);
+        // Buffer 0 of the table is too small for that.
+        bench.put_words(1, FREE.0 - 64, &[9 | 1 << 4 | 0x2000 << 32, BUFFER, 0, 0]);
+        for vertex in 0..16_u64 {
+            let texel = [7, 15 * vertex as u8, 9, 11];
+            bench.put(1, BUFFER + first + 4 * vertex, &texel);
+        }
+    });
+    for vertex in 0..16_u64 {
+        let green = f32::from_bits(bench.get32(1, BUFFER + 4 * vertex));
+        assert_eq!(green, (15 * vertex) as f32 / 255.0, "vertex {vertex}");
+    }
+}
+
+/// What a sampler that compares for equality gives for references 0, 0.5, 1, 1.5, over a texture of one depth.
+fn compared(format: u64, clump: u64, texel: &[u8]) -> [f32; 4] {
+    let sampler = FREE.1 + 1;
+    let dispatch = Dispatch {
+        uniforms: uniforms(&[1 << 27 | FREE.1 << 16 | 1 << 11 | sampler, 0]),
+        ..Dispatch::default()
+    };
+    // The reference is half of the lane's number.
+    let text = "
+        MOV.i32 r2, r60
+        U32_TO_F32 r2, r2
+        IADD_IMM.i32 r3, 0x0, #0x3F000000
+        FMA.f32 r6, r2, r3, 0x0
+        MOV.i32 r4, 0x0
+        MOV.i32 r5, 0x0
+        TEX_SINGLE.slot0.reserved.32.2d.shadow.zero.wait0 @r8:r9:r10:r11, @r4:r5:r6, u2
+        SHADDX.u64 r0, u0, r60.w0, shift:0x2
+        STORE.i32.slot0.wait0 @r8, r0, offset:0
+        NOP.end";
+    let mut bench = run(&dispatch, text, |bench| {
+        let plane = plane_of(bench, 0, format, 0);
+        let words = [
+            10 | 1 << 4 | 2 << 8 | clump << 24 | 4096 << 32,
+            LINEAR,
+            128,
+            0,
+        ];
+        bench.put_words(1, plane, &words);
+        bench.put(1, LINEAR, texel);
+        // Nearest, clamped to the edge, normalised; equality.
+        let sampler = [0x5a89_9901 | 2 << (32 + 13), 0, 0, 0];
+        bench.put_words(1, FREE.0 + 32, &sampler);
+    });
+    std::array::from_fn(|lane| f32::from_bits(bench.get32(1, BUFFER + 4 * lane as u64)))
+}
+
+#[test]
+fn references_are_limited_where_depth_is_a_fraction() {
+    // D16 of 1: 1 and 1.5 are equal to it. A float of 1: 1 alone is.
+    let fraction = compared(0x04_b000, 1, &[0xff, 0xff]);
+    assert_eq!(fraction, [0.0, 0.0, 1.0, 1.0]);
+    let float = compared(0x04_c000, 2, &1.0_f32.to_le_bytes());
+    assert_eq!(float, [0.0, 0.0, 1.0, 0.0]);
+}

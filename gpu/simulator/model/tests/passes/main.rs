@@ -1,6 +1,7 @@
 //! Render passes on the whole device: what few captures draw. Descriptors are packed here, programs are assembly.
 //!
-//! Each pass draws rectangles of 16 by 16 pixels by RUN_FULLSCREEN, on a target of 32-bit integers and a depth target of floats.
+//! Each pass draws on a target of 16 by 16 32-bit integers and a depth target of floats: rectangles by RUN_FULLSCREEN, and what
+//! vertices make by RUN_IDVS.
 //!
 //! Facts: hardware/graphics-model.md 4; graphics-framebuffer.md 5.1, 5.10; graphics-raster.md 4.6, 4.9; graphics-draw.md 3.17.
 
@@ -9,12 +10,13 @@ mod bench;
 mod frame_shaders;
 mod rectangles;
 mod samples;
+mod vertices;
 
 use bench::Bench;
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{
     FinishTiling, HeapSet, Instr as Command, Move32, ReqResource, RunFragment, RunFullscreen,
-    SetSbEntry, SyncAdd64, Wait,
+    RunIdvs, SetSbEntry, SyncAdd64, Wait,
 };
 use eitri_cs::{Pair, Reg, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
@@ -67,9 +69,25 @@ pub const STORE: [u32; 2] = [0x19, 0x0308_5000];
 /// What the colour target is cleared to.
 pub const CLEAR: u32 = 0x0102_0304;
 
+/// What a draw has vertices of, whose positions the buffer holds: x, y, z and 1/w of each, by number.
+#[derive(Clone)]
+pub struct Vertices {
+    /// The topology's number.
+    pub mode: u32,
+    pub count: u32,
+    /// Assembly of the position program.
+    pub program: &'static str,
+    /// Width of lines, size of points.
+    pub size: f32,
+    /// Bits of the primitive flags beside the topology and the view mask.
+    pub flags: u32,
+}
+
 /// A draw: its program and what of its state is not usual.
 #[derive(Clone)]
 pub struct Rectangle {
+    /// `None`: the draw covers its scissor.
+    pub vertices: Option<Vertices>,
     /// Assembly; empty: no program.
     pub program: &'static str,
     pub flags: DcdFlags0,
@@ -85,6 +103,7 @@ pub struct Rectangle {
 impl Default for Rectangle {
     fn default() -> Rectangle {
         Rectangle {
+            vertices: None,
             program: "",
             flags: DcdFlags0 {
                 multisample_enable: true,
@@ -348,6 +367,23 @@ impl Pass {
                 ..shader
             };
         }
+        if let Some(vertices) = &rectangle.vertices {
+            let number = number + 32;
+            let code = CODE + 0x100 * number;
+            bench.put_words(1, code, &assemble(vertices.program));
+            let program = ShaderProgram {
+                stage: ShaderStage::Vertex,
+                preload: Preload {
+                    r59: true,
+                    r60: true,
+                    r61: true,
+                    ..Preload::default()
+                },
+                binary: Address(code),
+                ..ShaderProgram::default()
+            };
+            put(bench, PROGRAMS + 32 * number, &program);
+        }
         let mut draw = Draw {
             flags_0: rectangle.flags,
             minimum_z: rectangle.range[0],
@@ -403,6 +439,19 @@ impl Pass {
             let [first, last] = rectangle.scissor.map(|[x, y]| x | y << 16);
             push(set(42, first));
             push(set(43, last));
+            if let Some(vertices) = &rectangle.vertices {
+                for (register, value) in draw_registers(self, number as u32, rectangle, vertices) {
+                    push(set(register, value));
+                }
+                push(
+                    RunIdvs {
+                        malloc_enable: true,
+                        ..RunIdvs::default()
+                    }
+                    .into(),
+                );
+                continue;
+            }
             push(set(56, rectangle.layers << 24));
             push(set(66, (DRAWS + 128 * number as u64) as u32));
             push(set(67, 0));
@@ -418,7 +467,7 @@ impl Pass {
         push(wait.into());
         for layer in 0..self.layers {
             // One target, and depth.
-            push(set(40, FRAMEBUFFER as u32 + 0x100 * layer | 1 | 1 << 1));
+            push(set(40, (FRAMEBUFFER as u32 + 0x100 * layer) | 1 | 1 << 1));
             push(set(42, 0));
             push(set(43, (SIDE - 1) | (SIDE - 1) << 16));
             push(RunFragment::default().into());
@@ -439,4 +488,42 @@ impl Pass {
         );
         words
     }
+}
+
+/// The registers of a draw of vertices but for its scissor (graphics-draw.md 3.1).
+fn draw_registers(
+    pass: &Pass,
+    number: u32,
+    rectangle: &Rectangle,
+    vertices: &Vertices,
+) -> Vec<(u8, u32)> {
+    let mut dcd = [0; 2];
+    rectangle.flags.pack(ARCH, &mut dcd).expect("fields fit");
+    let uniforms = (pass.uniforms.len().div_ceil(2) as u32) << 24;
+    let fragment = match rectangle.program {
+        "" => 0,
+        _ => PROGRAMS as u32 + 32 * number,
+    };
+    let mut registers: Vec<(u8, u32)> = (0..64).map(|register| (register, 0)).collect();
+    let set = [
+        (8, UNIFORMS as u32),
+        (9, uniforms),
+        (12, UNIFORMS as u32),
+        (13, uniforms),
+        (16, PROGRAMS as u32 + 32 * (number + 32)),
+        (20, fragment),
+        (33, vertices.count),
+        (34, 1),
+        (40, TILER as u32),
+        (45, 1.0_f32.to_bits()),
+        (50, BLEND as u32 | 1),
+        (52, DEPTH_STENCILS as u32 + 32 * number),
+        (56, vertices.mode | vertices.flags | rectangle.layers << 24),
+        (57, dcd[0]),
+        (58, 0x1_ffff),
+        (60, vertices.size.to_bits()),
+    ];
+    registers.retain(|(register, _)| *register != 42 && *register != 43);
+    registers.extend(set);
+    registers
 }

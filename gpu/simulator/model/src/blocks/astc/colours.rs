@@ -29,7 +29,7 @@ pub(super) fn end_points(kind: u32, v: [i32; 8]) -> EndPoints {
         }
         6 | 10 => {
             let alphas = if kind == 10 { [v[4], v[5]] } else { [255; 2] };
-            let scaled = |component: i32| component * v[3] >> 8;
+            let scaled = |component: i32| (component * v[3]) >> 8;
             [
                 [scaled(v[0]), scaled(v[1]), scaled(v[2]), alphas[0]],
                 [v[0], v[1], v[2], alphas[1]],

@@ -1,7 +1,7 @@
 //! Access: where each lane's bytes are, and one lane's read or write of them.
 
-use super::super::execute::Stopped;
 use super::super::instruction::Instruction;
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Sender, Target, Targets};
 use crate::activity::BEAT;
@@ -51,7 +51,7 @@ impl Sender<'_> {
         self.aligned_target(address, (bytes, alignment), kind, page)
     }
 
-    /// The same of an access that must lie at multiples of so many bytes.
+    /// As [`Sender::target`], of an access that must lie at a multiple of `alignment`.
     #[inline]
     pub(super) fn aligned_target(
         &mut self,

@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.9; graphics-model.md 4.2.
 
-use super::super::execute::Stopped;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::Message;
 use super::super::stage::Stage;
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Memory, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;

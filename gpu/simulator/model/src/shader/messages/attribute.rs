@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.5; graphics-draw.md 3.6; graphics-model.md 7 (unused attributes); descriptors.md 6.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::{Memory, REMEMBERED, Sender, set_registers};
@@ -78,11 +78,7 @@ impl Memory {
             let texel = match fetched.offset(element) {
                 Some(offset) => {
                     let address = fetched.buffer.address.wrapping_add(offset);
-                    // Attributes lie at multiples of a component, not of the whole: so Vulkan has it.
-                    let bytes = fetched.format.bytes();
-                    let component = u64::from(fetched.format.widest().div_ceil(8)).max(1);
-                    let alignment = component.next_power_of_two().min(4);
-                    let size = (bytes, alignment);
+                    let size = (fetched.format.bytes(), fetched.format.alignment());
                     let target =
                         sender.aligned_target(address, size, AccessKind::Read, &mut page)?;
                     sender.read(&target)?

@@ -2,10 +2,10 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.9, 12.5; graphics-model.md 4.4.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::instruction::Instruction;
 use super::super::message::Message;
 use super::super::stage::{FragmentStage, Stage};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::tile::reason_of;

@@ -16,12 +16,12 @@ mod transfer;
 mod varying;
 
 use super::environment::{Environment, Place};
-use super::execute::{JobFault, Stopped, exception};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
 use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
+use super::stopped::{JobFault, Stopped, exception};
 use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;

@@ -2,12 +2,12 @@
 //!
 //! Facts: hardware/graphics-texture.md 7.6; hardware/valhall-isa.md 11.10.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::Message;
 use super::super::sampling::{Footing, Sampler, Tap};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::Texture;
 use super::super::texture_request::{Gradient, Payload, TextureRequest, Wanted};
 use super::super::typed::masked_registers;

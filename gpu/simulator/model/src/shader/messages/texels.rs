@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.4 to 11.6, 11.10.
 
-use super::super::execute::{JobFault, Stopped, exception};
 use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
+use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Fetch, conversion, image_texel};
 use super::super::warp::{Warp, bits};

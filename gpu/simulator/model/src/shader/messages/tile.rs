@@ -2,11 +2,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.8; graphics-model.md 4.5.
 
-use super::super::execute::Stopped;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::Message;
 use super::super::stage::{FragmentStage, Stage};
+use super::super::stopped::Stopped;
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
 use super::blend::tile_source;

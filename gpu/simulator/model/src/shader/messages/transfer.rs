@@ -1,7 +1,7 @@
 //! Transfer: what loads put into registers, and what atomics do.
 
-use super::super::execute::Stopped;
 use super::super::message::{Atomic, AtomicOperand, Message, Placement};
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Sender, Targets, staged};
 use crate::defect::ShaderDefect;

@@ -3,12 +3,12 @@
 //! Values are computed in f64 from the exact weights and rounded once to the register's format.
 //! Facts: hardware/valhall-isa.md 11.7; graphics-raster.md 4.7; graphics-model.md 1.2, 3.1.
 
-use super::super::execute::Stopped;
 use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
 use super::super::instruction::Instruction;
 use super::super::lanes::{Lanes, WARP};
 use super::super::message::{Message, Varying, VaryingPlace};
 use super::super::stage::{FragmentStage, Geometry, Stage};
+use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Memory, Sender, set_registers};
 use crate::mmu::AccessKind;

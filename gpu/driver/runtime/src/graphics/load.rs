@@ -1,0 +1,604 @@
+//! Loads: attachments that begin with what they held. Their texels are fetched into the tile by frame shaders, which run before a
+//! tile's primitives: one for colours, one for depth and stencil.
+//!
+//! The shaders' code is put together from the words below, which are the same on every generation: a beginning, a block for each
+//! colour, and an end. Commands keep the code of each combination that they have come to.
+//! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, graphics-raster.md 4.6 and 4.14.
+
+use super::blend::{self, ColorBlend, OFF};
+use super::framebuffer::{Framebuffer, MOST_COLORS, Surface};
+use crate::command::{
+    DESCRIPTOR_BYTES, FETCHES, LOAD_CODE, Recorder, local_storage, pack, resource,
+};
+use crate::error::{Error, Thing};
+use crate::handle::Space;
+use crate::image::Tiling;
+use crate::platform::Platform;
+use crate::queue::SubQueue;
+use crate::vm::{GpuAddress, Protection};
+use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::plane::{ClumpFormat, GenericPlane};
+use eitri_descriptors::raster::{
+    DcdFlags0, DcdFlags1, DcdFlags2, DepthSource, DepthStencil, Draw, PixelKill, StencilOp,
+};
+use eitri_descriptors::shader::{
+    CoverageBitmaskType, FauPointer, Preload, ShaderEnvironment, ShaderProgram,
+    ShaderRegisterAllocation, ShaderStage,
+};
+use eitri_descriptors::texture::{Func, Texture, TextureDimension};
+use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
+use heapless::Vec;
+
+/// Words of one draw descriptor of a frame shader, and how many there are.
+const DRAW_WORDS: usize = 32;
+const DRAWS: usize = 3;
+/// Which of them loads colours, and which depth and stencil.
+const COLORS: usize = 0;
+const DEPTH: usize = 1;
+
+/// Most instructions: a beginning, a block for each colour.
+const MOST_CODE: usize = 8 + 5 * MOST_COLORS;
+/// Bytes of an area for code: with what the instruction fetcher may read behind it.
+const CODE_BYTES: u64 = 4096;
+/// Preloaded registers: pixel, coverage, and sample (r59 to r61).
+const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
+
+/// The words of the code, without what differs.
+mod word {
+    /// `LSHIFT_AND.i32 r4, r59, 0x0.b00, u4`: x of the pixel.
+    pub(super) const PIXEL_X: u64 = 0x00b4_c401_1084_c03b;
+    /// `RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0`: y of it.
+    pub(super) const PIXEL_Y: u64 = 0x00b4_c500_11c0_cc3b;
+    /// `RSHIFT_AND.i32 r6, r61, 0x13121110.b00, u5`: the number of the sample.
+    pub(super) const SAMPLE: u64 = 0x00b4_c600_1085_cc3d;
+    /// `LSHIFT_OR.i32 r6, r6, 0x13121110.b00, 0x0`: where a fetch has it.
+    pub(super) const SAMPLE_UP: u64 = 0x00b4_c601_11c0_cc06;
+    /// `NOP.wait0126`.
+    pub(super) const WAIT: u64 = 0x4000_c000_0000_0000;
+    /// `TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u6`: a texel of floats, whose handle is that uniform.
+    pub(super) const FETCH: u64 = 0x0925_4434_17c0_0086;
+    /// The same with `.s` and `.u` in place of `.f`, without the rest.
+    pub(super) const FETCH_INT: u64 = 0x0925_4434_1fc0_0086 ^ FETCH;
+    pub(super) const FETCH_UINT: u64 = 0x0925_4434_1bc0_0086 ^ FETCH;
+    /// The same with `.texel_offset` and `@r4:r5:r6`, without the rest.
+    pub(super) const OF_SAMPLE: u64 = 0x0925_4436_17c0_0886 ^ FETCH;
+    /// `BLEND.slot0.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2`: goes on behind the call that follows.
+    pub(super) const BLEND: u64 = 0x007f_4008_323c_02f0;
+    /// The same with `.s32` and `.u32`, and with `.end` and `target:0x0`, without the rest.
+    pub(super) const BLEND_INT: u64 = 0x007f_4008_343c_02f0 ^ BLEND;
+    pub(super) const BLEND_UINT: u64 = 0x007f_4008_363c_02f0 ^ BLEND;
+    pub(super) const BLEND_END: u64 = 0x787f_4008_323c_00f0 ^ BLEND;
+    /// `IADD_IMM.i32 r48, program_counter.w0, #0x8`, and with no address to come back to.
+    pub(super) const CALL_FROM: u64 = 0x0710_f000_0000_08fe;
+    pub(super) const CALL_LAST: u64 = 0x0110_f000_0000_00c0;
+    /// `BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1`.
+    pub(super) const CALL: u64 = 0x002f_c110_0000_f1c0;
+    /// `TEX_FETCH.slot0.u.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u8`: a stencil value.
+    pub(super) const FETCH_STENCIL: u64 = 0x0925_4434_1bc8_0088;
+    /// `ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0`.
+    pub(super) const TEST: u64 = 0x407d_bc02_00ea_d03c;
+    /// `ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60`, `.stencil` with r8, and both.
+    pub(super) const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000;
+    pub(super) const EMIT_STENCIL: u64 = 0x787e_bc02_013c_08c0;
+    pub(super) const EMIT_BOTH: u64 = 0x787e_bc02_033c_0800;
+}
+
+/// The first uniform that is a handle of a texture, and the distance from one to the next.
+const HANDLES: usize = 6;
+const HANDLE_STEP: usize = 2;
+
+/// What the components of a colour are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Float,
+    Int,
+    Uint,
+}
+
+impl Kind {
+    fn of(format: &VkFormat) -> Kind {
+        if format.name.contains("UINT") {
+            Kind::Uint
+        } else if format.name.contains("SINT") {
+            Kind::Int
+        } else {
+            Kind::Float
+        }
+    }
+}
+
+/// The code that loads colours.
+fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MOST_CODE> {
+    let mut code = Vec::new();
+    // There is room: MOST_CODE counts all of them.
+    let mut put = |word: u64| {
+        let _ = code.push(word);
+    };
+    put(word::PIXEL_X);
+    put(word::PIXEL_Y);
+    if samples {
+        put(word::SAMPLE);
+        put(word::SAMPLE_UP);
+    }
+    let last = kinds.iter().rposition(Option::is_some);
+    for (target, kind) in kinds.iter().enumerate() {
+        let Some(kind) = kind else { continue };
+        let (fetch, blend) = match kind {
+            Kind::Float => (0, 0),
+            Kind::Int => (word::FETCH_INT, word::BLEND_INT),
+            Kind::Uint => (word::FETCH_UINT, word::BLEND_UINT),
+        };
+        let step = (target as u64).wrapping_mul(HANDLE_STEP as u64);
+        let of_sample = if samples { word::OF_SAMPLE } else { 0 };
+        let is_last = last == Some(target);
+        put(word::WAIT);
+        put((word::FETCH ^ fetch ^ of_sample).wrapping_add(step));
+        let end = if is_last { word::BLEND_END } else { 0 };
+        put((word::BLEND ^ blend ^ end).wrapping_add(step));
+        put(if is_last {
+            word::CALL_LAST
+        } else {
+            word::CALL_FROM
+        });
+        put(word::CALL.wrapping_add(step << 8));
+    }
+    code
+}
+
+/// The code that loads depth and stencil.
+fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE> {
+    let mut code = Vec::new();
+    let mut put = |word: u64| {
+        let _ = code.push(word);
+    };
+    put(word::PIXEL_X);
+    put(word::PIXEL_Y);
+    let mut of_sample = 0;
+    if samples {
+        put(word::SAMPLE);
+        put(word::SAMPLE_UP);
+        of_sample = word::OF_SAMPLE;
+    }
+    if depth {
+        put(word::FETCH ^ of_sample);
+    }
+    if stencil {
+        put(word::FETCH_STENCIL ^ of_sample);
+    }
+    put(word::WAIT);
+    put(word::TEST);
+    put(match (depth, stencil) {
+        (true, true) => word::EMIT_BOTH,
+        (true, false) => word::EMIT_DEPTH,
+        (false, _) => word::EMIT_STENCIL,
+    });
+    code
+}
+
+/// Frame shaders of a layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameShaders {
+    /// Where their draw descriptors are.
+    pub(super) draws: GpuAddress,
+    pub(super) colors: bool,
+    pub(super) depth: bool,
+}
+
+/// What a frame shader's draw names.
+struct Stage {
+    code: GpuAddress,
+    /// Descriptors of a sampler and of textures, and how many.
+    table: Vec<[u32; 8], { MOST_COLORS + 1 }>,
+    /// Its uniforms.
+    uniforms: [u32; HANDLES + HANDLE_STEP * MOST_COLORS],
+}
+
+impl Stage {
+    fn new(code: GpuAddress) -> Stage {
+        let mut table = Vec::new();
+        // There is room for the sampler and for as many textures as colours.
+        let _ = table.push(FETCHES);
+        let mut uniforms = [0; HANDLES + HANDLE_STEP * MOST_COLORS];
+        // What is taken of a pixel's and of a sample's word.
+        (uniforms[4], uniforms[5]) = (0xFFFF, 0x1F);
+        Stage {
+            code,
+            table,
+            uniforms,
+        }
+    }
+
+    /// A texture, whose handle the code finds at a place.
+    fn add(&mut self, place: usize, texture: [u32; 8]) {
+        let number = self.table.len() as u32;
+        let _ = self.table.push(texture);
+        let word = HANDLES.saturating_add(place.saturating_mul(HANDLE_STEP));
+        if let Some(handle) = self.uniforms.get_mut(word) {
+            // Table 0 of textures and sampler 0 of table 0 (hardware/graphics-compiler.md 4).
+            *handle = number << 16;
+        }
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// The frame shaders that load what a pass begins with; `None` if it loads nothing.
+    pub(super) fn frame_shaders(
+        &mut self,
+        framebuffer: &Framebuffer,
+        layer: u32,
+    ) -> Result<Option<FrameShaders>, Error> {
+        let samples = framebuffer.samples > 1;
+        let mut kinds = [None; MOST_COLORS];
+        for (kind, surface) in kinds.iter_mut().zip(framebuffer.loaded_colors()) {
+            *kind = surface.map(|surface| Kind::of(surface.info.format));
+        }
+        let others = framebuffer.loaded_depth_stencil();
+        let has = others.map(|surface| surface.is_some());
+        let colors = kinds.iter().any(Option::is_some);
+        let depth = has != [false; 2];
+        if !colors && !depth {
+            return Ok(None);
+        }
+        let arch = self.arch();
+        let put = |draws: &mut [u32; DRAWS * DRAW_WORDS], number: usize, draw: Draw| {
+            let start = number.saturating_mul(DRAW_WORDS);
+            draw.pack(arch, draws.get_mut(start..).unwrap_or_default())
+        };
+        let mut draws = [0; DRAWS * DRAW_WORDS];
+        if colors {
+            let key = kinds
+                .iter()
+                .rev()
+                .fold(0, |key, kind| key << 2 | number_of(*kind));
+            let code = color_code(&kinds, samples);
+            let code = self.load_code(key | u32::from(samples) << 16, &code)?;
+            let mut stage = Stage::new(code);
+            let surfaces = framebuffer.loaded_colors();
+            for (target, surface) in surfaces.enumerate() {
+                if let Some(surface) = surface {
+                    let texture = self.load_texture(&surface, layer)?;
+                    stage.add(target, texture);
+                }
+            }
+            let draw = self.color_draw(framebuffer, &kinds, &stage)?;
+            put(&mut draws, COLORS, draw)?;
+        }
+        if depth {
+            let [of_depth, of_stencil] = has.map(u32::from);
+            let key = 1 << 17 | u32::from(samples) << 16 | of_depth | of_stencil << 1;
+            let code = self.load_code(key, &depth_code(has, samples))?;
+            let mut stage = Stage::new(code);
+            for (place, surface) in others.into_iter().enumerate() {
+                if let Some(surface) = surface {
+                    let texture = self.load_texture(&surface, layer)?;
+                    stage.add(place, texture);
+                }
+            }
+            let draw = self.depth_draw(has, samples, &stage)?;
+            put(&mut draws, DEPTH, draw)?;
+        }
+        let draws = self.in_lane(SubQueue::Fragment, |it| it.place(&draws))?;
+        Ok(Some(FrameShaders {
+            draws,
+            colors,
+            depth,
+        }))
+    }
+
+    /// Code of a combination, which the commands keep.
+    fn load_code(&mut self, key: u32, words: &[u64]) -> Result<GpuAddress, Error> {
+        let tag = LOAD_CODE.saturating_add(key);
+        let object = self.device.objects.get(self.commands);
+        let known = object.and_then(|object| self.device.links.tagged(object.list, tag));
+        let what = Thing::CommandBuffer;
+        if let Some(area) = known {
+            return Ok(self.device.object(area, what)?.mapping.address());
+        }
+        let (commands, space) = (self.commands, Space(self.space));
+        let device = &mut *self.device;
+        let new = (tag, None);
+        let area =
+            device.create_area(commands, space, new, "code", CODE_BYTES, Protection::Code)?;
+        let mapping = &device.object(area, what)?.mapping;
+        let (memory, address) = (mapping.memory(), mapping.address());
+        device.hw.platform.write_words(memory, words);
+        device.hw.platform.clean(memory.span(CODE_BYTES));
+        Ok(address)
+    }
+
+    /// The texture of a layer of a surface, with its plane.
+    fn load_texture(&mut self, surface: &Surface, layer: u32) -> Result<[u32; 8], Error> {
+        let arch = self.arch();
+        let (info, place) = (&surface.info, surface.place(layer));
+        let (width, height) = surface.size();
+        let bytes = place.bytes;
+        let plane: [u32; 8] = pack(
+            arch,
+            GenericPlane {
+                clump_ordering: info.ordering(),
+                // Images whose format has none can't be made.
+                clump_format: info.clump().unwrap_or(ClumpFormat::RAW8),
+                size: bytes as u32,
+                size_hi: (bytes >> 32) as u32,
+                pointer: Address(place.address),
+                row_stride: place.row,
+                slice_stride: place.slice,
+                slice_stride_hi: place.slice_high,
+                width,
+                height,
+                ..GenericPlane::default()
+            },
+        )?;
+        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
+        let texture = pack(
+            arch,
+            Texture {
+                dimension: TextureDimension::TwoD,
+                format: info.format.pixel_format(),
+                width,
+                height,
+                swizzle: Swizzle::IDENTITY,
+                texel_interleave: info.tiling == Tiling::UInterleaved,
+                sample_count: info.samples,
+                surfaces: Aligned::new(plane.0).unwrap_or_default(),
+                ..Texture::default()
+            },
+        )?;
+        Ok(texture)
+    }
+
+    fn color_draw(
+        &mut self,
+        framebuffer: &Framebuffer,
+        kinds: &[Option<Kind>; MOST_COLORS],
+        stage: &Stage,
+    ) -> Result<Draw, Error> {
+        let arch = self.arch();
+        let samples = framebuffer.samples > 1;
+        let mut mask = 0;
+        let mut blends = [0; MOST_COLORS * 4];
+        let places = blends.as_chunks_mut::<4>().0.iter_mut().zip(kinds).zip(0..);
+        for ((words, kind), number) in places {
+            let format = framebuffer.color_format(number as usize);
+            let blend = ColorBlend::default();
+            let made = match format.filter(|_| kind.is_some()) {
+                Some(format) => blend::target(arch, number, format, &blend)?.unwrap_or(OFF),
+                None => OFF,
+            };
+            mask |= u32::from(kind.is_some()).checked_shl(number).unwrap_or(0);
+            *words = made.words;
+        }
+        let tests: [u32; 8] = pack(
+            arch,
+            DepthStencil {
+                depth_function: Func::Always,
+                separated_dependency_tracking: arch == Arch::V11,
+                ..DepthStencil::default()
+            },
+        )?;
+        let flags_0 = DcdFlags0 {
+            allow_forward_pixel_to_kill: true,
+            ..frame_flags(arch, samples, PixelKill::ForceEarly)
+        };
+        self.frame_draw(
+            stage,
+            &tests,
+            (&blends, framebuffer.color_count()),
+            (flags_0, mask),
+        )
+    }
+
+    fn depth_draw(
+        &mut self,
+        [depth, stencil]: [bool; 2],
+        samples: bool,
+        stage: &Stage,
+    ) -> Result<Draw, Error> {
+        let arch = self.arch();
+        let mut tests = DepthStencil {
+            depth_cull_enable: false,
+            depth_function: Func::Always,
+            depth_write_enable: depth,
+            separated_dependency_tracking: arch == Arch::V11,
+            ..DepthStencil::default()
+        };
+        if depth {
+            tests.depth_source = DepthSource::Shader;
+        }
+        if stencil {
+            tests.stencil_test_enable = true;
+            tests.stencil_from_shader = true;
+            tests.front_compare_function = Func::Always;
+            tests.back_compare_function = Func::Always;
+            tests.front_depth_pass = StencilOp::Replace;
+            tests.back_depth_pass = StencilOp::Replace;
+            tests.front_write_mask = 0xFF;
+            tests.back_write_mask = 0xFF;
+            tests.front_value_mask = 0xFF;
+            tests.back_value_mask = 0xFF;
+        }
+        let tests: [u32; 8] = pack(arch, tests)?;
+        let flags_0 = frame_flags(arch, samples, PixelKill::ForceLate);
+        self.frame_draw(stage, &tests, (&OFF.words, 1), (flags_0, 0))
+    }
+
+    /// The draw of a frame shader: all that it names is put into the commands.
+    fn frame_draw(
+        &mut self,
+        stage: &Stage,
+        tests: &[u32; 8],
+        (blends, blend_count): (&[u32], u32),
+        (flags_0, mask): (DcdFlags0, u32),
+    ) -> Result<Draw, Error> {
+        let arch = self.arch();
+        let program: [u32; 8] = pack(
+            arch,
+            ShaderProgram {
+                stage: ShaderStage::Fragment,
+                fragment_coverage_bitmask_type: CoverageBitmaskType::Gl,
+                register_allocation: ShaderRegisterAllocation::ThirtyTwoPerThread,
+                preload: Preload {
+                    r48_r63: PRELOAD,
+                    ..Preload::default()
+                },
+                binary: Address(stage.code.0),
+                ..ShaderProgram::default()
+            },
+        )?;
+        let storage = local_storage(arch, None, None)?;
+        let table = stage.table.as_flattened();
+        let bytes = (stage.table.len() as u32).saturating_mul(DESCRIPTOR_BYTES as u32);
+        let [program, storage, tests, blends, table, uniforms] =
+            self.in_lane(SubQueue::Fragment, |it| {
+                Ok([
+                    it.place(&program)?,
+                    it.place(&storage)?,
+                    it.place(tests)?,
+                    it.place(blends)?,
+                    it.place(table)?,
+                    it.place(&stage.uniforms)?,
+                ])
+            })?;
+        let mut tables = [0; 16];
+        for (to, from) in tables.iter_mut().zip(resource(arch, table.0, bytes)?) {
+            *to = from;
+        }
+        let tables = self.in_lane(SubQueue::Fragment, |it| it.place(&tables))?;
+        // One group of entries.
+        let resources = Address(tables.0 | 4);
+        let fau_count = (stage.uniforms.len() / 2) as u32;
+        let mut flags_2 = DcdFlags2 {
+            write_mask: mask,
+            ..DcdFlags2::default()
+        };
+        if arch >= Arch::V11 {
+            flags_2.no_shader_stencil_read = true;
+            flags_2.no_shader_depth_read = true;
+        }
+        let mut draw = Draw {
+            flags_0,
+            flags_1: DcdFlags1 {
+                sample_mask: 0xFFFF,
+                render_target_mask: mask,
+                ..DcdFlags1::default()
+            },
+            flags_2,
+            depth_stencil: Aligned::new(tests.0).unwrap_or_default(),
+            blend_count,
+            blend: Aligned::new(blends.0).unwrap_or_default(),
+            ..Draw::default()
+        };
+        if arch < Arch::V12 {
+            (draw.minimum_z, draw.maximum_z) = (0.0, 1.0);
+            draw.shader = ShaderEnvironment {
+                fau_count,
+                resources,
+                shader: Aligned::new(program.0).unwrap_or_default(),
+                thread_storage: Aligned::new(storage.0).unwrap_or_default(),
+                fau: Address(uniforms.0),
+                ..ShaderEnvironment::default()
+            };
+        } else {
+            draw.fragment_resources = resources;
+            draw.fragment_shader = Aligned::new(program.0).unwrap_or_default();
+            draw.thread_storage = Aligned::new(storage.0).unwrap_or_default();
+            draw.fragment_fau = FauPointer {
+                pointer: Address(uniforms.0),
+                count: fau_count,
+            };
+        }
+        Ok(draw)
+    }
+}
+
+impl Framebuffer {
+    /// Descriptors of blending that a draw of the framebuffer names.
+    fn color_count(&self) -> u32 {
+        self.count as u32
+    }
+}
+
+/// Flags of the draws of frame shaders.
+fn frame_flags(arch: Arch, samples: bool, when: PixelKill) -> DcdFlags0 {
+    let mut flags = DcdFlags0 {
+        allow_forward_pixel_to_be_killed: true,
+        pixel_kill_operation: when,
+        zs_update_operation: when,
+        clean_fragment_write: true,
+        multisample_enable: samples,
+        evaluate_per_sample: samples,
+        ..DcdFlags0::default()
+    };
+    if arch >= Arch::V11 {
+        flags.cull_zero_area = true;
+    }
+    flags
+}
+
+/// The bits of a kind in the number of a combination.
+fn number_of(kind: Option<Kind>) -> u32 {
+    match kind {
+        None => 0,
+        Some(Kind::Float) => 1,
+        Some(Kind::Int) => 2,
+        Some(Kind::Uint) => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eitri_isa::{Instr, Syntax};
+    use std::vec::Vec;
+
+    fn text(code: &[u64], arch: eitri_isa::Arch) -> Vec<std::string::String> {
+        let line = |word: &u64| {
+            let instr = Instr::decode(*word, arch).expect("legal");
+            std::format!("{}", instr.display(arch, Syntax::Mesa24))
+        };
+        code.iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_code_is_what_it_is_said_to_be() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let arch = eitri_isa::Arch::ALL
+                .into_iter()
+                .find(|it| it.major() == arch.major())
+                .expect("the same generations");
+            let mut kinds = [None; MOST_COLORS];
+            (kinds[0], kinds[5]) = (Some(Kind::Uint), Some(Kind::Float));
+            let code = text(&color_code(&kinds, true), arch);
+            let expected = [
+                "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
+                "RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0",
+                "RSHIFT_AND.i32 r6, r61, 0x13121110.b00, u5",
+                "LSHIFT_OR.i32 r6, r6, 0x13121110.b00, 0x0",
+                "NOP.wait0126",
+                "TEX_FETCH.slot0.u.32.2d.texel_offset.wait0 @r0:r1:r2:r3, @r4:r5:r6, u6",
+                "BLEND.slot0.v4.u32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2",
+                "IADD_IMM.i32 r48, program_counter.w0, #0x8",
+                "BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
+                "NOP.wait0126",
+                "TEX_FETCH.slot0.f.32.2d.texel_offset.wait0 @r0:r1:r2:r3, @r4:r5:r6, u16",
+                "BLEND.slot0.v4.f32.end @r0:r1:r2:r3, blend_descriptor_5.w0, r60, target:0x0",
+                "IADD_IMM.i32 r48, 0x0, #0x0",
+                "BRANCHZI.eq.absolute 0x0, blend_descriptor_5.w1",
+            ];
+            let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
+            assert_eq!(trimmed, expected, "{arch}");
+            let code = text(&depth_code([true, true], false), arch);
+            let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
+            let expected = [
+                "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
+                "RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0",
+                "TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u6",
+                "TEX_FETCH.slot0.u.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u8",
+                "NOP.wait0126",
+                "ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0",
+                "ZS_EMIT.z.stencil.slot0.end @r60, r0, r8, r60",
+            ];
+            assert_eq!(trimmed, expected, "{arch}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Demoting branches: where lanes only part so that some are demoted and go to the end, those go on with the others.
+//!
+//! A lane that was demoted changes nothing any more, so it may compute what it likes; and the quads of those beside it stay
+//! whole for their derivatives. It may not go where it would never come out of a loop.
+//! Needs: nothing.  Guarantees: no lane goes into a loop that it didn't go into before.
+//! Facts: hardware/graphics-compiler.md 5 (who is demoted goes on as a helper).
+use crate::ir::cfg::Cfg;
+use crate::ir::layout::order_blocks;
+use crate::ir::{Alu, BlockId, Builder, Function, Op, Stage, Terminator, Value};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "demote_branches",
+    what: "lanes that are demoted on their way to the end go on with the others",
+    run,
+};
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let Stage::Fragment(_) = function.stage else {
+        return Changed::No;
+    };
+    let mut changed = Changed::No;
+    // From the end: what a branch leads to has become straight by then.
+    for block in function.layout.clone().into_iter().rev() {
+        let cfg = Cfg::of(function);
+        if !cfg.loops.is_empty() {
+            return changed;
+        }
+        if let Some((condition, demoted, on)) = candidate(function, &cfg, block) {
+            flatten(function, block, condition, (demoted, on));
+            changed = Changed::Yes;
+        }
+    }
+    if changed == Changed::Yes {
+        order_blocks(function);
+    }
+    changed
+}
+
+/// When lanes are demoted.
+enum When {
+    True(Value),
+    False(Value),
+}
+
+/// A branch of which one side does nothing but to demote.
+fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<(When, BlockId, BlockId)> {
+    let Terminator::Branch {
+        condition,
+        then,
+        otherwise,
+    } = function.block(block).terminator
+    else {
+        return None;
+    };
+    let demotes = |side: BlockId| {
+        let data = function.block(side);
+        let mut insts = data.insts.iter();
+        let only = insts.len() == 1 && insts.all(|inst| function.inst(*inst).op == Op::Demote);
+        let ends = match data.terminator {
+            // To where the others come too, else nobody stores what these have.
+            Terminator::Jump(target) => cfg.predecessors(target).len() > 1,
+            _ => false,
+        };
+        only && ends && data.phis.is_empty() && cfg.predecessors(side).len() == 1
+    };
+    if demotes(then) {
+        Some((When::True(condition), then, otherwise))
+    } else if demotes(otherwise) {
+        Some((When::False(condition), otherwise, then))
+    } else {
+        None
+    }
+}
+
+fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (BlockId, BlockId)) {
+    let inst = function.block(demoted).insts[0];
+    let always = function.inst(inst).args[0];
+    let target = function.block(demoted).terminator.targets();
+    let mut b = Builder::new(function, block);
+    b.position = b.function.inst(inst).position;
+    let when = match when {
+        When::True(condition) => condition,
+        When::False(condition) => b.alu(Alu::BNot, &[condition]),
+    };
+    let condition = match b.function.as_bool(always) {
+        Some(true) => when,
+        _ => b.alu(Alu::BAnd, &[when, always]),
+    };
+    b.inst(Op::Demote, &[condition]);
+    b.terminate(Terminator::Jump(on));
+    for target in target {
+        for phi in &mut function.block_mut(target).phis {
+            phi.sources.retain(|(from, _)| *from != demoted);
+        }
+    }
+    function.layout.retain(|other| *other != demoted);
+}
