@@ -4,11 +4,17 @@ use crate::input::given::Given;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
+use crate::output::png::rgba;
 use crate::output::streams::outln;
 use crate::output::whole_file;
+use crate::runs::demo::drawn::{self, DrawnDemo};
 use crate::runs::demo::{self, Checked, Demo, Difference, Picture};
-use crate::runs::dispatch::{self, Place, Ran, Request, Talk};
+use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
+use crate::runs::drawings;
+use crate::runs::qemu::Setting;
+use crate::runs::screen::Screen;
 use crate::workspace::Workspace;
+use eitri_drawing::Drawing;
 use eitri_job::Wants;
 use eitri_shaderc::Options;
 use miette::Diagnostic;
@@ -20,14 +26,23 @@ pub(crate) struct Args {
     /// Where the shaders run.
     #[arg(long, value_enum, default_value_t = Place::Qemu)]
     on: Place,
+    /// Open QEMU's window with a cube that turns, drawn on bare metal, until it is closed. Nothing else is done.
+    #[arg(long, conflicts_with = "on")]
+    show: bool,
 }
 
 #[derive(Debug, Error, Diagnostic)]
-#[error("{failed} of {all} demo shaders wrote something else than a CPU does")]
-#[diagnostic(help("`cargo eitri demo --on host` runs the same without QEMU"))]
-struct WrongResults {
-    failed: usize,
-    all: usize,
+enum DemoError {
+    #[error("{failed} of {all} demos gave something else than a CPU does")]
+    #[diagnostic(help("`cargo eitri demo --on host` runs the same without QEMU"))]
+    WrongResults { failed: usize, all: usize },
+    #[error("{name} could not be drawn: {why}")]
+    NotDrawn { name: &'static str, why: String },
+    #[error("{name}: {errors}")]
+    Compile {
+        name: &'static str,
+        errors: eitri_shaderc::Errors,
+    },
 }
 
 /// Longest that a demo shader may take: far more than it needs, even on a slow machine.
@@ -35,6 +50,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let workspace = Workspace::find()?;
+    if args.show {
+        return show(&workspace);
+    }
     let picture = Picture::WHOLE_SET;
     let demos = demo::all(&picture);
     let mut outcomes = Vec::new();
@@ -56,23 +74,112 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         outln!("{:<30} {milliseconds:>6.2}  {}", step.name, step.found)?;
     }
     outln!("")?;
-    let failed = print_results(&outcomes)?;
+    let mut failed = print_results(&outcomes)?;
+    let mut pictures = Vec::new();
+    pictures.extend(picture.png(&painted.unwrap_or_default()).map(|png| ("mandelbrot", png)));
+    let drawn = drawn::all();
+    for (demo, pixels) in drawn.iter().zip(draw(&workspace, &drawn, args.on)?) {
+        let result = match demo.check(&pixels) {
+            Ok(same) => format!("ok: {same} pixels as on a CPU"),
+            Err(difference) => {
+                failed += 1;
+                format!("WRONG: {difference}")
+            }
+        };
+        outln!("{:<16} {:<50} {result}", demo.name, demo.what)?;
+        pictures.push((demo.name, rgba(demo.side(), demo.side(), &pixels)?));
+    }
     let folder = workspace.target_folder().join("demo");
-    let path = folder.join("mandelbrot.png");
-    let path = path.to_string_lossy();
     std::fs::create_dir_all(&folder)
-        .map_err(|cause| Failure::missing(FileError::at("make the folder of", &*path, cause)))?;
-    if let Some(png) = picture.png(&painted.unwrap_or_default()) {
-        whole_file::write(&path, &png)?;
-        outln!("\npicture: {path}")?;
+        .map_err(|cause| Failure::missing(FileError::at("make the folder", &folder, cause)))?;
+    outln!("")?;
+    for (name, png) in pictures {
+        let path = folder.join(format!("{name}.png"));
+        whole_file::put(&path, &png)?;
+        outln!("picture: {}", path.display())?;
     }
     match failed {
         0 => Ok(Status::Good),
-        failed => Err(Failure::check(WrongResults {
+        failed => Err(Failure::check(DemoError::WrongResults {
             failed,
-            all: demos.len(),
+            all: demos.len() + drawn.len(),
         })),
     }
+}
+
+/// The programs of a drawn demo's two shaders.
+pub(crate) fn programs(
+    workspace: &Workspace,
+    demo: &DrawnDemo,
+) -> Result<[Vec<u8>; 2], Failure> {
+    let load = |stage: &str| {
+        let path = workspace.root().join("cli/demo");
+        let path = path.join(format!("{}.{stage}", demo.name));
+        shader_file::load(&path.to_string_lossy())
+    };
+    let (vertex, fragment) = (load("vert")?, load("frag")?);
+    let options = Options::default();
+    let sources = ((&*vertex.spirv, &options), Some((&*fragment.spirv, &options)));
+    let compiled = eitri_shaderc::compile_graphics(sources.0, sources.1).map_err(|errors| {
+        let name = demo.name;
+        Failure::refused(DemoError::Compile { name, errors })
+    })?;
+    let fragment = compiled.fragment.map(|stage| stage.program);
+    Ok([compiled.vertex.program, fragment.unwrap_or_default()])
+}
+
+/// Draws demos; gives the pixels of each.
+fn draw(
+    workspace: &Workspace,
+    demos: &[DrawnDemo],
+    place: Place,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    let programs = demos.iter().map(|demo| programs(workspace, demo));
+    let programs = programs.collect::<Result<Vec<_>, _>>()?;
+    let pairs = demos.iter().zip(&programs);
+    let drawings: Vec<Drawing<'_>> = pairs
+        .map(|(demo, [vertex, fragment])| demo.drawing([vertex, fragment]))
+        .collect();
+    let gpu = GpuChoice::default();
+    let done: Vec<Result<Done, String>> = match place {
+        Place::Host => {
+            let drawings = drawings.iter();
+            let done = drawings.map(|it| drawings::on_host(it, gpu, LIMIT, None).map(Ok));
+            done.collect::<Result<_, _>>()?
+        }
+        Place::Qemu => drawings::in_qemu(&drawings, gpu, LIMIT)?,
+    };
+    let pixels = demos.iter().zip(done).map(|(demo, done)| {
+        let why = match done {
+            Ok(Done { result, diagnoses }) => match (result.failure, diagnoses.first()) {
+                (Some(failure), _) => failure.text,
+                (None, Some(diagnosis)) => diagnosis.clone(),
+                (None, None) => {
+                    let picture = result.buffers.into_iter().next();
+                    return Ok(picture.map_or(Vec::new(), |it| it.bytes));
+                }
+            },
+            Err(why) => why,
+        };
+        let name = demo.name;
+        Err(Failure::check(DemoError::NotDrawn { name, why }))
+    });
+    pixels.collect()
+}
+
+/// Opens a window with the demo that turns.
+fn show(workspace: &Workspace) -> Result<Status, Failure> {
+    let screen = Screen::window()?;
+    let demo = drawn::turning();
+    let [vertex, fragment] = programs(workspace, &demo)?;
+    let setting = Setting {
+        gpu: GpuChoice::default(),
+        limit: LIMIT,
+        talk: Talk::Quiet,
+        words: &[],
+    };
+    drawings::show(&demo.drawing([&vertex, &fragment]), &screen, &setting)?;
+    Ok(Status::Good)
 }
 
 fn run_one(workspace: &Workspace, demo: &Demo, place: Place) -> Result<Ran, Failure> {

@@ -99,11 +99,17 @@ fn graphics(
     let (spirv, options) = module(scene, vertex, manner)?;
     let fragment = of(Stage::Fragment).map(|stage| module(scene, stage, manner));
     let fragment = fragment.transpose()?;
-    let fragment = fragment.as_ref().map(|(spirv, options)| (spirv.as_slice(), options));
+    let fragment = fragment
+        .as_ref()
+        .map(|(spirv, options)| (spirv.as_slice(), options));
     let compiled = eitri_shaderc::compile_graphics((&spirv, &options), fragment);
     let compiled = compiled.map_err(refused)?;
     let programs = [Some(compiled.vertex), compiled.fragment];
-    Ok(programs.into_iter().flatten().map(|stage| stage.program).collect())
+    Ok(programs
+        .into_iter()
+        .flatten()
+        .map(|stage| stage.program)
+        .collect())
 }
 
 /// What the compiler is given for a stage.

@@ -35,7 +35,9 @@ enum GlslStage {
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ShaderFileError {
     #[error("{path}: can't tell the language of this file")]
-    #[diagnostic(help("the name must end in .wgsl, .comp, .vert, .frag or .glsl, .spv, or .spvasm"))]
+    #[diagnostic(help(
+        "the name must end in .wgsl, .comp, .vert, .frag or .glsl, .spv, or .spvasm"
+    ))]
     Extension { path: String },
     #[error("{path}: not a text file: byte {at} is not UTF-8")]
     NotText { path: String, at: usize },

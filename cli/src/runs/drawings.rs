@@ -96,8 +96,8 @@ fn boot(
     gpu: GpuChoice,
     limit: Duration,
 ) -> Result<Vec<Result<Done, String>>, Failure> {
-    let folder = tempfile::tempdir()
-        .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+    let folder =
+        tempfile::tempdir().map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
     let count = u32::try_from(numbers.clone().count()).unwrap_or(u32::MAX);
     let ran = qemu::run_drawings(machine, folder.path(), &numbers, gpu, limit * count)?;
     let mut played: Vec<Result<Done, String>> = Vec::new();

@@ -105,8 +105,14 @@ fn show(kernel: &Kernel, line: &str) -> Exit {
         None => false,
     };
     let mut nowhere = Nowhere;
-    let (_, Ok(ended)) =
-        eitri_player::play_frames(platform, firmware, &drawing, &mut (), &mut nowhere, &mut each);
+    let (_, Ok(ended)) = eitri_player::play_frames(
+        platform,
+        firmware,
+        &drawing,
+        &mut (),
+        &mut nowhere,
+        &mut each,
+    );
     match ended.verdict {
         Verdict::Good => shown.stay(),
         Verdict::Failed(_) => {

@@ -32,8 +32,9 @@ pub(super) fn pass<'s>(
     }
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();
-    let commands: Result<Vec<PassCommand<'s>>, Lack> =
-        commands.map(|it| command(pipelines, it, &targets)).collect();
+    let commands: Result<Vec<PassCommand<'s>>, Lack> = commands
+        .map(|it| command(pipelines, it, &targets))
+        .collect();
     let color = |it: &scenes::Attachment| {
         let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
         attachment(scene, it, ClearValue::Color(clear))

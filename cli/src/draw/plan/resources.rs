@@ -114,7 +114,10 @@ fn lacking_in_shaders(scene: &SceneFile, name: &str) -> Option<Lack> {
         (!all, "views of some levels or layers in shaders"),
         (view.swizzle != Swizzle::default(), "swizzled views"),
         (view.aspect == Some(Aspect::Stencil), "stencil in shaders"),
-        (view.format.as_ref().is_some_and(|it| *it != image.format), "views of other formats"),
+        (
+            view.format.as_ref().is_some_and(|it| *it != image.format),
+            "views of other formats",
+        ),
     ];
     let mut rows = rows.into_iter();
     let found = rows.find(|(is, _)| *is);

@@ -70,18 +70,21 @@ fn by_component(
 
 /// What the right or lower lane has, less what the left or upper one has: both get the same.
 fn derivative(b: &mut Builder<'_>, along: Along, value: Value) -> Value {
-    let (swap, up) = match along {
-        Along::X => (LaneOp::QuadSwapX, 31),
-        Along::Y => (LaneOp::QuadSwapY, 30),
+    let (swap, bit) = match along {
+        Along::X => (LaneOp::QuadSwapX, 1),
+        Along::Y => (LaneOp::QuadSwapY, 2),
     };
     let other = b.lanes(swap, &[value]);
+    // A change of the sign afterwards would make -0 of equal values.
+    let lane = b.sys_val(SysVal::LaneId);
+    let side = b.alu_word(Alu::IAnd, lane, bit);
+    let zero = b.word(0);
+    let is_far = b.alu(Alu::INe, &[side, zero]);
+    let far = b.select(is_far, value, other);
+    let near = b.select(is_far, other, value);
     // Both sides must have been rounded alike: with a product taken into the difference, equal values would differ.
     let exact = std::mem::replace(&mut b.exact, true);
-    let difference = b.alu(Alu::FSub, &[other, value]);
+    let difference = b.alu(Alu::FSub, &[far, near]);
     b.exact = exact;
-    // The lane on the far side has subtracted the other way round.
-    let lane = b.sys_val(SysVal::LaneId);
-    let sign = b.alu_word(Alu::IShl, lane, up);
-    let sign = b.alu_word(Alu::IAnd, sign, 1 << 31);
-    b.alu(Alu::IXor, &[difference, sign])
+    difference
 }

@@ -131,9 +131,9 @@ fn expected(matrix: Matrix) -> Vec<[u8; 4]> {
         })
         .collect();
     picture(|x, y| {
-        let hits = triangles.iter().filter_map(|(triangle, corners)| {
-            Some((triangle, inside(*corners, x, y)?))
-        });
+        let hits = triangles
+            .iter()
+            .filter_map(|(triangle, corners)| Some((triangle, inside(*corners, x, y)?)));
         let nearest = hits.min_by(|(_, a), (_, b)| a.depth.total_cmp(&b.depth));
         let Some((triangle, found)) = nearest else {
             return BACKGROUND;

@@ -132,7 +132,14 @@ impl DrawnDemo {
         let has_vertices = !self.vertices.is_empty();
         let draw = Draw {
             using,
-            viewports: vec![Viewport::from([0.0, 0.0, SIDE as f32, SIDE as f32, 0.0, 1.0])],
+            viewports: vec![Viewport::from([
+                0.0,
+                0.0,
+                SIDE as f32,
+                SIDE as f32,
+                0.0,
+                1.0,
+            ])],
             scissors: vec![WHOLE],
             vertex_buffers: if has_vertices {
                 vec![vertex_buffer]
@@ -384,7 +391,11 @@ mod tests {
             assert!(demo.check(bytes).is_ok(), "{}", demo.name);
             assert!(demo.check(&bytes[4..]).is_err(), "{}", demo.name);
             let blank = BACKGROUND.repeat(demo.expected.len());
-            assert!(demo.check(&blank).is_err(), "{}: nothing is drawn", demo.name);
+            assert!(
+                demo.check(&blank).is_err(),
+                "{}: nothing is drawn",
+                demo.name
+            );
             let mut turned = demo.expected.clone();
             turned.reverse();
             let turned = demo.check(turned.as_flattened());

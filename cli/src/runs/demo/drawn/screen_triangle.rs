@@ -64,7 +64,11 @@ mod tests {
             over_w,
         };
         // The second corner is twice as far away: half the way on the screen is nearer to the first on the surface.
-        let corners = [corner(0.0, 0.0, 1.0), corner(8.0, 0.0, 0.5), corner(0.0, 8.0, 1.0)];
+        let corners = [
+            corner(0.0, 0.0, 1.0),
+            corner(8.0, 0.0, 0.5),
+            corner(0.0, 8.0, 1.0),
+        ];
         let found = inside(corners, 4.0, 0.0).unwrap();
         let [first, second, third] = found.weights;
         assert!((first - 2.0 / 3.0).abs() < 1e-12 && (second - 1.0 / 3.0).abs() < 1e-12);

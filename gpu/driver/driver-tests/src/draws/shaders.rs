@@ -3,9 +3,9 @@
 use crate::bench::OrFail;
 use alloc::vec;
 use alloc::vec::Vec;
-use eitri_isa::{Arch, Instr, Syntax};
+use eitri_isa::{Instr, Syntax};
 use eitri_program::{
-    Access, Attribute, Axis, Binding, BindingKind, ColorOutput, DescriptorSlot, DrawWord,
+    Access, Arch, Attribute, Axis, Binding, BindingKind, ColorOutput, DescriptorSlot, DrawWord,
     EntryKind, EntryParts, Facts, FauWord, FragmentFacts, GraphicsParts, GraphicsProgram,
     ImageDimension, ImageShape, Interpolation, NumberKind, RegisterFile, Varying, VaryingSize,
     VertexFacts,
@@ -16,11 +16,11 @@ const VERTEX_IDS: u16 = 1 << 11 | 1 << 12 | 1 << 13;
 const FRAGMENT: u16 = 1 << 11 | 1 << 12 | 1 << 13;
 
 /// The words of assembly: an instruction a line, and comments.
-fn assemble(text: &str) -> Vec<u64> {
+fn assemble(arch: Arch, text: &str) -> Vec<u64> {
     let lines = text.lines().filter(|line| !line.starts_with(';'));
     let word = |line: &str| {
-        let instr = Instr::parse(line, Arch::V10, Syntax::Mesa24).or_fail("it is assembly");
-        instr.encode(Arch::V10).or_fail("it is legal")
+        let instr = Instr::parse(line, arch, Syntax::Mesa24).or_fail("it is assembly");
+        instr.encode(arch).or_fail("it is legal")
     };
     lines.map(word).collect()
 }
@@ -56,9 +56,9 @@ fn program(parts: &GraphicsParts<'_>) -> GraphicsProgram<'static> {
 }
 
 /// What all programs here have alike.
-fn parts<'a>(facts: Facts, entry_points: &'a [EntryParts<'a>]) -> GraphicsParts<'a> {
+fn parts<'a>(arch: Arch, facts: Facts, entry_points: &'a [EntryParts<'a>]) -> GraphicsParts<'a> {
     GraphicsParts {
-        arch: Arch::V10,
+        arch,
         entry: "main",
         entry_points,
         data: &[],
@@ -87,22 +87,41 @@ fn entry<'a>(kind: EntryKind, code: &'a [u64], preload: u16, fau: &'a [FauWord])
 }
 
 /// Vertices with a position in attribute 0, and a colour in attribute 1.
-pub(super) fn vertices() -> GraphicsProgram<'static> {
-    vertices_of(include_str!("../../shaders/draws/position.v10"), &[0, 1])
+pub(super) fn vertices(arch: Arch) -> GraphicsProgram<'static> {
+    if arch >= Arch::V12 {
+        let code = assemble(arch, include_str!("../../shaders/draws/vertex.v12"));
+        let viewport = viewport();
+        return program(&GraphicsParts {
+            attributes: &[attribute(0), attribute(1)],
+            varyings: &[COLOR],
+            record_bytes: 16,
+            ..parts(
+                arch,
+                Facts::Vertex(VertexFacts::default()),
+                &[entry(EntryKind::Vertex, &code, VERTEX_IDS, &viewport)],
+            )
+        });
+    }
+    vertices_of(
+        arch,
+        include_str!("../../shaders/draws/position.v10"),
+        &[0, 1],
+    )
 }
 
 /// The same with attribute 2 added to the position.
-pub(super) fn moved_vertices() -> GraphicsProgram<'static> {
+pub(super) fn moved_vertices(arch: Arch) -> GraphicsProgram<'static> {
     vertices_of(
+        arch,
         include_str!("../../shaders/draws/position_moved.v10"),
         &[0, 1, 2],
     )
 }
 
-fn vertices_of(position: &str, attributes: &[u8]) -> GraphicsProgram<'static> {
-    let position = assemble(position);
+fn vertices_of(arch: Arch, position: &str, attributes: &[u8]) -> GraphicsProgram<'static> {
+    let position = assemble(arch, position);
     let attributes: Vec<Attribute> = attributes.iter().map(|it| attribute(*it)).collect();
-    let varying = assemble(include_str!("../../shaders/draws/varying.v10"));
+    let varying = assemble(arch, include_str!("../../shaders/draws/varying.v10"));
     let viewport = viewport();
     let entries = [
         entry(EntryKind::Position, &position, VERTEX_IDS, &viewport),
@@ -112,18 +131,19 @@ fn vertices_of(position: &str, attributes: &[u8]) -> GraphicsProgram<'static> {
         attributes: &attributes,
         varyings: &[COLOR],
         record_bytes: 16,
-        ..parts(Facts::Vertex(VertexFacts::default()), &entries)
+        ..parts(arch, Facts::Vertex(VertexFacts::default()), &entries)
     })
 }
 
 /// A fragment program: its words behind the blend constants, and its bindings.
 fn fragments(
+    arch: Arch,
     text: &str,
     outputs: &[u8],
     words: &[u32],
     bindings: &[Binding],
 ) -> GraphicsProgram<'static> {
-    let code = assemble(text);
+    let code = assemble(arch, text);
     let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
     let words = words.iter().map(|word| FauWord::Constant(*word));
     let fau: Vec<FauWord> = constants.into_iter().chain(words).collect();
@@ -138,13 +158,14 @@ fn fragments(
         bindings,
         varyings: &[COLOR],
         record_bytes: 16,
-        ..parts(Facts::Fragment(FragmentFacts::default()), &entries)
+        ..parts(arch, Facts::Fragment(FragmentFacts::default()), &entries)
     })
 }
 
 /// The vertices' colour into target 0.
-pub(super) fn color() -> GraphicsProgram<'static> {
+pub(super) fn color(arch: Arch) -> GraphicsProgram<'static> {
     fragments(
+        arch,
         include_str!("../../shaders/draws/color.v10"),
         &[0],
         &[],
@@ -153,8 +174,9 @@ pub(super) fn color() -> GraphicsProgram<'static> {
 }
 
 /// The vertices' colour into target 1, and its green alone into target 0.
-pub(super) fn two_colors() -> GraphicsProgram<'static> {
+pub(super) fn two_colors(arch: Arch) -> GraphicsProgram<'static> {
     fragments(
+        arch,
         include_str!("../../shaders/draws/two_colors.v10"),
         &[0, 1],
         &[],
@@ -163,7 +185,7 @@ pub(super) fn two_colors() -> GraphicsProgram<'static> {
 }
 
 /// The texel of the image of set 0 at the pixel into target 0.
-pub(super) fn fetched() -> GraphicsProgram<'static> {
+pub(super) fn fetched(arch: Arch) -> GraphicsProgram<'static> {
     let image = Binding {
         set: 0,
         binding: 0,
@@ -174,5 +196,5 @@ pub(super) fn fetched() -> GraphicsProgram<'static> {
         min_bytes: 0,
     };
     let text = include_str!("../../shaders/draws/fetched.v10");
-    fragments(text, &[0], &[0x0800_0000, 0, 0xFFFF, 0], &[image])
+    fragments(arch, text, &[0], &[0x0800_0000, 0, 0xFFFF, 0], &[image])
 }

@@ -29,7 +29,10 @@ pub(crate) fn indices_and_instances_choose_their_elements() {
     let mut it = Bench::new();
     let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
     let info = it.info();
-    let programs = (shaders::moved_vertices(), shaders::color());
+    let programs = (
+        shaders::moved_vertices(it.arch()),
+        shaders::color(it.arch()),
+    );
     let pipeline = it.pipeline_of(&programs, &info);
     // Two rectangles of a quarter's size in the upper left corner; the second one is the one that is drawn.
     let mut words = rectangle(ALL, [-0.5, -0.5], 0.5, GREEN);
@@ -256,7 +259,7 @@ pub(crate) fn several_targets_have_their_own_colors() {
         colors: &colors,
         ..strip(it.info())
     };
-    let programs = (shaders::vertices(), shaders::two_colors());
+    let programs = (shaders::vertices(it.arch()), shaders::two_colors(it.arch()));
     let pipeline = it.pipeline_of(&programs, &info);
     let buffer = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, [1.0, 1.0, 0.0, 1.0]));
     it.record(|recorder| {

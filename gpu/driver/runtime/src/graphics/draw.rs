@@ -457,37 +457,29 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let storage = self.draw_storage(state, &places, made)?;
         let sets = [VERTEX, FRAGMENT].map(|stage| self.sets_of(state, stage));
         let [vertex_sets, fragment_sets] = sets;
-        let vertex = *self.device.stage_program(made.vertex)?;
-        let of_vertex = self.device.stage_places(made.vertex)?;
-        let mut uniforms = [0; 3];
         let mut programs = [0; 3];
-        let kinds = [(VERTEX, made.position), (VARYINGS, EntryKind::Varying)];
-        for (number, kind) in kinds {
-            let Some(entry) = vertex.entry_point(kind) else {
-                continue;
-            };
-            programs[number] = of_vertex.program(&vertex, kind);
-            let known = state.uniforms[number];
-            let made = match known {
-                Some(known) => known,
-                None => self.draw_uniforms(&entry, of_vertex.data, &state.values, &vertex_sets)?,
-            };
-            state.uniforms[number] = Some(made);
-            uniforms[number] = made;
-        }
+        let [position, varyings, fragments] = state.uniforms;
+        let (program, words) = self.program_of_draw(
+            (made.vertex, made.position),
+            position,
+            (&state.values, &vertex_sets),
+        )?;
+        (programs[VERTEX], state.uniforms[VERTEX]) = (program, Some(words));
+        let (program, words) = self.program_of_draw(
+            (made.vertex, EntryKind::Varying),
+            varyings,
+            (&state.values, &vertex_sets),
+        )?;
+        (programs[VARYINGS], state.uniforms[VARYINGS]) = (program, Some(words));
         if let Some(stage) = made.fragment.filter(|_| made.shades) {
-            let fragment = *self.device.stage_program(stage)?;
-            let at = self.device.stage_places(stage)?;
-            if let Some(entry) = fragment.entry_point(EntryKind::Fragment) {
-                programs[FRAGMENTS] = at.program(&fragment, EntryKind::Fragment);
-                let made = match state.uniforms[FRAGMENTS] {
-                    Some(known) => known,
-                    None => self.draw_uniforms(&entry, at.data, &state.values, &fragment_sets)?,
-                };
-                state.uniforms[FRAGMENTS] = Some(made);
-                uniforms[FRAGMENTS] = made;
-            }
+            let (program, words) = self.program_of_draw(
+                (stage, EntryKind::Fragment),
+                fragments,
+                (&state.values, &fragment_sets),
+            )?;
+            (programs[FRAGMENTS], state.uniforms[FRAGMENTS]) = (program, Some(words));
         }
+        let uniforms = state.uniforms.map(|words| words.unwrap_or(0));
         let varies = made.shades && programs[VARYINGS] != 0;
         let registers = DrawRegisters::of(arch);
         let it = &mut state.loaded;
@@ -578,6 +570,25 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(())
     }
 
+    /// A program of a stage: its descriptor, and the value of its uniforms' register, which may be known. Both are 0 if there is none.
+    fn program_of_draw(
+        &mut self,
+        (stage, kind): (Key, EntryKind),
+        known: Option<u64>,
+        (values, sets): (&Values, &[Option<BoundSet>; TABLES]),
+    ) -> Result<(u64, u64), Error> {
+        let program = *self.device.stage_program(stage)?;
+        let Some(entry) = program.entry_point(kind) else {
+            return Ok((0, 0));
+        };
+        let places = self.device.stage_places(stage)?;
+        let words = match known {
+            Some(known) => known,
+            None => self.draw_uniforms(&entry, places.data, values, sets)?,
+        };
+        Ok((places.program(&program, kind), words))
+    }
+
     fn load_draw_word(
         &mut self,
         loaded: &mut Loaded,
@@ -629,7 +640,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if made.bindings != 0 {
             let count = u16::BITS.saturating_sub(made.bindings.leading_zeros()) as usize;
             let mut words = [0; MOST_BINDINGS * 8];
-            for (binding, place) in words.chunks_exact_mut(8).enumerate().take(count) {
+            let places = words.as_chunks_mut::<8>().0.iter_mut().enumerate();
+            for (binding, place) in places.take(count) {
                 if made.bindings >> binding & 1 == 0 {
                     continue;
                 }
@@ -638,7 +650,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
                 let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
-                place.copy_from_slice(&buffer(self.arch(), bound.address, length)?);
+                *place = buffer(self.arch(), bound.address, length)?;
             }
             let used = words.get(..count.saturating_mul(8)).unwrap_or_default();
             let at = self.place(used)?;
@@ -724,8 +736,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let highest = extra.map_or(highest, |(table, ..)| table.max(highest));
         let count = resource_entries(highest);
         let mut words = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
-        let entries = words.chunks_exact_mut(RESOURCE_WORDS).take(count as usize);
-        for (table, entry) in entries.enumerate() {
+        let entries = words.as_chunks_mut::<RESOURCE_WORDS>().0.iter_mut();
+        for (table, entry) in entries.take(count as usize).enumerate() {
             let set = sets.get(table).and_then(|set| set.as_ref());
             let made = match (table, extra) {
                 (0, _) => resource(arch, own.0, bytes)?,
@@ -737,7 +749,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                     None => continue,
                 },
             };
-            entry.copy_from_slice(&made);
+            *entry = made;
         }
         let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
         let at = self.place(used.unwrap_or_default())?;

@@ -120,12 +120,8 @@ fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MO
         put(word::SAMPLE);
         put(word::SAMPLE_UP);
     }
-    let loaded = || kinds.iter().enumerate();
-    let last = loaded()
-        .filter(|(_, kind)| kind.is_some())
-        .map(|(target, _)| target)
-        .last();
-    for (target, kind) in loaded() {
+    let last = kinds.iter().rposition(Option::is_some);
+    for (target, kind) in kinds.iter().enumerate() {
         let Some(kind) = kind else { continue };
         let (fetch, blend) = match kind {
             Kind::Float => (0, 0),
@@ -204,9 +200,7 @@ impl Stage {
         let _ = table.push(FETCHES);
         let mut uniforms = [0; HANDLES + HANDLE_STEP * MOST_COLORS];
         // What is taken of a pixel's and of a sample's word.
-        if let Some(masks) = uniforms.get_mut(4..HANDLES) {
-            masks.copy_from_slice(&[0xFFFF, 0x1F]);
-        }
+        (uniforms[4], uniforms[5]) = (0xFFFF, 0x1F);
         Stage {
             code,
             table,

@@ -315,6 +315,12 @@ impl Mcu {
     /// Tells streams of jobs that have ended.
     fn deliver_jobs(&mut self, fabric: &mut Fabric) {
         let now = fabric.clock.now();
+        for slot in self.cores.take_progressed() {
+            let slot = self.slots.get_mut(usize::from(slot));
+            if let Some(group) = slot.and_then(|slot| slot.group.as_mut()) {
+                group.last_progress = now;
+            }
+        }
         for Ended {
             owner,
             number,

@@ -110,6 +110,8 @@ pub(super) struct Job {
     heap: HeapNeed,
     /// Instructions so far.
     executed: u64,
+    /// Tasks that were begun when it was last asked whether it has got on.
+    known_tasks: u64,
 }
 
 impl Job {
@@ -122,6 +124,7 @@ impl Job {
             stall: None,
             heap: HeapNeed::No,
             executed: 0,
+            known_tasks: 0,
         }
     }
 
@@ -169,6 +172,15 @@ impl Job {
     pub(super) fn running(&self) -> Option<u64> {
         let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
         runs.then_some(self.executed)
+    }
+
+    /// Whether tasks were begun since the last call, so that earlier ones have come to their end.
+    pub(super) fn takes_tasks(&mut self) -> bool {
+        let tasks = match &self.state {
+            State::Running(running) => running.tasks(),
+            State::Queued | State::Ended(_) => self.known_tasks,
+        };
+        core::mem::replace(&mut self.known_tasks, tasks) != tasks
     }
 
     /// The cores that have a task of it.

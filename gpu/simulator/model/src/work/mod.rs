@@ -147,6 +147,15 @@ impl Cores {
         }
     }
 
+    /// The slots of groups whose jobs have got on since the last call, task by task.
+    // FACT: what an endpoint's progress is (hardware/csf-scheduling.md 11 (18)) is not published; the begin of another task here.
+    // Settled by a long dispatch of many short workgroups under a short PROGRESS_TIMER, on any board.
+    pub(crate) fn take_progressed(&mut self) -> Vec<u8> {
+        let jobs = self.jobs.iter_mut();
+        let progressed = jobs.filter_map(|job| job.takes_tasks().then_some(job.owner.group));
+        progressed.collect()
+    }
+
     /// Jobs that have ended since the last call.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
         core::mem::take(&mut self.ended)

@@ -98,6 +98,8 @@ pub struct Rectangle {
     pub scissor: [[u32; 2]; 2],
     /// A bit each layer.
     pub layers: u32,
+    /// Where samples are counted, if the flags ask for it.
+    pub occlusion: u64,
 }
 
 impl Default for Rectangle {
@@ -119,6 +121,7 @@ impl Default for Rectangle {
             range: [0.0, 1.0],
             scissor: [[0, 0], [SIDE - 1, SIDE - 1]],
             layers: 1,
+            occlusion: 0,
         }
     }
 }
@@ -391,6 +394,7 @@ impl Pass {
             depth_stencil: Aligned::new(state).expect("aligned"),
             blend_count: 1,
             blend: Aligned::new(BLEND).expect("aligned"),
+            occlusion: Address(rectangle.occlusion),
             shader,
             ..Draw::default()
         };
@@ -516,6 +520,7 @@ fn draw_registers(
         (34, 1),
         (40, TILER as u32),
         (45, 1.0_f32.to_bits()),
+        (46, rectangle.occlusion as u32),
         (50, BLEND as u32 | 1),
         (52, DEPTH_STENCILS as u32 + 32 * number),
         (56, vertices.mode | vertices.flags | rectangle.layers << 24),
