@@ -6,6 +6,7 @@ mod amber;
 mod boards;
 mod display;
 mod documentation;
+mod draw;
 mod driver;
 mod fidelity;
 mod fuzz;
@@ -219,6 +220,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "uefi",       when: When::Long("3 min"),    lane: Lane::Images, needs: UEFI, what: "UEFI firmware starts the image",                         action: Action::Cases(uefi::run) },
     Check { name: "validation", when: When::Long("8 min"),    lane: Lane::Images, needs: QEMU, what: "the whole validation suite in QEMU",                      action: Action::Cases(validation::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
+    Check { name: "draw",       when: When::Always,           lane: Lane::Images, needs: QEMU, what: "drawings are alike in QEMU and on the host, and on a screen", action: Action::Cases(draw::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },

@@ -43,13 +43,23 @@ pub(crate) struct Args {
     /// Scenes at once; as many as the machine has processors if not given. In QEMU always one.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// Longest that the commands of one scene may take, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    timeout: u32,
+    /// Longest that the commands of one scene may take, in seconds: 60 if not given, and in QEMU, where the model is slower, 600.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: Option<u32>,
     /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
     /// the GPU if its commands failed: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+}
+
+impl Args {
+    fn limit(&self) -> Duration {
+        let usual = match self.on {
+            Place::Host => 60,
+            Place::Qemu => 600,
+        };
+        Duration::from_secs(self.timeout.unwrap_or(usual).into())
+    }
 }
 
 /// What is wrong with the request.
@@ -104,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         place: args.on,
         gpu: args.gpu.choice(),
         optimised: args.opt,
-        limit: Duration::from_secs(args.timeout.into()),
+        limit: args.limit(),
         dump: args.keep.is_some(),
         jobs: args.jobs.unwrap_or_else(parallel::available),
         timelines: trace.map(|_| &timelines),
