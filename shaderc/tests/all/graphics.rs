@@ -354,7 +354,6 @@ fn a_killed_lane_helps_and_goes_to_the_end() {
     let start = "%v = OpLoad %v2 %given
          %x = OpCompositeExtract %f32 %v 0";
     let spirv = fragment("", "", &format!("{start}\n{body}"));
-    let got = lowered(ShaderStage::Fragment, &spirv).join("\n");
     for function in [
         translate(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
         front_end(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
