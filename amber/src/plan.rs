@@ -4,8 +4,11 @@
 #[cfg(feature = "host")]
 use crate::contents;
 #[cfg(feature = "host")]
-use crate::script::Script;
-use crate::script::{Buffer, BufferId, Command, Descriptor, PipelineId, Sampler, SamplerId};
+use crate::script::{PipelineKind, Script};
+use crate::script::{
+    Buffer, BufferId, ColorAttachment, Command, Descriptor, FixedState, PipelineId, Sampler,
+    SamplerId, VertexBuffer,
+};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +35,27 @@ pub struct Bindings {
     pub descriptors: Vec<Descriptor>,
     /// Push constants.
     pub push_constants: Option<BufferId>,
+    /// What it draws on and with, of a graphics pipeline.
+    pub graphics: Option<Graphics>,
+}
+
+/// What a graphics pipeline draws on and with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Graphics {
+    /// In order of location.
+    pub colors: Vec<ColorAttachment>,
+    /// Depth and stencil.
+    pub depth_stencil: Option<BufferId>,
+    /// The n-th pairs with the n-th color attachment.
+    pub resolves: Vec<BufferId>,
+    /// Vertex data.
+    pub vertices: Vec<VertexBuffer>,
+    /// Indices of vertices.
+    pub indices: Option<BufferId>,
+    /// Width and height of the framebuffer.
+    pub framebuffer: (u32, u32),
+    /// How it draws.
+    pub state: FixedState,
 }
 
 impl Plan {
@@ -45,6 +69,15 @@ impl Plan {
         let pipelines = script.pipelines.iter().map(|pipeline| Bindings {
             descriptors: pipeline.descriptors.clone(),
             push_constants: pipeline.push_constants,
+            graphics: (pipeline.kind == PipelineKind::Graphics).then(|| Graphics {
+                colors: pipeline.colors.clone(),
+                depth_stencil: pipeline.depth_stencil,
+                resolves: pipeline.resolves.clone(),
+                vertices: pipeline.vertices.clone(),
+                indices: pipeline.indices,
+                framebuffer: pipeline.framebuffer,
+                state: pipeline.state.clone(),
+            }),
         });
         Ok(Plan {
             buffers: buffers

@@ -1,10 +1,11 @@
 //! A suite on one machine: script by script, each with a line of its own.
 
 use crate::suite::{self, Case, Content, Suite, SuiteError};
-use crate::{Jobs, Request, Verdict, tap};
+use crate::{DeviceError, Jobs, Request, Verdict, tap};
 use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_amber::run::Memory;
+use eitri_drawing::Drawing;
 use eitri_job::{Failure, Job, Resource, Saved, Wants};
 
 /// How many scripts of a suite ended how.
@@ -25,6 +26,12 @@ pub trait Machine {
     /// # Errors
     /// Why it failed.
     fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure>;
+
+    /// Plays a drawing with this firmware, and gives its results.
+    ///
+    /// # Errors
+    /// Why it failed.
+    fn play(&mut self, firmware: &[u8], drawing: &Drawing<'_>) -> Result<Vec<Saved>, Failure>;
 }
 
 /// Runs a suite on a GPU, from script `first` (from 1) on; `say` gets each piece of the report, which is TAP.
@@ -136,5 +143,10 @@ impl Jobs for OnMachine<'_, '_> {
         };
         let outcome = self.machine.run(&job);
         outcome.map_err(|failure| format!("the job failed: {}", failure.text))
+    }
+
+    fn play(&mut self, drawing: &Drawing<'_>) -> Result<Vec<Saved>, DeviceError> {
+        let outcome = self.machine.play(self.firmware, drawing);
+        outcome.map_err(DeviceError::of_drawing)
     }
 }

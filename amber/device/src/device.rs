@@ -2,17 +2,20 @@
 //!
 //! Host bytes are all that commands share, so a job can start from power-off every time.
 
-use crate::resources::{self, Resource, Samples, Target};
+use crate::draw::{self, Player};
+use crate::resources::{self, Resource, Rows, Samples, Target};
 use crate::verdict::Verdict;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_amber::plan::Plan;
-use eitri_amber::run::{Dispatch, Gpu, Memory, Mismatch, RunError};
+use eitri_amber::run::{Dispatch, Drawn, Gpu, Memory, Mismatch, RunError};
 use eitri_amber::script::PipelineId;
-use eitri_job::Saved;
-use eitri_program::Program;
+use eitri_job::result::FailureKind;
+use eitri_job::{Failure, Saved};
+use eitri_drawing::Drawing;
+use eitri_program::{Binding, Program};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -27,6 +30,18 @@ pub enum DeviceError {
     Failed(String),
 }
 
+impl DeviceError {
+    /// Why a drawing has no results.
+    pub fn of_drawing(failure: Failure) -> DeviceError {
+        match failure.kind {
+            FailureKind::Unsupported => DeviceError::Lacks(format!("graphics: {}", failure.text)),
+            FailureKind::Refused | FailureKind::Device => {
+                DeviceError::Failed(format!("the drawing failed: {}", failure.text))
+            }
+        }
+    }
+}
+
 /// A script, ready to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Compiled {
@@ -34,8 +49,10 @@ pub struct Compiled {
     pub path: String,
     /// What is done.
     pub plan: Plan,
-    /// The program of each pipeline, by [`PipelineId`]; empty for one without a shader.
+    /// The program of each pipeline, by [`PipelineId`]; empty for one without a shader. Of a graphics pipeline that of vertices.
     pub programs: Vec<Vec<u8>>,
+    /// The program of fragments of each pipeline; empty for one without.
+    pub fragments: Vec<Vec<u8>>,
     /// Longest that a submission may take.
     pub limit: Duration,
 }
@@ -66,6 +83,12 @@ pub trait Jobs {
     /// # Errors
     /// Why it failed, for a person.
     fn run(&mut self, request: &Request<'_>) -> Result<Vec<Saved>, String>;
+
+    /// Plays a drawing from power-off, and gives its results.
+    ///
+    /// # Errors
+    /// What the driver does not do yet, or why it failed.
+    fn play(&mut self, drawing: &Drawing<'_>) -> Result<Vec<Saved>, DeviceError>;
 }
 
 /// A script that did not pass.
@@ -99,9 +122,7 @@ pub fn run<J: Jobs>(compiled: &Compiled, jobs: &mut J, memory: &mut Memory) -> R
             RunError::Command { line, problem } => {
                 Verdict::Fail(format!("{path}:{line}: {problem}"))
             }
-            RunError::NotADispatch { line } => {
-                Verdict::Fail(format!("{path}:{line}: only dispatches can be run"))
-            }
+            RunError::Rays { .. } => Verdict::Skip("rayTracingPipeline".into()),
             RunError::Expectation {
                 line,
                 mismatch: found,
@@ -144,13 +165,18 @@ impl<J: Jobs> Gpu for Device<'_, J> {
             .and_then(|id| memory.get(id))
             .map_or(Vec::new(), |buffer| buffer.bytes.clone());
         push_constants.resize(program.push_constant_bytes() as usize, 0);
+        let rows: Vec<Binding> = program.bindings().collect();
+        let rows = Rows {
+            bindings: &rows,
+            arch: program.arch(),
+        };
         let request = Request {
             pipeline: dispatch.pipeline,
             program: bytes,
             number: self.number,
             push_constants,
             groups: dispatch.groups,
-            resources: resources::of(&compiled.plan, &program, dispatch, memory, &self.samples)?,
+            resources: resources::of(&compiled.plan, &rows, dispatch, memory, &self.samples)?,
             limit: compiled.limit,
         };
         let saved = self.jobs.run(&request).map_err(DeviceError::Failed)?;
@@ -181,5 +207,25 @@ impl<J: Jobs> Gpu for Device<'_, J> {
             }
         }
         Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        drawn: &Drawn,
+        resources: &Dispatch,
+        memory: &mut Memory,
+    ) -> Result<(), DeviceError> {
+        let mut player = ByJobs(&mut *self.jobs);
+        let memory = (memory, &self.samples);
+        draw::draw(self.compiled, drawn, resources, memory, &mut player)
+    }
+}
+
+/// Drawings are jobs, too.
+struct ByJobs<'j, J>(&'j mut J);
+
+impl<J: Jobs> Player for ByJobs<'_, J> {
+    fn play(&mut self, drawing: &Drawing<'_>) -> Result<Vec<Saved>, DeviceError> {
+        self.0.play(drawing)
     }
 }

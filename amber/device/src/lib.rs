@@ -31,6 +31,8 @@ extern crate alloc;
 
 mod board;
 mod device;
+mod draw;
+mod drawn_resources;
 mod images;
 mod memory;
 mod resources;

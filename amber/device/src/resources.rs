@@ -8,7 +8,7 @@ use eitri_amber::plan::Plan;
 use eitri_amber::run::{Binding as Bound, Dispatch, Memory, SamplerBinding};
 use eitri_amber::script::{BufferId, PipelineId};
 use eitri_job::{Content, Part};
-use eitri_program::{Access, Binding, BindingKind, Program};
+use eitri_program::{Access, Arch, Binding, BindingKind};
 
 /// One resource of a job, with its memory.
 #[derive(Clone, Debug)]
@@ -45,21 +45,27 @@ pub(crate) enum Target {
 /// What multisampled images hold between the dispatches of a pipeline.
 pub(crate) type Samples = BTreeMap<(PipelineId, BufferId), Vec<u8>>;
 
-/// The resources of a dispatch.
+/// What programs have bound to them.
+pub(crate) struct Rows<'r> {
+    pub(crate) bindings: &'r [Binding],
+    pub(crate) arch: Arch,
+}
+
+/// The resources of a dispatch or a draw.
 pub(crate) fn of(
     plan: &Plan,
-    program: &Program<'_>,
+    rows: &Rows<'_>,
     dispatch: &Dispatch,
     memory: &Memory,
     samples: &Samples,
 ) -> Result<Vec<Resource>, DeviceError> {
     let mut seen = Vec::new();
     let mut samplers = Vec::new();
-    for binding in program.bindings() {
+    for binding in rows.bindings {
         for element in 0..binding.count {
             let place = (binding.set, binding.binding, element);
             if binding.kind != BindingKind::Sampler {
-                seen.push(see(plan, program, &binding, place, dispatch, memory)?);
+                seen.push(see(plan, rows.arch, binding, place, dispatch, memory)?);
             }
             if matches!(
                 binding.kind,
@@ -92,7 +98,7 @@ pub(crate) fn named((set, binding, element): (u32, u32, u32)) -> alloc::string::
 /// What the script has bound at a place of the program.
 fn see<'d>(
     plan: &Plan,
-    program: &Program<'_>,
+    arch: Arch,
     binding: &Binding,
     place: (u32, u32, u32),
     dispatch: &'d Dispatch,
@@ -121,7 +127,7 @@ fn see<'d>(
             buffer,
             host,
             bound.base_mip_level,
-            program.arch(),
+            arch,
         )?),
     };
     Ok(Seen {

@@ -6,6 +6,7 @@ use crate::suite::{self, Case, SuiteError};
 use crate::{Machine, Verdict, run_case, test_name};
 use alloc::string::String;
 use alloc::vec::Vec;
+use eitri_drawing::Drawing;
 use eitri_job::result::FailureKind;
 use eitri_job::{Failure, Job, Saved, run_here};
 use eitri_runtime::Platform;
@@ -57,6 +58,13 @@ impl<P> OnPlatform<P> {
         OnPlatform(Some(platform))
     }
 
+    fn take(&mut self) -> Result<P, Failure> {
+        self.0.take().ok_or_else(|| Failure {
+            kind: FailureKind::Device,
+            text: "the GPU is gone".into(),
+        })
+    }
+
     /// The platform again.
     ///
     /// # Panics
@@ -69,11 +77,13 @@ impl<P> OnPlatform<P> {
 
 impl<P: Platform> Machine for OnPlatform<P> {
     fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure> {
-        let platform = self.0.take().ok_or_else(|| Failure {
-            kind: FailureKind::Device,
-            text: "the GPU is gone".into(),
-        })?;
-        let (platform, outcome) = run_here(platform, job, &mut ());
+        let (platform, outcome) = run_here(self.take()?, job, &mut ());
+        self.0 = Some(platform);
+        outcome
+    }
+
+    fn play(&mut self, firmware: &[u8], drawing: &Drawing<'_>) -> Result<Vec<Saved>, Failure> {
+        let (platform, outcome) = eitri_player::play_here(self.take()?, firmware, drawing, &mut ());
         self.0 = Some(platform);
         outcome
     }

@@ -11,7 +11,7 @@ pub use memory::{HostBuffer, Memory};
 use crate::error::Problem;
 use crate::plan::Plan;
 use crate::script::{
-    Action, BufferId, Command, DescriptorKind, PipelineId, Resource, Run, SamplerId, Slot,
+    Action, BufferId, Command, DescriptorKind, Draw, PipelineId, Resource, Run, SamplerId, Slot,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -66,6 +66,49 @@ pub struct Dispatch {
     pub push_constants: Option<BufferId>,
 }
 
+impl Dispatch {
+    /// Without anything that is read or written.
+    fn of_nothing(pipeline: PipelineId) -> Dispatch {
+        Dispatch {
+            pipeline,
+            groups: [1; 3],
+            bindings: Vec::new(),
+            samplers: Vec::new(),
+            push_constants: None,
+        }
+    }
+}
+
+/// What is done to the attachments of a graphics pipeline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drawn {
+    /// They are cleared to these values.
+    Clear(ClearValues),
+    /// Something is drawn on them.
+    Draw(Draw),
+}
+
+/// What the attachments of a pipeline are cleared to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClearValues {
+    /// Each channel from 0 to 1.
+    pub color: [f32; 4],
+    /// Depth.
+    pub depth: f64,
+    /// Stencil.
+    pub stencil: u8,
+}
+
+impl Default for ClearValues {
+    fn default() -> ClearValues {
+        ClearValues {
+            color: [0.0; 4],
+            depth: 1.0,
+            stencil: 0,
+        }
+    }
+}
+
 /// Something that runs shaders.
 pub trait Gpu {
     /// Why it did not.
@@ -76,6 +119,18 @@ pub trait Gpu {
     /// # Errors
     /// When the GPU can't, or fails.
     fn dispatch(&mut self, dispatch: &Dispatch, memory: &mut Memory) -> Result<(), Self::Error>;
+
+    /// Draws on the attachments of a graphics pipeline, or clears them: reads attachments and resources from `memory`, and writes
+    /// what was written back. The workgroups of `resources` mean nothing.
+    ///
+    /// # Errors
+    /// When the GPU can't, or fails.
+    fn draw(
+        &mut self,
+        drawn: &Drawn,
+        resources: &Dispatch,
+        memory: &mut Memory,
+    ) -> Result<(), Self::Error>;
 }
 
 /// Why a script did not pass.
@@ -89,9 +144,9 @@ pub enum RunError<E: core::error::Error> {
         /// What is wrong.
         problem: Problem,
     },
-    /// A command draws or traces rays.
-    #[error("line {line}: only dispatches can be run")]
-    NotADispatch {
+    /// A command traces rays.
+    #[error("line {line}: rays can't be run")]
+    Rays {
         /// The command's line.
         line: usize,
     },
@@ -122,13 +177,30 @@ pub fn run<G: Gpu>(
     gpu: &mut G,
     memory: &mut Memory,
 ) -> Result<(), RunError<G::Error>> {
-    commands(plan, &plan.commands, gpu, memory)
+    let mut clears = Clears::default();
+    commands(plan, &plan.commands, (gpu, &mut clears), memory)
+}
+
+/// The clear values of pipelines that have been given others than the usual.
+#[derive(Default)]
+struct Clears(Vec<(PipelineId, ClearValues)>);
+
+impl Clears {
+    fn of(&mut self, id: PipelineId) -> &mut ClearValues {
+        let known = self.0.iter().position(|(known, _)| *known == id);
+        let place = known.unwrap_or_else(|| {
+            self.0.push((id, ClearValues::default()));
+            self.0.len().saturating_sub(1)
+        });
+        // It was found, or is the last.
+        &mut self.0[place].1
+    }
 }
 
 fn commands<G: Gpu>(
     plan: &Plan,
     list: &[Command],
-    gpu: &mut G,
+    (gpu, clears): (&mut G, &mut Clears),
     memory: &mut Memory,
 ) -> Result<(), RunError<G::Error>> {
     for command in list {
@@ -140,7 +212,7 @@ fn commands<G: Gpu>(
                 commands: inner,
             } => {
                 for _ in 0..*count {
-                    commands(plan, inner, gpu, memory)?;
+                    commands(plan, inner, (&mut *gpu, &mut *clears), memory)?;
                 }
             }
             Action::Run(Run::Dispatch {
@@ -164,13 +236,21 @@ fn commands<G: Gpu>(
                     return Err(RunError::Expectation { line, mismatch });
                 }
             }
-            Action::ClearColor(..)
-            | Action::ClearDepth(..)
-            | Action::ClearStencil(..)
-            | Action::Clear(_)
-            | Action::Run(Run::Draw { .. } | Run::Rays { .. }) => {
-                return Err(RunError::NotADispatch { line });
+            Action::ClearColor(id, color) => clears.of(*id).color = *color,
+            Action::ClearDepth(id, depth) => clears.of(*id).depth = *depth,
+            Action::ClearStencil(id, stencil) => clears.of(*id).stencil = *stencil,
+            Action::Clear(pipeline) => {
+                let drawn = Drawn::Clear(*clears.of(*pipeline));
+                let resources = Dispatch::of_nothing(*pipeline);
+                gpu.draw(&drawn, &resources, memory)
+                    .map_err(|cause| RunError::Gpu { line, cause })?;
             }
+            Action::Run(Run::Draw { pipeline, draw, .. }) => {
+                let bound = resources(plan, *pipeline, [1; 3], memory).map_err(wrong)?;
+                gpu.draw(&Drawn::Draw(*draw), &bound, memory)
+                    .map_err(|cause| RunError::Gpu { line, cause })?;
+            }
+            Action::Run(Run::Rays { .. }) => return Err(RunError::Rays { line }),
         }
     }
     Ok(())
@@ -184,11 +264,8 @@ fn resources(
     memory: &Memory,
 ) -> Result<Dispatch, Problem> {
     let mut dispatch = Dispatch {
-        pipeline: id,
         groups,
-        bindings: Vec::new(),
-        samplers: Vec::new(),
-        push_constants: None,
+        ..Dispatch::of_nothing(id)
     };
     let Some(pipeline) = plan.pipeline(id) else {
         return Ok(dispatch);

@@ -194,7 +194,7 @@ pub struct Descriptor {
 }
 
 /// A color attachment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColorAttachment {
     /// Which buffer.
     pub buffer: BufferId,
@@ -205,7 +205,7 @@ pub struct ColorAttachment {
 }
 
 /// Vertex data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VertexBuffer {
     /// Which buffer.
     pub buffer: BufferId,

@@ -3,6 +3,7 @@
 use crate::words::words;
 use alloc::string::String;
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// A switch.
@@ -126,7 +127,7 @@ words! {
 }
 
 /// A viewport, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Viewport {
     /// Left edge and top edge.
     pub origin: [f64; 2],
@@ -137,7 +138,7 @@ pub struct Viewport {
 }
 
 /// What is added to a fragment's depth.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DepthBias {
     /// Added always.
     pub constant: f64,
@@ -148,7 +149,7 @@ pub struct DepthBias {
 }
 
 /// Stencil state of one face.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StencilFace {
     /// When the stencil test fails.
     pub fail: StencilOperation,
@@ -167,7 +168,7 @@ pub struct StencilFace {
 }
 
 /// Blending of all color attachments.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Blend {
     /// Of the new color and of the old.
     pub color_factors: [BlendFactor; 2],
@@ -180,7 +181,7 @@ pub struct Blend {
 }
 
 /// Everything fixed about drawing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixedState {
     /// In place of the whole framebuffer.
     pub viewport: Option<Viewport>,

@@ -142,7 +142,8 @@ impl Format {
         self.packed.is_none() && self.channels.len() == 4 && self.channels.iter().all(byte)
     }
 
-    pub(crate) fn element(&self) -> Element {
+    /// Where the components of an element of this format lie.
+    pub fn element(&self) -> Element {
         if let Some(bits) = self.packed {
             let scalar = match bits {
                 8 => Scalar::Uint8,

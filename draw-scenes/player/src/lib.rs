@@ -30,7 +30,9 @@ use core::cell::RefCell;
 use core::time::Duration;
 use eitri_drawing::Drawing;
 use eitri_job::result::Sink;
-use eitri_job::{CoreDump, Ended, Saved, Session, Wants, Work, WorkError, run_work};
+use eitri_job::{
+    CoreDump, Ended, Failure, Saved, Session, Wants, Work, WorkError, run_unread, run_work,
+};
 use eitri_runtime::{Platform, QueueConfig, Reporter, TilerHeapConfig};
 
 /// Most objects of the driver that a drawing makes.
@@ -54,6 +56,23 @@ pub fn play<'d, P: Platform, S: Sink>(
         each: None,
     };
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
+}
+
+/// Plays a drawing on `platform`, which is given back, for who wants the results in its own memory.
+pub fn play_here<P: Platform>(
+    platform: P,
+    firmware: &[u8],
+    drawing: &Drawing<'_>,
+    reporter: &mut dyn Reporter,
+) -> (P, Result<Vec<Saved>, Failure>) {
+    // What is borrowed for different times lives as long as the shorter one.
+    let drawing: &Drawing<'_> = drawing;
+    let work = Playing {
+        firmware,
+        drawing,
+        each: None,
+    };
+    run_unread::<P, OBJECTS>(platform, &work, reporter)
 }
 
 /// Plays a drawing again and again, each time with the next of its frames, and begins anew behind the last: `each` gets the results of

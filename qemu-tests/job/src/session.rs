@@ -257,7 +257,7 @@ pub fn run_work<'d, P: Platform, S: Sink, const OBJECTS: usize>(
 }
 
 /// Does work on `platform`, which is given back for the next. What else the work wants is not kept.
-pub(crate) fn run_unread<'d, P: Platform, const OBJECTS: usize>(
+pub fn run_unread<'d, P: Platform, const OBJECTS: usize>(
     platform: P,
     work: &impl Work<'d>,
     reporter: &mut dyn Reporter,
