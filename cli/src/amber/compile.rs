@@ -3,8 +3,8 @@
 use super::case::Manner;
 use super::keep::Kept;
 use super::shader::ShaderTools;
-use eitri_amber::plan::{Files, Plan};
 use eitri_amber::Word;
+use eitri_amber::plan::{Files, Plan};
 use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
 use eitri_amber_device::{Compiled, Verdict};
 use std::time::Duration;
@@ -34,7 +34,9 @@ pub(super) fn compile(
     let mut graphics = Vec::new();
     for pipeline in &script.pipelines {
         if pipeline.kind == PipelineKind::Graphics {
-            graphics.push(Some(compile_graphics(pipeline, tools, files, manner, kept)?));
+            graphics.push(Some(compile_graphics(
+                pipeline, tools, files, manner, kept,
+            )?));
             shaders.push(None);
             continue;
         }
@@ -110,7 +112,9 @@ fn compile_graphics(
         let Some(attached) = attached else {
             let name = &pipeline.name;
             let what = stage.text();
-            return Err(Verdict::Fail(format!("pipeline {name} has no {what} shader")));
+            return Err(Verdict::Fail(format!(
+                "pipeline {name} has no {what} shader"
+            )));
         };
         let spirv = tools
             .module(attached, files)
@@ -127,7 +131,9 @@ fn compile_graphics(
         };
         modules.push((spirv, options));
     }
-    let mut sources = modules.iter().map(|(spirv, options)| (spirv.as_slice(), options));
+    let mut sources = modules
+        .iter()
+        .map(|(spirv, options)| (spirv.as_slice(), options));
     let (Some(vertex), fragment) = (sources.next(), sources.next()) else {
         return Err(Verdict::Fail("a pipeline without shaders".to_owned()));
     };

@@ -100,7 +100,10 @@ impl Jobs for HostJobs<'_> {
             Place::Host => drawings::on_host(drawing, gpu, limit, trace).map(Ok),
             Place::Qemu => {
                 let done = drawings::in_qemu(std::slice::from_ref(drawing), gpu, limit);
-                done.map(|mut all| all.pop().unwrap_or_else(|| Err("nothing came back".to_owned())))
+                done.map(|mut all| {
+                    all.pop()
+                        .unwrap_or_else(|| Err("nothing came back".to_owned()))
+                })
             }
         };
         if let Some(timelines) = self.timelines {

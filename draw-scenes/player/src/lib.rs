@@ -86,7 +86,7 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
     drawing: &Drawing<'d>,
     reporter: &mut dyn Reporter,
     sink: &mut S,
-    each: &mut dyn FnMut(&[Saved]) -> bool,
+    each: EachPicture<'_>,
 ) -> (P, Result<Ended, S::Error>) {
     let work = Playing {
         firmware,
@@ -96,12 +96,15 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
 }
 
+/// Gets the results of every picture, until it says that it has enough.
+type EachPicture<'p> = &'p mut dyn FnMut(&[Saved]) -> bool;
+
 /// A drawing as work.
 struct Playing<'p, 'd> {
     firmware: &'d [u8],
     drawing: &'p Drawing<'d>,
     /// Who gets each picture.
-    each: Option<RefCell<&'p mut dyn FnMut(&[Saved]) -> bool>>,
+    each: Option<RefCell<EachPicture<'p>>>,
 }
 
 impl<'d> Work<'d> for Playing<'_, 'd> {
