@@ -9,6 +9,7 @@ use super::legalise::fau::legalise_fau;
 use super::lower_branches::lower_branches;
 use super::mir::Valhall;
 use super::order::issue_early::issue_early;
+use super::order::reuse_places::reuse_places;
 use super::order::schedule::schedule;
 use super::registers::share_registers::{join_halves, share_registers};
 use super::waits::assign_slots::assign_slots;
@@ -37,6 +38,7 @@ passes! {
     THREAD_JUMPS       shared;
     ROTATE_LOOPS       shared;
     LOWER_BRANCHES     "lower_branches"     needed always!(lower_branches),         "terminators become branch instructions";
+    REUSE_PLACES       "reuse_places"       better tells!(reuse_places),            "loads of varyings take up where others were interpolated";
     ASSIGN_SLOTS       "assign_slots"       needed always!(assign_slots),           "messages get slots";
     INSERT_WAITS       "insert_waits"       needed always!(insert_waits),           "instructions wait for the messages that they need";
     INSERT_FLOW        "insert_flow"        needed always!(insert_flow),            "threads end, and come together again";

@@ -115,6 +115,7 @@ const ALLOCATED: &[Stage<Function>] = &[Stage {
         Step::Improve(passes::THREAD_JUMPS),
         Step::Improve(passes::ROTATE_LOOPS),
         Step::Run(passes::LOWER_BRANCHES),
+        Step::Improve(passes::REUSE_PLACES),
         Step::Run(passes::ASSIGN_SLOTS),
     ],
 }];

@@ -1,9 +1,11 @@
 //! Vertex and fragment shaders from SPIR-V: what becomes of variables, built-ins and the ends of lanes.
+use eitri_shaderc::interp::{Fragment, Primitive, Resources};
 use eitri_shaderc::ir::{Op, Output};
 use eitri_shaderc::link::Interpolation;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, ShaderStage, front_end, graphics_front_end};
 
+use crate::support::drawing::{Linear, draw_to, floats, shade};
 use crate::support::spvasm::assemble;
 
 fn options(stage: ShaderStage) -> Options {
@@ -352,6 +354,40 @@ fn a_killed_lane_helps_and_goes_to_the_end() {
     let start = "%v = OpLoad %v2 %given
          %x = OpCompositeExtract %f32 %v 0";
     let spirv = fragment("", "", &format!("{start}\n{body}"));
+    for function in [
+        translate(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
+        front_end(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
+    ] {
+        let function = function.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let quads = (0..8u32).flat_map(|row| (0..8).map(move |column| [column, row]));
+        let quads = quads.map(|[column, row]| {
+            [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| Fragment {
+                pixel: [2 * column + dx, 2 * row + dy],
+                ..Fragment::default()
+            })
+        });
+        let quads: Vec<[Fragment; 4]> = quads.collect();
+        let mut none = Resources::default();
+        let pixels = shade(&function, &draw_to([16, 16]), &Linear, &quads, &mut none);
+        let given = |pixel: [u32; 2], component: u8| {
+            let at = pixel.map(|at| at as f32 + 0.5);
+            f32::from_bits(Linear.interpolated(0, component, at))
+        };
+        let all = (0..16).flat_map(|y| (0..16).map(move |x| [x, y]));
+        let kept: Vec<[u32; 2]> = all.filter(|pixel| given(*pixel, 1) >= 0.0).collect();
+        assert!((16..240).contains(&kept.len()), "{} are kept", kept.len());
+        assert_eq!(pixels.len(), kept.len(), "{function}");
+        for pixel in kept {
+            let x = given(pixel, 0);
+            // As often round as whole numbers are below x, but once at least.
+            let rounds = (x.ceil() - 1.0).max(0.0);
+            assert_eq!(
+                floats(&pixels[&pixel], 0),
+                [rounds, x, x, x],
+                "at {pixel:?}"
+            );
+        }
+    }
     let got = lowered(ShaderStage::Fragment, &spirv).join("\n");
     assert_eq!(got.matches("demote true").count(), 1, "{got}");
     assert_eq!(got.matches("return").count(), 1, "one end: {got}");

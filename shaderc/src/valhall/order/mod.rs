@@ -4,4 +4,6 @@ pub(super) mod graph;
 
 pub(super) mod issue_early;
 
+pub(super) mod reuse_places;
+
 pub(super) mod schedule;

@@ -128,6 +128,19 @@ impl Selector<'_> {
         .with(compare.condition)
     }
 
+    /// The comparison of floats that defines `value` and that nobody else reads: what it compares, and how.
+    pub(super) fn own_float_compare(
+        &mut self,
+        value: ir::Value,
+    ) -> Option<([Source; 2], Modifier)> {
+        let (compare, data) = self.own_compare(value)?;
+        if !matches!(compare.kind, Kind::Float) {
+            return None;
+        }
+        let sources = [data.args[0], data.args[1]].map(|arg| self.float_source(arg));
+        Some((sources, compare.condition))
+    }
+
     /// The comparison that defines `value` and that nobody else reads, inversions included.
     fn own_compare(&self, value: ir::Value) -> Option<(Compare, InstData)> {
         if !self.single_use(value) {

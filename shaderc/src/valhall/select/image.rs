@@ -19,7 +19,7 @@ use smallvec::smallvec;
 const CONVERSION_OFFSET: u32 = 28;
 /// Where a texture's descriptor has its numbers (the same; hardware/valhall-isa.md 11.10).
 const WIDTH_OFFSET: u32 = 4;
-const LEVELS_OFFSET: u32 = 8;
+pub(super) const LEVELS_OFFSET: u32 = 8;
 const SAMPLES_OFFSET: u32 = 12;
 const LAYERS_OFFSET: u32 = 24;
 const DEPTH_OFFSET: u32 = 28;
@@ -105,7 +105,10 @@ impl Selector<'_> {
             }
             (ImageAction::Fetch, _) => self.fetch(op, data),
             (ImageAction::Sample(lod), _) => self.sample(op, lod, data),
-            (ImageAction::QueryLod, _) => Err(self.unsupported("image.query_lod")),
+            (ImageAction::QueryLod, _) => {
+                self.query_lod(op, data);
+                Ok(())
+            }
             (ImageAction::Gather(component), _) => self.gather(op, component, data),
             // A uniform word.
             (ImageAction::Size, Dim::Buffer) => Ok(()),
@@ -183,7 +186,7 @@ impl Selector<'_> {
     }
 
     /// Bits of a word.
-    fn field(&mut self, word: Source, low: u32, mask: u32) -> Source {
+    pub(super) fn field(&mut self, word: Source, low: u32, mask: u32) -> Source {
         let low = Source::constant(low).select(Select::B0);
         self.compute(Op::RShiftAnd, &[word, low, Source::constant(mask)])
     }
@@ -247,7 +250,7 @@ impl Selector<'_> {
     }
 
     /// What a load gives, in a word of its own.
-    fn loaded(&mut self, load: Instr) -> Source {
+    pub(super) fn loaded(&mut self, load: Instr) -> Source {
         let dest = self.function.new_value();
         self.emit(Instr {
             dests: smallvec![Word::Value(dest)],

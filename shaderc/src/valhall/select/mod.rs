@@ -20,6 +20,7 @@ mod integer;
 mod lanes;
 mod memory;
 mod outputs;
+mod query_lod;
 mod resource;
 mod sysval;
 mod texture;

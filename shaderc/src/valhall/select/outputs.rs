@@ -145,22 +145,24 @@ impl Selector<'_> {
         address
     }
 
-    /// Lanes where a boolean is true only help from here on. Booleans are all ones or zero, which are no floats to compare.
+    /// Lanes where a boolean is true only help from here on: it is a comparison of floats itself, or its word, all ones or zero,
+    /// becomes one or zero.
     pub(super) fn demote(&mut self, data: &InstData) {
         let zero = Source::constant(0);
-        let (left, condition) = match self.ir.as_bool(data.args[0]) {
+        let truth = data.args[0];
+        let (sources, condition) = match self.ir.as_bool(truth) {
             Some(false) => return,
-            Some(true) => (zero, Modifier::Eq),
-            None => {
-                let truth = self.plain(data.args[0]);
+            Some(true) => ([zero, zero], Modifier::Eq),
+            None => self.own_float_compare(truth).unwrap_or_else(|| {
+                let truth = self.plain(truth);
                 let none = Source::constant(0).select(Select::B0);
                 let one = Source::constant(1.0f32.to_bits());
                 let float = self.compute(Op::LShiftAnd, &[truth, none, one]);
-                (float, Modifier::Ne)
-            }
+                ([float, zero], Modifier::Ne)
+            }),
         };
         let instr = Instr {
-            sources: smallvec![left, zero],
+            sources: sources.into_iter().collect(),
             ..Instr::new(Op::Discard)
         };
         self.emit(instr.with(condition));

@@ -22,7 +22,11 @@ const MAX_LEVEL: f32 = 16.0;
 
 impl Selector<'_> {
     /// The two words of a texture message's handle: sampler, then texture.
-    fn texture_handle(&mut self, sampler: Option<ir::Value>, texture: ir::Value) -> Source {
+    pub(super) fn texture_handle(
+        &mut self,
+        sampler: Option<ir::Value>,
+        texture: ir::Value,
+    ) -> Source {
         let low = match sampler {
             Some(sampler) => self.sampler_handle(sampler),
             None => self.moved(Source::constant(NO_SAMPLER)),
@@ -269,7 +273,7 @@ impl Selector<'_> {
     }
 
     /// The face and the two coordinates on it that a direction means.
-    fn cube(&mut self, direction: &[ir::Value]) -> Words {
+    pub(super) fn cube(&mut self, direction: &[ir::Value]) -> Words {
         let direction: Vec<Source> = direction
             .iter()
             .map(|&value| Source::plain(Operand::Word(self.in_register(value))))
@@ -404,7 +408,7 @@ struct Payload<'d> {
 }
 
 /// A texture message for an image of that shape, with both words of the handle.
-fn texture(op: Op, shape: ImageShape) -> Instr {
+pub(super) fn texture(op: Op, shape: ImageShape) -> Instr {
     let dimension = match shape.dim {
         Dim::Buffer | Dim::D1 => Modifier::Dim1,
         Dim::D2 => Modifier::Dim2,

@@ -161,9 +161,7 @@ fn a_level_by_derivatives_needs_helpers() {
     check(
         &made,
         "LD_VAR_BUF_IMM.f32.slot0.v3.src_f32.center.store.wait0 @r0:r1:r2, r61, index:0x0
-         FCMP_OR.f32.lt.m1 r2, ^r2, 0x38000000.h1, 0x0
-         LSHIFT_AND.i32 r2, ^r2, 0x0.b00, 0x3F800000
-         DISCARD.f32.ne ^r2, 0x0
+         DISCARD.f32.lt ^r2, 0x38000000.h1
          IADD_IMM.i32 r2, 0x0, #0x1000001
          MOV.i32 r3, 0x1000000
          TEX_SINGLE.slot1.skip.reserved.32.2d.wide_indices.computed.wait0126 @r0:r1:r2:r3, @r0:r1, ^r2
@@ -356,6 +354,7 @@ fn all_that_a_fragment_can_ask_has_code() {
     for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
         let text = "function main
 stage fragment sample_shading
+binding 0 0 combined_image_sampler image 2d
 b0:
   %px = pixel_x
   %py = pixel_y
@@ -374,11 +373,13 @@ b0:
   %at = varying.0.0.1.at_sample %s
   %off = varying.0.0.1.at_offset %sx, %sy
   %f = select %front, %p, %l
+  %level, %raw = image.query_lod.2d.constant @0.0, @0.0, %u, %v
   %g = select %h, %lane, %m
   output.color.0.0.float %z, %u, %v, %sx
   output.color.1.0.uint %px, %py, %s, %g
   output.color.2.0.int %f, %f, %f, %f
-  output.color.3.0.float %sy, %at, %off, 1.0
+  output.color.3.0.float %sy, %at, %off, %level
+  output.color.4.0.float %raw, %raw, %raw, %raw
   output.stencil %s
   output.sample_mask %m
   return
@@ -388,4 +389,26 @@ b0:
         assert!(listing.contains("ZS_EMIT.stencil"), "{listing}");
         assert_eq!(made.preload >> 9, 0b11_1111, "r57 to r62\n{listing}");
     }
+}
+
+#[test]
+fn a_place_is_computed_once() {
+    let made = fragment(
+        "  %x = varying.0.0.1.center
+  %y = varying.0.1.1.center
+  %z = varying.0.2.1.centroid
+  %w = varying.0.2.1.centroid
+  output.color.0.0.float %x, %y, %z, %w",
+    );
+    check(
+        &made,
+        "LD_VAR_BUF_IMM.f32.slot0.src_f32.center.store.discard @r0, r61, index:0x0
+         LD_VAR_BUF_IMM.f32.slot0.src_f32.center.retrieve.wait0 @r1, r61, index:0x4
+         LD_VAR_BUF_IMM.f32.slot0.src_f32.centroid.store @r2, r61, index:0x8
+         LD_VAR_BUF_IMM.f32.slot0.src_f32.centroid.retrieve.wait0126 @r3, r61, index:0x8
+         ATEST.wait @r60, ^r60, r3, atest_datum.w0
+         BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
+         IADD_IMM.i32 r48, 0x0, #0x0
+         BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
+    );
 }

@@ -1,8 +1,9 @@
 //! A device that draws, and pictures that are worked out.
 
 use super::shaders;
-use crate::bench::{LIMIT, OrFail, diagnoses, machine, queue_in, up};
+use crate::bench::{LIMIT, OrFail, diagnoses, machine, queue_in, up, up_on};
 use crate::machine::{Host, Machine};
+use crate::recording::{Log, Recording};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,11 +11,12 @@ use eitri_descriptors::formats::VkFormat;
 use eitri_program::{Arch, GraphicsProgram};
 use eitri_runtime::{
     Buffer, ClearColor, ColorAttachment, CommandBuffer, Device, Error, Fence, GraphicsPipeline,
-    GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView, InputRate, Queue, Recorder,
-    Space, Status, TilerHeap, TilerHeapConfig, Tiling, VertexAttribute, VertexBinding,
+    GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView, InputRate, Options, Platform,
+    Queue, Recorder, Space, Status, TilerHeap, TilerHeapConfig, Tiling, VertexAttribute,
+    VertexBinding,
 };
 
-pub(super) type Up = Device<'static, 'static, Host>;
+pub(super) type Up<P> = Device<'static, 'static, P>;
 
 pub(super) const SIDE: u32 = 64;
 
@@ -26,9 +28,9 @@ pub(super) const RED_WORD: u32 = 0xFF00_00FF;
 pub(super) const GREEN_WORD: u32 = 0xFF00_FF00;
 
 /// A device that draws.
-pub(super) struct Bench {
+pub(super) struct Bench<P: Platform = Host> {
     pub(super) machine: Machine,
-    pub(super) device: Up,
+    pub(super) device: Up<P>,
     pub(super) queue: Queue,
     pub(super) space: Space,
     pub(super) commands: CommandBuffer,
@@ -62,17 +64,46 @@ impl Bench {
         Bench::on(machine())
     }
 
-    /// The generation of its GPU.
-    pub(super) fn arch(&self) -> Arch {
-        self.device.properties().arch
+    pub(super) fn on(machine: Machine) -> Bench {
+        let device = up(machine.clone());
+        Bench::of(machine, device, HEAP)
     }
 
-    pub(super) fn on(machine: Machine) -> Bench {
-        let mut device = up(machine.clone());
+    /// With a heap of so many chunks, which does not grow.
+    pub(super) fn with_chunks(chunks: u32) -> Bench {
+        let machine = machine();
+        let device = up(machine.clone());
+        let heap = TilerHeapConfig {
+            initial: chunks,
+            most: chunks,
+            reserve: 0,
+            ..HEAP
+        };
+        Bench::of(machine, device, heap)
+    }
+
+    /// The attachments of a pass that clears one image to blue.
+    pub(super) fn blue(image: Image) -> ColorAttachment {
+        ColorAttachment::cleared(ImageView::of(image), ClearColor::Float(BLUE))
+    }
+}
+
+impl Bench<Recording<Host>> {
+    /// One of which it is noted what the driver does.
+    pub(super) fn recorded() -> (Self, Log) {
+        let machine = machine();
+        let (platform, log) = Recording::new(machine.platform());
+        let device = up_on(platform, Options::default());
+        (Bench::of(machine, device, HEAP), log)
+    }
+}
+
+impl<P: Platform> Bench<P> {
+    fn of(machine: Machine, mut device: Up<P>, heap: TilerHeapConfig) -> Self {
         let space = device.create_space().or_fail("there is memory");
         let queue = queue_in(&mut device, space);
         let heap = device
-            .create_tiler_heap(space, HEAP)
+            .create_tiler_heap(space, heap)
             .or_fail("there is memory");
         device.bind_tiler_heap(queue, heap).or_fail("it is there");
         let commands = device
@@ -86,6 +117,11 @@ impl Bench {
             commands,
             heap,
         }
+    }
+
+    /// The generation of its GPU.
+    pub(super) fn arch(&self) -> Arch {
+        self.device.properties().arch
     }
 
     pub(super) fn format(&self, name: &str) -> &'static VkFormat {
@@ -151,7 +187,7 @@ impl Bench {
 
     pub(super) fn record(
         &mut self,
-        record: impl FnOnce(&mut Recorder<'_, '_, 'static, Host>) -> Result<(), Error>,
+        record: impl FnOnce(&mut Recorder<'_, '_, 'static, P>) -> Result<(), Error>,
     ) {
         let recorded = self.device.record(self.commands, record);
         recorded.or_fail("it can be recorded");
@@ -163,11 +199,6 @@ impl Bench {
         let status = self.device.wait(fence, LIMIT);
         assert_eq!(status, Status::Done, "{:?}", diagnoses(&self.machine));
         assert_eq!(diagnoses(&self.machine), [""; 0], "what the GPU says of it");
-    }
-
-    /// The attachments of a pass that clears one image to blue.
-    pub(super) fn blue(image: Image) -> ColorAttachment {
-        ColorAttachment::cleared(ImageView::of(image), ClearColor::Float(BLUE))
     }
 
     pub(super) fn submit(&mut self) -> Fence {

@@ -26,7 +26,10 @@ struct Frames {
 
 impl Frames {
     fn new() -> Frames {
-        let mut bench = Bench::new();
+        Frames::on(Bench::new())
+    }
+
+    fn on(mut bench: Bench) -> Frames {
         let info = GraphicsPipelineInfo {
             topology: Topology::TriangleStrip,
             ..bench.info()
@@ -246,5 +249,35 @@ pub(crate) fn a_submission_is_lost_as_a_whole_and_the_next_draws() {
             all = [all[0] + ended[0], all[1] + ended[1]];
         }
         assert!(all[0] > 0, "{injection:?}: nothing ever ends well: {all:?}");
+    }
+}
+
+/// A heap with no memory to lose has all of it again after each loss.
+pub(crate) fn a_heap_has_its_memory_again_after_a_loss() {
+    let took = unharmed();
+    let mut it = Frames::on(Bench::with_chunks(2));
+    for round in 0..8 {
+        let case = format!("round {round}");
+        let fences = Vec::from([0, 1].map(|number| it.submit(number).or_fail("there is room")));
+        let mut left = took / 3 + took * round / 24;
+        while !left.is_zero() {
+            it.bench.device.poll(Instant(it.bench.machine.time()));
+            let step = left.min(Duration::from_micros(10));
+            it.bench.machine.pass(step);
+            left -= step;
+        }
+        let injection = Injection::GpuFault { exception: 0x80 };
+        inject(&it.bench.machine, injection);
+        it.settle(&fences, Some(injection), &case);
+        for fence in fences {
+            it.bench.device.discard(fence);
+        }
+        it.again(&case);
+        let info = it
+            .bench
+            .device
+            .tiler_heap(it.bench.heap)
+            .or_fail("it is there");
+        assert_eq!((info.chunks, info.reserve), (2, 0), "{case}");
     }
 }

@@ -346,3 +346,58 @@ pub(crate) fn samples_are_kept_between_passes() {
         }
     });
 }
+
+/// What samples or loads what a pass has drawn stands behind an invalidation of the caches that are only read through, which
+/// results tell only on a GPU that has them; nothing else does.
+pub(crate) fn caches_are_invalidated_before_what_reads_through_them() {
+    let sampled = Accesses::SAMPLED_READ.in_stage(ShaderStage::Fragment);
+    let cases = [
+        (Some((Accesses::COLOR_WRITE, sampled)), true),
+        (Some((Accesses::COLOR_WRITE, Accesses::COLOR_READ)), true),
+        (Some((Accesses::COLOR_WRITE, Accesses::COLOR_WRITE)), false),
+        (Some((sampled, Accesses::COLOR_WRITE)), false),
+        (None, false),
+    ];
+    for (barrier, expected) in cases {
+        let (mut it, log) = Bench::recorded();
+        let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+        let pipeline = it.pipeline(&strip(it.info()));
+        let buffer = it.buffer(&rectangle(ALL, END, 0.5, RED));
+        log.take_stored();
+        it.record(|recorder| {
+            for number in 0..2 {
+                let mut pass = recorder.begin_rendering(&RenderingInfo {
+                    colors: &[Some(Bench::blue(image))],
+                    ..RenderingInfo::default()
+                })?;
+                pass.bind_pipeline(pipeline)?
+                    .bind_vertex_buffer(0, buffer, 0)?
+                    .draw(Draw::of(4))?;
+                pass.end_rendering()?;
+                if let Some((before, after)) = barrier.filter(|_| number == 0) {
+                    recorder.barrier(before, after)?;
+                }
+            }
+            Ok(())
+        });
+        // RUN_FRAGMENT and FLUSH_CACHE2 without its register (hardware/command-stream.md 3.6 and 3.7); data may look like them.
+        let (run, flush) = (0x0700_0000_0000_0000, 0x2400_0000_0000_0200);
+        let stored = log.take_stored().into_iter();
+        let told = stored.map(|word| {
+            if word >> 56 == 0x24 {
+                word & !0xFF_0000_0000_00
+            } else {
+                word
+            }
+        });
+        let told: Vec<u64> = told.filter(|word| [run, flush].contains(word)).collect();
+        let all = if expected {
+            &[run, flush, run][..]
+        } else {
+            &[run, run]
+        };
+        assert_eq!(told, all, "{barrier:?}");
+        it.run();
+        assert_eq!(log.violations(), [""; 0]);
+    }
+}

@@ -16,6 +16,7 @@ mod message;
 mod program;
 
 // Threads and what they execute.
+mod detail;
 mod environment;
 mod execute;
 mod flow;

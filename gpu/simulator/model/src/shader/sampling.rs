@@ -3,15 +3,15 @@
 //! Coordinates have 8 bits below a texel, levels 8 bits below a level, so weights are 256ths.
 //! Never: reads memory; who asks for a footprint does.
 //! Facts: hardware/graphics-texture.md 7.5 and 7.6; hardware/descriptors.md 7; hardware/valhall-isa.md 11.10, 9.8 (cubes).
-// FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6); one probe is
-// taken, as if the sampler were isotropic. Settled by sampling a pattern of single bright texels at a grazing angle on any
-// board.
+// FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6); `detail` has the form
+// that Vulkan's text gives (graphics-model.md 5.2, free choice). Settled by sampling a pattern of single bright texels at a
+// grazing angle on any board.
 
 use super::format::Colour;
 use super::texture::Texel;
 use alloc::vec::Vec;
 use eitri_descriptors::texture::{
-    Func, MipmapMode, ReductionMode, Sampler as SamplerDescriptor, WrapMode,
+    Func, LodAlgorithm, MipmapMode, ReductionMode, Sampler as SamplerDescriptor, WrapMode,
 };
 
 /// One texel, and one level, in fixed point.
@@ -104,6 +104,14 @@ impl Sampler {
     /// The sampler's bias, 8 bits below the point.
     pub(crate) fn bias(&self) -> i64 {
         fixed(self.descriptor.lod_bias.0)
+    }
+
+    /// The most probes of a sample; one unless the sampler is anisotropic.
+    pub(crate) fn most_probes(&self) -> u32 {
+        match self.descriptor.lod_algorithm {
+            LodAlgorithm::Anisotropic => self.descriptor.maximum_anisotropy,
+            LodAlgorithm::Isotropic => 1,
+        }
     }
 
     /// A level between the sampler's limits.
@@ -369,7 +377,7 @@ fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> Vec<(Texel, f6
 }
 
 /// The axis that a face lies on with its sign, then where its columns and rows go: axis and sign each (valhall-isa.md 9.8).
-const FACES: [[(usize, i64); 3]; 6] = [
+pub(crate) const FACES: [[(usize, i64); 3]; 6] = [
     [(0, 1), (2, -1), (1, -1)],
     [(0, -1), (2, 1), (1, -1)],
     [(1, 1), (0, 1), (2, 1)],

@@ -2,6 +2,7 @@
 //!
 //! Never: reads memory or computes a colour.  Facts: hardware/valhall-isa.md 4 (counts), 9.8 and 11.10.
 
+use super::detail::Probes;
 use super::sampling::Coordinates;
 use eitri_isa::Arch;
 use eitri_isa::values::LodMode;
@@ -53,8 +54,10 @@ pub(crate) struct Payload {
     pub(crate) sampler: u32,
     pub(crate) coordinates: Coordinates,
     pub(crate) reference: f32,
-    /// The level word, or the first of a gradient descriptor: signed, 8 bits below the point, in the low half.
+    /// The level word: signed, 8 bits below the point, in the low half.
     pub(crate) level: i64,
+    /// What a gradient descriptor asks for.
+    pub(crate) probes: Probes,
     /// The least level that the high half of a bias asks for.
     pub(crate) least: i64,
     /// Of TEX_GRADIENT: along x and along y of each coordinate.
@@ -133,8 +136,13 @@ impl TextureRequest {
             if self.level_words() > 0 {
                 let word = next();
                 payload.level = i64::from(word as i16);
-                if self.level_words() == 1 {
-                    payload.least = i64::from((word >> 16) as i16);
+                match self.wanted {
+                    Wanted::Sample(LodMode::Grdesc) => {
+                        payload.probes = Probes::of_descriptor([word, next()]);
+                    }
+                    // The high half of an explicit level is nothing.
+                    Wanted::Sample(LodMode::Explicit) => {}
+                    _ => payload.least = i64::from((word >> 16) as i16),
                 }
             }
         }

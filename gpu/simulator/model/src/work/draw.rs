@@ -27,6 +27,9 @@ use eitri_descriptors::{Arch, Descriptor, FieldError};
 /// Words of a draw descriptor.
 pub(super) const DRAW_WORDS: usize = 32;
 
+/// Bytes of an occlusion slot.
+const QUERY_BYTES: u64 = 8;
+
 /// A pair of registers, the low half first.
 pub(super) fn pair(registers: &[u32], register: usize) -> u64 {
     let at = |register: usize| u64::from(registers.get(register).copied().unwrap_or(0));
@@ -183,10 +186,20 @@ pub(super) struct LoadedDraw {
 }
 
 impl LoadedDraw {
-    /// The occlusion slot of the draw, and how it counts.
-    pub(super) fn query(&self) -> Option<(u64, OcclusionMode)> {
-        let mode = self.flags.occlusion_query;
-        (mode != OcclusionMode::Disabled).then_some((self.words.occlusion, mode))
+    /// Whether samples are counted.
+    pub(super) fn counts(&self) -> bool {
+        self.flags.occlusion_query != OcclusionMode::Disabled
+    }
+
+    /// The occlusion slot of the draw in a layer, and how it counts. Each view has a slot: those of a mask lie one after another
+    /// (graphics-model.md 4.2).
+    pub(super) fn query(&self, layer: u32) -> Option<(u64, OcclusionMode)> {
+        let views = self.words.primitive_flags >> 24;
+        let before = views & !u32::MAX.checked_shl(layer).unwrap_or(0);
+        let slot = u64::from(before.count_ones()) * QUERY_BYTES;
+        let address = self.words.occlusion.wrapping_add(slot);
+        self.counts()
+            .then_some((address, self.flags.occlusion_query))
     }
 }
 

@@ -99,7 +99,7 @@ impl Pass {
         let words = reader.words(fabric, memory, span.address, span.words())?;
         let framebuffer = match Framebuffer::decode(arch, span, &words) {
             Ok(framebuffer) => framebuffer,
-            Err(_) => return Err(reader.invalid(fabric, span.address, "Framebuffer")),
+            Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
         let asked = corners(issued.corners);
         let asked = PixelBox {
@@ -236,8 +236,9 @@ impl Pass {
 
     /// Adds the samples that fragments have counted to their draw's query.
     fn count_samples(&mut self) {
+        let layer = self.framebuffer.parameters.internal_layer_index;
         for (draw, count) in self.shader.take_counted() {
-            let Some((address, mode)) = draw.query() else {
+            let Some((address, mode)) = draw.query(layer) else {
                 continue;
             };
             match self.queries.iter_mut().find(|it| it.address == address) {

@@ -296,7 +296,7 @@ impl Shader {
     fn count_early(&mut self, draw: &Arc<LoadedDraw>, stage: &FragmentStage) {
         let lanes = stage.lanes.iter();
         let count: u64 = lanes.map(|lane| u64::from(lane.fragment.counted())).sum();
-        if draw.query().is_some() {
+        if draw.counts() {
             self.counted.push((draw.clone(), count));
         }
     }

@@ -1,6 +1,7 @@
 //! What vertices make: points, lines, and views of multiview.
 
 use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, STORE, Vertices, pixels};
+use eitri_descriptors::raster::OcclusionMode;
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
 const POSITION: &str = "
@@ -115,6 +116,30 @@ fn wide_lines_are_rectangles_along_their_ways() {
         let wanted = if inside { 9 } else { CLEAR };
         assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
     }
+}
+
+/// Slots of queries, behind the positions.
+const QUERIES: u64 = BUFFER + 0x1000;
+
+#[test]
+fn each_view_has_its_own_query() {
+    let mut rectangle = Rectangle {
+        vertices: Some(Vertices {
+            program: TWO_VIEWS,
+            ..vertices(TRIANGLES, 3, 1.0).expect("vertices")
+        }),
+        layers: 0b101,
+        occlusion: QUERIES,
+        ..Rectangle::default()
+    };
+    rectangle.flags.occlusion_query = OcclusionMode::Counter;
+    // A column of pixels in view 0, the upper half in view 2.
+    let first = [[1.0, -16.0], [1.0, 32.0], [-40.0, 8.0]];
+    let second = [[-16.0, 8.0], [32.0, 8.0], [8.0, -40.0]];
+    let places: Vec<(u64, [f32; 2])> = (0..).zip(first).chain((16..).zip(second)).collect();
+    let mut drawn = drawn(3, rectangle, &places);
+    let found = [0, 1, 2].map(|slot| drawn.bench.get64(1, QUERIES + 8 * slot));
+    assert_eq!(found, [16, 128, 0]);
 }
 
 #[test]

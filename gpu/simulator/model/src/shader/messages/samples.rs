@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/graphics-texture.md 7.6; hardware/valhall-isa.md 11.10.
 
+use super::super::detail::{Probes, Steps};
 use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
@@ -23,8 +24,6 @@ use eitri_isa::values::LodMode;
 
 /// The bit of a format that says sRGB.
 const SRGB: u32 = 1 << 20;
-/// A level of one, in 8.8 fixed point.
-const ONE: f64 = 256.0;
 
 impl Memory {
     /// The sampler that a handle names; `None` if there is none.
@@ -117,17 +116,13 @@ impl Memory {
             };
             let quad = quad_of(&payloads, lane);
             registers[lane] = match request.wanted {
-                Wanted::Gradient(gradient) => [
-                    unit.gradient(gradient, payload, quad) as u32 & 0xffff,
-                    0,
-                    0,
-                    0,
-                ],
+                Wanted::Gradient(gradient) => {
+                    let [first, second] = unit.gradient(gradient, payload, quad);
+                    [first, second, 0, 0]
+                }
                 Wanted::Sample(mode) => {
-                    let level = unit.level(mode, payload, quad);
-                    let taps = sampler.taps(&unit.footing, &payload.coordinates, level);
-                    let colour = unit.colour(sender, instruction, &taps, payload)?;
-                    let colour = texture.swizzled(colour);
+                    let sampled = unit.sampled(sender, instruction, mode, (payload, quad))?;
+                    let colour = texture.swizzled(sampled);
                     masked_registers((request.mask, request.narrow), colour, &format)
                 }
                 Wanted::Gather(component) => {
@@ -201,63 +196,66 @@ impl Unit<'_> {
         Ok(self.sampler.reduce(&colours))
     }
 
-    /// The level of a sample with all biases, 8 bits below the point.
-    fn level(&self, mode: LodMode, payload: &Payload, quad: [&Payload; 3]) -> i64 {
-        let own = match mode {
-            LodMode::Zero => 0,
-            LodMode::Explicit | LodMode::Grdesc => payload.level,
-            LodMode::Computed | LodMode::ComputedForceDelta => self.computed(quad),
-            LodMode::ComputedBias | LodMode::ComputedBiasForceDelta => {
-                // The instruction's bias is limited to 16 levels.
-                let bias = payload.level.clamp(-16 * 256, 16 * 256);
-                self.computed(quad).saturating_add(bias).max(payload.least)
-            }
-        };
-        own.saturating_add(self.sampler.bias())
-    }
-
-    /// The level that the differences between the threads of a quad ask for.
-    fn computed(&self, quad: [&Payload; 3]) -> i64 {
-        let at = quad.map(|payload| payload.coordinates.at);
-        let mut derivatives = [[0.0; 2]; 3];
-        for (axis, pair) in derivatives.iter_mut().enumerate() {
-            *pair = [at[1][axis] - at[0][axis], at[2][axis] - at[0][axis]];
+    /// What a sample gives, before the view's swizzle: the mean of its probes.
+    fn sampled(
+        &self,
+        sender: &mut Sender<'_>,
+        instruction: &Instruction,
+        mode: LodMode,
+        (payload, quad): (&Payload, [&Payload; 3]),
+    ) -> Result<Colour, Stopped> {
+        let (probes, bias) = self.probes(mode, payload, quad);
+        let level = probes.level.saturating_add(bias);
+        let level = level.saturating_add(self.sampler.bias());
+        // The instruction's least level counts after the sampler's limits, before those of the texture.
+        let mut footing = self.footing;
+        footing.lod[0] = footing.lod[0].max(payload.least);
+        let mut sum = [0.0; 4];
+        for place in probes.places(&payload.coordinates) {
+            let taps = self.sampler.taps(&footing, &place, level);
+            let colour = self.colour(sender, instruction, &taps, payload)?;
+            sum = core::array::from_fn(|index| sum[index] + colour[index]);
         }
-        self.level_of(&derivatives)
+        Ok(sum.map(|component| component / f64::from(probes.count)))
     }
 
-    /// The logarithm of the longer of the two ways that a step across the quad goes, in texels.
-    fn level_of(&self, derivatives: &[[f32; 2]; 3]) -> i64 {
-        let length = |step: usize| {
-            let axes = derivatives
-                .iter()
-                .zip(self.footing.size)
-                .take(self.footing.axes);
-            let squares = axes.map(|(pair, size)| {
-                let texels = f64::from(pair[step]) * f64::from(size);
-                texels * texels
-            });
-            libm::sqrt(squares.sum())
+    /// Probes of a sample, and the instruction's bias, limited to 16 levels.
+    fn probes(&self, mode: LodMode, payload: &Payload, quad: [&Payload; 3]) -> (Probes, i64) {
+        let computed = || {
+            self.steps(quad)
+                .probes(&self.footing, self.sampler.most_probes())
         };
-        let level = libm::log2(length(0).max(length(1))) * ONE;
-        // Nothing moves: as fine as there is.
-        let level = if level.is_nan() { 0.0 } else { level };
-        libm::rint(level.clamp(-32768.0, 32767.0)) as i64
+        match mode {
+            LodMode::Zero => (Probes::one(0), 0),
+            LodMode::Explicit => (Probes::one(payload.level), 0),
+            LodMode::Grdesc => (payload.probes, 0),
+            LodMode::Computed | LodMode::ComputedForceDelta => (computed(), 0),
+            LodMode::ComputedBias | LodMode::ComputedBiasForceDelta => {
+                (computed(), payload.level.clamp(-16 * 256, 16 * 256))
+            }
+        }
     }
 
-    // FACT: what the gradient descriptor of explicit derivatives holds is not published (hardware/valhall-isa.md 11.10); it is
-    // taken to have the level in its low half, as it does for coordinates. Settled by reading one back on any board.
-    fn gradient(&self, gradient: Gradient, payload: &Payload, quad: [&Payload; 3]) -> i64 {
-        let mut level = match gradient.derivatives {
-            true => self.level_of(&payload.derivatives),
-            false => self.computed(quad),
+    /// What the coordinates of a quad change by.
+    fn steps(&self, quad: [&Payload; 3]) -> Steps {
+        let quad = quad.map(|payload| &payload.coordinates);
+        Steps::of_quad(quad, self.footing.cube)
+    }
+
+    /// A gradient descriptor; without derivatives it is a level.
+    fn gradient(&self, gradient: Gradient, payload: &Payload, quad: [&Payload; 3]) -> [u32; 2] {
+        let mut probes = if gradient.derivatives {
+            let steps = Steps::of_derivatives(&payload.derivatives);
+            steps.probes(&self.footing, self.sampler.most_probes())
+        } else {
+            Probes::one(self.steps(quad).level(&self.footing))
         };
         if !gradient.no_bias {
-            level = level.saturating_add(self.sampler.bias());
+            probes.level = probes.level.saturating_add(self.sampler.bias());
         }
         if !gradient.no_clamp {
-            level = self.sampler.clamped(level);
+            probes.level = self.sampler.clamped(probes.level);
         }
-        level.clamp(i16::MIN.into(), i16::MAX.into())
+        probes.descriptor()
     }
 }
