@@ -4,6 +4,16 @@
 //! command buffer, with a barrier between each two, so that the driver's own order is what makes the results right.
 //!
 //! Needs: the runtime, `eitri-drawing`, `eitri-job`.  Never: knows which platform it runs on.
+//!
+//! ```
+//! use eitri_descriptors::Arch;
+//! use eitri_player::format;
+//!
+//! // Formats have Vulkan's names in lower case, as scenes write them.
+//! let found = format(Arch::V10, "r8g8b8a8_unorm").map(|format| format.block_bytes);
+//! assert_eq!(found, Some(4));
+//! assert!(format(Arch::V10, "r8g8b8a8_urnorm").is_none());
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
