@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-cache-line",  &[]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
-    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
+    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),

@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: names, kinds, stages, who has a value in common and how large it can be come from here.
 //! In which register a value arrives is a back end's affair.
-//! Facts: hardware/compiler-abi.md 3.1, hardware/graphics-compiler.md 1.1, 3.
+//! Facts: hardware/graphics-compiler.md 1.1, 3.
 use super::stage::Stages;
 use super::{Axis, Function, Kind};
 

@@ -1,7 +1,7 @@
 //! Uniforms: words that all invocations of a dispatch or of a draw find the same, without an instruction.
 //!
 //! Needs: nothing.  Guarantees: which stages have one is said here. Where the words stand is a back end's affair.
-//! Facts: hardware/compiler-abi.md 4; hardware/graphics-compiler.md 1.2, 1.4.
+//! Facts: hardware/graphics-compiler.md 1.2, 1.4.
 use super::stage::Stages;
 use super::{Axis, BindingId};
 

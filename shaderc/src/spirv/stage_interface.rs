@@ -23,7 +23,7 @@ use crate::ir::{
 };
 use crate::options::Options;
 
-/// Locations of attributes are less (hardware/compiler-abi.md 1.3).
+/// Locations of attributes are less (hardware/graphics.md 1.13).
 const MOST_ATTRIBUTES: u8 = 16;
 
 /// What a vertex or fragment shader has beside its code.

@@ -26,7 +26,7 @@ mod waits;
 
 mod expand_blends;
 
-mod helpers;
+mod helper_lanes;
 
 mod pack;
 
@@ -142,7 +142,7 @@ pub fn compile_stage(
         work: function.extra.work.clone(),
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
-        needs_helpers: helpers::are_needed(function),
+        needs_helpers: helper_lanes::are_needed(function),
         statistics: statistics::count(function, &lowered.allocated),
         listing: Listing::new(Machine::Valhall(arch), function, &code),
         code,

@@ -2,7 +2,7 @@
 //! `machine::passes`.
 
 use super::expand_blends::expand_blends;
-use super::helpers::{end_helpers, skip_textures};
+use super::helper_lanes::{end_helpers, skip_textures};
 use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;

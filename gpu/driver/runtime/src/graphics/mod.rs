@@ -24,6 +24,7 @@ mod draw;
 mod lane;
 mod load;
 mod pass;
+mod put_draw;
 mod registers;
 mod scratch;
 mod tiling;

@@ -248,7 +248,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.write_words(places.memory.offset(SAMPLER), &FETCHES);
         self.write_words(places.tests().0, &tests);
         for (target, place) in blends.iter().zip((0..).step_by(16)) {
-            let words = super::draw::with_constant(target.words, &made, made.blend_constants);
+            let words = super::put_draw::with_constant(target.words, &made, made.blend_constants);
             self.write_words(places.blends().0.offset(place), &words);
         }
         self.write_words(places.memory.offset(STORAGE), &storage);
@@ -525,7 +525,7 @@ fn pipelined(
     let constant_bits = widths.next().unwrap_or(8);
     let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
     if widths.any(|width| width != constant_bits)
-        || !super::draw::constants_are_one(constants, info.blend_constants)
+        || !super::put_draw::constants_are_one(constants, info.blend_constants)
     {
         return Err(unsupported.into());
     }
