@@ -80,6 +80,30 @@ fn healthy_models_pass() {
     }
 }
 
+/// Each architecture draws, and nothing is left of what was drawn.
+#[test]
+fn every_generation_draws() {
+    for name in ["G610", "G615", "G720", "G925"] {
+        let config = Config {
+            product: Product::find(name).expect("the model can be it"),
+            l2: true,
+            ..Config::default()
+        };
+        let firmware = stub_firmware();
+        let machine = Machine::new(config.clone());
+        let setup = Setup {
+            only: "graphics.",
+            ..setup(&config, &firmware)
+        };
+        let heard = check(machine.clone(), &setup, name);
+        let drawn = heard.results.iter();
+        let drawn = drawn.filter(|it| it.name.starts_with("graphics."));
+        let passed: Vec<Status> = drawn.map(|it| it.status).collect();
+        assert_eq!(passed, [Status::Passed; 9], "{name}");
+        assert_eq!(machine.memory_in_use(), 0, "{name}");
+    }
+}
+
 /// What bring-up finds odd, and lives with, is told.
 #[test]
 fn warnings_of_the_bring_up_are_notes() {

@@ -220,6 +220,7 @@ impl Reader {
             return Err(self.invalid(fabric, words.dcd[0].into(), "DCD Flags"));
         };
         let zs = self.depth_stencil(fabric, memory, arch, words.depth_stencil)?;
+        let zs = fabric.defects.depth_stencil(zs);
         let (blend, blend_words) = self.blends(fabric, memory, arch, words.blend)?;
         let stage = if words.program == 0 {
             None
