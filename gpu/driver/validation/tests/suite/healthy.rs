@@ -104,6 +104,35 @@ fn every_generation_draws() {
     }
 }
 
+/// Without room for what is drawn, or without a tiler, there is nothing to say of the GPU.
+#[test]
+fn what_can_not_draw_is_skipped_with_its_reason() {
+    let firmware = stub_firmware();
+    let mut without = Config::default();
+    without.product.part.tiler_present = 0;
+    let cases = [
+        (Config::default(), SMALL, "no room to draw: "),
+        (without, 64 << 20, "the GPU has no tiler"),
+    ];
+    for (config, memory, why) in cases {
+        let setup = Setup {
+            only: "graphics.",
+            ..setup(&config, &firmware)
+        };
+        let machine = Machine::with_memory(config, memory);
+        let heard = check(machine, &setup, why);
+        let drawn = heard.results.iter();
+        let drawn = drawn.filter(|it| it.name.starts_with("graphics."));
+        for result in drawn {
+            assert_eq!(result.status, Status::Skipped, "{result:?}");
+            assert!(result.why.starts_with(why), "{result:?}");
+        }
+    }
+}
+
+/// Bytes of memory that are enough to bring a GPU up, and too few for a tiler heap.
+const SMALL: usize = 1 << 20;
+
 /// What bring-up finds odd, and lives with, is told.
 #[test]
 fn warnings_of_the_bring_up_are_notes() {

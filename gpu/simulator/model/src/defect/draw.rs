@@ -2,6 +2,7 @@
 
 use super::{Defect, Defects};
 use crate::raster::Corner;
+use eitri_descriptors::blend::Blend;
 use eitri_descriptors::framebuffer::TieBreakRule;
 use eitri_descriptors::raster::DepthStencil;
 use eitri_descriptors::texture::Func;
@@ -15,6 +16,12 @@ pub enum DrawDefect {
     TieRuleTurned,
     /// Tests of depth are never made: everything is seen.
     DepthNotTested,
+    /// Values of vertices are not interpolated: those of the first are taken.
+    NotInterpolated,
+    /// The constant that colours are blended with is lost: 0 is taken.
+    BlendConstantLost,
+    /// Of several targets the first alone is written.
+    OneTarget,
     /// The tiles of a core are not written back.
     TilesNotWritten {
         /// Its number.
@@ -80,5 +87,29 @@ impl Defects {
             says.depth_function = Func::Always;
         }
         says
+    }
+
+    /// What the BLEND descriptor of a target says.
+    pub(crate) fn blend(&self, mut says: Blend) -> Blend {
+        if self.draw_has(DrawDefect::BlendConstantLost) {
+            says.blend_constant = 0;
+        }
+        says
+    }
+
+    /// Targets that a draw writes, a bit each.
+    pub(crate) fn targets(&self, mask: u32) -> u32 {
+        match self.draw_has(DrawDefect::OneTarget) {
+            true => mask & 1,
+            false => mask,
+        }
+    }
+
+    /// A varying's values at the vertices of a primitive.
+    pub(crate) fn varyings(&self, values: [f64; 3]) -> [f64; 3] {
+        match self.draw_has(DrawDefect::NotInterpolated) {
+            true => [values[0]; 3],
+            false => values,
+        }
     }
 }
