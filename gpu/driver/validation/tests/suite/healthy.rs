@@ -123,15 +123,18 @@ fn what_can_not_draw_is_skipped_with_its_reason() {
         let heard = check(machine, &setup, why);
         let drawn = heard.results.iter();
         let drawn = drawn.filter(|it| it.name.starts_with("graphics."));
+        let mut count = 0;
         for result in drawn {
+            count += 1;
             assert_eq!(result.status, Status::Skipped, "{result:?}");
             assert!(result.why.starts_with(why), "{result:?}");
         }
+        assert_eq!(count, 9, "{why}");
     }
 }
 
 /// Bytes of memory that are enough to bring a GPU up, and too few for a tiler heap.
-const SMALL: usize = 1 << 20;
+const SMALL: u64 = 1 << 20;
 
 /// What bring-up finds odd, and lives with, is told.
 #[test]
