@@ -4,7 +4,7 @@
 //! Facts: hardware/compiler-isel.md 12 (LOD query), hardware/descriptors.md (sampler), hardware/compiler-abi.md 1.5 (texture).
 
 use super::Selector;
-use super::image::{LEVELS_OFFSET, MASKS};
+use super::image::LEVELS_OFFSET;
 use super::texture::texture;
 use crate::ir::{self, BindingKind, Dim, ImageOp, ImageShape, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Select, Source, Word, Words};
@@ -36,7 +36,7 @@ impl Selector<'_> {
         };
         let dest = self.function.new_value();
         let instr = texture(Op::TexGradient, shape)
-            .with(MASKS[0b1 - 1])
+            .with(Modifier::MaskR)
             .with(Modifier::LodClampDisable)
             .with(Modifier::Format);
         self.emit(Instr {

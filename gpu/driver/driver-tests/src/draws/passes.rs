@@ -385,7 +385,7 @@ pub(crate) fn caches_are_invalidated_before_what_reads_through_them() {
         let stored = log.take_stored().into_iter();
         let told = stored.map(|word| {
             if word >> 56 == 0x24 {
-                word & !0xFF_0000_0000_00
+                word & !(0xFF << 40)
             } else {
                 word
             }

@@ -56,6 +56,29 @@ pub(crate) enum FramebufferError {
     ExtensionNotModelled { word: u32 },
 }
 
+impl FramebufferError {
+    /// The field that is wrong.
+    pub(crate) fn field(&self) -> &'static str {
+        match self {
+            FramebufferError::Length { .. } => "Pointer",
+            FramebufferError::Field(error) | FramebufferError::TargetField { error, .. } => {
+                error.field
+            }
+            FramebufferError::ExtensionTag { .. } => "Has ZS CRC Extension",
+            FramebufferError::TargetCount { .. } => "Render Target Count",
+            FramebufferError::TileSize { .. } => "Effective Tile Size",
+            FramebufferError::SampleCount { .. } => "Sample Count",
+            FramebufferError::TargetNotModelled { .. } => {
+                "Writeback Mode (of a kind that is not modelled)"
+            }
+            FramebufferError::AverageNotLegal { .. } => "Writeback MSAA",
+            FramebufferError::ExtensionNotModelled { .. } => {
+                "ZS Target (of a kind that is not modelled)"
+            }
+        }
+    }
+}
+
 impl From<FieldError> for FramebufferError {
     fn from(error: FieldError) -> FramebufferError {
         FramebufferError::Field(error)

@@ -101,7 +101,7 @@ impl Pass {
         let words = reader.words(fabric, memory, span.address, span.words())?;
         let framebuffer = match Framebuffer::decode(arch, span, &words) {
             Ok(framebuffer) => framebuffer,
-            Err(_) => return Err(reader.invalid(fabric, span.address, "Framebuffer")),
+            Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
         let asked = corners(issued.corners);
         let asked = PixelBox {

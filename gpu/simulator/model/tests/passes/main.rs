@@ -202,9 +202,9 @@ fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
 }
 
 impl Pass {
-    /// Runs the pass on a new device; `fill` puts what programs read into memory.
+    /// Submits the pass to a new device; `fill` puts what programs read into memory.
     #[track_caller]
-    pub fn run_with(&self, fill: impl Fn(&mut Bench)) -> Drawn {
+    fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
         let mut bench = Bench::booted_as("G610");
         bench.start_group(0);
         let data = [
@@ -239,6 +239,13 @@ impl Pass {
         }
         fill(&mut bench);
         bench.submit(0, &self.commands());
+        bench
+    }
+
+    /// Runs the pass on a new device; `fill` puts what programs read into memory.
+    #[track_caller]
+    pub fn run_with(&self, fill: impl Fn(&mut Bench)) -> Drawn {
+        let mut bench = self.submitted(fill);
         bench.drain(0);
         assert_eq!(bench.get64(1, DONE), 1, "\n{}", bench.report());
         bench.expect_no_diagnoses();
@@ -531,4 +538,16 @@ fn draw_registers(
     registers.retain(|(register, _)| *register != 42 && *register != 43);
     registers.extend(set);
     registers
+}
+
+#[test]
+fn a_wrong_field_of_a_framebuffer_is_named() {
+    let mut bench = Pass::default().submitted(|bench| {
+        // Tiles of 8 pixels.
+        let word = bench.get32(1, FRAMEBUFFER + 4 * 11) & !(0xf << 9) | 3 << 9;
+        bench.put(1, FRAMEBUFFER + 4 * 11, &word.to_le_bytes());
+    });
+    const DATA_INVALID_FAULT: u32 = 0x58;
+    bench.poll_shared(bench::stream_output(0) + 0x80, 0xff, DATA_INVALID_FAULT);
+    bench.expect_diagnosis("the field Effective Tile Size of the descriptor at 0x41000000");
 }
