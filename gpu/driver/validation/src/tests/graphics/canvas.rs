@@ -16,6 +16,8 @@ use eitri_runtime::{
 
 /// Pixels of a picture's side: more than a tile's.
 pub(super) const SIDE: u32 = 64;
+/// How much longer than a job's a picture may take: it is thousands of fragments, each of which a GPU in software shades by itself.
+const LONGER: u32 = 8;
 /// What pictures hold before they are drawn.
 pub(super) const BEFORE: u32 = 0x5555_5555;
 pub(super) const RGBA8: &str = "R8G8B8A8_UNORM";
@@ -224,7 +226,7 @@ impl Canvas {
     /// Runs once more what was recorded.
     pub(super) fn again<P: Platform>(&self, it: &mut Bench<'_, '_, '_, P>) -> Verdict {
         let fence = it.device.submit(self.queue, self.commands)?;
-        it.finish(fence)
+        it.finish_within(fence, LONGER * it.limit())
     }
 
     /// Draws in one pass: each buffer's vertices with its pipeline.
