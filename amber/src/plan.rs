@@ -3,12 +3,12 @@
 
 #[cfg(feature = "host")]
 use crate::contents;
-#[cfg(feature = "host")]
-use crate::script::{PipelineKind, Script};
 use crate::script::{
     Buffer, BufferId, ColorAttachment, Command, Descriptor, FixedState, PipelineId, Sampler,
     SamplerId, VertexBuffer,
 };
+#[cfg(feature = "host")]
+use crate::script::{PipelineKind, Script};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 

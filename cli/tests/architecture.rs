@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-program-file", &[]),
     ("eitri-texels",      &[]),
     ("eitri-amber",       &[]),
-    ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-job", "eitri-program", "eitri-runtime"]),
+    ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-drawing", "eitri-job", "eitri-player", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),
     ("eitri-compute-cases", &[]),
     ("eitri-drawing",     &[]),

@@ -5,20 +5,19 @@
 use crate::DeviceError;
 use crate::drawn_resources::{self, DrawnResources};
 use crate::resources::{self, Rows, Samples};
+use crate::vertex_data::{VertexData, word};
 use crate::{Compiled, sampler};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use eitri_amber::Word;
 use eitri_amber::plan::Graphics;
 use eitri_amber::run::{ClearValues, Dispatch, Drawn, Memory};
-use eitri_amber::script::{Buffer as ScriptBuffer, BufferId, Draw as ScriptDraw, VertexRate};
-use eitri_amber::types::{Encoding, Type};
-use eitri_amber::Word;
+use eitri_amber::script::BufferId;
 use eitri_drawing::state::{
-    Aspect, Attribute, Blend, BlendAttachment, BlendEquation, BlendOp, Color, DepthBias, DepthTest,
-    ImageType, IndexType, LoadOp, Multisample, Raster, Rect, StoreOp, Swizzle, Topology,
-    VertexBinding, VertexRate as DrawnRate, ViewType, Viewport, WriteMask,
+    Aspect, Blend, BlendAttachment, BlendEquation, BlendOp, Color, DepthBias, DepthTest, ImageType,
+    LoadOp, Multisample, Raster, Rect, StoreOp, Swizzle, ViewType, Viewport, WriteMask,
 };
 use eitri_drawing::{
     Attachment, Buffer, BufferId as DrawnBuffer, ClearValue, Draw, Drawing, GraphicsPipeline,
@@ -27,21 +26,17 @@ use eitri_drawing::{
 };
 use eitri_job::Saved;
 use eitri_program::{Access, Binding, GraphicsProgram};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error as WordError;
 
 /// Whole attachments of a pipeline.
-struct Targets<'m> {
-    colors: Vec<Target<'m>>,
-    depth: Option<Target<'m>>,
+struct Targets {
+    colors: Vec<Target>,
+    depth: Option<Target>,
     size: (u32, u32),
 }
 
 /// An attachment: the script's buffer, and what is in it.
-struct Target<'m> {
+struct Target {
     id: BufferId,
-    buffer: &'m ScriptBuffer,
     format: String,
     /// All of its texels.
     bytes: Vec<u8>,
@@ -88,9 +83,13 @@ pub(crate) fn draw(
     let mut images = targets.images();
     let first = images.len();
     images.extend(made.images());
-    let mut views = (0..first).map(|place| targets.view(place)).collect::<Vec<View>>();
+    let mut views = (0..first)
+        .map(|place| targets.view(place))
+        .collect::<Vec<View>>();
     views.extend(made.views(first));
-    let mut results: Vec<Readback> = (0..first).map(|place| whole(ImageId(place as u32))).collect();
+    let mut results: Vec<Readback> = (0..first)
+        .map(|place| whole(ImageId(place as u32)))
+        .collect();
     results.extend(made.results(first));
     let drawing = Drawing {
         name: &compiled.path,
@@ -119,11 +118,11 @@ pub(crate) fn draw(
     Ok(())
 }
 
-fn failed(text: &str) -> DeviceError {
+pub(crate) fn failed(text: &str) -> DeviceError {
     DeviceError::Failed(text.to_owned())
 }
 
-fn lacks(text: &str) -> DeviceError {
+pub(crate) fn lacks(text: &str) -> DeviceError {
     DeviceError::Lacks(text.to_owned())
 }
 
@@ -139,11 +138,11 @@ fn whole(image: ImageId) -> Readback {
 }
 
 /// The attachments of a pipeline with what host bytes hold.
-fn targets<'m>(
-    compiled: &'m Compiled,
+fn targets(
+    compiled: &Compiled,
     graphics: &Graphics,
     memory: &Memory,
-) -> Result<Targets<'m>, DeviceError> {
+) -> Result<Targets, DeviceError> {
     let size = graphics.framebuffer;
     if !graphics.resolves.is_empty() {
         return Err(lacks("graphics: resolves"));
@@ -151,9 +150,8 @@ fn targets<'m>(
     let target = |id: BufferId| {
         let buffer = compiled.plan.buffer(id);
         let buffer = buffer.ok_or_else(|| failed("an attachment is missing"))?;
-        let Type::Format(format) = &buffer.ty else {
-            return Err(failed("an attachment has no format"));
-        };
+        let format = buffer.ty.format_name();
+        let format = format.ok_or_else(|| failed("an attachment has no format"))?;
         if buffer.samples > 1 {
             return Err(lacks("graphics: multisampled attachments"));
         }
@@ -165,15 +163,17 @@ fn targets<'m>(
         bytes.resize(texels as usize * buffer.element.stride, 0);
         Ok(Target {
             id,
-            buffer,
-            format: format.name().to_ascii_lowercase(),
+            format: format.to_ascii_lowercase(),
             bytes,
         })
     };
-    let colors = graphics.colors.iter().map(|color| match color.base_mip_level {
-        0 => target(color.buffer),
-        _ => Err(lacks("graphics: attachments of other levels")),
-    });
+    let colors = graphics
+        .colors
+        .iter()
+        .map(|color| match color.base_mip_level {
+            0 => target(color.buffer),
+            _ => Err(lacks("graphics: attachments of other levels")),
+        });
     let depth = graphics.depth_stencil.map(target).transpose()?;
     if depth.as_ref().is_some_and(|it| it.format.contains("s8")) {
         return Err(lacks("graphics: stencil"));
@@ -186,8 +186,8 @@ fn targets<'m>(
     })
 }
 
-impl Targets<'_> {
-    fn all(&self) -> impl Iterator<Item = &Target<'_>> {
+impl Targets {
+    fn all(&self) -> impl Iterator<Item = &Target> {
         self.colors.iter().chain(&self.depth)
     }
 
@@ -238,7 +238,7 @@ impl Targets<'_> {
 }
 
 /// The pass of a draw or a clear, without what is drawn.
-fn pass(targets: &Targets<'_>, drawn: &Drawn) -> Result<Pass<'static>, DeviceError> {
+fn pass(targets: &Targets, drawn: &Drawn) -> Result<Pass<'static>, DeviceError> {
     let (load, values) = match drawn {
         Drawn::Clear(values) => (LoadOp::Clear, *values),
         Drawn::Draw(_) => (LoadOp::Load, ClearValues::default()),
@@ -269,19 +269,14 @@ fn pass(targets: &Targets<'_>, drawn: &Drawn) -> Result<Pass<'static>, DeviceErr
 }
 
 /// A colour from 0 to 1 as a format has it.
-fn color_of(target: &Target<'_>, color: [f32; 4]) -> Result<Color, DeviceError> {
-    let Type::Format(format) = &target.buffer.ty else {
-        return Ok(Color::Float(color));
-    };
-    let encoding = format.channels.first().map(|channel| channel.encoding);
-    Ok(match encoding {
+fn color_of(target: &Target, color: [f32; 4]) -> Result<Color, DeviceError> {
+    let is = |encoding: &str| target.format.contains(encoding);
+    Ok(match (is("uint"), is("sint")) {
+        (false, false) => Color::Float(color),
         // Of integers 0 alone means something.
-        Some(Encoding::Uint) if color == [0.0; 4] => Color::Uint([0; 4]),
-        Some(Encoding::Sint) if color == [0.0; 4] => Color::Int([0; 4]),
-        Some(Encoding::Uint | Encoding::Sint) => {
-            return Err(lacks("graphics: clear values of integers"));
-        }
-        _ => Color::Float(color),
+        (true, _) if color == [0.0; 4] => Color::Uint([0; 4]),
+        (_, true) if color == [0.0; 4] => Color::Int([0; 4]),
+        _ => return Err(lacks("graphics: clear values of integers")),
     })
 }
 
@@ -303,9 +298,9 @@ fn bound(
         let program = program.map_err(|error| DeviceError::Failed(error.to_string()))?;
         arch = Some(program.common().arch());
         for row in program.common().bindings() {
-            let known = rows.iter_mut().find(|known| {
-                (known.set, known.binding) == (row.set, row.binding)
-            });
+            let known = rows
+                .iter_mut()
+                .find(|known| (known.set, known.binding) == (row.set, row.binding));
             match known {
                 Some(known) => {
                     known.count = known.count.max(row.count);
@@ -354,191 +349,6 @@ fn pushed(
     Ok(bytes)
 }
 
-/// What is drawn: buffers of vertices and indices, and how they are read.
-struct VertexData {
-    /// Contents, in the order of the bindings; indices are last.
-    buffers: Vec<Vec<u8>>,
-    bindings: Vec<VertexBinding>,
-    attributes: Vec<Attribute>,
-    offsets: Vec<u64>,
-    indices: Option<IndexType>,
-    topology: Topology,
-    count: u32,
-    /// The first vertex, or what is added to indices.
-    first: i32,
-    instances: u32,
-    first_instance: u32,
-}
-
-impl VertexData {
-    fn of(
-        compiled: &Compiled,
-        graphics: &Graphics,
-        draw: &ScriptDraw,
-        memory: &Memory,
-    ) -> Result<VertexData, DeviceError> {
-        let (width, height) = graphics.framebuffer;
-        // In single precision, as the language has it.
-        let across = |pixels: f64| 2.0 * pixels as f32 / width as f32;
-        let down = |pixels: f64| 2.0 * pixels as f32 / height as f32;
-        match *draw {
-            ScriptDraw::Rectangle { patch: true, .. } => Err(lacks("graphics: patches")),
-            ScriptDraw::Rectangle {
-                origin,
-                size,
-                pixels,
-                ..
-            } => {
-                let [x, y] = origin;
-                let [w, h] = size;
-                let (left, top, wide, high) = if pixels {
-                    (across(x) - 1.0, down(y) - 1.0, across(w), down(h))
-                } else {
-                    (x as f32, y as f32, w as f32, h as f32)
-                };
-                let (right, bottom) = (left + wide, top + high);
-                let corners = [[left, bottom], [left, top], [right, bottom], [right, top]];
-                Ok(VertexData::positions(&corners, Topology::TriangleStrip))
-            }
-            ScriptDraw::Grid {
-                origin,
-                size,
-                cells,
-            } => {
-                let [columns, rows] = cells;
-                let [x, y] = origin.map(|it| it as f64);
-                let [w, h] = size.map(|it| it as f64);
-                let step_x = across(w) / columns as f32;
-                let step_y = down(h) / rows as f32;
-                let mut corners = Vec::new();
-                for row in 0..rows {
-                    for column in 0..columns {
-                        let left = across(x) - 1.0 + step_x * column as f32;
-                        let right = across(x) - 1.0 + step_x * (column + 1) as f32;
-                        let top = down(y) - 1.0 + step_y * row as f32;
-                        let bottom = down(y) - 1.0 + step_y * (row + 1) as f32;
-                        corners.extend([[right, bottom], [left, bottom], [left, top]]);
-                        corners.extend([[right, bottom], [left, top], [right, top]]);
-                    }
-                }
-                Ok(VertexData::positions(&corners, Topology::TriangleList))
-            }
-            ScriptDraw::Array {
-                topology,
-                indexed,
-                start,
-                count,
-                start_instance,
-                instances,
-            } => {
-                let name = topology.text().to_ascii_lowercase();
-                let topology = word(&name).ok_or_else(|| lacks("graphics: patches"))?;
-                let mut data = VertexData::positions(&[], topology);
-                (data.buffers, data.offsets) = (Vec::new(), Vec::new());
-                (data.bindings, data.attributes) = (Vec::new(), Vec::new());
-                let mut elements = data.add_vertices(compiled, graphics, memory)?;
-                if indexed {
-                    let id = graphics.indices.ok_or_else(|| failed("there are no indices"))?;
-                    let buffer = compiled.plan.buffer(id);
-                    let stride = buffer.map_or(0, |buffer| buffer.element.stride);
-                    data.indices = Some(match stride {
-                        1 => IndexType::U8,
-                        2 => IndexType::U16,
-                        4 => IndexType::U32,
-                        _ => return Err(failed("indices are of 8, 16 or 32 bits")),
-                    });
-                    let bytes = memory.get(id).map_or(&[][..], |host| &host.bytes);
-                    elements = (bytes.len() / stride) as u64;
-                    data.buffers.push(bytes.to_vec());
-                }
-                let count = count.unwrap_or_else(|| elements.saturating_sub(start));
-                data.count = u32::try_from(count).unwrap_or(u32::MAX);
-                data.first = i32::try_from(start).unwrap_or(i32::MAX);
-                data.instances = u32::try_from(instances).unwrap_or(u32::MAX);
-                data.first_instance = u32::try_from(start_instance).unwrap_or(u32::MAX);
-                Ok(data)
-            }
-        }
-    }
-
-    /// Positions of two components at location 0.
-    fn positions(corners: &[[f32; 2]], topology: Topology) -> VertexData {
-        let floats = corners.iter().flatten();
-        VertexData {
-            buffers: vec![floats.flat_map(|it| it.to_le_bytes()).collect()],
-            bindings: vec![VertexBinding {
-                binding: 0,
-                stride: 8,
-                rate: DrawnRate::Vertex,
-                divisor: 1,
-            }],
-            attributes: vec![Attribute {
-                location: 0,
-                binding: 0,
-                format: "r32g32_sfloat".to_owned(),
-                offset: 0,
-            }],
-            offsets: vec![0],
-            indices: None,
-            topology,
-            count: corners.len() as u32,
-            first: 0,
-            instances: 1,
-            first_instance: 0,
-        }
-    }
-
-    /// Adds the vertex data of a pipeline; gives how many elements the first has.
-    fn add_vertices(
-        &mut self,
-        compiled: &Compiled,
-        graphics: &Graphics,
-        memory: &Memory,
-    ) -> Result<u64, DeviceError> {
-        let mut elements = 0;
-        for (binding, vertices) in (0_u32..).zip(&graphics.vertices) {
-            let buffer = compiled.plan.buffer(vertices.buffer);
-            let buffer = buffer.ok_or_else(|| failed("vertex data is missing"))?;
-            let (name, bytes) = match &vertices.format {
-                Some(format) => (Some(format.name().to_owned()), format.element().stride),
-                None => (buffer.ty.format_name(), buffer.element.stride),
-            };
-            let name = name.ok_or_else(|| failed("vertex data has no format"))?;
-            let stride = vertices.stride.unwrap_or(bytes as u64);
-            let host = memory.get(vertices.buffer);
-            let host = host.map_or(&[][..], |host| &host.bytes);
-            if binding == 0 {
-                let bytes = buffer.element.stride.max(1);
-                elements = (host.len() / bytes) as u64;
-            }
-            self.buffers.push(host.to_vec());
-            self.offsets.push(vertices.offset);
-            self.bindings.push(VertexBinding {
-                binding,
-                stride: u32::try_from(stride).unwrap_or(u32::MAX),
-                rate: match vertices.rate {
-                    VertexRate::Vertex => DrawnRate::Vertex,
-                    VertexRate::Instance => DrawnRate::Instance,
-                },
-                divisor: 1,
-            });
-            self.attributes.push(Attribute {
-                location: vertices.location,
-                binding,
-                format: name.to_ascii_lowercase(),
-                offset: 0,
-            });
-        }
-        Ok(elements)
-    }
-}
-
-/// The member of one of the drawing's sets of words.
-fn word<'w, T: Deserialize<'w>>(text: &'w str) -> Option<T> {
-    let text: serde::de::value::StrDeserializer<'w, WordError> = text.into_deserializer();
-    T::deserialize(text).ok()
-}
-
 /// What of a drawing depends on what is drawn.
 struct Parts<'p> {
     buffers: Vec<Buffer<'p>>,
@@ -550,7 +360,7 @@ impl<'p> Parts<'p> {
     fn draw(
         &mut self,
         graphics: &Graphics,
-        targets: &Targets<'_>,
+        targets: &Targets,
         made: &DrawnResources,
         (data, push): (&'p VertexData, &'p [u8]),
     ) -> Result<(), DeviceError> {
@@ -562,11 +372,13 @@ impl<'p> Parts<'p> {
         });
         self.buffers.extend(buffers);
         let offsets = data.offsets.iter().copied();
-        let vertex_buffers = (0_u32..).zip(offsets).map(|(binding, offset)| VertexBuffer {
-            binding,
-            buffer: DrawnBuffer(first + binding),
-            offset,
-        });
+        let vertex_buffers = (0_u32..)
+            .zip(offsets)
+            .map(|(binding, offset)| VertexBuffer {
+                binding,
+                buffer: DrawnBuffer(first + binding),
+                offset,
+            });
         let vertex_buffers: Vec<VertexBuffer> = vertex_buffers.collect();
         let vertices = match data.indices {
             None => Vertices::Plain {
@@ -619,7 +431,7 @@ impl<'p> Parts<'p> {
 
 fn pipeline(
     graphics: &Graphics,
-    targets: &Targets<'_>,
+    targets: &Targets,
     data: &VertexData,
 ) -> Result<GraphicsPipeline, DeviceError> {
     let state = &graphics.state;
@@ -638,7 +450,11 @@ fn pipeline(
                 Operation::Max => BlendOp::Max,
                 _ => return None,
             };
-            Some(BlendEquation(word(new.text())?, word(old.text())?, operation))
+            Some(BlendEquation(
+                word(new.text())?,
+                word(old.text())?,
+                operation,
+            ))
         };
         Ok::<_, DeviceError>(BlendAttachment {
             color: Some(equation(blend.color_factors, blend.color).ok_or_else(unknown)?),
@@ -685,4 +501,3 @@ fn pipeline(
         },
     })
 }
-

@@ -43,9 +43,8 @@ pub(crate) fn of(
         made.sets = made.sets.max(set.saturating_add(1));
         if let Content::Sampler(_) = resource.content {
             let sampler = samplers(resource.place);
-            let sampler = sampler.ok_or_else(|| {
-                DeviceError::Failed("a sampler is missing".to_string())
-            })?;
+            let sampler =
+                sampler.ok_or_else(|| DeviceError::Failed("a sampler is missing".to_string()))?;
             made.samplers.push((resource.place, sampler));
             continue;
         }
@@ -100,13 +99,17 @@ impl DrawnResources {
             Part::Whole => true,
         });
         let is_image = |seen: &Seen| matches!(seen.resource.content, Content::Image(_));
-        owners.map(|(_, seen)| seen).filter(move |seen| is_image(seen) == images)
+        owners
+            .map(|(_, seen)| seen)
+            .filter(move |seen| is_image(seen) == images)
     }
 
     /// Buffers, which are the drawing's first.
     pub(crate) fn buffers(&self) -> Vec<Buffer<'_>> {
         let buffers = self.owners(false).map(|seen| Buffer {
-            bytes: (seen.resource.bytes.len() as u64).max(16).next_multiple_of(16),
+            bytes: (seen.resource.bytes.len() as u64)
+                .max(16)
+                .next_multiple_of(16),
             data: &seen.resource.bytes,
         });
         buffers.collect()
@@ -114,10 +117,12 @@ impl DrawnResources {
 
     /// Images, which stand behind the attachments.
     pub(crate) fn images(&self) -> Vec<Image<'_>> {
-        let images = self.owners(true).filter_map(|seen| match seen.resource.content {
-            Content::Image(info) => Some(image(&info, &seen.resource.bytes)),
-            _ => None,
-        });
+        let images = self
+            .owners(true)
+            .filter_map(|seen| match seen.resource.content {
+                Content::Image(info) => Some(image(&info, &seen.resource.bytes)),
+                _ => None,
+            });
         images.collect()
     }
 
@@ -156,7 +161,10 @@ impl DrawnResources {
     pub(crate) fn sets(&self, first: usize) -> Vec<Set> {
         let first = first as u32;
         let sets = (0..self.sets).map(|number| {
-            let here = self.seen.iter().filter(|seen| seen.resource.place.0 == number);
+            let here = self
+                .seen
+                .iter()
+                .filter(|seen| seen.resource.place.0 == number);
             let mut bindings: Vec<Binding> = here.map(|seen| self.binding(seen, first)).collect();
             let samplers = (0_u32..).zip(&self.samplers);
             let alone = samplers.filter(|(_, (place, _))| {
@@ -254,8 +262,12 @@ fn image<'b>(info: &ImageInfo, bytes: &'b [u8]) -> Image<'b> {
     let mut rest = bytes;
     for layer in 0..info.layers {
         for level in 0..info.levels {
-            let length = info.part_bytes(level).saturating_mul(info.slices(level).into());
-            let length = usize::try_from(length).unwrap_or(usize::MAX).min(rest.len());
+            let length = info
+                .part_bytes(level)
+                .saturating_mul(info.slices(level).into());
+            let length = usize::try_from(length)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
             let (data, after) = rest.split_at(length);
             rest = after;
             init.push(ImageData {

@@ -41,6 +41,7 @@ mod scripts;
 pub mod suite;
 pub mod tap;
 mod verdict;
+mod vertex_data;
 
 pub use board::{Counts, Machine, run_case, run_suite, test_name};
 pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};

@@ -123,12 +123,9 @@ fn see<'d>(
         }
         BindingKind::StorageImage(_)
         | BindingKind::SampledImage(_)
-        | BindingKind::CombinedImageSampler(_) => Content::Image(images::image_of(
-            buffer,
-            host,
-            bound.base_mip_level,
-            arch,
-        )?),
+        | BindingKind::CombinedImageSampler(_) => {
+            Content::Image(images::image_of(buffer, host, bound.base_mip_level, arch)?)
+        }
     };
     Ok(Seen {
         place,

@@ -52,7 +52,7 @@ pub(crate) fn drawn(sampler: &Sampler) -> Drawn {
         lod_bias: 0.0,
         min_lod: sampler.min_lod as f32,
         max_lod: sampler.max_lod as f32,
-        compare: sampler.compare.then(|| match sampler.operation {
+        compare: sampler.compare.then_some(match sampler.operation {
             CompareOperation::Never => state::CompareOp::Never,
             CompareOperation::Less => state::CompareOp::Less,
             CompareOperation::Equal => state::CompareOp::Equal,

@@ -3,8 +3,9 @@
 use super::case::Manner;
 use super::keep::Kept;
 use super::shader::ShaderTools;
+use eitri_amber::Word;
 use eitri_amber::plan::{Files, Plan};
-use eitri_amber::script::Script;
+use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
 use eitri_amber_device::{Compiled, Verdict};
 use std::time::Duration;
 
@@ -30,7 +31,16 @@ pub(super) fn compile(
 ) -> Result<Built, Verdict> {
     let path = tools.path.display().to_string();
     let mut shaders = Vec::new();
+    let mut graphics = Vec::new();
     for pipeline in &script.pipelines {
+        if pipeline.kind == PipelineKind::Graphics {
+            graphics.push(Some(compile_graphics(
+                pipeline, tools, files, manner, kept,
+            )?));
+            shaders.push(None);
+            continue;
+        }
+        graphics.push(None);
         let Some(attached) = pipeline.shaders.first() else {
             shaders.push(None);
             continue;
@@ -59,14 +69,22 @@ pub(super) fn compile(
     }
     let plan =
         Plan::new(script, files).map_err(|error| Verdict::Fail(format!("{path}: {error}")))?;
-    let programs = shaders.iter().map(|shader| match shader {
-        Some(shader) => shader.program.clone(),
+    let pairs = shaders.iter().zip(&graphics);
+    let programs = pairs.map(|(shader, graphics)| match (shader, graphics) {
+        (Some(shader), _) => shader.program.clone(),
+        (None, Some([vertex, _])) => vertex.clone(),
+        (None, None) => Vec::new(),
+    });
+    let programs = programs.collect();
+    let fragments = graphics.into_iter().map(|graphics| match graphics {
+        Some([_, fragment]) => fragment,
         None => Vec::new(),
     });
     let compiled = Compiled {
         path,
         plan,
-        programs: programs.collect(),
+        programs,
+        fragments: fragments.collect(),
         limit: manner
             .fence_timeout
             .or(script.fence_timeout)
@@ -78,6 +96,51 @@ pub(super) fn compile(
         shaders,
         names: names.map(|pipeline| pipeline.name.clone()).collect(),
     })
+}
+
+/// Compiles the two shaders of a graphics pipeline together: the program of vertices, and that of fragments.
+fn compile_graphics(
+    pipeline: &Pipeline,
+    tools: &ShaderTools<'_>,
+    files: &mut dyn Files,
+    manner: &Manner,
+    kept: &Kept,
+) -> Result<[Vec<u8>; 2], Verdict> {
+    let mut modules = Vec::new();
+    for stage in [Stage::Vertex, Stage::Fragment] {
+        let attached = pipeline.shaders.iter().find(|it| it.stage == stage);
+        let Some(attached) = attached else {
+            let name = &pipeline.name;
+            let what = stage.text();
+            return Err(Verdict::Fail(format!(
+                "pipeline {name} has no {what} shader"
+            )));
+        };
+        let spirv = tools
+            .module(attached, files)
+            .map_err(|error| Verdict::Fail(error.to_string()))?;
+        kept.write(&format!("{}.{}.spv", pipeline.name, stage.text()), &spirv);
+        let constants = attached.specialization.iter();
+        let options = eitri_shaderc::Options {
+            entry: Some(attached.entry.clone()),
+            spec_constants: constants
+                .map(|constant| (constant.id, constant.bits()))
+                .collect(),
+            target: manner.gpu.target(),
+            ..eitri_shaderc::Options::default()
+        };
+        modules.push((spirv, options));
+    }
+    let mut sources = modules
+        .iter()
+        .map(|(spirv, options)| (spirv.as_slice(), options));
+    let (Some(vertex), fragment) = (sources.next(), sources.next()) else {
+        return Err(Verdict::Fail("a pipeline without shaders".to_owned()));
+    };
+    let compiled = eitri_shaderc::compile_graphics(vertex, fragment)
+        .map_err(|errors| refusal(&pipeline.name, &errors))?;
+    let fragment = compiled.fragment.map(|stage| stage.program);
+    Ok([compiled.vertex.program, fragment.unwrap_or_default()])
 }
 
 /// Capabilities of modules that no GPU of this family has, whoever compiles for it: 64-bit floats and texels, rays.

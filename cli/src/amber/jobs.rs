@@ -5,10 +5,13 @@ use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
 use crate::input::given::Given;
 use crate::reports::timeline::{Timeline, Timelines};
-use crate::runs::dispatch::{self, Request, Talk};
-use eitri_amber_device::{Jobs, Request as Wanted};
-use eitri_job::{Content, CoreDump, Saved, Wants};
+use crate::runs::dispatch::{self, Done, Place, Request, Talk};
+use crate::runs::drawings;
+use eitri_amber_device::{DeviceError, Jobs, Request as Wanted};
+use eitri_drawing::Drawing;
+use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
 use eitri_shaderc::Compiled;
+use std::time::Duration;
 
 /// How jobs are run.
 pub(super) struct HostJobs<'k> {
@@ -86,6 +89,49 @@ impl Jobs for HostJobs<'_> {
         });
         Ok(saved.collect())
     }
+
+    fn play(&mut self, drawing: &Drawing<'_>) -> Result<Vec<Saved>, DeviceError> {
+        let failed = |error: &dyn std::fmt::Display| DeviceError::Failed(error.to_string());
+        let Manner { gpu, place, .. } = *self.manner;
+        let timeline = Timeline::default();
+        let trace = self.timelines.map(|_| timeline.sink());
+        let limit = Duration::from_millis(drawing.limit_ms.into());
+        let done = match place {
+            Place::Host => drawings::on_host(drawing, gpu, limit, trace).map(Ok),
+            Place::Qemu => {
+                let done = drawings::in_qemu(std::slice::from_ref(drawing), gpu, limit);
+                done.map(|mut all| {
+                    all.pop()
+                        .unwrap_or_else(|| Err("nothing came back".to_owned()))
+                })
+            }
+        };
+        if let Some(timelines) = self.timelines {
+            timelines.add(&format!("{} draw", self.path), &timeline);
+        }
+        let done = done.map_err(|error| failed(&error))?;
+        results(done.map_err(|why| failed(&why))?)
+    }
+}
+
+/// The results of a drawing, or why there are none.
+fn results(done: Done) -> Result<Vec<Saved>, DeviceError> {
+    if let Some(failure) = done.result.failure {
+        return Err(DeviceError::of_drawing(Failure {
+            kind: failure.kind,
+            text: failure.text,
+        }));
+    }
+    if let Some(diagnosis) = done.diagnoses.first() {
+        return Err(DeviceError::Failed(diagnosis.clone()));
+    }
+    let buffers = done.result.buffers.into_iter();
+    Ok(buffers
+        .map(|buffer| Saved {
+            place: (buffer.set, buffer.binding, buffer.element),
+            bytes: buffer.bytes,
+        })
+        .collect())
 }
 
 fn name_of((set, binding, element): (u32, u32, u32)) -> BindingName {

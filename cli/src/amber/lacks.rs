@@ -2,9 +2,9 @@
 //!
 //! Only what is sure before compiling stands here: whatever else a shader needs, the compiler says.
 
+use eitri_amber::Word;
 use eitri_amber::script::{
-    Action, Command, Language, Pipeline, PipelineKind, Requirement, Resource, Run, Script,
-    SubgroupSize,
+    Language, Pipeline, PipelineKind, Requirement, Resource, Script, Stage, SubgroupSize,
 };
 
 /// Invocations of a subgroup: a warp of Valhall (hardware/compiler-optimization.md).
@@ -41,9 +41,6 @@ pub(super) fn lacks(script: &Script) -> Option<String> {
     if lacking.is_some() {
         return lacking;
     }
-    if of_kind(PipelineKind::Graphics) || script.commands.iter().any(draws) {
-        return Some("graphics".to_owned());
-    }
     script
         .pipelines
         .iter()
@@ -56,19 +53,17 @@ fn hardware(requirement: &Requirement) -> Option<String> {
     HARDWARE.contains(&short).then(|| short.to_owned())
 }
 
-fn draws(command: &Command) -> bool {
-    match &command.action {
-        Action::Repeat { commands, .. } => commands.iter().any(draws),
-        Action::Run(run) => !matches!(run, Run::Dispatch { .. }),
-        Action::Clear(_)
-        | Action::ClearColor(..)
-        | Action::ClearDepth(..)
-        | Action::ClearStencil(..) => true,
-        _ => false,
-    }
-}
-
 fn in_pipeline(script: &Script, pipeline: &Pipeline) -> Option<String> {
+    for attached in &pipeline.shaders {
+        match attached.stage {
+            Stage::Compute | Stage::Vertex | Stage::Fragment => {}
+            other => return Some(format!("graphics: {} shaders", other.text())),
+        }
+    }
+    let has = |stage| pipeline.shaders.iter().any(|it| it.stage == stage);
+    if has(Stage::Vertex) && !has(Stage::Fragment) {
+        return Some("graphics: no fragment shader".to_owned());
+    }
     for attached in &pipeline.shaders {
         let language = script.shader(attached.shader).map(|shader| shader.language);
         if language == Some(Language::OpenClC) {
@@ -114,7 +109,7 @@ mod tests {
         );
         check(
             "SHADER vertex v PASSTHROUGH\nPIPELINE graphics p\nATTACH v\nEND\n",
-            Some("graphics"),
+            Some("graphics: no fragment shader"),
         );
         let compute = |line: &str| format!("PIPELINE compute p\nATTACH s\n{line}\nEND\n");
         check(

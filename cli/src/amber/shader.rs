@@ -7,7 +7,8 @@ use crate::outcome::FileError;
 use eitri_amber::Word;
 use eitri_amber::plan::Files;
 use eitri_amber::script::{
-    AttachedShader, Dialect, Language, Requirement, Script, Shader, ShaderSource, TargetEnvironment,
+    AttachedShader, Dialect, Language, Requirement, Script, Shader, ShaderSource, Stage,
+    TargetEnvironment,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,6 +57,12 @@ pub(crate) struct ShaderTools<'s> {
     pub(crate) target: Option<TargetEnvironment>,
 }
 
+/// What `PASSTHROUGH` stands for: the position is the first attribute.
+const PASSTHROUGH: &[u8] = b"#version 430
+layout(location = 0) in vec4 position;
+void main() { gl_Position = position; }
+";
+
 impl ShaderTools<'_> {
     /// The module of an attached shader, validated and optimised as the script wants it.
     pub(crate) fn module(
@@ -74,18 +81,28 @@ impl ShaderTools<'_> {
                 path: path.clone(),
                 cause,
             })?,
-            ShaderSource::Passthrough => return Ok(Vec::new()),
+            ShaderSource::Passthrough => PASSTHROUGH.to_vec(),
         };
         let out = self.folder.join(format!("{}.spv", attached.shader.0));
-        match shader.language {
+        let language = match shader.source {
+            ShaderSource::Passthrough => Language::Glsl,
+            ShaderSource::Text(_) | ShaderSource::File(_) => shader.language,
+        };
+        match language {
             Language::Glsl | Language::Hlsl => {
                 let input = self.write(shader, attached, &source, "glsl")?;
+                let stage = match attached.stage {
+                    Stage::Vertex => "vert",
+                    Stage::Fragment => "frag",
+                    // Others are refused before.
+                    _ => "comp",
+                };
                 let mut tool = command(GLSLANG);
-                tool.args(["-V", "-S", "comp"])
+                tool.args(["-V", "-S", stage])
                     .args(glslang_target(target))
                     .arg("-o")
                     .arg(&out);
-                if shader.language == Language::Hlsl {
+                if language == Language::Hlsl {
                     tool.args(["-D", "-e", "main"]);
                     for folder in [self.included()?, self.beside()] {
                         tool.arg(format!("-I{}", folder.display()));

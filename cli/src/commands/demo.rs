@@ -76,7 +76,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     outln!("")?;
     let mut failed = print_results(&outcomes)?;
     let mut pictures = Vec::new();
-    pictures.extend(picture.png(&painted.unwrap_or_default()).map(|png| ("mandelbrot", png)));
+    pictures.extend(
+        picture
+            .png(&painted.unwrap_or_default())
+            .map(|png| ("mandelbrot", png)),
+    );
     let drawn = drawn::all();
     for (demo, pixels) in drawn.iter().zip(draw(&workspace, &drawn, args.on)?) {
         let result = match demo.check(&pixels) {
@@ -108,10 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The programs of a drawn demo's two shaders.
-pub(crate) fn programs(
-    workspace: &Workspace,
-    demo: &DrawnDemo,
-) -> Result<[Vec<u8>; 2], Failure> {
+pub(crate) fn programs(workspace: &Workspace, demo: &DrawnDemo) -> Result<[Vec<u8>; 2], Failure> {
     let load = |stage: &str| {
         let path = workspace.root().join("cli/demo");
         let path = path.join(format!("{}.{stage}", demo.name));
@@ -119,7 +120,10 @@ pub(crate) fn programs(
     };
     let (vertex, fragment) = (load("vert")?, load("frag")?);
     let options = Options::default();
-    let sources = ((&*vertex.spirv, &options), Some((&*fragment.spirv, &options)));
+    let sources = (
+        (&*vertex.spirv, &options),
+        Some((&*fragment.spirv, &options)),
+    );
     let compiled = eitri_shaderc::compile_graphics(sources.0, sources.1).map_err(|errors| {
         let name = demo.name;
         Failure::refused(DemoError::Compile { name, errors })
@@ -129,11 +133,7 @@ pub(crate) fn programs(
 }
 
 /// Draws demos; gives the pixels of each.
-fn draw(
-    workspace: &Workspace,
-    demos: &[DrawnDemo],
-    place: Place,
-) -> Result<Vec<Vec<u8>>, Failure> {
+fn draw(workspace: &Workspace, demos: &[DrawnDemo], place: Place) -> Result<Vec<Vec<u8>>, Failure> {
     let programs = demos.iter().map(|demo| programs(workspace, demo));
     let programs = programs.collect::<Result<Vec<_>, _>>()?;
     let pairs = demos.iter().zip(&programs);

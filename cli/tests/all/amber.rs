@@ -109,7 +109,7 @@ fn every_verdict_has_its_line_and_the_counts_come_last() {
     let expected = [
         "pass a.amber",
         "FAIL b.amber: s/b.amber:17: data: uint32 6 EQ 7 does not hold at index 2, byte 8 (2 of 4 values differ)",
-        "skip c.amber: skipped: graphics",
+        "skip c.amber: skipped: graphics: no fragment shader",
         "FAIL d.amber: s/d.amber:2:1: `HELLO` is no statement",
         "pass e.expect_fail.amber",
         "FAIL f.expect_fail.amber: it passes, but its name says that it must fail",
@@ -135,7 +135,7 @@ fn every_verdict_has_its_line_and_the_counts_come_last() {
     let page = std::fs::read_to_string(at.join("status.md")).unwrap();
     for part in [
         "2 passed, 5 failed, 1 skipped",
-        "### graphics\n\n- `c.amber`",
+        "### graphics: no fragment shader\n\n- `c.amber`",
         "- `b.amber`: Fail: b.amber:17: data:",
     ] {
         assert!(page.contains(part), "no {part:?} in\n{page}");

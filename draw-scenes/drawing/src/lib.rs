@@ -4,6 +4,17 @@
 //! into one run of bytes, which an image carries. [`state`] is what pipelines and passes are set to, by Vulkan's names.
 //!
 //! Needs: nothing of ours.  Guarantees: what was cut short or damaged is an error.  Never: knows who plays.
+//!
+//! ```
+//! use eitri_drawing::suite::{SuiteError, encode, read};
+//!
+//! let bytes = encode(b"firmware", &[])?;
+//! let suite = read(&bytes)?;
+//! assert_eq!(suite.firmware, b"firmware");
+//! assert!(suite.drawings.is_empty());
+//! assert_eq!(read(b"something else").unwrap_err(), SuiteError::Magic);
+//! # Ok::<(), SuiteError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -4,6 +4,16 @@
 //! command buffer, with a barrier between each two, so that the driver's own order is what makes the results right.
 //!
 //! Needs: the runtime, `eitri-drawing`, `eitri-job`.  Never: knows which platform it runs on.
+//!
+//! ```
+//! use eitri_descriptors::Arch;
+//! use eitri_player::format;
+//!
+//! // Formats have Vulkan's names in lower case, as scenes write them.
+//! let found = format(Arch::V10, "r8g8b8a8_unorm").map(|format| format.block_bytes);
+//! assert_eq!(found, Some(4));
+//! assert!(format(Arch::V10, "r8g8b8a8_urnorm").is_none());
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -86,7 +96,7 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
     drawing: &Drawing<'d>,
     reporter: &mut dyn Reporter,
     sink: &mut S,
-    each: &mut dyn FnMut(&[Saved]) -> bool,
+    each: EachPicture<'_>,
 ) -> (P, Result<Ended, S::Error>) {
     let work = Playing {
         firmware,
@@ -96,12 +106,15 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
 }
 
+/// Gets the results of every picture, until it says that it has enough.
+type EachPicture<'p> = &'p mut dyn FnMut(&[Saved]) -> bool;
+
 /// A drawing as work.
 struct Playing<'p, 'd> {
     firmware: &'d [u8],
     drawing: &'p Drawing<'d>,
     /// Who gets each picture.
-    each: Option<RefCell<&'p mut dyn FnMut(&[Saved]) -> bool>>,
+    each: Option<RefCell<EachPicture<'p>>>,
 }
 
 impl<'d> Work<'d> for Playing<'_, 'd> {

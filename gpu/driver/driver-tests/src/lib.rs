@@ -118,6 +118,7 @@ macro_rules! each_test {
                 samples_are_kept_between_passes;
                 what_can_not_be_rendered_is_refused;
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
+                losses_leave_the_heap_its_memory;
                 a_heap_has_its_memory_again_after_a_loss;
                 caches_are_invalidated_before_what_reads_through_them;
                 what_a_pass_does_is_counted;

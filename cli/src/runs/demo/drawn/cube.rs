@@ -10,9 +10,10 @@ const FRAMES: u32 = 40;
 /// The turn of the first picture.
 const FIRST: f64 = 0.6;
 
-/// The sides: the direction that a side looks to, and its two edges, so that a corner is the sum of the three with signs; and how light
-/// it is.
-const SIDES: [([f64; 3], [f64; 3], [f64; 3], f64); 6] = [
+/// A side: the direction that it looks to, and its two edges, so that a corner is the sum of the three with signs; and how light it is.
+type Side = ([f64; 3], [f64; 3], [f64; 3], f64);
+
+const SIDES: [Side; 6] = [
     ([0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], 0.85),
     ([0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], 0.6),
     ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], 0.7),

@@ -1,7 +1,7 @@
 //! Faults and losses at each step of a pass: a submission is lost as a whole, and what comes after it draws as if nothing had been.
 
-use super::bench::{BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle};
-use crate::bench::{OrFail, diagnoses, inject, long, some, withdraw};
+use super::bench::{BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices};
+use crate::bench::{LIMIT, OrFail, diagnoses, inject, long, some, withdraw};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
     Accesses, CommandBuffer, Draw, Error, Fence, GraphicsPipelineInfo, Image, ImagePart, Instant,
-    QueueConfig, RenderingInfo, Status, Tiling, Topology,
+    QueueConfig, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
 };
 
 /// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy.
@@ -280,4 +280,67 @@ pub(crate) fn a_heap_has_its_memory_again_after_a_loss() {
             .or_fail("it is there");
         assert_eq!((info.chunks, info.reserve), (2, 0), "{case}");
     }
+}
+
+/// Triangles of a draw whose vertices need more than a chunk of [`SMALL`].
+const MANY: usize = 2000;
+/// A heap without room for what is lost.
+const SMALL: TilerHeapConfig = TilerHeapConfig {
+    chunk_bytes: 128 << 10,
+    initial: 4,
+    most: 4,
+    reserve: 0,
+    passes: 4,
+};
+
+/// Vertices lie in the heap when the GPU is lost: they are void, and their memory is the heap's again.
+pub(crate) fn losses_leave_the_heap_its_memory() {
+    let mut it = Bench::new();
+    let heap = it.device.create_tiler_heap(it.space, SMALL);
+    let heap = heap.or_fail("there is memory");
+    it.device
+        .bind_tiler_heap(it.queue, heap)
+        .or_fail("no job is in flight");
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = it.info();
+    let pipeline = it.pipeline(&info);
+    let corner = |x, y| ([x, y, 0.5, 1.0], RED);
+    let one = [corner(-1.0, -1.0), corner(3.0, -1.0), corner(-1.0, 3.0)];
+    // One that is seen, and many without extent: their vertices lie in the heap all the same.
+    let rest = core::iter::repeat_n(one[0], 3 * (MANY - 1));
+    let all: Vec<_> = one.iter().copied().chain(rest).collect();
+    let buffer = it.buffer(&vertices(&all));
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, buffer, 0)?
+            .draw(Draw::of(3 * MANY as u32))?;
+        pass.end_rendering()
+    });
+    let before = it.machine.time();
+    it.run();
+    let took = it.machine.time() - before;
+    let mut lost = 0;
+    for step in 1..32 {
+        let fence = it.submit();
+        it.device.poll(Instant(it.machine.time()));
+        it.machine.pass(took * step / 256);
+        inject(&it.machine, Injection::McuCrash);
+        let status = it.device.wait(fence, LIMIT);
+        lost += u32::from(matches!(status, Status::Failed(_)));
+        it.device.discard(fence);
+        // What came too late strikes now.
+        let fence = it.submit();
+        it.device.wait(fence, LIMIT);
+        it.device.discard(fence);
+        let chunks = it.device.tiler_heap(heap).or_fail("it is there").chunks;
+        assert_eq!(chunks, SMALL.initial, "{step}: chunks that the GPU has");
+        it.run();
+        check(&it.texels(image), 0, |_, _| RED_WORD);
+    }
+    // Those that were over are no loss.
+    assert!(lost > SMALL.most, "{lost} were lost");
 }
