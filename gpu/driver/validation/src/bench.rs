@@ -285,7 +285,11 @@ impl<'a, 's, 'd, P: Platform> Bench<'a, 's, 'd, P> {
 
     /// Waits for a job that must end well.
     pub(crate) fn finish(&mut self, fence: Fence) -> Result<(), Trouble> {
-        let limit = self.limit();
+        self.finish_within(fence, self.limit())
+    }
+
+    /// The same for one that may take so long.
+    pub(crate) fn finish_within(&mut self, fence: Fence, limit: Duration) -> Result<(), Trouble> {
         match self.device.wait(fence, limit) {
             Status::Done => Ok(()),
             Status::Failed(fault) => {

@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use eitri_csf::Arch;
+use eitri_draw_programs::Shader;
 use eitri_isa::{ImmId, Instr, Reg, RegRange, Syntax};
 use eitri_program::{
     Access, AddressHalf, Binding, BindingKind, DescriptorSlot, FauWord, ImageDimension, ImageShape,
@@ -291,6 +292,14 @@ fn vector_program(
     })
 }
 
+/// What the tests draw with.
+const DRAWS: [Shader; 4] = [
+    Shader::Vertices,
+    Shader::Color,
+    Shader::TwoColors,
+    Shader::Fetched,
+];
+
 /// Everything that the tests of one GPU run: made once, since a device refers to it.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -300,6 +309,8 @@ pub struct Programs {
     pub vectors: Vec<VectorProgram>,
     /// Those of cases and of tools, by name.
     pub cases: Vec<(&'static str, Vec<u8>)>,
+    /// Those that draw.
+    pub draws: Vec<(Shader, Vec<u8>)>,
     /// The register file, with the address in its last two registers and in its first two.
     pub registers: Vec<RegisterProgram>,
 }
@@ -383,8 +394,14 @@ impl Programs {
         let tools = crate::tools::ALL
             .iter()
             .map(|tool| named(tool.name, tool.source.build(arch)));
+        let draws = DRAWS.into_iter().map(|shader| {
+            let built = shader.build(arch);
+            let built = built.map(|bytes| (shader, bytes));
+            built.map_err(|error| NoProgram(format!("{shader:?}: {error}")))
+        });
         Ok(Programs {
             arch,
+            draws: draws.collect::<Result<_, _>>()?,
             vectors: vectors.collect::<Result<_, _>>()?,
             cases: cases.chain(tools).collect::<Result<_, _>>()?,
             registers: vec![
@@ -397,6 +414,12 @@ impl Programs {
     /// The program of a case or a tool.
     pub(crate) fn case(&self, name: &str) -> Option<&[u8]> {
         let row = self.cases.iter().find(|(case, _)| *case == name);
+        row.map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// A program that draws.
+    pub(crate) fn draw(&self, shader: Shader) -> Option<&[u8]> {
+        let row = self.draws.iter().find(|(of, _)| *of == shader);
         row.map(|(_, bytes)| bytes.as_slice())
     }
 

@@ -14,8 +14,8 @@ use crate::result::{
 };
 use crate::setup::Setup;
 use crate::tests::{
-    caches, clock, counters, interrupts, memory, mmu, power, queues, recovery, registers, shader,
-    soak, streams,
+    caches, clock, counters, graphics, interrupts, memory, mmu, power, queues, recovery, registers,
+    shader, soak, streams,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -112,7 +112,7 @@ fn all<P: Platform>() -> Vec<Test<P>> {
     for class in classes() {
         add(&format!("shader.alu.{}", class.to_ascii_lowercase()), Action::Class(class));
     }
-    let more: [(&str, DeviceTest<P>); 24] = [
+    let more: [(&str, DeviceTest<P>); 33] = [
         ("mmu.pages",            mmu::pages),
         ("mmu.blocks",           mmu::blocks),
         ("mmu.large-block",      mmu::large_block),
@@ -131,6 +131,15 @@ fn all<P: Platform>() -> Vec<Test<P>> {
         ("queues.priority",      queues::priority),
         ("queues.events",        queues::events),
         ("queues.cancel",        queues::cancel),
+        ("graphics.clear",       graphics::clear),
+        ("graphics.triangle",    graphics::triangle),
+        ("graphics.colors",      graphics::colors),
+        ("graphics.depth",       graphics::depth),
+        ("graphics.blending",    graphics::blending),
+        ("graphics.edges",       graphics::edges),
+        ("graphics.targets",     graphics::targets),
+        ("graphics.heap",        graphics::heap),
+        ("graphics.passes",      graphics::passes),
         ("counters",             counters::counters),
         ("recovery.ping",        recovery::ping),
         ("recovery.fault",       recovery::fault),

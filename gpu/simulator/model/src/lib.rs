@@ -68,7 +68,9 @@ mod tile;
 
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
-pub use defect::{Broken, Damage, Defect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow};
+pub use defect::{
+    Broken, Damage, Defect, DrawDefect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow,
+};
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};

@@ -3,6 +3,7 @@
 pub(crate) mod caches;
 pub(crate) mod clock;
 pub(crate) mod counters;
+pub(crate) mod graphics;
 pub(crate) mod interrupts;
 pub(crate) mod memory;
 pub(crate) mod mmu;

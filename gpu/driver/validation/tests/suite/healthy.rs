@@ -80,6 +80,62 @@ fn healthy_models_pass() {
     }
 }
 
+/// Each architecture draws, and nothing is left of what was drawn.
+#[test]
+fn every_generation_draws() {
+    for name in ["G610", "G615", "G720", "G925"] {
+        let config = Config {
+            product: Product::find(name).expect("the model can be it"),
+            l2: true,
+            ..Config::default()
+        };
+        let firmware = stub_firmware();
+        let machine = Machine::new(config.clone());
+        let setup = Setup {
+            only: "graphics.",
+            ..setup(&config, &firmware)
+        };
+        let heard = check(machine.clone(), &setup, name);
+        let drawn = heard.results.iter();
+        let drawn = drawn.filter(|it| it.name.starts_with("graphics."));
+        let passed: Vec<Status> = drawn.map(|it| it.status).collect();
+        assert_eq!(passed, [Status::Passed; 9], "{name}");
+        assert_eq!(machine.memory_in_use(), 0, "{name}");
+    }
+}
+
+/// Without room for what is drawn, or without a tiler, there is nothing to say of the GPU.
+#[test]
+fn what_can_not_draw_is_skipped_with_its_reason() {
+    let firmware = stub_firmware();
+    let mut without = Config::default();
+    without.product.part.tiler_present = 0;
+    let cases = [
+        (Config::default(), SMALL, "no room to draw: "),
+        (without, 64 << 20, "the GPU has no tiler"),
+    ];
+    for (config, memory, why) in cases {
+        let setup = Setup {
+            only: "graphics.",
+            ..setup(&config, &firmware)
+        };
+        let machine = Machine::with_memory(config, memory);
+        let heard = check(machine, &setup, why);
+        let drawn = heard.results.iter();
+        let drawn = drawn.filter(|it| it.name.starts_with("graphics."));
+        let mut count = 0;
+        for result in drawn {
+            count += 1;
+            assert_eq!(result.status, Status::Skipped, "{result:?}");
+            assert!(result.why.starts_with(why), "{result:?}");
+        }
+        assert_eq!(count, 9, "{why}");
+    }
+}
+
+/// Bytes of memory that are enough to bring a GPU up, and too few for a tiler heap.
+const SMALL: u64 = 1 << 20;
+
 /// What bring-up finds odd, and lives with, is told.
 #[test]
 fn warnings_of_the_bring_up_are_notes() {

@@ -1,7 +1,7 @@
 //! The suite on broken GPUs: each is told from a good one, by a test that fails.
 
 use eitri_csf::Arch;
-use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
+use eitri_model::{Broken, Config, Defect, SEEDED, Seeded, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_validation::{Expected, Listener, Programs, Setup, Status, Summary, TestResult, run};
 use std::time::Duration;
@@ -23,6 +23,16 @@ impl Listener for First {
 }
 
 fn caught(seeded: &Seeded, firmware: &[u8], programs: &Programs) -> Option<(String, String)> {
+    caught_by(seeded, firmware, programs, "")
+}
+
+/// The same by tests whose names begin so.
+fn caught_by(
+    seeded: &Seeded,
+    firmware: &[u8],
+    programs: &Programs,
+    only: &str,
+) -> Option<(String, String)> {
     let good = Config {
         l2: true,
         ..Config::default()
@@ -35,6 +45,7 @@ fn caught(seeded: &Seeded, firmware: &[u8], programs: &Programs) -> Option<(Stri
             clock_khz: Some(good.clock_hz / 1000),
         },
         soak: 1,
+        only,
         stop_at_failure: true,
         ..Setup::new(firmware)
     };
@@ -83,4 +94,54 @@ fn stale_texels_are_caught_by_the_test_of_textures() {
         .expect("a GPU whose texels are stale passes for a good one");
     assert_eq!(test, "caches.texture", "{why}");
     assert!(why.contains("a shader stored 0x2000"), "{why}");
+}
+
+/// Each thing that draws can go wrong by is seen by the test that is about it, and no test before.
+#[test]
+fn defects_of_draws_are_caught_by_their_tests() {
+    let firmware = stub_firmware();
+    let programs = Programs::build(Arch::V10).expect("the suite's own programs");
+    let expected = [
+        (
+            "samples-shifted",
+            "graphics.triangle",
+            "expected 0xffff0000",
+        ),
+        ("tie-rule-turned", "graphics.edges", "expected 0x80808080"),
+        ("depth-not-tested", "graphics.depth", "the nearer first"),
+        (
+            "colors-not-interpolated",
+            "graphics.colors",
+            "a colour at each corner",
+        ),
+        (
+            "blend-constant-lost",
+            "graphics.blending",
+            "a constant of a quarter",
+        ),
+        ("one-target-of-several", "graphics.targets", "target 1"),
+        ("tiles-not-written", "graphics.clear", "was never written"),
+        ("added-chunks-forgotten", "graphics.heap", "no progress"),
+        (
+            "used-chunks-forgotten",
+            "graphics.heap",
+            "are chunks given back?",
+        ),
+        ("texels-stale", "graphics.passes", "as it is read"),
+    ];
+    let mut wrong = Vec::new();
+    for (name, test, says) in expected {
+        let seeded = SEEDED.iter().find(|it| it.name == name);
+        let seeded = seeded.expect("it is in the list");
+        match caught_by(seeded, &firmware, &programs, "graphics.") {
+            Some((by, why)) if by == test && why.contains(says) => {
+                println!("{name}: {by}: {why}");
+            }
+            other => wrong.push(format!("{name}: by {test}, not by {other:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let of_draws = |it: &&Seeded| matches!(it.broken, Broken::Part(Defect::Draw(_)));
+    // And one of caches, which a pass reads through.
+    assert_eq!(SEEDED.iter().filter(of_draws).count() + 1, expected.len());
 }

@@ -6,9 +6,12 @@
 //!
 //! Never: chosen so that some driver or suite notices them; they are what goes wrong with silicon, boards and their set-up.
 
+mod draw;
 mod seeded;
 mod shader;
 
+pub use draw::DrawDefect;
+pub(crate) use draw::PassDefects;
 pub use seeded::{Broken, SEEDED, Seeded};
 pub use shader::{Damage, Family, ShaderDefect};
 
@@ -174,6 +177,8 @@ pub enum Defect {
     },
     /// Something in the shader cores.
     Shader(ShaderDefect),
+    /// Something that draws go wrong by.
+    Draw(DrawDefect),
 }
 
 /// The defects of a GPU.

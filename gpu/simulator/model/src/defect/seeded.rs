@@ -1,6 +1,6 @@
 //! Seeded faults: GPUs with one broken thing each, which a test suite for hardware must tell from a good one.
 
-use super::{Damage, Defect, Family, Line, ShaderDefect, Slow};
+use super::{Damage, Defect, DrawDefect, Family, Line, ShaderDefect, Slow};
 use crate::config::Config;
 use crate::injection::Injection;
 use crate::mmu::AccessKind;
@@ -62,6 +62,10 @@ const fn event(name: &'static str, injection: Injection) -> Seeded {
 
 const fn cores(name: &'static str, defect: ShaderDefect) -> Seeded {
     part(name, Defect::Shader(defect))
+}
+
+const fn draws(name: &'static str, defect: DrawDefect) -> Seeded {
+    part(name, Defect::Draw(defect))
 }
 
 /// A bit of the low word of a register.
@@ -230,6 +234,17 @@ pub static SEEDED: &[Seeded] = &[
     cores("bounds-ignored",           ShaderDefect::BoundsIgnored),
     cores("preload-workgroup",        ShaderDefect::Preload { register: 57, bit: 1 }),
     cores("preload-thread",           ShaderDefect::Preload { register: 60, bit: 3 }),
+
+    // Draws.
+    draws("samples-shifted",          DrawDefect::SamplesShifted),
+    draws("tie-rule-turned",          DrawDefect::TieRuleTurned),
+    draws("depth-not-tested",         DrawDefect::DepthNotTested),
+    draws("colors-not-interpolated",  DrawDefect::NotInterpolated),
+    draws("blend-constant-lost",      DrawDefect::BlendConstantLost),
+    draws("one-target-of-several",    DrawDefect::OneTarget),
+    draws("tiles-not-written",        DrawDefect::TilesNotWritten { core: 2 }),
+    draws("added-chunks-forgotten",   DrawDefect::AddedChunksForgotten),
+    draws("used-chunks-forgotten",    DrawDefect::UsedChunksForgotten),
 
     // Performance counters.
     event("counters-ignored",         Injection::CountersIgnored),

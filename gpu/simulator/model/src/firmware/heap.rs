@@ -9,6 +9,7 @@
 use super::group::Group;
 use super::interface::{GroupBlocks, Stop, Words};
 use super::slot::Slot;
+use crate::defect::DrawDefect;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Access;
 use crate::mmu::{Refused, Source};
@@ -169,6 +170,11 @@ impl Slot {
         let blocks_stream = stream.blocked == Blocked::Heap;
         if first != 0 || last != 0 {
             check_chunks(words, (number, index as u8, space), first, last)?;
+            let lost = DrawDefect::AddedChunksForgotten;
+            if words.fabric.defects.draw_has(lost) {
+                stream.end_heap_wait();
+                return Ok(());
+            }
             let linked = stream.give_back(words.fabric, words.memory, first, last);
             if let Err(Refused::Stalled(_)) = linked {
                 return Err(Stop::Wait);

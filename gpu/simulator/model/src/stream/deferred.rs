@@ -5,7 +5,7 @@
 //! Facts: hardware/command-stream.md 1.6 to 1.9, 3.5.
 
 use super::{Blocked, Effects, SLOTS, Stream, SyncWait, exception};
-use crate::defect::Defect;
+use crate::defect::{Defect, DrawDefect};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -287,7 +287,7 @@ impl Stream {
             Operation::FinishFragment { first, last, done } => {
                 if (first == 0) != (last == 0) {
                     self.report(fabric, word, StreamMisuse::ChunkList { first, last });
-                } else if first != 0 {
+                } else if first != 0 && !fabric.defects.draw_has(DrawDefect::UsedChunksForgotten) {
                     self.give_back(fabric, memory, first, last)?;
                 }
                 if done {

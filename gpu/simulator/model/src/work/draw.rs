@@ -220,6 +220,7 @@ impl Reader {
             return Err(self.invalid(fabric, words.dcd[0].into(), "DCD Flags"));
         };
         let zs = self.depth_stencil(fabric, memory, arch, words.depth_stencil)?;
+        let zs = fabric.defects.depth_stencil(zs);
         let (blend, blend_words) = self.blends(fabric, memory, arch, words.blend)?;
         let stage = if words.program == 0 {
             None
@@ -256,7 +257,7 @@ impl Reader {
                 },
                 sampling,
                 blend,
-                targets: masks.render_target_mask,
+                targets: fabric.defects.targets(masks.render_target_mask),
                 per_sample: flags.evaluate_per_sample,
                 point_origin_below: parameters.point_sprite_coord_origin_max_y,
             }),
@@ -294,7 +295,7 @@ impl Reader {
         for words in words.chunks_exact(4) {
             let blend = Blend::unpack_at(arch, words, 0);
             let blend = blend.map_err(|error| self.invalid(fabric, address, error.field))?;
-            state.descriptors.push(blend);
+            state.descriptors.push(fabric.defects.blend(blend));
         }
         let operands = words.chunks_exact(4).map(|words| pair(words, 2));
         Ok((state, operands.collect()))

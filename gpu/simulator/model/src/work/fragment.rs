@@ -14,6 +14,7 @@ use super::quads::Shader;
 use super::stage::Reader;
 use super::through::Through;
 use super::turn::Stepwise;
+use crate::defect::PassDefects;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -79,6 +80,7 @@ pub(super) struct Pass {
     /// A primitive or frame shader has written to the tile.
     touched: bool,
     done: u64,
+    defects: PassDefects,
 }
 
 impl Pass {
@@ -130,6 +132,7 @@ impl Pass {
             draws: Vec::new(),
             touched: false,
             done: 0,
+            defects: fabric.defects.of_pass(),
             framebuffer,
             untouched,
         })
@@ -285,6 +288,9 @@ impl Pass {
         let (Some(clip), Some(tile)) = (self.area, self.shader.tile()) else {
             return Ok(());
         };
+        if self.defects.loses_tiles(self.shader.core()) {
+            return Ok(());
+        }
         let mut through = Through {
             fabric,
             memory,

@@ -145,6 +145,7 @@ impl Sender<'_> {
                 wide16(bits as u16)
             };
         }
+        let numbers = self.fabric.defects.varyings(numbers);
         Ok(Value::Number(match &geometry.primitive {
             Some(primitive) => primitive.weights(point).perspective(&numbers[..vertices]),
             None => 0.0,

@@ -212,6 +212,8 @@ impl Pass {
     ) -> Option<Primitive> {
         let flags = &draw.flags;
         let tie = self.framebuffer.parameters.tie_break_rule;
+        let tie = self.defects.tie(tie, listed.id);
+        let corners = self.defects.corners(corners);
         let [first, second, _] = corners;
         let primitive = match listed.kind {
             PrimitiveKind::Fullscreen => return None,

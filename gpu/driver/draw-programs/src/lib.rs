@@ -1,0 +1,247 @@
+//! Graphics programs in assembly, that tests on a GPU draw with: those of the driver and those of the validation suite.
+//!
+//! Needs: `alloc`.  Guarantees: each is encoded for the generation that is asked for, with the bindings and facts that the runtime
+//! wants to know.  Never: a compiler's output; what is expected of a picture is then not the compiler's affair.
+//!
+//! Vertices have a position in attribute 0 and a colour in attribute 1, which location 0 hands on.
+//! Facts: hardware/valhall-isa.md 11 (messages), 13 (preloads); graphics-draw.md; compiler-abi.md 4.
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use eitri_isa::{Instr, Syntax};
+use eitri_program::{
+    Access, Arch, Attribute, Axis, Binding, BindingKind, ColorOutput, DescriptorSlot, DrawWord,
+    EntryKind, EntryParts, Facts, FauWord, FragmentFacts, GraphicsParts, ImageDimension,
+    ImageShape, Interpolation, NumberKind, RegisterFile, Varying, VaryingSize, VertexFacts,
+};
+
+/// A program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shader {
+    /// Vertices: position and colour.
+    Vertices,
+    /// The same, with attribute 2 added to the position; of generations that shade positions apart.
+    MovedVertices,
+    /// Fragments: the vertices' colour into target 0.
+    Color,
+    /// Fragments: the vertices' colour into target 1, and its green alone into target 0.
+    TwoColors,
+    /// Fragments: the texel of the image of set 0, binding 0, at the pixel, into target 0.
+    Fetched,
+}
+
+/// A program that can't be made: the generation lacks an instruction, or something that the program needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoProgram(String);
+
+impl fmt::Display for NoProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for NoProgram {}
+
+impl Shader {
+    /// The program's bytes for a generation.
+    ///
+    /// # Errors
+    /// If a line is no instruction of it.
+    pub fn build(self, arch: Arch) -> Result<Vec<u8>, NoProgram> {
+        match self {
+            Shader::Vertices => vertices(arch),
+            Shader::MovedVertices => moved_vertices(arch),
+            Shader::Color => color(arch),
+            Shader::TwoColors => two_colors(arch),
+            Shader::Fetched => fetched(arch),
+        }
+    }
+}
+
+/// Preloaded registers: bit n is r(48 + n).
+const VERTEX_IDS: u16 = 1 << 11 | 1 << 12 | 1 << 13;
+const FRAGMENT: u16 = 1 << 11 | 1 << 12 | 1 << 13;
+
+/// The words of assembly: an instruction a line, and comments.
+fn assemble(arch: Arch, text: &str) -> Result<Vec<u64>, NoProgram> {
+    let lines = text.lines().filter(|line| !line.starts_with(';'));
+    let word = |line: &str| {
+        let word = Instr::assemble(line, arch, Syntax::Mesa24);
+        word.map_err(|error| NoProgram(format!("{line}: {error}")))
+    };
+    lines.map(word).collect()
+}
+
+fn viewport() -> Vec<FauWord> {
+    let scales = Axis::ALL.map(DrawWord::ViewportScale);
+    let offsets = Axis::ALL.map(DrawWord::ViewportOffset);
+    let words = scales.into_iter().chain(offsets);
+    words.map(FauWord::Draw).collect()
+}
+
+fn attribute(location: u8) -> Attribute {
+    Attribute {
+        location,
+        components: 4,
+        kind: NumberKind::Float,
+    }
+}
+
+/// The varying of location 0.
+const COLOR: Varying = Varying {
+    location: 0,
+    components: 4,
+    size: VaryingSize::Word,
+    interpolation: Interpolation::Smooth,
+    offset: 0,
+};
+
+fn program(parts: &GraphicsParts<'_>) -> Result<Vec<u8>, NoProgram> {
+    let failed = |error: &dyn fmt::Display| NoProgram(format!("{error}"));
+    let length = parts.encoded_len().map_err(|error| failed(&error))?;
+    let mut bytes = vec![0; length];
+    parts.encode(&mut bytes).map_err(|error| failed(&error))?;
+    Ok(bytes)
+}
+
+/// What all programs here have alike.
+fn parts<'a>(arch: Arch, facts: Facts, entry_points: &'a [EntryParts<'a>]) -> GraphicsParts<'a> {
+    GraphicsParts {
+        arch,
+        entry: "main",
+        entry_points,
+        data: &[],
+        scratch_bytes: 0,
+        push_constant_bytes: 0,
+        bindings: &[],
+        push_ranges: &[],
+        facts,
+        tile_reads: 0,
+        attributes: &[],
+        outputs: &[],
+        varyings: &[],
+        record_bytes: 0,
+    }
+}
+
+fn entry<'a>(kind: EntryKind, code: &'a [u64], preload: u16, fau: &'a [FauWord]) -> EntryParts<'a> {
+    EntryParts {
+        kind,
+        code,
+        registers: RegisterFile::Full,
+        preload,
+        fau,
+        fau_steps: &[],
+    }
+}
+
+/// Vertices with a position in attribute 0, and a colour in attribute 1.
+fn vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    if arch >= Arch::V12 {
+        let code = assemble(arch, include_str!("../shaders/vertex.v12"))?;
+        let viewport = viewport();
+        return program(&GraphicsParts {
+            attributes: &[attribute(0), attribute(1)],
+            varyings: &[COLOR],
+            record_bytes: 16,
+            ..parts(
+                arch,
+                Facts::Vertex(VertexFacts::default()),
+                &[entry(EntryKind::Vertex, &code, VERTEX_IDS, &viewport)],
+            )
+        });
+    }
+    vertices_of(arch, include_str!("../shaders/position.v10"), &[0, 1])
+}
+
+/// The same with attribute 2 added to the position.
+fn moved_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    vertices_of(
+        arch,
+        include_str!("../shaders/position_moved.v10"),
+        &[0, 1, 2],
+    )
+}
+
+fn vertices_of(arch: Arch, position: &str, attributes: &[u8]) -> Result<Vec<u8>, NoProgram> {
+    let position = assemble(arch, position)?;
+    let attributes: Vec<Attribute> = attributes.iter().map(|it| attribute(*it)).collect();
+    let varying = assemble(arch, include_str!("../shaders/varying.v10"))?;
+    let viewport = viewport();
+    let entries = [
+        entry(EntryKind::Position, &position, VERTEX_IDS, &viewport),
+        entry(EntryKind::Varying, &varying, VERTEX_IDS, &[]),
+    ];
+    program(&GraphicsParts {
+        attributes: &attributes,
+        varyings: &[COLOR],
+        record_bytes: 16,
+        ..parts(arch, Facts::Vertex(VertexFacts::default()), &entries)
+    })
+}
+
+/// A fragment program: its words behind the blend constants, and its bindings.
+fn fragments(
+    arch: Arch,
+    text: &str,
+    outputs: &[u8],
+    words: &[u32],
+    bindings: &[Binding],
+) -> Result<Vec<u8>, NoProgram> {
+    let code = assemble(arch, text)?;
+    let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
+    let words = words.iter().map(|word| FauWord::Constant(*word));
+    let fau: Vec<FauWord> = constants.into_iter().chain(words).collect();
+    let entries = [entry(EntryKind::Fragment, &code, FRAGMENT, &fau)];
+    let output = |target: &u8| ColorOutput {
+        target: *target,
+        kind: NumberKind::Float,
+    };
+    let outputs: Vec<ColorOutput> = outputs.iter().map(output).collect();
+    program(&GraphicsParts {
+        outputs: &outputs,
+        bindings,
+        varyings: &[COLOR],
+        record_bytes: 16,
+        ..parts(arch, Facts::Fragment(FragmentFacts::default()), &entries)
+    })
+}
+
+/// The vertices' colour into target 0.
+fn color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    fragments(arch, include_str!("../shaders/color.v10"), &[0], &[], &[])
+}
+
+/// The vertices' colour into target 1, and its green alone into target 0.
+fn two_colors(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    fragments(
+        arch,
+        include_str!("../shaders/two_colors.v10"),
+        &[0, 1],
+        &[],
+        &[],
+    )
+}
+
+/// The texel of the image of set 0 at the pixel into target 0.
+fn fetched(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let image = Binding {
+        set: 0,
+        binding: 0,
+        kind: BindingKind::SampledImage(ImageShape::plain(ImageDimension::TwoD)),
+        access: Access::Read,
+        count: 1,
+        slot: DescriptorSlot { table: 1, index: 0 },
+        min_bytes: 0,
+    };
+    let text = include_str!("../shaders/fetched.v10");
+    fragments(arch, text, &[0], &[0x0800_0000, 0, 0xFFFF, 0], &[image])
+}
