@@ -381,7 +381,7 @@ fn images_samplers_texels_arrays_and_shared_memory_are_what_scripts_expect() {
     }
     let (status, out, err) = amber(Path::new("."), &[OURS]);
     assert_eq!(status, 0, "{out}{err}");
-    assert!(out.ends_with("4 passed, 0 failed, 0 skipped\n"), "{out}");
+    assert!(out.ends_with("5 passed, 0 failed, 0 skipped\n"), "{out}");
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn pictures_contents_and_listings_of_one_script_can_be_had() {
         "no buffer is called `framebuffer`",
     );
     refused(&[&script, "-b", "x", "-B", "7"], "binds no buffer to 7");
-    refused(&[OURS, "-w", "x"], "4 scripts are chosen");
+    refused(&[OURS, "-w", "x"], "5 scripts are chosen");
 }
 
 #[test]

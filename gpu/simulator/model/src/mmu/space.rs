@@ -125,7 +125,7 @@ impl Space {
     /// Whether accesses fail because the host has unmapped the space after a fault.
     // FACT: whether accesses that fail in a space unmapped after a fault latch a fault anew is not established (gpu-mmu.md 8.2
     // (5) and 9 (7) say that the space has a clean fault state when it is enabled again, and Linux 7 clears nothing then); they
-    // are taken not to. Settled on any board by MMU_IRQ_RAWSTAT after two jobs have failed in one space.
+    // are taken not to. Settled by MMU_IRQ_RAWSTAT of any board, after two jobs have failed in one space.
     pub(super) fn drains(&self) -> bool {
         self.drains
     }
