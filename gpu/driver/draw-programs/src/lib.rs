@@ -5,6 +5,16 @@
 //!
 //! Vertices have a position in attribute 0 and a colour in attribute 1, which location 0 hands on.
 //! Facts: hardware/valhall-isa.md 11 (messages), 13 (preloads); graphics-draw.md; compiler-abi.md 4.
+//!
+//! ```
+//! use eitri_draw_programs::Shader;
+//! use eitri_program::{Arch, GraphicsProgram, Stage};
+//!
+//! let bytes = Shader::Color.build(Arch::V10)?;
+//! let program = GraphicsProgram::parse(&bytes)?;
+//! assert_eq!(program.common().stage(), Stage::Fragment);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
