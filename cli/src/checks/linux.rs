@@ -141,8 +141,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 /// A guest with a shared folder, which does not answer after a suspend, ends nevertheless.
 fn suspended(root: &Path, suite: &str) -> Result<Case, Failure> {
     let folder = root.join("cli").display().to_string();
-    let mut words = vec!["--limit", "120", "--share", &folder];
-    words.extend(["--", "sh", "-c", SUSPEND_SCRIPT]);
+    let words = ["--share", &folder, "--", "sh", "-c", SUSPEND_SCRIPT];
     let output = boot(root, suite, &words)?;
     let said = String::from_utf8_lossy(&output.stdout);
     let good = output.status.success() && said.contains("resumed");
