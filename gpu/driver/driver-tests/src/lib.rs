@@ -236,6 +236,7 @@ macro_rules! each_test {
             scheduling {
                 queues_may_have_the_same_priority;
                 there_are_more_queues_than_slots_and_spaces;
+                a_group_on_a_slot_whose_space_was_away_sees_its_next_job;
                 groups_come_and_go_without_coherency_too;
                 a_job_in_progress_is_saved_and_resumed;
                 a_job_that_keeps_its_core_for_ever_makes_room_in_the_end;

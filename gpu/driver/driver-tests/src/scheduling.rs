@@ -105,6 +105,33 @@ pub(crate) fn groups_come_and_go_without_coherency_too() {
     assert_eq!(misuse(&machine), [""; 0]);
 }
 
+/// Eight groups fit on the slots, and seven spaces into the hardware: a group that stays on its slot, idle, may lose its number to
+/// another's space. A job that comes then is rung for when the space has a number again.
+pub(crate) fn a_group_on_a_slot_whose_space_was_away_sees_its_next_job() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let all: Vec<_> = (0..8)
+        .map(|_| {
+            let queue = queue(&mut device);
+            (queue, Work::new(&mut device, queue, &DOUBLE, 64))
+        })
+        .collect();
+    for round in 1..4 {
+        for (number, (queue, work)) in all.iter().enumerate() {
+            let fence = submit(&mut device, *queue, work);
+            assert_eq!(
+                wait(&mut device, fence),
+                GOOD,
+                "queue {number}, round {round}"
+            );
+            let factor = 1 << round;
+            let expected = [0, factor, 2 * factor];
+            assert_eq!(work.words(&mut device, 3), expected, "queue {number}");
+        }
+    }
+    assert_eq!(misuse(&machine), [""; 0]);
+}
+
 /// Who is in the middle of a job when the time slice ends goes on where it was.
 pub(crate) fn a_job_in_progress_is_saved_and_resumed() {
     let machine = machine();
