@@ -106,6 +106,11 @@ impl Mcu {
         self.state == McuState::Enabled
     }
 
+    /// Whether it has crashed, and was not disabled since.
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.state == McuState::Fatal
+    }
+
     fn enter(&mut self, fabric: &mut Fabric, state: McuState) {
         if self.state != state {
             self.state = state;
