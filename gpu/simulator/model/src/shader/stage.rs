@@ -109,8 +109,10 @@ pub(crate) struct FragmentState {
 /// The primitive that fragments belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Geometry {
-    /// `None` for a rectangle that covers pixels whole, with depth 0: frame shaders and fullscreen draws.
+    /// `None` for a rectangle that covers pixels whole, with one depth: frame shaders and fullscreen draws.
     pub(crate) primitive: Option<Primitive>,
+    /// Depth of a rectangle.
+    pub(crate) depth: f64,
     /// 1 if the back is seen.
     pub(crate) face: usize,
     /// Addresses of the vertices' varyings.

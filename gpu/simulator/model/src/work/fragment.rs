@@ -232,7 +232,10 @@ impl Pass {
                 quads.push(quad);
             }
         }
-        let geometry = Arc::new(Geometry::default());
+        let geometry = Arc::new(Geometry {
+            depth: draw.bias.map_or(0.0, |bias| bias.of_rectangle()),
+            ..Geometry::default()
+        });
         self.shader.queue(draw, &geometry, &quads);
         QuadCount::of(&quads)
     }

@@ -308,7 +308,7 @@ fn place_lanes(stage: &mut FragmentStage, quads: &[Quad]) {
     for (number, quad) in quads.iter().enumerate().take(QUADS) {
         for lane in 0..4 {
             let (x, y) = quad.pixel(lane);
-            let mut depths = [0.0; 16];
+            let mut depths = [stage.geometry.depth; 16];
             if let Some(primitive) = &stage.geometry.primitive {
                 for (sample, depth) in depths.iter_mut().enumerate().take(sampling.count()) {
                     let within = sampling.depth_position(sample);
