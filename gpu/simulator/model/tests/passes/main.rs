@@ -8,6 +8,7 @@
 #[path = "../bench/mod.rs"]
 mod bench;
 mod frame_shaders;
+mod interrupted;
 mod rectangles;
 mod samples;
 mod stored_vectors;
@@ -18,7 +19,7 @@ use bench::Bench;
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{
     FinishTiling, HeapSet, Instr as Command, Move32, ReqResource, RunFragment, RunFullscreen,
-    RunIdvs, SetSbEntry, SyncAdd64, Wait,
+    RunIdvs, SetExceptionHandler, SetSbEntry, SyncAdd64, Wait,
 };
 use eitri_cs::{Pair, Reg, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
@@ -36,7 +37,7 @@ use eitri_descriptors::tiler::{TilerContext, TilerHeap};
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
 use eitri_isa::{Instr, Syntax};
 
-const ARCH: Arch = Arch::V10;
+pub const ARCH: Arch = Arch::V10;
 
 /// Pixels along a side of the target; one tile.
 pub const SIDE: u32 = 16;
@@ -44,21 +45,23 @@ pub const SIDE: u32 = 16;
 const ROW: u32 = 4 * SIDE;
 const SURFACE: u32 = ROW * SIDE;
 
-const COLOUR: u64 = 0x2000_0000;
+pub const COLOUR: u64 = 0x2000_0000;
 const DEPTH: u64 = 0x2010_0000;
 const STENCIL: u64 = DEPTH + 0x800;
 /// A buffer for programs.
 pub const BUFFER: u64 = 0x2020_0000;
-const DONE: u64 = 0x2100_0000;
-const HEAP: u64 = 0x3000_0000;
+pub const DONE: u64 = 0x2100_0000;
+pub const HEAP: u64 = 0x3000_0000;
 const CHUNK: u64 = 0x20_0000;
 const HEAP_CONTEXT: u64 = 0x3100_0000;
+/// Where an exception handler lies.
+pub const HANDLER: u64 = 0x3200_0000;
 const CODE: u64 = 0x4000_0000;
 const TABLES: u64 = 0x4100_0000;
 
-const FRAMEBUFFER: u64 = TABLES;
+pub const FRAMEBUFFER: u64 = TABLES;
 const FRAME_SHADERS: u64 = TABLES + 0x800;
-const TILER: u64 = TABLES + 0xa00;
+pub const TILER: u64 = TABLES + 0xa00;
 const TILER_HEAP: u64 = TABLES + 0xa80;
 pub const SAMPLE_POSITIONS: u64 = TABLES + 0xb00;
 const BLEND: u64 = TABLES + 0xc00;
@@ -148,6 +151,14 @@ pub struct Pass {
     pub pattern: SamplePattern,
     pub tie: TieBreakRule,
     pub colour: Colour,
+    /// Bytes of the tiler heap's only chunk.
+    pub chunk: u64,
+    /// Bytes of the buffer for programs.
+    pub buffer: u64,
+    /// Instructions of an exception handler, which lie at [`HANDLER`]; none is installed if there are none.
+    pub handler: Vec<u64>,
+    /// Shader cores that the group may use; the product's if 0.
+    pub cores: u64,
 }
 
 /// The colour target and its BLEND descriptor.
@@ -185,6 +196,10 @@ impl Default for Pass {
             pattern: SamplePattern::Rotated4xGrid,
             tie: TieBreakRule::Minus180In0Out,
             colour: Colour::default(),
+            chunk: CHUNK,
+            buffer: 0x1_0000,
+            handler: Vec::new(),
+            cores: 0,
         }
     }
 }
@@ -272,11 +287,19 @@ impl Pass {
     fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
         let mut bench = Bench::booted_as("G610");
         bench.start_group(0);
+        if self.cores != 0 {
+            let group = bench::group_input(0);
+            bench.shared_write64(group + 0x20, self.cores);
+            bench.shared_write64(group + 0x28, self.cores);
+            bench.request_endpoints(0, self.cores.count_ones(), 15);
+            bench.request_configuration(0);
+        }
         let data = [
             (COLOUR, 0x1_0000),
             (DEPTH, 0x1000),
-            (BUFFER, 0x1_0000),
-            (HEAP, CHUNK),
+            (BUFFER, self.buffer),
+            (HEAP, self.chunk),
+            (HANDLER, 0x1000),
             (HEAP_CONTEXT, 0x1000),
             (TABLES, 0x4000),
         ];
@@ -302,6 +325,7 @@ impl Pass {
             let address = FRAME_SHADERS + 128 * *slot as u64;
             self.put_draw(&mut bench, address, 16 + *slot as u64, draw);
         }
+        bench.put_words(1, HANDLER, &self.handler);
         fill(&mut bench);
         bench.submit(0, &self.commands());
         bench
@@ -408,10 +432,10 @@ impl Pass {
         };
         put(bench, TILER, &context);
         let heap = TilerHeap {
-            size: CHUNK,
+            size: self.chunk,
             base: Address(HEAP),
             bottom: Address(HEAP + 64),
-            top: Address(HEAP + CHUNK),
+            top: Address(HEAP + self.chunk),
             ..TilerHeap::default()
         };
         put(bench, TILER_HEAP, &heap);
@@ -505,6 +529,19 @@ impl Pass {
         push(set(66, HEAP_CONTEXT as u32));
         push(set(67, 0));
         push(HeapSet { address: pair(66) }.into());
+        if !self.handler.is_empty() {
+            push(set(66, HANDLER as u32));
+            push(set(67, 0));
+            push(set(68, 8 * self.handler.len() as u32));
+            push(
+                SetExceptionHandler {
+                    address: pair(66),
+                    length: Reg::new(68),
+                    ..SetExceptionHandler::default()
+                }
+                .into(),
+            );
+        }
         push(
             SetSbEntry {
                 endpoint_entry: Slot::new(3).expect("a slot"),
