@@ -113,6 +113,7 @@ macro_rules! each_test {
                 only_what_is_to_be_drawn_is_drawn;
                 a_pass_sees_what_another_has_drawn;
                 a_draw_sees_what_was_copied_before;
+                draws_have_the_words_of_buffers_of_their_moment;
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;

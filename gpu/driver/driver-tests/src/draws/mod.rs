@@ -1,6 +1,7 @@
 //! Draws: render passes through the driver's calls, with pictures that are worked out here.
 
 mod bench;
+mod buffer_words;
 mod loss;
 mod observed;
 mod passes;
@@ -8,6 +9,7 @@ mod shaders;
 mod state;
 mod triangle;
 
+pub(crate) use buffer_words::*;
 pub(crate) use loss::*;
 pub(crate) use observed::*;
 pub(crate) use passes::*;

@@ -278,7 +278,6 @@ variants! {
         3 BlendConstants;
         4 Layers;
         5 Secondary;
-        6 BufferWords;
     }
     BuildFault {
         0 Encode(error);

@@ -47,6 +47,7 @@ pub(crate) use descriptors::{
     resource_entries,
 };
 pub use error::{CommandError, Limit};
+pub(crate) use filled_uniforms::Run;
 pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::{FETCHES, planes};
 pub(crate) use pipeline::Pipelined;

@@ -39,8 +39,6 @@ pub enum Unsupported {
     Layers,
     /// A secondary command buffer with a render pass.
     Secondary,
-    /// A program whose uniforms hold words of buffers.
-    BufferWords,
 }
 
 impl fmt::Display for Unsupported {
@@ -52,7 +50,6 @@ impl fmt::Display for Unsupported {
             Unsupported::BlendConstants => "blend constants that differ",
             Unsupported::Layers => "more than 8 layers",
             Unsupported::Secondary => "a render pass in a secondary command buffer",
-            Unsupported::BufferWords => "uniforms that hold words of buffers",
         })
     }
 }

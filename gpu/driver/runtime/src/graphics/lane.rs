@@ -46,7 +46,9 @@ pub(crate) struct Lane {
     /// What is waited for already, of each stream.
     waited: [u32; 3],
     /// It flushes caches.
-    flushes: bool,
+    pub(super) flushes: bool,
+    /// The stream copies words of buffers into uniforms, and no cache holds them as they were.
+    pub(super) filled: bool,
 }
 
 impl Lane {
@@ -181,6 +183,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             after: Streams::NONE,
             waited: [0; 3],
             flushes: false,
+            filled: false,
         };
         if let Some(passes) = &mut self.passes {
             match stream {
@@ -433,7 +436,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Flushes caches, and waits for that, in the commands of a lane.
-    fn flush_lane(&mut self, reach: Reach) -> Result<(), Error> {
+    pub(super) fn flush_lane(&mut self, reach: Reach) -> Result<(), Error> {
         let words = self.words()?;
         let all = [
             words.flush_always(),

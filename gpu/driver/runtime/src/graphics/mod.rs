@@ -20,6 +20,7 @@ mod state;
 mod vertex_input;
 
 // What is recorded.
+mod buffer_words;
 mod draw;
 mod lane;
 mod load;

@@ -22,9 +22,7 @@ use eitri_descriptors::shader::{
     CoverageBitmaskType, Preload, ShaderProgram, ShaderRegisterAllocation, ShaderStage, WarpLimit,
 };
 use eitri_descriptors::{Address, Arch, DescriptorError};
-use eitri_program::{
-    DATA_ALIGNMENT, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
-};
+use eitri_program::{DATA_ALIGNMENT, EntryKind, EntryPoint, GraphicsProgram, RegisterFile, Stage};
 
 const WHAT: Thing = Thing::Pipeline;
 
@@ -437,13 +435,6 @@ fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result
             Stage::Vertex | Stage::Compute => "vertex",
         };
         return Err(GraphicsError::Stage { wanted }.into());
-    }
-    let words = program.entry_points().flat_map(|entry| entry.fau());
-    if words
-        .into_iter()
-        .any(|it| matches!(it, FauWord::BufferWord { .. }))
-    {
-        return Err(GraphicsError::unsupported(Unsupported::BufferWords).into());
     }
     Ok(())
 }

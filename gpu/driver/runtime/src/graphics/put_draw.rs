@@ -20,6 +20,7 @@ use crate::command::{
 };
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_cs::Reg;
@@ -180,7 +181,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let places = self.device.stage_places(stage)?;
         let words = match known {
             Some(known) => known,
-            None => self.draw_uniforms(&entry, places.data, values, sets)?,
+            None => {
+                let stream = match kind {
+                    EntryKind::Fragment => SubQueue::Fragment,
+                    _ => SubQueue::VertexTiler,
+                };
+                self.draw_uniforms((stream, &entry), places.data, values, sets)?
+            }
         };
         Ok((places.program(&program, kind), words))
     }
