@@ -152,7 +152,7 @@ pub use gpu::{
 pub use graphics::{
     Attachment, BlendComponent, BlendFactor, BlendOp, ClearColor, ColorAttachment, ColorBlend,
     DepthAttachment, DepthBias, DepthState, Draw, FrontFace, GraphicsError, GraphicsPipelineInfo,
-    GraphicsSet, ImageView, IndexType, InputRate, LoadOp, Rect, RenderPass, RenderingInfo,
+    GraphicsSet, ImageView, IndexType, IndirectDraws, InputRate, LoadOp, Rect, RenderPass, RenderingInfo,
     StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported, VertexAttribute,
     VertexBinding, Viewport,
 };

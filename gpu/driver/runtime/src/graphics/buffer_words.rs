@@ -26,6 +26,19 @@ pub(super) fn has_buffer_words(entry: &EntryPoint<'_>) -> bool {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// No cache holds what the stream is about to write into uniforms of a lane as a run of these commands before has left it
+    /// (see `command/filled_uniforms.rs`). It is the commands of that lane that are recorded.
+    pub(super) fn fresh_uniforms(&mut self, stream: SubQueue) -> Result<(), Error> {
+        let filled = self.lane(stream).map(|lane| {
+            lane.flushes = true;
+            core::mem::replace(&mut lane.filled, true)
+        });
+        match filled {
+            Some(false) => self.flush_lane(Reach::Cores),
+            _ => Ok(()),
+        }
+    }
+
     /// Copies the words of buffers into the uniforms at an address, in the lane of the program's stream. Words outside of their
     /// buffer stay what they are.
     pub(super) fn copy_draw_words(
@@ -35,14 +48,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         uniforms: u64,
         sets: &[Option<BoundSet>],
     ) -> Result<(), Error> {
-        let filled = self.lane(stream).map(|lane| {
-            lane.flushes = true;
-            core::mem::replace(&mut lane.filled, true)
-        });
-        if filled == Some(false) {
-            // A run of these commands before may have left old words in the caches (see `command/filled_uniforms.rs`).
-            self.flush_lane(Reach::Cores)?;
-        }
+        self.fresh_uniforms(stream)?;
         let mut run = Run::NONE;
         let mut known = None;
         for (word, to) in entry.fau().zip((uniforms..).step_by(4)) {

@@ -7,7 +7,7 @@ use super::error::GraphicsError;
 use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
-use super::put_draw::{Call, constants_are_one, fits};
+use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
 use super::registers::Loaded;
 use super::rendering::{Rect, Viewport};
 use super::uniforms::{PUSHED, Values};
@@ -342,15 +342,32 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
-        let indices = self.state.indices;
+        let indices = self.bound_indices()?;
+        self.draw_with(draw, Some(indices))
+    }
+
+    /// The indices that are bound.
+    pub(super) fn bound_indices(&self) -> Result<Indices, Error> {
         let missing = CommandError::from(GraphicsError::NoIndexBuffer);
-        self.draw_with(draw, Some(indices.ok_or(missing)?))
+        Ok(self.state.indices.ok_or(missing)?)
     }
 
     fn draw_with(
         &mut self,
         draw: Draw,
-        indices: Option<(Bound, IndexType)>,
+        indices: Option<Indices>,
+    ) -> Result<&mut Self, Error> {
+        if draw.count == 0 || draw.instances == 0 {
+            return Ok(self);
+        }
+        self.draw_from(Source::Given(draw), indices)
+    }
+
+    /// Draws what the host or a buffer says.
+    pub(super) fn draw_from(
+        &mut self,
+        source: Source,
+        indices: Option<Indices>,
     ) -> Result<&mut Self, Error> {
         let missing = CommandError::from(GraphicsError::NoPipeline);
         let key = self.state.pipeline.ok_or(missing)?;
@@ -358,9 +375,6 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let Some(scissor) = self.scissor_box() else {
             return Ok(self);
         };
-        if draw.count == 0 || draw.instances == 0 {
-            return Ok(self);
-        }
         let (context, last) = match self.tiler {
             Some(tiler) => tiler,
             None => {
@@ -373,7 +387,11 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
         }
         let values = &mut self.state.values;
-        let (first, base) = (draw.vertex_offset as u32, draw.first_instance);
+        let (first, base) = match source {
+            Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
+            // The stream knows them.
+            Source::Buffer(_) => (0, 0),
+        };
         if (values.first_vertex, values.base_instance) != (first, base) {
             if made.instanced && values.base_instance != base {
                 self.state.resources[VERTEX] = None;
@@ -382,7 +400,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             self.state.forget_vertex_uniforms();
         }
         let call = Call {
-            draw,
+            source,
             indices,
             context,
             scissor,

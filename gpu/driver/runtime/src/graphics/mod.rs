@@ -22,6 +22,7 @@ mod vertex_input;
 // What is recorded.
 mod buffer_words;
 mod draw;
+mod indirect;
 mod lane;
 mod load;
 mod pass;
@@ -36,6 +37,7 @@ mod error;
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use draw::{Draw, IndexType};
 pub use error::{Attachment, GraphicsError, Unsupported};
+pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
 pub(crate) use pipeline::GraphicsPipelined;

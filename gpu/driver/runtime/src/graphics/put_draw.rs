@@ -9,6 +9,7 @@ use super::draw::{
 };
 use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::indirect::Parameters;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::{DrawRegisters, Loaded};
 use super::rendering::Viewport;
@@ -28,10 +29,25 @@ use eitri_cs::instr::{RunIdvs, RunIdvs2};
 use eitri_descriptors::Arch;
 use eitri_program::EntryKind;
 
+/// Resource tables of a stage.
+pub(super) type TableWords = [u32; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+
+/// Indices, and what they are.
+pub(super) type Indices = (Bound, IndexType);
+
+/// What says how many vertices and instances there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// The host.
+    Given(Draw),
+    /// A buffer.
+    Buffer(Parameters),
+}
+
 /// A draw that has everything.
 pub(super) struct Call {
-    pub(super) draw: Draw,
-    pub(super) indices: Option<(Bound, IndexType)>,
+    pub(super) source: Source,
+    pub(super) indices: Option<Indices>,
     pub(super) context: GpuAddress,
     pub(super) scissor: [u32; 4],
 }
@@ -47,7 +63,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     ) -> Result<(), Error> {
         let arch = self.arch();
         let places = self.device.pipeline_places(key)?;
-        let resources = self.vertex_resources(state, &places, made)?;
+        let mut resources = self.vertex_resources(state, &places, made)?;
         let of_fragments = self.fragment_resources(state, &places, made)?;
         let tests = self.tests(state, &places)?;
         let blends = self.blends(state, &places, made)?;
@@ -76,7 +92,19 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             )?;
             (programs[FRAGMENTS], state.uniforms[FRAGMENTS]) = (program, Some(words));
         }
-        let uniforms = state.uniforms.map(|words| words.unwrap_or(0));
+        let mut uniforms = state.uniforms.map(|words| words.unwrap_or(0));
+        let copies = match &call.source {
+            Source::Given(_) => None,
+            Source::Buffer(parameters) => {
+                self.indirect_copies(state, &places, made, parameters)?
+            }
+        };
+        if let Some(copies) = &copies {
+            resources = copies.resources().unwrap_or(resources);
+            for (which, value) in uniforms.iter_mut().enumerate() {
+                *value = copies.uniforms(which).unwrap_or(*value);
+            }
+        }
         let varies = made.shades && programs[VARYINGS] != 0;
         let registers = DrawRegisters::of(arch);
         let it = &mut state.loaded;
@@ -120,23 +148,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if call.indices.is_some() {
             self.load_draw_pair(it, registers.index_buffer, buffer)?;
         }
-        let Draw {
-            count,
-            instances,
-            first,
-            vertex_offset,
-            ..
-        } = call.draw;
         let words = made.words;
         let all = [
             (registers.index_bytes, bytes),
             (registers.attribute_offset, 0),
-            (registers.count, count),
-            (registers.instances, instances),
-            (registers.first_index, first),
-            (registers.vertex_offset, vertex_offset as u32),
-            // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
-            (registers.instance_offset, 0),
             (registers.varying_bytes, made.varying_bytes),
             (registers.primitive, words.primitive | code),
             (registers.flags_0, words.flags_0),
@@ -150,21 +165,48 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if let Some(register) = registers.primitive_2 {
             self.load_draw_word(it, register, 0)?;
         }
-        if arch < Arch::V12 {
+        self.unflushed = true;
+        let draw = match call.source {
+            Source::Given(draw) => draw,
+            Source::Buffer(parameters) => {
+                self.load_draw_word(it, registers.first_index, 0)?;
+                let copies = (copies.as_ref(), varies);
+                return self.run_indirect(state, &places, made, &parameters, copies);
+            }
+        };
+        for (register, value) in [
+            (registers.count, draw.count),
+            (registers.instances, draw.instances),
+            (registers.first_index, draw.first),
+            (registers.vertex_offset, draw.vertex_offset as u32),
+            // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
+            (registers.instance_offset, 0),
+        ] {
+            self.load_draw_word(it, register, value)?;
+        }
+        self.run_idvs(varies, None)
+    }
+
+    /// Draws with what the registers hold; the number of the draw is in a register, or 0.
+    pub(super) fn run_idvs(&mut self, varies: bool, number: Option<Reg>) -> Result<(), Error> {
+        let (draw_id_register_enable, draw_id) = (number.is_some(), number.unwrap_or_default());
+        if self.arch() < Arch::V12 {
             self.push(RunIdvs {
                 malloc_enable: true,
                 varying_fau_select: varies,
                 fragment_srt_select: true,
+                draw_id_register_enable,
+                draw_id,
                 ..RunIdvs::default()
-            })?;
+            })
         } else {
             self.push(RunIdvs2 {
                 malloc_enable: true,
+                draw_id_register_enable,
+                draw_id,
                 ..RunIdvs2::default()
-            })?;
+            })
         }
-        self.unflushed = true;
-        Ok(())
     }
 
     /// A program of a stage: its descriptor, and the value of its uniforms' register, which may be known. Both are 0 if there is none.
@@ -216,7 +258,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The sets that are bound to a stage, by their tables.
-    fn sets_of(&self, state: &DrawState, stage: usize) -> [Option<BoundSet>; TABLES] {
+    pub(super) fn sets_of(&self, state: &DrawState, stage: usize) -> [Option<BoundSet>; TABLES] {
         let mut bound = [None; TABLES];
         for (place, set) in bound
             .iter_mut()
@@ -238,6 +280,19 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             return Ok(known);
         }
         let inputs = self.inputs(state, places, made)?;
+        let (words, count) = self.vertex_tables(state, made, inputs)?;
+        let made = self.place_tables(&words, count)?;
+        state.resources[VERTEX] = Some(made);
+        Ok(made)
+    }
+
+    /// The resource tables of the vertex stage with inputs at an address, and how many entries there are.
+    pub(super) fn vertex_tables(
+        &mut self,
+        state: &DrawState,
+        made: &GraphicsPipelined,
+        inputs: GpuAddress,
+    ) -> Result<(TableWords, u32), Error> {
         let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
         let mut extra = None;
         if made.bindings != 0 {
@@ -260,9 +315,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             extra = Some((made.buffer_table, at, (count as u32).saturating_mul(32)));
         }
         let sets = self.sets_of(state, VERTEX);
-        let made = self.tables(made.vertex, &sets, (inputs, bytes), extra)?;
-        state.resources[VERTEX] = Some(made);
-        Ok(made)
+        self.tables(made.vertex, &sets, (inputs, bytes), extra)
     }
 
     /// The vertex stage's own table. With a first instance what goes on with instances begins later.
@@ -306,19 +359,27 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
         let sets = self.sets_of(state, FRAGMENT);
         let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
-        let made = self.tables(stage, &sets, own, None)?;
+        let (words, count) = self.tables(stage, &sets, own, None)?;
+        let made = self.place_tables(&words, count)?;
         state.resources[FRAGMENT] = Some(made);
         Ok(made)
     }
 
-    /// Resource tables of a stage, with the driver's own first; gives the value of their register.
+    /// Puts resource tables into the commands; gives the value of their register.
+    fn place_tables(&mut self, words: &TableWords, count: u32) -> Result<u64, Error> {
+        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
+        let at = self.place(used.unwrap_or_default())?;
+        Ok(at.0 | u64::from(count))
+    }
+
+    /// Resource tables of a stage, with the driver's own first, and how many entries there are.
     fn tables(
         &mut self,
         stage: Key,
         sets: &[Option<BoundSet>; TABLES],
         (own, bytes): (GpuAddress, u32),
         extra: Option<(u8, GpuAddress, u32)>,
-    ) -> Result<u64, Error> {
+    ) -> Result<(TableWords, u32), Error> {
         let common = *self.device.stage_program(stage)?.common();
         for binding in common.bindings() {
             let set = sets.get(usize::from(binding.slot.table)).copied().flatten();
@@ -338,7 +399,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let highest = common.highest_table().unwrap_or(0);
         let highest = extra.map_or(highest, |(table, ..)| table.max(highest));
         let count = resource_entries(highest);
-        let mut words = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+        let mut words: TableWords = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
         let entries = words.as_chunks_mut::<RESOURCE_WORDS>().0.iter_mut();
         for (table, entry) in entries.take(count as usize).enumerate() {
             let set = sets.get(table).and_then(|set| set.as_ref());
@@ -354,9 +415,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             };
             *entry = made;
         }
-        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
-        let at = self.place(used.unwrap_or_default())?;
-        Ok(at.0 | u64::from(count))
+        Ok((words, count))
     }
 
     /// The descriptor of the tests of depth and stencil.

@@ -206,4 +206,10 @@ impl Loaded {
         (*place, self.known) = (value, self.known | bit);
         changes
     }
+
+    /// What a register holds is not known any more.
+    pub(super) fn forget(&mut self, register: u8) {
+        let bit = 1_u128.checked_shl(register.into()).unwrap_or(0);
+        self.known &= !bit;
+    }
 }

@@ -71,9 +71,41 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         sets: &[Option<BoundSet>],
     ) -> Result<u64, Error> {
         let mut words = [0_u32; MAX_FAU_WORDS];
-        let mut count = 0;
+        self.words_of_draw(entry, data, values, sets, &mut words)?;
+        let count = entry.fau().count();
+        if count == 0 {
+            return Ok(0);
+        }
+        let pairs = count.div_ceil(2);
+        let used = words.get(..pairs.saturating_mul(2)).unwrap_or_default();
+        let address = if has_buffer_words(entry) {
+            let bytes = (used.len() as u32).saturating_mul(4);
+            let (memory, address) = self.written_room(bytes)?;
+            self.device.write_words(memory, used);
+            let copy = |it: &mut Self| it.copy_draw_words(stream, entry, address.0, sets);
+            // This is in the lane of vertices.
+            match stream {
+                SubQueue::Fragment => self.in_lane(stream, copy)?,
+                SubQueue::VertexTiler | SubQueue::Compute => copy(self)?,
+            }
+            address
+        } else {
+            self.place(used)?
+        };
+        Ok(address.0 | (pairs as u64) << COUNT_SHIFT)
+    }
+
+    /// The uniforms of a program, but for the words of buffers.
+    pub(super) fn words_of_draw(
+        &mut self,
+        entry: &EntryPoint<'_>,
+        data: GpuAddress,
+        values: &Values,
+        sets: &[Option<BoundSet>],
+        words: &mut [u32; MAX_FAU_WORDS],
+    ) -> Result<(), Error> {
         let mut steps = entry.fau_steps().peekable();
-        for ((number, word), place) in entry.fau().enumerate().zip(&mut words) {
+        for ((number, word), place) in entry.fau().enumerate().zip(words.iter_mut()) {
             let mut value = match word {
                 FauWord::Constant(value) => value,
                 FauWord::PushConstant { offset } => values.pushed(offset),
@@ -106,28 +138,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 value = op.apply(value, with);
             }
             *place = value;
-            count = number.saturating_add(1);
         }
-        if count == 0 {
-            return Ok(0);
-        }
-        let pairs = count.div_ceil(2);
-        let used = words.get(..pairs.saturating_mul(2)).unwrap_or_default();
-        let address = if has_buffer_words(entry) {
-            let bytes = (used.len() as u32).saturating_mul(4);
-            let (memory, address) = self.written_room(bytes)?;
-            self.device.write_words(memory, used);
-            let copy = |it: &mut Self| it.copy_draw_words(stream, entry, address.0, sets);
-            // This is in the lane of vertices.
-            match stream {
-                SubQueue::Fragment => self.in_lane(stream, copy)?,
-                SubQueue::VertexTiler | SubQueue::Compute => copy(self)?,
-            }
-            address
-        } else {
-            self.place(used)?
-        };
-        Ok(address.0 | (pairs as u64) << COUNT_SHIFT)
+        Ok(())
     }
 
     pub(super) fn draw_buffer(
