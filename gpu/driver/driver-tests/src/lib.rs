@@ -114,6 +114,14 @@ macro_rules! each_test {
                 a_pass_sees_what_another_has_drawn;
                 a_draw_sees_what_was_copied_before;
                 draws_have_the_words_of_buffers_of_their_moment;
+                buffers_say_what_is_drawn;
+                more_indirect_draws_than_copies_are_drawn;
+                rectangles_are_cleared_between_draws;
+                layers_are_cleared_on_their_own;
+                a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;
+                queries_count_the_samples_that_are_seen;
+                a_query_spans_passes_and_is_copied;
+                a_pass_tells_when_it_is_done;
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;

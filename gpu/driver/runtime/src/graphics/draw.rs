@@ -8,6 +8,7 @@ use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
 use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
+use super::queries::Counting;
 use super::registers::Loaded;
 use super::rendering::{Rect, Viewport};
 use super::uniforms::{PUSHED, Values};
@@ -18,6 +19,7 @@ use crate::handle::{Buffer, DescriptorSet, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::slab::Key;
+use crate::vm::GpuAddress;
 use eitri_descriptors::raster::IndexType as IndexCode;
 use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
 
@@ -116,6 +118,8 @@ pub(super) struct DrawState {
     pub(super) tests: Option<u64>,
     pub(super) blends: Option<u64>,
     pub(super) storage: Option<u64>,
+    /// The query that counts.
+    pub(super) query: Option<Counting>,
 }
 
 impl DrawState {
@@ -147,6 +151,7 @@ impl DrawState {
             tests: None,
             blends: None,
             storage: None,
+            query: None,
         }
     }
 
@@ -352,11 +357,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         Ok(self.state.indices.ok_or(missing)?)
     }
 
-    fn draw_with(
-        &mut self,
-        draw: Draw,
-        indices: Option<Indices>,
-    ) -> Result<&mut Self, Error> {
+    fn draw_with(&mut self, draw: Draw, indices: Option<Indices>) -> Result<&mut Self, Error> {
         if draw.count == 0 || draw.instances == 0 {
             return Ok(self);
         }
@@ -375,17 +376,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let Some(scissor) = self.scissor_box() else {
             return Ok(self);
         };
-        let (context, last) = match self.tiler {
-            Some(tiler) => tiler,
-            None => {
-                let last = made.last_provokes;
-                let at = self.recorder.begin_tiling(&self.framebuffer, last)?;
-                *self.tiler.insert((at, last))
-            }
-        };
-        if last != made.last_provokes {
-            return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
-        }
+        let context = self.context_of_draws(made.last_provokes)?;
         let values = &mut self.state.values;
         let (first, base) = match source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
@@ -410,6 +401,41 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             it.put_draw(state, key, &made, &call)
         })?;
         Ok(self)
+    }
+
+    /// The tiler's context for draws whose last or first vertex provokes.
+    fn context_of_draws(&mut self, last: bool) -> Result<GpuAddress, Error> {
+        let tiling = match &mut self.tiler {
+            Some(tiling) => tiling,
+            None => {
+                let begun = self.recorder.begin_tiling(&self.framebuffer, Some(last))?;
+                self.tiler.insert(begun)
+            }
+        };
+        match tiling.last_provokes {
+            None => {
+                let framebuffer = &self.framebuffer;
+                self.recorder
+                    .fix_provoking_vertex(tiling, framebuffer, last)?;
+            }
+            Some(known) if known != last => {
+                return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
+            }
+            Some(_) => {}
+        }
+        Ok(tiling.context)
+    }
+
+    /// The tiler's context for what has no vertices.
+    pub(super) fn context_of_clears(&mut self) -> Result<GpuAddress, Error> {
+        let tiling = match &mut self.tiler {
+            Some(tiling) => tiling,
+            None => {
+                let begun = self.recorder.begin_tiling(&self.framebuffer, None)?;
+                self.tiler.insert(begun)
+            }
+        };
+        Ok(tiling.context)
     }
 
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.

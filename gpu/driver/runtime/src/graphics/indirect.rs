@@ -425,8 +425,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         strides: &[u32],
     ) -> Result<(), Error> {
         let registers = DrawRegisters::of(self.arch());
-        let [vertex, instance] =
-            [registers.vertex_offset, registers.instance_offset].map(Reg::new);
+        let [vertex, instance] = [registers.vertex_offset, registers.instance_offset].map(Reg::new);
         let program = *self.device.stage_program(made.vertex)?;
         for (which, kind) in [(VERTEX, made.position), (VARYINGS, EntryKind::Varying)] {
             let there = copies.uniforms.get(which).is_some_and(Option::is_some);

@@ -21,12 +21,14 @@ mod vertex_input;
 
 // What is recorded.
 mod buffer_words;
+mod clear_attachments;
 mod draw;
 mod indirect;
 mod lane;
 mod load;
 mod pass;
 mod put_draw;
+mod queries;
 mod registers;
 mod scratch;
 mod tiling;
@@ -35,6 +37,7 @@ mod uniforms;
 mod error;
 
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
+pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
 pub use error::{Attachment, GraphicsError, Unsupported};
 pub use indirect::IndirectDraws;
@@ -42,6 +45,7 @@ pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
 pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
+pub use queries::Occlusion;
 pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
     StencilAttachment, StoreOp, Viewport,

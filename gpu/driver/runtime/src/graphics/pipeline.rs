@@ -56,6 +56,8 @@ pub(crate) struct GraphicsPipelined {
     /// Which of the vertex stage's programs makes positions.
     pub(super) position: EntryKind,
     pub(super) words: DrawWords,
+    /// Words 0 and 2 of the flags where samples are counted.
+    pub(super) counted_flags: [u32; 2],
     /// Bytes of a vertex's varyings.
     pub(super) varying_bytes: u32,
     /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
@@ -503,8 +505,14 @@ fn pipelined(
         layer: of_vertices.writes_layer,
         primitive_id: of_vertices.writes_primitive_id,
         extended: of_vertices.extended(points),
+        counts: false,
     };
     let words = state::draw_words(arch, info, &stages)?;
+    let counted = Stages {
+        counts: true,
+        ..stages
+    };
+    let counted = state::draw_words(arch, info, &counted)?;
     let constants = [0, 1].map(|which: usize| {
         let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
         targets.iter().any(uses)
@@ -527,6 +535,7 @@ fn pipelined(
         fragment: None,
         position,
         words,
+        counted_flags: [counted.flags_0, counted.flags_2],
         varying_bytes: if facts.is_some() {
             vertex.record_bytes()
         } else {

@@ -95,9 +95,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let mut uniforms = state.uniforms.map(|words| words.unwrap_or(0));
         let copies = match &call.source {
             Source::Given(_) => None,
-            Source::Buffer(parameters) => {
-                self.indirect_copies(state, &places, made, parameters)?
-            }
+            Source::Buffer(parameters) => self.indirect_copies(state, &places, made, parameters)?,
         };
         if let Some(copies) = &copies {
             resources = copies.resources().unwrap_or(resources);
@@ -149,14 +147,22 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.load_draw_pair(it, registers.index_buffer, buffer)?;
         }
         let words = made.words;
+        let (flags_0, flags_2) = match state.query {
+            None => (words.flags_0, words.flags_2),
+            Some(query) => {
+                self.load_draw_pair(it, registers.occlusion, query.at.0)?;
+                let [flags_0, flags_2] = made.counted_flags;
+                (flags_0 | query.flags(), flags_2)
+            }
+        };
         let all = [
             (registers.index_bytes, bytes),
             (registers.attribute_offset, 0),
             (registers.varying_bytes, made.varying_bytes),
             (registers.primitive, words.primitive | code),
-            (registers.flags_0, words.flags_0),
+            (registers.flags_0, flags_0),
             (registers.flags_1, words.flags_1),
-            (registers.flags_2, words.flags_2),
+            (registers.flags_2, flags_2),
             (registers.size, made.size.to_bits()),
         ];
         for (register, value) in all {
@@ -234,7 +240,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok((places.program(&program, kind), words))
     }
 
-    fn load_draw_word(
+    pub(super) fn load_draw_word(
         &mut self,
         loaded: &mut Loaded,
         register: u8,
@@ -247,7 +253,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
     }
 
-    fn load_draw_pair(
+    pub(super) fn load_draw_pair(
         &mut self,
         loaded: &mut Loaded,
         register: u8,

@@ -35,6 +35,8 @@ pub(super) struct DrawRegisters {
     pub(super) index_buffer: u8,
     pub(super) index_bytes: u8,
     pub(super) varying_bytes: u8,
+    /// Where samples that pass are counted.
+    pub(super) occlusion: u8,
     pub(super) tests: u8,
     pub(super) blends: u8,
     pub(super) primitive: u8,
@@ -141,6 +143,7 @@ const fn common(arch: Arch) -> DrawRegisters {
         index_buffer: number(arch, "INDEX_BUFFER"),
         index_bytes: number(arch, "INDEX_BUFFER_SIZE"),
         varying_bytes: number(arch, "VARY_SIZE"),
+        occlusion: number(arch, "OQ"),
         tests: number(arch, "ZSD"),
         blends: number(arch, "BLEND_DESC"),
         primitive: number(arch, "TILER_FLAGS"),

@@ -241,6 +241,8 @@ pub(crate) struct Stages {
     pub(crate) primitive_id: bool,
     /// Positions have records of the extended format.
     pub(crate) extended: bool,
+    /// A query counts samples.
+    pub(crate) counts: bool,
 }
 
 /// The words of a draw that are its pipeline's.
@@ -286,6 +288,7 @@ fn writes(info: &GraphicsPipelineInfo<'_>) -> bool {
 fn operations(
     arch: Arch,
     facts: FragmentFacts,
+    counts: bool,
     info: &GraphicsPipelineInfo<'_>,
 ) -> (PixelKill, PixelKill) {
     let declared = facts.early_tests;
@@ -297,7 +300,7 @@ fn operations(
     // v10 has a bit for draws that read what they do not write.
     let read_only = reads && !writes && arch == Arch::V10;
     let passes = always_passes(info);
-    let late = shader || alpha || (covers && writes) || (reads && !read_only);
+    let late = shader || alpha || (covers && (writes || counts)) || (reads && !read_only);
     let update = if !declared && late {
         PixelKill::ForceLate
     } else if arch == Arch::V10 && passes && !declared && !read_only {
@@ -340,7 +343,7 @@ pub(crate) fn draw_words(
     let many = info.samples > 1;
     let facts = stages.fragment;
     let (kill, update) = match facts {
-        Some(facts) => operations(arch, facts, info),
+        Some(facts) => operations(arch, facts, stages.counts, info),
         None => (PixelKill::ForceEarly, PixelKill::ForceEarly),
     };
     let covers =
@@ -510,6 +513,7 @@ mod tests {
         layer: false,
         primitive_id: false,
         extended: false,
+        counts: false,
     };
 
     /// hardware/worked/triangle-noafbc.json: the draw's registers.
