@@ -24,9 +24,6 @@ pub(super) fn pass<'s>(
     pipelines: &mut Pipelines<'s>,
     pass: &'s scenes::Pass,
 ) -> Result<Step<'s>, Lack> {
-    if pass.view_mask != 0 {
-        return Err(Lack::not_yet("multiview"));
-    }
     let scene = pipelines.scene;
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();

@@ -122,6 +122,11 @@ macro_rules! each_test {
                 queries_count_the_samples_that_are_seen;
                 a_query_spans_passes_and_is_copied;
                 a_pass_tells_when_it_is_done;
+                faces_and_topologies_are_those_of_the_moment;
+                tests_are_those_of_the_moment;
+                stencil_tests_are_those_of_the_moment;
+                draws_depend_on_a_word_in_memory;
+                each_view_is_drawn_to_its_layer;
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;

@@ -156,6 +156,60 @@ pub(crate) fn layers_are_cleared_on_their_own() {
     }
 }
 
+/// Draws and clears go to the views of the mask, and to no other layer.
+pub(crate) fn each_view_is_drawn_to_its_layer() {
+    let mut it = Bench::new();
+    let format = it.format("R8G8B8A8_UNORM");
+    let info = ImageInfo {
+        layers: 4,
+        ..ImageInfo::two_d(format, SIDE, SIDE)
+    };
+    let made = it.device.create_image(it.space, info);
+    let image = made.or_fail("there is memory");
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let pipeline = it.pipeline(&info);
+    let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));
+    for (view_mask, clear) in [(0b1111, GREEN), (0b101, BLUE)] {
+        it.record(|recorder| {
+            let view = ImageView::of(image);
+            let attachment = ColorAttachment::cleared(view, ClearColor::Float(clear));
+            let mut pass = recorder.begin_rendering(&RenderingInfo {
+                colors: &[Some(attachment)],
+                view_mask,
+                ..RenderingInfo::default()
+            })?;
+            if view_mask == 0b101 {
+                pass.clear_attachments(&[color(RED)], &[rect(0, 16, SIDE, 32)])?
+                    .bind_pipeline(pipeline)?
+                    .bind_vertex_buffer(0, upper, 0)?
+                    .draw(Draw::of(4))?;
+            }
+            pass.end_rendering()
+        });
+        it.run();
+    }
+    for layer in 0..4 {
+        let mut bytes = alloc::vec![0; (SIDE * SIDE * 4) as usize];
+        let part = ImagePart {
+            layer,
+            ..ImagePart::default()
+        };
+        it.device
+            .read_image(image, part, &mut bytes)
+            .or_fail("it is there");
+        let (words, _) = bytes.as_chunks::<4>();
+        let texels: Vec<u32> = words.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        check(&texels, 0, |_, y| match (layer, y) {
+            (1 | 3, _) | (_, 0..32) => GREEN_WORD,
+            (_, 32..48) => RED_WORD,
+            _ => BLUE_WORD,
+        });
+    }
+}
+
 /// A pass that begins with a clear may be one whose last vertices provoke.
 pub(crate) fn a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw() {
     let mut it = Bench::new();

@@ -3,6 +3,7 @@
 mod bench;
 mod buffer_words;
 mod clears;
+mod dynamic;
 mod indirect;
 mod loss;
 mod observed;
@@ -14,6 +15,7 @@ mod triangle;
 
 pub(crate) use buffer_words::*;
 pub(crate) use clears::*;
+pub(crate) use dynamic::*;
 pub(crate) use indirect::*;
 pub(crate) use loss::*;
 pub(crate) use observed::*;

@@ -267,6 +267,7 @@ variants! {
         0x11 ProvokingVertex;
         0x20 QueryBegun;
         0x21 NoQueryBegun;
+        0x22 Topology;
     }
     Attachment {
         0 Color(location);

@@ -394,9 +394,15 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             let words = it.clear_draw(cleared)?;
             let at = it.place(&words)?;
-            it.load_pair(TEMPORARY, at.0)?;
             for rectangle in boxes {
                 it.put_clear(&mut state.loaded, &words, context, rectangle)?;
+                it.if_predicate(state.predicate, 0, |it| {
+                    it.load_pair(TEMPORARY, at.0)?;
+                    it.push(RunFullscreen {
+                        dcd: TEMPORARY,
+                        ..RunFullscreen::default()
+                    })
+                })?;
             }
             it.unflushed = true;
             Ok(())
@@ -472,7 +478,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(words)
     }
 
-    /// Covers a rectangle of layers with what a descriptor says, whose address is in [`TEMPORARY`].
+    /// Loads the registers for a rectangle of layers that is covered.
     fn put_clear(
         &mut self,
         loaded: &mut Loaded,
@@ -497,10 +503,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Some(register) = registers.primitive_2 {
             self.load_draw_word(loaded, register, 0)?;
         }
-        self.push(RunFullscreen {
-            dcd: TEMPORARY,
-            ..RunFullscreen::default()
-        })
+        Ok(())
     }
 
     /// Code of a combination, which the commands keep.

@@ -3,6 +3,8 @@
 //! Guarantees: a draw has everything that its pipeline needs, or is refused.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
+use super::conditional::Predicate;
+use super::dynamic::Dynamic;
 use super::error::GraphicsError;
 use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
@@ -11,6 +13,7 @@ use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
 use super::queries::Counting;
 use super::registers::Loaded;
 use super::rendering::{Rect, Viewport};
+use super::state::DrawWords;
 use super::uniforms::{PUSHED, Values};
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
@@ -120,6 +123,11 @@ pub(super) struct DrawState {
     pub(super) storage: Option<u64>,
     /// The query that counts.
     pub(super) query: Option<Counting>,
+    /// What was set in place of what the pipeline says; and the words of draws with it.
+    pub(super) dynamic: Dynamic,
+    pub(super) words: Option<DrawWords>,
+    /// What draws depend on.
+    pub(super) predicate: Option<Predicate>,
 }
 
 impl DrawState {
@@ -137,6 +145,7 @@ impl DrawState {
                 blend_constants: [0.0; 4],
                 first_vertex: 0,
                 base_instance: 0,
+                view_index: 0,
             },
             scissor: Rect {
                 x: 0,
@@ -152,6 +161,9 @@ impl DrawState {
             blends: None,
             storage: None,
             query: None,
+            dynamic: Dynamic::default(),
+            words: None,
+            predicate: None,
         }
     }
 
@@ -163,7 +175,7 @@ impl DrawState {
 }
 
 impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
-    /// Uses a pipeline from here on, with its own stencil references and blend constants.
+    /// Uses a pipeline from here on, with its own state: what was set in its place before does not count any more.
     ///
     /// # Errors
     /// If it was destroyed, is in another space, was made for other attachments, or there is no place for the reference.
@@ -184,6 +196,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
+        (state.dynamic, state.words) = (Dynamic::default(), None);
         Ok(self)
     }
 
@@ -390,15 +403,29 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             (values.first_vertex, values.base_instance) = (first, base);
             self.state.forget_vertex_uniforms();
         }
-        let call = Call {
+        let mut call = Call {
             source,
             indices,
             context,
             scissor,
+            view_mask: 0,
         };
+        let views = self.framebuffer.view_mask;
         let (state, recorder) = (&mut self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
-            it.put_draw(state, key, &made, &call)
+            if views == 0 {
+                return it.put_draw(state, key, &made, &call);
+            }
+            // Once for each: a vertex has the position of one view.
+            for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
+                if made.reads_view && state.values.view_index != view {
+                    state.forget_vertex_uniforms();
+                }
+                state.values.view_index = view;
+                call.view_mask = 1 << view;
+                it.put_draw(state, key, &made, &call)?;
+            }
+            Ok(())
         })?;
         Ok(self)
     }

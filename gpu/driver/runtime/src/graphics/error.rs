@@ -166,6 +166,9 @@ pub enum GraphicsError {
         "the pipeline was made for other attachments than the pass has: formats or samples differ"
     )]
     Compatible,
+    /// A topology of another kind than the pipeline's.
+    #[error("the pipeline's topology is of another kind: points, lines or triangles")]
+    Topology,
     /// A query begins while another counts.
     #[error("a query counts samples already")]
     QueryBegun,

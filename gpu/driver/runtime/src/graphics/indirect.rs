@@ -49,6 +49,9 @@ const OFFSET_WORD: u64 = 8;
 const LOOP: u32 = 64 + 2 * MAX_FAU_WORDS as u32;
 const MULTIPLICATION: u32 = 160 + 2 * MOST_ATTRIBUTES as u32;
 
+/// Most instructions of a loop.
+pub(super) const MOST_WORDS: u32 = LOOP + MOST_BINDINGS as u32 * MULTIPLICATION;
+
 /// Draws whose numbers stand in a buffer, in Vulkan's structures: `VkDrawIndirectCommand`, or `VkDrawIndexedIndirectCommand`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndirectDraws {
@@ -555,7 +558,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Branches over what `record` records unless a condition does not hold. There is room for it in the block.
-    fn unless(
+    pub(super) fn unless(
         &mut self,
         condition: Condition,
         value: Reg,

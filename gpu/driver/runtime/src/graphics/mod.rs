@@ -22,7 +22,9 @@ mod vertex_input;
 // What is recorded.
 mod buffer_words;
 mod clear_attachments;
+mod conditional;
 mod draw;
+mod dynamic;
 mod indirect;
 mod lane;
 mod load;

@@ -6,6 +6,7 @@
 //! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
 
 use super::blend::{self, ColorBlend, OFF, TargetBlend};
+use super::dynamic::Class;
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::MOST_COLORS;
 use super::state::{self, DrawWords, GraphicsPipelineInfo, Stages, Topology};
@@ -22,7 +23,9 @@ use eitri_descriptors::shader::{
     CoverageBitmaskType, Preload, ShaderProgram, ShaderRegisterAllocation, ShaderStage, WarpLimit,
 };
 use eitri_descriptors::{Address, Arch, DescriptorError};
-use eitri_program::{DATA_ALIGNMENT, EntryKind, EntryPoint, GraphicsProgram, RegisterFile, Stage};
+use eitri_program::{
+    DATA_ALIGNMENT, DrawWord, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
+};
 
 const WHAT: Thing = Thing::Pipeline;
 
@@ -58,6 +61,10 @@ pub(crate) struct GraphicsPipelined {
     pub(super) words: DrawWords,
     /// Words 0 and 2 of the flags where samples are counted.
     pub(super) counted_flags: [u32; 2],
+    /// The vertex program reads the number of the view.
+    pub(super) reads_view: bool,
+    /// Topologies among which its own may be changed.
+    pub(super) topology_class: Class,
     /// Bytes of a vertex's varyings.
     pub(super) varying_bytes: u32,
     /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
@@ -536,6 +543,12 @@ fn pipelined(
         position,
         words,
         counted_flags: [counted.flags_0, counted.flags_2],
+        topology_class: Class::of(info.topology),
+        reads_view: vertex.entry_points().any(|entry| {
+            entry
+                .fau()
+                .any(|word| word == FauWord::Draw(DrawWord::ViewIndex))
+        }),
         varying_bytes: if facts.is_some() {
             vertex.record_bytes()
         } else {

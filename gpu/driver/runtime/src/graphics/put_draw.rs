@@ -7,12 +7,14 @@ use super::blend;
 use super::draw::{
     Bound, Draw, DrawState, FRAGMENT, FRAGMENTS, IndexType, TABLES, VARYINGS, VERTEX,
 };
+use super::dynamic::Class;
 use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
-use super::indirect::Parameters;
+use super::indirect::{MOST_WORDS, Parameters};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::{DrawRegisters, Loaded};
 use super::rendering::Viewport;
+use super::state::DrawWords;
 use super::uniforms::Values;
 use super::vertex_input::{MOST_ATTRIBUTES, MOST_BINDINGS};
 use crate::command::{
@@ -27,7 +29,7 @@ use crate::vm::GpuAddress;
 use eitri_cs::Reg;
 use eitri_cs::instr::{RunIdvs, RunIdvs2};
 use eitri_descriptors::Arch;
-use eitri_program::EntryKind;
+use eitri_program::{EntryKind, FragmentFacts};
 
 /// Resource tables of a stage.
 pub(super) type TableWords = [u32; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
@@ -50,6 +52,8 @@ pub(super) struct Call {
     pub(super) indices: Option<Indices>,
     pub(super) context: GpuAddress,
     pub(super) scissor: [u32; 4],
+    /// The view that is drawn to, as its bit; 0 without multiview.
+    pub(super) view_mask: u32,
 }
 
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
@@ -65,7 +69,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let places = self.device.pipeline_places(key)?;
         let mut resources = self.vertex_resources(state, &places, made)?;
         let of_fragments = self.fragment_resources(state, &places, made)?;
-        let tests = self.tests(state, &places)?;
+        let tests = self.tests(state, &places, made)?;
         let blends = self.blends(state, &places, made)?;
         let storage = self.draw_storage(state, &places, made)?;
         let sets = [VERTEX, FRAGMENT].map(|stage| self.sets_of(state, stage));
@@ -146,24 +150,27 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if call.indices.is_some() {
             self.load_draw_pair(it, registers.index_buffer, buffer)?;
         }
-        let words = made.words;
-        let (flags_0, flags_2) = match state.query {
-            None => (words.flags_0, words.flags_2),
-            Some(query) => {
-                self.load_draw_pair(it, registers.occlusion, query.at.0)?;
-                let [flags_0, flags_2] = made.counted_flags;
-                (flags_0 | query.flags(), flags_2)
-            }
-        };
+        let words = self.words_of_draws(state, &places, made)?;
+        let it = &mut state.loaded;
+        let mut flags_0 = words.flags_0;
+        if let Some(query) = state.query {
+            self.load_draw_pair(it, registers.occlusion, query.at.0)?;
+            flags_0 |= query.flags();
+        }
+        let width = state.dynamic.line_width;
+        let width = width.filter(|_| made.topology_class == Class::Lines);
+        let size = width.unwrap_or(made.size);
+        // hardware/graphics-draw.md 3.3.
+        let view_mask = call.view_mask << 24;
         let all = [
             (registers.index_bytes, bytes),
             (registers.attribute_offset, 0),
             (registers.varying_bytes, made.varying_bytes),
-            (registers.primitive, words.primitive | code),
+            (registers.primitive, words.primitive | code | view_mask),
             (registers.flags_0, flags_0),
             (registers.flags_1, words.flags_1),
-            (registers.flags_2, flags_2),
-            (registers.size, made.size.to_bits()),
+            (registers.flags_2, words.flags_2),
+            (registers.size, size.to_bits()),
         ];
         for (register, value) in all {
             self.load_draw_word(it, register, value)?;
@@ -172,12 +179,15 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.load_draw_word(it, register, 0)?;
         }
         self.unflushed = true;
+        let predicate = state.predicate;
         let draw = match call.source {
             Source::Given(draw) => draw,
             Source::Buffer(parameters) => {
                 self.load_draw_word(it, registers.first_index, 0)?;
                 let copies = (copies.as_ref(), varies);
-                return self.run_indirect(state, &places, made, &parameters, copies);
+                return self.if_predicate(predicate, MOST_WORDS, |it| {
+                    it.run_indirect(state, &places, made, &parameters, copies)
+                });
             }
         };
         for (register, value) in [
@@ -190,7 +200,52 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         ] {
             self.load_draw_word(it, register, value)?;
         }
-        self.run_idvs(varies, None)
+        self.if_predicate(predicate, 0, |it| it.run_idvs(varies, None))
+    }
+
+    /// The words of draws with what is set.
+    fn words_of_draws(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<DrawWords, Error> {
+        if let Some(known) = state.words {
+            return Ok(known);
+        }
+        let how = (self.arch(), state.query.is_some());
+        let facts = self.facts_of_draws(made)?;
+        let tests = self.words_of_tests(state, places, made)?;
+        let words = state.dynamic.words(made, how, &tests, facts)?;
+        state.words = Some(words);
+        Ok(words)
+    }
+
+    /// Facts of the fragment program, if there is one.
+    fn facts_of_draws(&self, made: &GraphicsPipelined) -> Result<Option<FragmentFacts>, Error> {
+        let Some(stage) = made.fragment.filter(|_| made.shades) else {
+            return Ok(None);
+        };
+        Ok(self.device.stage_program(stage)?.fragment_facts())
+    }
+
+    /// The descriptor of tests with what is set, but for references.
+    fn words_of_tests(
+        &mut self,
+        state: &DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<[u32; 8], Error> {
+        let (from, _) = places.tests();
+        let mut words = [0; 8];
+        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+            *word = self.device.hw.platform.load32(from.offset(offset));
+        }
+        if state.dynamic.changes_tests() {
+            let facts = self.facts_of_draws(made)?;
+            words = state.dynamic.tests(made, self.arch(), &words, facts)?;
+        }
+        Ok(words)
     }
 
     /// Draws with what the registers hold; the number of the draw is in a register, or 0.
@@ -425,22 +480,25 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The descriptor of the tests of depth and stencil.
-    fn tests(&mut self, state: &mut DrawState, places: &Places) -> Result<u64, Error> {
+    fn tests(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<u64, Error> {
         if let Some(known) = state.tests {
             return Ok(known);
         }
-        let (from, at) = places.tests();
-        let tests = match state.stencil_reference {
-            None => at,
-            Some([front, back]) => {
-                let mut words = [0; 8];
-                for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
-                    *word = self.device.hw.platform.load32(from.offset(offset));
-                }
+        let changed = state.dynamic.changes_tests() || state.stencil_reference.is_some();
+        let tests = if changed {
+            let mut words = self.words_of_tests(state, places, made)?;
+            if let Some([front, back]) = state.stencil_reference {
                 // hardware/graphics-raster.md 4.8: bytes of word 2.
                 words[2] = u32::from(front) | u32::from(back) << 8;
-                self.place(&words)?
             }
+            self.place(&words)?
+        } else {
+            places.tests().1
         };
         state.tests = Some(tests.0);
         Ok(tests.0)

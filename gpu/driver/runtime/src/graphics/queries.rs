@@ -122,7 +122,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return Err(CommandError::from(GraphicsError::unsupported(what)).into());
         }
         let query = self.recorder.begin_counting(pool, query, how)?;
-        self.state.query = Some(query);
+        (self.state.query, self.state.words) = (Some(query), None);
         Ok(self)
     }
 
@@ -139,7 +139,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let begun = self.state.query.filter(|query| Some(*query) != outer);
         let missing = CommandError::from(GraphicsError::NoQueryBegun);
         let query = begun.ok_or(missing)?;
-        self.state.query = None;
+        (self.state.query, self.state.words) = (None, None);
         self.keep_ended(Ended::Counted(query.at))?;
         Ok(self)
     }

@@ -25,6 +25,7 @@ pub(super) struct Values {
     pub(super) blend_constants: [f32; 4],
     pub(super) first_vertex: u32,
     pub(super) base_instance: u32,
+    pub(super) view_index: u32,
 }
 
 impl Values {
@@ -49,6 +50,7 @@ impl Values {
             }
             DrawWord::FirstVertex => return self.first_vertex,
             DrawWord::BaseInstance => return self.base_instance,
+            DrawWord::ViewIndex => return self.view_index,
         };
         float.to_bits()
     }
