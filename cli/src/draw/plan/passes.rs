@@ -2,11 +2,11 @@
 
 use super::super::lack::Lack;
 use super::resources::view_id;
-use super::{Pipelines, buffer_id, steps};
+use super::{Pipelines, buffer_id, query_id, steps};
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
 use eitri_drawing::{
-    Attachment, ClearValue, Draw, GraphicsPipeline, Pass, PassCommand, Pipeline, PipelineId, Step,
-    Using, VertexBuffer, Vertices,
+    Attachment, AttachmentClear, ClearRect, ClearValue, Draw, GraphicsPipeline, Indirect, Pass,
+    PassCommand, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
 };
 
 /// What the draws of a pass have of its attachments.
@@ -15,6 +15,8 @@ struct Targets {
     depth: Option<String>,
     stencil: Option<String>,
     size: [u32; 2],
+    /// Samples where there are no attachments.
+    samples: u32,
 }
 
 /// A pass as a step of a drawing.
@@ -22,14 +24,7 @@ pub(super) fn pass<'s>(
     pipelines: &mut Pipelines<'s>,
     pass: &'s scenes::Pass,
 ) -> Result<Step<'s>, Lack> {
-    if pass.view_mask != 0 {
-        return Err(Lack::not_yet("multiview"));
-    }
     let scene = pipelines.scene;
-    let mut colors = pass.color.iter().flatten();
-    if colors.next().is_none() && pass.depth.is_none() && pass.stencil.is_none() {
-        return Err(Lack::not_yet("passes without attachments"));
-    }
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();
     let commands: Result<Vec<PassCommand<'s>>, Lack> = commands
@@ -60,6 +55,8 @@ pub(super) fn pass<'s>(
             height,
         }),
         layers: pass.layers,
+        view_mask: pass.view_mask,
+        samples: targets.samples,
         commands: commands?,
     })))
 }
@@ -81,11 +78,22 @@ fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
         let [width, height, _] = image.extent_of(view.level);
         Some([width, height])
     });
+    // Without attachments the area and the draws say it.
+    let end = |start: i32, length: u32| u32::try_from(start).unwrap_or(0).saturating_add(length);
+    let area = pass.area;
+    let area = area.map(|it| [end(it.x, it.width), end(it.y, it.height)]);
+    let mut draws = pass.draws.iter().filter_map(|step| match step {
+        scenes::PassStep::Draw(draw) => scene.pipeline(&draw.pipeline),
+        _ => None,
+    });
     Targets {
+        samples: draws
+            .next()
+            .map_or(1, |pipeline| pipeline.multisample.samples),
         colors: pass.color.iter().map(|it| format(it.as_ref())).collect(),
         depth: format(pass.depth.as_ref()),
         stencil: format(pass.stencil.as_ref()),
-        size: size.unwrap_or_default(),
+        size: size.or(area).unwrap_or_default(),
     }
 }
 
@@ -115,9 +123,14 @@ fn command<'s>(
             let draw = self::draw(pipelines, draw, targets)?;
             Ok(PassCommand::Draw(Box::new(draw)))
         }
-        scenes::PassStep::ClearAttachments(_) => Err(Lack::not_yet("clears within a pass")),
-        scenes::PassStep::BeginQuery(_) | scenes::PassStep::EndQuery(_) => {
-            Err(Lack::not_yet("queries of draws"))
+        scenes::PassStep::ClearAttachments(clear) => Ok(clears(clear)),
+        scenes::PassStep::BeginQuery(it) => {
+            let query = query_id(pipelines.scene, &it.query)?;
+            Ok(PassCommand::BeginQuery(query))
+        }
+        scenes::PassStep::EndQuery(it) => {
+            let query = query_id(pipelines.scene, &it.query)?;
+            Ok(PassCommand::EndQuery(query))
         }
     }
 }
@@ -155,7 +168,7 @@ fn draw<'s>(
             vertex_offset: draw.vertex_offset,
         },
         // Nothing else is read but one with parameters in a buffer.
-        _ => return Err(Lack::not_yet("indirect draws")),
+        _ => indirect(scene, draw)?,
     };
     let vertex_buffers = draw.vertex_buffers.iter();
     let vertex_buffers = vertex_buffers.map(|it| {
@@ -180,6 +193,47 @@ fn draw<'s>(
         repeat: draw.repeat,
         repeat_push_offset: draw.repeat_push_offset,
     })
+}
+
+/// Vertices and instances as a buffer says.
+fn indirect(scene: &SceneFile, draw: &scenes::Draw) -> Result<Vertices, Lack> {
+    let indirect = draw.indirect.as_ref();
+    let indirect = indirect.ok_or_else(|| Lack::not_yet("a draw of nothing"))?;
+    let count = indirect.count_buffer.as_deref();
+    let count = count.map(|name| Ok((buffer_id(scene, name)?, indirect.count_offset)));
+    let indices = draw.index.as_ref();
+    let indices = indices.map(|it| Ok((buffer_id(scene, &it.buffer)?, it.kind, it.offset)));
+    Ok(Vertices::Indirect {
+        draws: Indirect {
+            buffer: buffer_id(scene, &indirect.buffer)?,
+            offset: indirect.offset,
+            draws: indirect.draws,
+            stride: indirect.stride,
+            count: count.transpose()?,
+        },
+        indices: indices.transpose()?,
+    })
+}
+
+/// Clears within a pass.
+fn clears(clear: &scenes::ClearAttachments) -> PassCommand<'static> {
+    let attachments = clear.attachments.iter().flat_map(|it| {
+        // There are at most 8.
+        let index = it.index as u32;
+        let values = [
+            it.clear.map(ClearValue::Color),
+            it.depth.map(ClearValue::Depth),
+            it.stencil.map(ClearValue::Stencil),
+        ];
+        let values = values.into_iter().flatten();
+        values.map(move |value| AttachmentClear { index, value })
+    });
+    let rects = clear.rects.iter().map(|it| ClearRect {
+        rect: it.rect,
+        layer: it.layer,
+        layers: it.layers,
+    });
+    PassCommand::Clear(attachments.collect(), rects.collect())
 }
 
 impl Pipelines<'_> {

@@ -408,6 +408,7 @@ impl Selector<'_> {
             // `inst` refuses them.
             ir::Uniform::BaseVertex
             | ir::Uniform::BaseInstance
+            | ir::Uniform::ViewIndex
             | ir::Uniform::ViewportScale(_)
             | ir::Uniform::ViewportOffset(_) => return None,
         };

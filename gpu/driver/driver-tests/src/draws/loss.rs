@@ -1,6 +1,8 @@
 //! Faults and losses at each step of a pass: a submission is lost as a whole, and what comes after it draws as if nothing had been.
 
-use super::bench::{BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices};
+use super::bench::{
+    BLUE, BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices,
+};
 use crate::bench::{LIMIT, OrFail, brief, diagnoses, inject, long, some, withdraw};
 use alloc::format;
 use alloc::string::String;
@@ -8,15 +10,37 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
-    Accesses, CommandBuffer, Draw, Error, Fence, GraphicsPipelineInfo, Image, ImagePart, Instant,
-    QueueConfig, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
+    Accesses, ClearAttachment, ClearColor, ClearRect, CommandBuffer, Draw, Error, Fence,
+    GraphicsPipelineInfo, Image, ImagePart, IndirectDraws, Instant, Occlusion, QueryPool,
+    QueueConfig, Rect, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
 };
 
-/// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy.
+/// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy. Each pass
+/// clears, draws what a buffer says, and counts what is seen.
 struct Frame {
     commands: CommandBuffer,
     images: [Image; 2],
+    queries: QueryPool,
 }
+
+const RIGHT: ClearRect = ClearRect {
+    rect: Rect {
+        x: (SIDE / 2) as i32,
+        y: 0,
+        width: SIDE / 2,
+        height: SIDE,
+    },
+    layer: 0,
+    layers: 1,
+};
+const GREEN_CLEAR: ClearAttachment = ClearAttachment::Color {
+    location: 0,
+    color: ClearColor::Float(GREEN),
+};
+const BLUE_CLEAR: ClearAttachment = ClearAttachment::Color {
+    location: 0,
+    color: ClearColor::Float(BLUE),
+};
 
 /// A device with frames.
 struct Frames {
@@ -36,30 +60,50 @@ impl Frames {
         };
         let pipeline = bench.pipeline(&info);
         let left = bench.buffer(&rectangle([-1.0, -1.0], [0.0, 1.0], 0.5, RED));
+        // A draw, and one of nothing.
+        let numbers = bench.buffer(&[4, 1, 0, 0, 4, 0, 0, 0]);
         let wrong = rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, GREEN);
         let frames = (0..3).map(|_| {
             let images = [0; 2].map(|_| bench.image("R8G8B8A8_UNORM", Tiling::UInterleaved));
             let copied = bench.buffer(&wrong);
             let made = bench.device.create_command_buffer(bench.space);
             let commands = made.or_fail("there is memory");
+            let made = bench.device.create_query_pool(bench.space, 2);
+            let queries = made.or_fail("there is memory");
+            let draws = IndirectDraws {
+                buffer: numbers,
+                offset: 0,
+                draws: 2,
+                stride: 16,
+                count: None,
+            };
             let recorded = bench.device.record(commands, |recorder| {
                 recorder.barrier(Accesses::VERTEX_READ, Accesses::TRANSFER_WRITE)?;
                 recorder.copy_buffer((left, 0), (copied, 0), 128)?;
-                for (image, vertices) in images.into_iter().zip([left, copied]) {
+                recorder.reset_queries(queries, 0, 2)?;
+                for ((image, vertices), query) in images.into_iter().zip([left, copied]).zip(0..) {
                     let mut pass = recorder.begin_rendering(&RenderingInfo {
                         colors: &[Some(Bench::blue(image))],
                         ..RenderingInfo::default()
                     })?;
-                    pass.bind_pipeline(pipeline)?
+                    pass.clear_attachments(&[GREEN_CLEAR], &[RIGHT])?
+                        .clear_attachments(&[BLUE_CLEAR], &[RIGHT])?
+                        .bind_pipeline(pipeline)?
                         .bind_vertex_buffer(0, vertices, 0)?
-                        .draw(Draw::of(4))?;
+                        .begin_query(queries, query, Occlusion::Precise)?
+                        .draw_indirect(draws)?
+                        .end_query()?;
                     pass.end_rendering()?;
                     recorder.barrier(Accesses::TRANSFER_WRITE, Accesses::VERTEX_READ)?;
                 }
                 Ok(())
             });
             recorded.or_fail("it can be recorded");
-            Frame { commands, images }
+            Frame {
+                commands,
+                images,
+                queries,
+            }
         });
         let frames = frames.collect();
         Frames { bench, frames }
@@ -82,9 +126,14 @@ impl Frames {
         }
     }
 
-    /// The pictures of a frame are right.
+    /// The pictures of a frame are right, and what its queries have counted.
     #[track_caller]
     fn check(&mut self, number: usize) {
+        let mut counted = [None; 2];
+        let queries = self.frames[number].queries;
+        let found = self.bench.device.query_results(queries, 0, &mut counted);
+        found.or_fail("there are two");
+        assert_eq!(counted, [Some((SIDE * SIDE / 2).into()); 2], "samples");
         for image in self.frames[number].images {
             let texels = self.bench.texels(image);
             check(
