@@ -26,6 +26,7 @@ extern crate alloc;
 
 mod formats;
 mod graphics;
+mod image_steps;
 mod pass;
 mod readback;
 mod resources;

@@ -2,7 +2,7 @@
 //!
 //! The driver's sets are of a program, and hold what the program uses; a drawing's set may have more.
 
-use crate::formats::{format, sampler_info};
+use crate::formats::{format, sampler_info, view_info};
 use crate::missing;
 use crate::resources::{Made, MadePipeline};
 use alloc::vec::Vec;
@@ -81,9 +81,10 @@ fn used<'u, 'd>(drawing: &'u Drawing<'d>) -> impl Iterator<Item = &'u Using<'d>>
         let (one, pass) = match step {
             Step::Dispatch { using, .. } => (Some(using), None),
             Step::Pass(pass) => (None, Some(&pass.commands)),
-            Step::CopyBuffer { .. } | Step::FillBuffer { .. } | Step::UpdateBuffer { .. } => {
-                (None, None)
-            }
+            Step::CopyBuffer { .. }
+            | Step::FillBuffer { .. }
+            | Step::UpdateBuffer { .. }
+            | Step::Image(_) => (None, None),
         };
         let draws = pass.into_iter().flatten().map(|command| match command {
             PassCommand::Draw(draw) => &draw.using,
@@ -207,8 +208,10 @@ fn bind<P: Platform>(
     if let Some(view) = view {
         let view = drawing.views.get(view.index());
         let view = view.ok_or_else(|| missing("view"))?;
-        let (image, _) = made.image(view.image)?;
-        device.bind_image(set, at, image)?;
+        let (image, info) = made.image(view.image)?;
+        let view = view_info(device.properties().arch, view, &info);
+        let view = view.ok_or_else(|| missing("format"))?;
+        device.bind_view(set, at, image, &view)?;
     }
     if let Some(sampler) = sampler {
         let sampler = drawing.samplers.get(sampler.index());

@@ -9,8 +9,11 @@
 // What a pass renders to.
 mod clear;
 mod framebuffer;
+mod image_commands;
 mod rendering;
+mod resolve;
 mod samples;
+mod texels;
 mod tile;
 
 // What a pipeline is.
@@ -35,13 +38,14 @@ mod error;
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use draw::{Draw, IndexType};
 pub use error::{Attachment, GraphicsError, Unsupported};
+pub use image_commands::{BlitFilter, BlitRegion};
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
 pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
 pub use rendering::{
-    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
-    StencilAttachment, StoreOp, Viewport,
+    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
+    ResolveMode, StencilAttachment, StoreOp, Viewport,
 };
 pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
