@@ -2,6 +2,7 @@
 //! it stores what that one reads.
 use crate::ir::Function;
 use crate::link::{VaryingLayout, link};
+use crate::lower::blend_colors::blend_colors;
 use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
@@ -129,6 +130,10 @@ fn prepared(
         ..options.clone()
     };
     let mut function = translated(spirv, &options, runner)?;
+    runner.time(BLEND_COLORS.name, |()| {
+        blend_colors(&mut function, &options.colors);
+    });
+    runner.after(BLEND_COLORS.name, &function);
     pipeline::prepare(&mut function, runner);
     Ok(function)
 }
@@ -162,6 +167,13 @@ fn translated(
 pub(crate) const TRANSLATE: crate::pass::PassRow = crate::pass::PassRow {
     name: "translate",
     what: "SPIR-V becomes IR",
+    needed: true,
+};
+
+/// What mixes colours that the hardware does not, for the list of passes.
+pub(crate) const BLEND_COLORS: crate::pass::PassRow = crate::pass::PassRow {
+    name: "blend_colors",
+    what: "colours are blended that the hardware can't blend",
     needed: true,
 };
 

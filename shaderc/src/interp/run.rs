@@ -220,7 +220,8 @@ impl<'f> Machine<'f> {
             Uniform::BaseVertex
             | Uniform::BaseInstance
             | Uniform::ViewportScale(_)
-            | Uniform::ViewportOffset(_) => return self.drawing?.uniform(uniform),
+            | Uniform::ViewportOffset(_)
+            | Uniform::BlendConstant(_) => return self.drawing?.uniform(uniform),
         })
     }
 

@@ -44,6 +44,8 @@ pub struct FragmentStage {
     pub sample_shading: bool,
     /// How the depth that it writes compares to that of the primitive.
     pub depth: DepthClaim,
+    /// Targets whose colours it has blended itself, a bit each: what it stores replaces what is there.
+    pub blended: u8,
 }
 
 /// What a fragment shader promises of the depth that it writes.
@@ -138,6 +140,8 @@ impl Stage {
                 for (claim, name) in claims.filter(|(claim, _)| *claim != DepthClaim::Any) {
                     add(fragment.depth == *claim, name);
                 }
+                let mask = format!("blended={}", fragment.blended);
+                add(fragment.blended != 0, &mask);
             }
         }
         text
@@ -167,6 +171,10 @@ impl Stage {
                     match word {
                         "early_tests" => fragment.early_tests = true,
                         "sample_shading" => fragment.sample_shading = true,
+                        _ if word.starts_with("blended=") => {
+                            let mask = word.strip_prefix("blended=")?;
+                            fragment.blended = mask.parse().ok()?;
+                        }
                         _ => {
                             let mut claims = DepthClaim::ALL.iter();
                             fragment.depth = claims.find(|(_, name)| *name == word)?.0;

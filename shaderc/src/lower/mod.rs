@@ -4,6 +4,7 @@
 //! hardware/graphics-compiler.md 1.2, 2.4.
 pub(crate) mod access_sizes;
 pub(crate) mod bit_fields;
+pub(crate) mod blend_colors;
 mod change_types;
 pub(crate) mod critical_edges;
 pub(crate) mod division;

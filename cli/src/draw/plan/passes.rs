@@ -1,6 +1,7 @@
 //! Passes of a scene: attachments, and the draws within.
 
 use super::super::lack::Lack;
+use super::super::shaders;
 use super::resources::view_id;
 use super::{Pipelines, buffer_id, steps};
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
@@ -62,6 +63,23 @@ pub(super) fn pass<'s>(
         layers: pass.layers,
         commands: commands?,
     })))
+}
+
+/// The pipelines that draw in a scene's passes, with the formats of the colours there.
+pub(in super::super) fn drawn(scene: &SceneFile) -> Vec<(&str, Vec<Option<String>>)> {
+    let mut found = vec![];
+    for step in &scene.steps {
+        let scenes::Step::Pass(pass) = step else {
+            continue;
+        };
+        let colors = targets(scene, pass).colors;
+        for draw in &pass.draws {
+            if let scenes::PassStep::Draw(draw) = draw {
+                found.push((draw.pipeline.as_str(), colors.clone()));
+            }
+        }
+    }
+    found
 }
 
 /// Formats and size of what a pass draws on.
@@ -186,7 +204,11 @@ impl Pipelines<'_> {
     /// The pipeline of a name, for draws on such attachments.
     fn graphics(&mut self, name: &str, targets: &Targets) -> Result<PipelineId, Lack> {
         let pipeline = self.scene.pipeline(name);
-        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let arch = self.arch;
+        let programs = pipeline.map_or(&[][..], |pipeline| {
+            let colors = shaders::colors(arch, pipeline, &targets.colors);
+            self.programs.of(pipeline, &colors)
+        });
         let (Some(pipeline), [vertex, fragment @ ..]) = (pipeline, programs) else {
             return Err(Lack::not_yet(format!("pipeline {name}")));
         };

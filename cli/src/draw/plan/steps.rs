@@ -4,6 +4,7 @@ use super::super::lack::Lack;
 use super::{Pipelines, buffer_id, passes, place};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
+use eitri_shaderc::color_state::ColorState;
 
 /// Adds a step to those of a drawing.
 pub(super) fn add<'s>(
@@ -81,7 +82,9 @@ impl Pipelines<'_> {
     /// The pipeline of a name, for dispatches.
     fn compute(&mut self, name: &str) -> Result<PipelineId, Lack> {
         let pipeline = self.scene.pipeline(name);
-        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let programs = pipeline.map_or(&[][..], |pipeline| {
+            self.programs.of(pipeline, &ColorState::default())
+        });
         let [program] = programs else {
             return Err(Lack::not_yet(format!("pipeline {name}")));
         };

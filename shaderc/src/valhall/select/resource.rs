@@ -88,6 +88,7 @@ impl Selector<'_> {
             Uniform::BaseVertex => FauWord::Draw(DrawWord::FirstVertex),
             Uniform::BaseInstance => FauWord::Draw(DrawWord::BaseInstance),
             Uniform::ViewportScale(axis) => FauWord::Draw(DrawWord::ViewportScale(along(axis))),
+            Uniform::BlendConstant(component) => FauWord::Draw(DrawWord::BlendConstant(component)),
             Uniform::ViewportOffset(axis) => FauWord::Draw(DrawWord::ViewportOffset(along(axis))),
         })
     }
