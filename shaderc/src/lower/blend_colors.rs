@@ -376,3 +376,7 @@ fn logic(b: &mut Builder<'_>, op: LogicOp, [s, d]: [Value; 2]) -> Value {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "blend_colors_tests.rs"]
+mod tests;
