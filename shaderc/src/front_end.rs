@@ -1,13 +1,14 @@
 //! From SPIR-V to the lowered form: front end and pipeline together. A vertex shader comes with its fragment shader, so that
 //! it stores what that one reads.
-use crate::ir::Function;
+use crate::ir::{Function, Stage};
 use crate::link::{VaryingLayout, link};
 use crate::lower::blend_colors::blend_colors;
+use crate::lower::clip_distances::discard_clipped;
 use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
 use crate::spirv;
-use crate::spirv::error::{Error, Warning};
+use crate::spirv::error::{Error, Feature, Place, Warning};
 
 use std::collections::BTreeMap;
 
@@ -104,6 +105,10 @@ pub(crate) fn lower_graphics<'o>(
         Some(fragment) => Some(prepared(fragment, ShaderStage::Fragment)?),
         None => None,
     };
+    match &mut second {
+        Some(fragment) => discard_clipped(&first, fragment),
+        None => check_clipped(&first)?,
+    }
     let layout = vertex
         .2
         .time(LINK.name, |()| link(&mut first, second.as_mut()));
@@ -118,6 +123,21 @@ pub(crate) fn lower_graphics<'o>(
         }
     }
     Ok((first, second, layout))
+}
+
+/// Clip distances are a fragment shader's affair.
+fn check_clipped(vertex: &Function) -> Result<(), Vec<Error>> {
+    match vertex.stage {
+        Stage::Vertex(stage) if stage.clip_distances != 0 => Err(vec![Error::Unsupported {
+            place: Place {
+                name: format!("entry point {}", vertex.name),
+                ..Place::default()
+            },
+            feature: Feature::Use,
+            name: "clip distances without a fragment shader".to_owned(),
+        }]),
+        _ => Ok(()),
+    }
 }
 
 /// A stage as IR without dead code.

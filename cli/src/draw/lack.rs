@@ -28,13 +28,13 @@ impl fmt::Display for Lack {
 }
 
 /// Features that no GPU of these architectures has, whatever driver runs it (hardware/graphics-ops-products.md 9.6).
-const ABSENT: &[&str] = &["fillModeNonSolid", "multiViewport", "shaderClipDistance"];
+const ABSENT: &[&str] = &["fillModeNonSolid", "multiViewport"];
 
 /// Features that draws may use. What is in neither list is not done yet.
 #[rustfmt::skip]
 const DONE: &[&str] = &[
     "alphaToOne", "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend", "indexTypeUint8",
-    "largePoints", "sampleRateShading", "samplerMirrorClampToEdge", "shaderDrawParameters", "shaderImageGatherExtended", "stencilExport",
+    "largePoints", "sampleRateShading", "shaderClipDistance", "samplerMirrorClampToEdge", "shaderDrawParameters", "shaderImageGatherExtended", "stencilExport",
     // What is behind these is refused where a draw asks for it.
     "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview", "occlusionQueryPrecise",
 ];

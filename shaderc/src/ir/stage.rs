@@ -23,6 +23,8 @@ pub struct VertexStage {
     /// Locations that are interpolated without regard to perspective, a bit each: as long as the position is in clip
     /// coordinates they are not multiplied by w yet.
     pub noperspective: u32,
+    /// How many clip distances it stores, as varyings: fragments where one is negative are not there.
+    pub clip_distances: u8,
 }
 
 /// What a stored position means.
@@ -132,6 +134,8 @@ impl Stage {
                 add(vertex.position == PositionSpace::Window, "window");
                 let mask = format!("noperspective={}", vertex.noperspective);
                 add(vertex.noperspective != 0, &mask);
+                let count = format!("clip_distances={}", vertex.clip_distances);
+                add(vertex.clip_distances != 0, &count);
             }
             Stage::Fragment(fragment) => {
                 add(fragment.early_tests, "early_tests");
@@ -157,6 +161,10 @@ impl Stage {
                 for word in words {
                     match word {
                         "window" => vertex.position = PositionSpace::Window,
+                        _ if word.starts_with("clip_distances=") => {
+                            let count = word.strip_prefix("clip_distances=")?;
+                            vertex.clip_distances = count.parse().ok()?;
+                        }
                         _ => {
                             let mask = word.strip_prefix("noperspective=")?;
                             vertex.noperspective = mask.parse().ok()?;

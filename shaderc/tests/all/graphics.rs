@@ -630,10 +630,81 @@ fn both_stages_are_fitted_to_each_other() {
     );
 }
 
+/// A vertex shader that stores two clip distances.
+fn clipping_vertex() -> Vec<u8> {
+    let declarations = format!(
+        "OpDecorate %distances BuiltIn ClipDistance
+         OpDecorate %at BuiltIn Position
+         OpDecorate %given Location 0
+         {TYPES}
+         %list = OpTypeArray %f32 %2u
+         %out_list = OpTypePointer Output %list
+         %distances = OpVariable %out_list Output
+         %at = OpVariable %out_v4 Output
+         %given = OpVariable %in_v4 Input"
+    );
+    let body = "%main = OpFunction %void 0 %fn
+         %l = OpLabel
+         %p = OpLoad %v4 %given
+         OpStore %at %p
+         %x = OpCompositeExtract %f32 %p 0
+         %y = OpCompositeExtract %f32 %p 1
+         %first = OpAccessChain %out_f32 %distances %0u
+         OpStore %first %x
+         %second = OpAccessChain %out_f32 %distances %1u
+         OpStore %second %y
+         OpReturn
+         OpFunctionEnd";
+    module(
+        ShaderStage::Vertex,
+        "%distances %at %given",
+        &declarations,
+        body,
+    )
+}
+
+#[test]
+fn fragments_with_a_negative_clip_distance_are_discarded() {
+    let spirv = clipping_vertex();
+    let options = options(ShaderStage::Vertex);
+    let color = fragment(
+        "",
+        "",
+        "%white = OpCompositeConstruct %v4 %1f %1f %1f %1f
+         OpStore %color %white
+         OpReturn",
+    );
+    let made = graphics_front_end((&spirv, &options), Some((&color, &options)));
+    let made = made.unwrap_or_else(|errors| panic!("{errors:?}"));
+    let fragment = made.fragment.expect("it was given").function;
+    assert_eq!(
+        lines(&fragment.to_string()),
+        [
+            "b0:",
+            "%0, %1 = varying.32.0.2.center",
+            "%2 = flt %0, 0.0",
+            "%3 = flt %1, 0.0",
+            "%4 = bor %2, %3",
+            "demote %4",
+            "output.color.0.0.float 1.0, 1.0, 1.0, 1.0",
+            "return"
+        ]
+    );
+    let vertex = made.vertex.function.to_string();
+    assert!(vertex.contains("output.varying.32.2"), "{vertex}");
+    let alone = graphics_front_end((&spirv, &options), None);
+    let errors = alone.expect_err("nobody would clip");
+    let text = errors[0].to_string();
+    assert!(
+        text.contains("clip distances without a fragment shader"),
+        "{text}"
+    );
+}
+
 #[test]
 fn what_is_not_supported_has_a_name() {
-    let clip = fragment(
-        "OpDecorate %distances BuiltIn ClipDistance",
+    let cull = fragment(
+        "OpDecorate %distances BuiltIn CullDistance",
         "%list = OpTypeArray %f32 %1u
          %in_list = OpTypePointer Input %list
          %distances = OpVariable %in_list Input",
@@ -643,8 +714,8 @@ fn what_is_not_supported_has_a_name() {
     );
     check_refused(
         ShaderStage::Fragment,
-        &clip,
-        "built-in ClipDistance (shaderClipDistance)",
+        &cull,
+        "built-in CullDistance (shaderCullDistance)",
     );
     let declarations = format!(
         "OpDecorate %block Block
