@@ -12,8 +12,12 @@ use eitri_descriptors::formats::VkFormat;
 /// What a pipeline does with colours.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ColorState {
-    /// By location; none where the pass has no attachment.
+    /// By number; none where the pass has no attachment.
     pub targets: Vec<Option<ColorTarget>>,
+    /// The target of each location, none where it goes nowhere; empty if each is the target of its own number.
+    pub locations: Vec<Option<u8>>,
+    /// The target that holds each input attachment, by its index. Others are read from their image.
+    pub inputs: Vec<Option<u8>>,
     /// An operation on bits, in place of all equations.
     pub logic_op: Option<LogicOp>,
     /// Alpha becomes 1, once it has become coverage.

@@ -101,9 +101,14 @@ fn keys(scene: &SceneFile, arch: Arch) -> Vec<Key> {
 }
 
 /// What becomes of the colours of a pipeline's draws on targets of these formats.
-pub(super) fn colors(arch: Arch, pipeline: &Pipeline, formats: &[Option<String>]) -> ColorState {
-    let formats = formats.iter().map(Option::as_deref);
-    color_state(arch, &pipeline.blend, &pipeline.multisample, formats)
+pub(super) fn colors(arch: Arch, pipeline: &Pipeline, colors: &passes::Colors) -> ColorState {
+    let formats = colors.formats.iter().map(Option::as_deref);
+    let blend = colors.placed(&pipeline.blend);
+    ColorState {
+        locations: colors.locations.clone(),
+        inputs: colors.inputs.clone(),
+        ..color_state(arch, &blend, &pipeline.multisample, formats)
+    }
 }
 
 fn shader<'s>(scene: &'s Scene, stage: &PipelineStage) -> Option<&'s Shader> {

@@ -21,6 +21,8 @@ pub(crate) fn color_state<'n>(
     });
     ColorState {
         targets: targets.collect(),
+        locations: Vec::new(),
+        inputs: Vec::new(),
         logic_op: blend.logic_op.map(logic_op),
         alpha_to_one: multisample.alpha_to_one,
         constants: Some(blend.constants.map(f32::to_bits)),

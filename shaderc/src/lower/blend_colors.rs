@@ -37,6 +37,9 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     let Some((block, first)) = stores(function) else {
         return;
     };
+    if !state.locations.is_empty() {
+        place_colors(function, block, &state.locations);
+    }
     let stores = function.block_mut(block).insts.split_off(first);
     let colors = |function: &Function| -> Vec<(Inst, u8, u8, TexelKind)> {
         let colors = stores
@@ -119,6 +122,23 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         b.inst(Op::StoreOutput(Output::CoverageAlpha), &[alpha]);
     }
     function.stage = Stage::Fragment(stage);
+}
+
+/// Colours go to the targets of their locations; those without one go.
+fn place_colors(function: &mut Function, block: BlockId, locations: &[Option<u8>]) {
+    let mut insts = std::mem::take(&mut function.block_mut(block).insts);
+    insts.retain(|inst| {
+        let data = function.inst_mut(*inst);
+        let Op::StoreOutput(Output::Color { target, .. }) = &mut data.op else {
+            return true;
+        };
+        match locations.get(usize::from(*target)).copied().flatten() {
+            Some(placed) => *target = placed,
+            None => return false,
+        }
+        true
+    });
+    function.block_mut(block).insts = insts;
 }
 
 /// Where outputs are stored: the block, and the place in it of the first store.

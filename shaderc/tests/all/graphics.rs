@@ -1,9 +1,11 @@
 //! Vertex and fragment shaders from SPIR-V: what becomes of variables, built-ins and the ends of lanes.
+use eitri_program::GraphicsProgram;
+use eitri_shaderc::color_state::ColorState;
 use eitri_shaderc::interp::{Fragment, Primitive, Resources};
 use eitri_shaderc::ir::{Op, Output};
 use eitri_shaderc::link::Interpolation;
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, ShaderStage, front_end, graphics_front_end};
+use eitri_shaderc::{Options, ShaderStage, compile_graphics, front_end, graphics_front_end};
 
 use crate::support::drawing::{Linear, draw_to, floats, shade};
 use crate::support::spvasm::assemble;
@@ -698,6 +700,91 @@ fn fragments_with_a_negative_clip_distance_are_discarded() {
     assert!(
         text.contains("clip distances without a fragment shader"),
         "{text}"
+    );
+}
+
+/// A fragment shader that reads input attachment 1.
+fn input_attachment() -> Vec<u8> {
+    let spirv = fragment(
+        "OpDecorate %attachment DescriptorSet 0
+         OpDecorate %attachment Binding 3
+         OpDecorate %attachment InputAttachmentIndex 1",
+        "%v2i = OpTypeVector %i32 2
+         %image = OpTypeImage %f32 6 0 0 0 2 0
+         %ptr_image = OpTypePointer UniformConstant %image
+         %attachment = OpVariable %ptr_image UniformConstant
+         %0i = OpConstant %i32 0
+         %origin = OpConstantComposite %v2i %0i %0i",
+        "%loaded = OpLoad %image %attachment
+         %texel = OpImageRead %v4 %loaded %origin
+         OpStore %color %texel
+         OpReturn",
+    );
+    spirv
+}
+
+#[test]
+fn an_input_attachment_that_is_a_colour_is_read_from_the_tile() {
+    let spirv = input_attachment();
+    let made = |colors: ColorState| {
+        let options = Options {
+            colors,
+            ..options(ShaderStage::Fragment)
+        };
+        let made = front_end(&spirv, &options);
+        let made = made.unwrap_or_else(|errors| panic!("{errors:?}"));
+        lines(&made.function.to_string())
+    };
+    let tile = made(ColorState {
+        inputs: vec![None, Some(4)],
+        ..ColorState::default()
+    });
+    assert_eq!(
+        tile,
+        [
+            "b0:",
+            "%0, %1, %2, %3 = tile.4.float 0",
+            "output.color.0.0.float %0, %1, %2, %3",
+            "return"
+        ]
+    );
+    let image = made(ColorState::default());
+    assert_eq!(
+        image,
+        [
+            "b0:",
+            "%0 = pixel_x",
+            "%1 = pixel_y",
+            "%2, %3, %4, %5 = image.fetch.2d.constant @0.3, %0, %1, 0",
+            "output.color.0.0.float %2, %3, %4, %5",
+            "return"
+        ]
+    );
+}
+
+#[test]
+fn colours_go_to_the_targets_of_their_locations() {
+    let spirv = input_attachment();
+    let vertex = clipping_vertex();
+    let options = Options {
+        colors: ColorState {
+            locations: vec![Some(2)],
+            inputs: vec![None, Some(0)],
+            ..ColorState::default()
+        },
+        ..options(ShaderStage::Fragment)
+    };
+    let made = compile_graphics((&vertex, &options), Some((&spirv, &options)));
+    let made = made.unwrap_or_else(|errors| panic!("{errors}"));
+    let bytes = made.fragment.expect("it was given").program;
+    let program = GraphicsProgram::parse(&bytes).expect("the compiler made it");
+    let targets: Vec<u8> = program.outputs().map(|output| output.target).collect();
+    assert_eq!((targets, program.tile_reads()), (vec![2], 1));
+    let facts = program.fragment_facts().expect("a fragment program");
+    assert!(
+        facts.wait_before_test && facts.can_discard,
+        "{:?}",
+        facts.names().collect::<Vec<_>>()
     );
 }
 

@@ -3,6 +3,7 @@
 pub(super) mod passes;
 mod resources;
 mod steps;
+mod subpasses;
 
 use super::lack::{self, Lack};
 use super::shaders::Programs;

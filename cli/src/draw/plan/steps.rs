@@ -1,7 +1,7 @@
 //! Steps of a scene: dispatches, copies, fills, clears, and passes.
 
 use super::super::lack::Lack;
-use super::{Pipelines, buffer_id, passes, place};
+use super::{Pipelines, buffer_id, passes, place, subpasses};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
 use eitri_shaderc::color_state::ColorState;
@@ -45,7 +45,7 @@ pub(super) fn add<'s>(
             offset: update.offset,
             data: &update.hex,
         },
-        scenes::Step::Subpasses(_) => return Err(Lack::not_yet("passes of several parts")),
+        scenes::Step::Subpasses(pass) => subpasses::pass(pipelines, pass)?,
         scenes::Step::CopyBufferToImage(_) => {
             return Err(Lack::not_yet("copies from buffers to images"));
         }

@@ -34,6 +34,16 @@ pub(crate) const OFF: TargetBlend = TargetBlend {
     widest: 0,
 };
 
+/// A target that a fragment program reads and does not write: loads take the conversion from its descriptor.
+pub(crate) fn read_only(format: &VkFormat) -> TargetBlend {
+    let [first, second, third, _] = OFF.words;
+    let conversion = format.target().map_or(0, |row| row.conversion.0);
+    TargetBlend {
+        words: [first, second, third, conversion],
+        ..OFF
+    }
+}
+
 /// The blend descriptor of a target, with the constant 0; `None` if the hardware does not have it.
 pub(crate) fn target(
     arch: Arch,

@@ -489,6 +489,8 @@ fn pipelined(
                 what: Unsupported::Blend,
                 target: Some(attachment),
             })?
+        } else if fragment.is_some_and(|it| it.tile_reads() >> location & 1 != 0) {
+            blend::read_only(format)
         } else {
             OFF
         };
