@@ -15,6 +15,7 @@ use super::stage::Reader;
 use super::through::Through;
 use super::turn::Stepwise;
 use crate::defect::PassDefects;
+use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -103,6 +104,11 @@ impl Pass {
             Ok(framebuffer) => framebuffer,
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
+        if let Some(field) = framebuffer.misfit() {
+            // Told, and rendered all the same: what hardware does is not known.
+            let address = span.address;
+            reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
+        }
         let asked = corners(issued.corners);
         let asked = PixelBox {
             min: [asked.min_x.into(), asked.min_y.into()],
@@ -314,6 +320,10 @@ impl Pass {
 }
 
 impl Stepwise for Pass {
+    fn owner(&self) -> Identity {
+        self.reader.owner
+    }
+
     fn has_warp(&self) -> bool {
         self.shader.is_busy()
     }
