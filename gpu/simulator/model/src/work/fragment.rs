@@ -82,6 +82,8 @@ pub(super) struct Pass {
     touched: bool,
     done: u64,
     defects: PassDefects,
+    /// Varyings of wide primitives drift.
+    drift: bool,
 }
 
 impl Pass {
@@ -139,6 +141,7 @@ impl Pass {
             touched: false,
             done: 0,
             defects: fabric.defects.of_pass(),
+            drift: fabric.config.wide_varyings_drift,
             framebuffer,
             untouched,
         })

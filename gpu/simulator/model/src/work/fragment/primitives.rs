@@ -250,6 +250,7 @@ impl Pass {
         };
         Some(match &draw.bias {
             Some(bias) => primitive.biased(bias),
+            None if self.drift => primitive.drifting(),
             None => primitive,
         })
     }
