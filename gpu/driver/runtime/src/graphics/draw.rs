@@ -118,6 +118,8 @@ pub(super) struct DrawState {
     /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
     pub(super) resources: [Option<u64>; 2],
     pub(super) uniforms: [Option<u64>; 3],
+    /// Descriptors of the programs, of which there may be none: 0.
+    pub(super) programs: Option<[u64; 3]>,
     pub(super) tests: Option<u64>,
     pub(super) blends: Option<u64>,
     pub(super) storage: Option<u64>,
@@ -157,6 +159,7 @@ impl DrawState {
             blend_constants: None,
             resources: [None; 2],
             uniforms: [None; 3],
+            programs: None,
             tests: None,
             blends: None,
             storage: None,
@@ -196,7 +199,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
-        (state.dynamic, state.words) = (Dynamic::default(), None);
+        (state.dynamic, state.words, state.programs) = (Dynamic::default(), None, None);
         Ok(self)
     }
 
