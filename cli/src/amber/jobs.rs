@@ -4,6 +4,7 @@ use super::case::Manner;
 use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
 use crate::input::given::Given;
+use crate::output::streams::talk;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::drawings;

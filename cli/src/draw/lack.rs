@@ -40,6 +40,7 @@ const ABSENT: &[&str] = &[
 const DONE: &[&str] = &[
     "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend", "indexTypeUint8",
     "largePoints", "sampleRateShading", "samplerMirrorClampToEdge", "shaderDrawParameters", "shaderImageGatherExtended", "stencilExport",
+    "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
     // What is behind these is refused where a draw asks for it.
     "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview", "occlusionQueryPrecise",
 ];
