@@ -420,6 +420,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 return it.put_draw(state, key, &made, &call);
             }
             // Once for each: a vertex has the position of one view.
+            // FACT: whether multiview needs records of the extended format is stated in two ways (hardware/graphics-draw.md 3.3 and
+            // the descriptor table of primitive flags). With one view in the mask a vertex has one record either way, so the
+            // program's own format is taken. Settled by a draw of one view with the basic format, on any board.
             for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
                 if made.reads_view && state.values.view_index != view {
                     state.forget_vertex_uniforms();
