@@ -219,7 +219,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     pub(crate) fn load_pair(&mut self, to: Pair, value: u64) -> Result<(), Error> {
-        let load = eitri_cs::builder::Load64::new(&self.words()?.config, to);
+        let load = self.words()?.any().load64(to);
         let load = load.map_err(super::error::CommandError::Build)?;
         self.load_wide(|_| load, value)
     }

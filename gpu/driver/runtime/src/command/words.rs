@@ -5,7 +5,7 @@
 
 use super::registers;
 use crate::queue::Reach;
-use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64, Run};
+use eitri_cs::builder::{AnyLoad, BuildFault, Checked, Config, Load32, Load64, Run};
 use eitri_cs::enums::{FlushMode, OtherFlushMode, StreamState};
 use eitri_cs::instr::{
     FlushCache2, LoadMultiple, ReqResource, RunCompute, SetSbEntry, SetStateImm32, Wait,
@@ -81,6 +81,8 @@ pub(crate) struct EncodedInstructions {
     pub(super) address: Load64,
     pub(super) value: Load64,
     pub(super) count: Load32,
+    /// Loads of whatever else.
+    any: AnyLoad,
     /// Loads the numbers of workgroups from [`ADDRESS`].
     pub(super) load_counts: Checked,
     /// A job with what is in the registers.
@@ -148,6 +150,7 @@ impl EncodedInstructions {
             address: load64(ADDRESS)?,
             value: load64(VALUE)?,
             count: load32(COUNT)?,
+            any: AnyLoad::new(&config)?,
             load_counts: config.checked(LoadMultiple {
                 base_register: count_x,
                 mask: RegMask::first(3),
@@ -169,6 +172,11 @@ impl EncodedInstructions {
             Reach::Cores => self.flush_cores,
             Reach::ReadOnly => self.flush_read_only,
         }
+    }
+
+    /// Loads of registers that are not named here.
+    pub(crate) const fn any(&self) -> &AnyLoad {
+        &self.any
     }
 
     /// What they are encoded for.

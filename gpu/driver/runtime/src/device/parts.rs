@@ -10,6 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
+use crate::graphics::EncodedDraws;
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -29,6 +30,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     /// The GPU was stopped with a group's jobs in it.
     pub(super) lose: fn(&mut Device<'s, 'd, P>, Key),
     shape: PartShape,
+    /// Instructions of draws.
+    pub(crate) encoded: EncodedDraws,
 }
 
 type Submit<'s, 'd, P> =
@@ -109,10 +112,12 @@ impl<P: Platform> Device<'_, '_, P> {
         let words = self.words.as_ref();
         let config = words.map_err(|fault| CommandError::Build(*fault))?.config();
         let shape = PartShape::new(config, PAGE, BASE).map_err(CommandError::Build)?;
+        let encoded = EncodedDraws::new(config).map_err(CommandError::Build)?;
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,
             shape,
+            encoded,
         });
         Ok(())
     }

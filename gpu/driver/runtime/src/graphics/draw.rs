@@ -118,6 +118,8 @@ pub(super) struct DrawState {
     /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
     pub(super) resources: [Option<u64>; 2],
     pub(super) uniforms: [Option<u64>; 3],
+    /// Descriptors of the programs, of which there may be none: 0.
+    pub(super) programs: Option<[u64; 3]>,
     pub(super) tests: Option<u64>,
     pub(super) blends: Option<u64>,
     pub(super) storage: Option<u64>,
@@ -157,6 +159,7 @@ impl DrawState {
             blend_constants: None,
             resources: [None; 2],
             uniforms: [None; 3],
+            programs: None,
             tests: None,
             blends: None,
             storage: None,
@@ -196,7 +199,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
-        (state.dynamic, state.words) = (Dynamic::default(), None);
+        (state.dynamic, state.words, state.programs) = (Dynamic::default(), None, None);
         Ok(self)
     }
 
@@ -417,6 +420,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 return it.put_draw(state, key, &made, &call);
             }
             // Once for each: a vertex has the position of one view.
+            // FACT: whether multiview needs records of the extended format is stated in two ways (hardware/graphics-draw.md 3.3 and
+            // the descriptor table of primitive flags). With one view in the mask a vertex has one record either way, so the
+            // program's own format is taken. Settled by a draw of one view with the basic format, on any board.
             for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
                 if made.reads_view && state.values.view_index != view {
                     state.forget_vertex_uniforms();

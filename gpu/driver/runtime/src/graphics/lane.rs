@@ -17,8 +17,8 @@ use crate::tiler_page::{BASE, HEAP_CONTEXT, PAGE, count_of};
 use crate::vm::GpuAddress;
 use eitri_cs::enums::{Condition, ErrorReject, StreamState, SyncScope};
 use eitri_cs::instr::{
-    AddImm64, HeapSet, LoadMultiple, Move32, ReqResource, SetSbEntry, SetStateImm32, SyncAdd64,
-    SyncSet64, SyncWait64, Wait,
+    AddImm64, HeapSet, LoadMultiple, ReqResource, SetSbEntry, SetStateImm32, SyncAdd64, SyncSet64,
+    SyncWait64, Wait,
 };
 use eitri_cs::{Arch, Pair, Reg, RegMask, Slot, SlotMask, d, slot};
 
@@ -281,6 +281,10 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 
     /// Waits until slots have drained.
     pub(super) fn wait_slots(&mut self, wait_mask: SlotMask) -> Result<(), Error> {
+        if wait_mask == OTHERS.mask() {
+            let wait = self.words()?.wait_others();
+            return self.put(wait);
+        }
         self.push(Wait {
             wait_mask,
             ..Wait::default()
@@ -298,10 +302,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 
     /// Loads a register that no job's state is kept in.
     pub(super) fn move_to(&mut self, destination: Reg, immediate: u32) -> Result<(), Error> {
-        self.push(Move32 {
-            destination,
-            immediate,
-        })
+        let load = self.words()?.any().load32(destination);
+        let load = load.map_err(CommandError::Build)?;
+        self.put(load.with(immediate))
     }
 
     /// Counts one more when the work on a slot is done, in the commands of that lane.

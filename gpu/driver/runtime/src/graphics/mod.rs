@@ -39,11 +39,13 @@ mod scratch;
 mod tiling;
 mod uniforms;
 
+mod encoded;
 mod error;
 
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
+pub(crate) use encoded::EncodedDraws;
 pub use error::{Attachment, GraphicsError, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;

@@ -8,6 +8,7 @@ use super::draw::{
     Bound, Draw, DrawState, FRAGMENT, FRAGMENTS, IndexType, TABLES, VARYINGS, VERTEX,
 };
 use super::dynamic::Class;
+use super::encoded::{merged_draw, split_draw};
 use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::indirect::{MOST_WORDS, Parameters};
@@ -72,30 +73,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let tests = self.tests(state, &places, made)?;
         let blends = self.blends(state, &places, made)?;
         let storage = self.draw_storage(state, &places, made)?;
-        let sets = [VERTEX, FRAGMENT].map(|stage| self.sets_of(state, stage));
-        let [vertex_sets, fragment_sets] = sets;
-        let mut programs = [0; 3];
-        let [position, varyings, fragments] = state.uniforms;
-        let (program, words) = self.program_of_draw(
-            (made.vertex, made.position),
-            position,
-            (&state.values, &vertex_sets),
-        )?;
-        (programs[VERTEX], state.uniforms[VERTEX]) = (program, Some(words));
-        let (program, words) = self.program_of_draw(
-            (made.vertex, EntryKind::Varying),
-            varyings,
-            (&state.values, &vertex_sets),
-        )?;
-        (programs[VARYINGS], state.uniforms[VARYINGS]) = (program, Some(words));
-        if let Some(stage) = made.fragment.filter(|_| made.shades) {
-            let (program, words) = self.program_of_draw(
-                (stage, EntryKind::Fragment),
-                fragments,
-                (&state.values, &fragment_sets),
-            )?;
-            (programs[FRAGMENTS], state.uniforms[FRAGMENTS]) = (program, Some(words));
-        }
+        let programs = self.programs_of_draw(state, made)?;
         let mut uniforms = state.uniforms.map(|words| words.unwrap_or(0));
         let copies = match &call.source {
             Source::Given(_) => None,
@@ -250,24 +228,62 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// Draws with what the registers hold; the number of the draw is in a register, or 0.
     pub(super) fn run_idvs(&mut self, varies: bool, number: Option<Reg>) -> Result<(), Error> {
-        let (draw_id_register_enable, draw_id) = (number.is_some(), number.unwrap_or_default());
+        let Some(draw_id) = number else {
+            let encoded = self.device.drawing.as_ref().map(|it| it.encoded);
+            let missing = CommandError::from(GraphicsError::NoPipeline);
+            return self.put(encoded.ok_or(missing)?.run(varies));
+        };
         if self.arch() < Arch::V12 {
             self.push(RunIdvs {
-                malloc_enable: true,
-                varying_fau_select: varies,
-                fragment_srt_select: true,
-                draw_id_register_enable,
+                draw_id_register_enable: true,
                 draw_id,
-                ..RunIdvs::default()
+                ..split_draw(varies)
             })
         } else {
             self.push(RunIdvs2 {
-                malloc_enable: true,
-                draw_id_register_enable,
+                draw_id_register_enable: true,
                 draw_id,
-                ..RunIdvs2::default()
+                ..merged_draw()
             })
         }
+    }
+
+    /// The programs of a draw, whose uniforms stand in memory behind this.
+    fn programs_of_draw(
+        &mut self,
+        state: &mut DrawState,
+        made: &GraphicsPipelined,
+    ) -> Result<[u64; 3], Error> {
+        if let Some(programs) = state.programs
+            && state.uniforms.iter().all(Option::is_some)
+        {
+            return Ok(programs);
+        }
+        let mut programs = state.programs.unwrap_or_default();
+        let [position, varyings, fragments] = state.uniforms;
+        if position.is_none() || varyings.is_none() || state.programs.is_none() {
+            let sets = self.sets_of(state, VERTEX);
+            for (which, kind, known) in [
+                (VERTEX, made.position, position),
+                (VARYINGS, EntryKind::Varying, varyings),
+            ] {
+                let values = (&state.values, &sets);
+                let (program, words) = self.program_of_draw((made.vertex, kind), known, values)?;
+                (programs[which], state.uniforms[which]) = (program, Some(words));
+            }
+        }
+        if fragments.is_none() || state.programs.is_none() {
+            let (mut program, mut words) = (0, 0);
+            if let Some(stage) = made.fragment.filter(|_| made.shades) {
+                let sets = self.sets_of(state, FRAGMENT);
+                let values = (&state.values, &sets);
+                let fragment = (stage, EntryKind::Fragment);
+                (program, words) = self.program_of_draw(fragment, fragments, values)?;
+            }
+            (programs[FRAGMENTS], state.uniforms[FRAGMENTS]) = (program, Some(words));
+        }
+        state.programs = Some(programs);
+        Ok(programs)
     }
 
     /// A program of a stage: its descriptor, and the value of its uniforms' register, which may be known. Both are 0 if there is none.

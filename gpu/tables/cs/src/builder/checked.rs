@@ -7,9 +7,10 @@
 use super::chunk::{LINK_WORDS, link_to};
 use super::config::Config;
 use super::error::BuildFault;
+use crate::d;
 use crate::enums::TaskAxis;
 use crate::instr::{Instruction, Move32, Move48, RunCompute, Values, encode};
-use crate::register::{Pair, Reg};
+use crate::register::{Pair, Reg, RegSet};
 use crate::table::Info;
 
 /// A word that is an instruction of the stream that it was checked for.
@@ -119,6 +120,72 @@ impl Load64 {
     /// The load of the low 48 bits of this value, in one instruction: addresses have no more.
     pub const fn with_address(self, value: u64) -> Checked {
         Checked(self.zero | (value & MOST_48) << self.shift)
+    }
+}
+
+/// Loads of whatever register may be written, with whatever value: they differ in two fields alone.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyLoad {
+    /// Of the first pair.
+    first: Load64,
+    /// Where registers stand in the words of 32 and of 48 bits.
+    register_shift: u32,
+    pair_shift: u32,
+    writable: RegSet,
+}
+
+impl AnyLoad {
+    /// For streams of a configuration, which may write the first four registers.
+    ///
+    /// # Errors
+    /// If they may not.
+    pub fn new(config: &Config) -> Result<AnyLoad, BuildFault> {
+        let first = Load64::new(config, d!(0))?;
+        let other = Load64::new(config, d!(2))?;
+        // The other's registers are two further.
+        let shift = |a: u64, b: u64| (a ^ b).trailing_zeros().wrapping_sub(1);
+        Ok(AnyLoad {
+            register_shift: shift(first.low.zero, other.low.zero),
+            pair_shift: shift(first.zero, other.zero),
+            first,
+            writable: config.writable,
+        })
+    }
+
+    /// The load of a register.
+    ///
+    /// # Errors
+    /// If it may not be written.
+    pub const fn load32(&self, to: Reg) -> Result<Load32, BuildFault> {
+        if !self.writable.contains(to) {
+            return Err(BuildFault::NotWritable { register: to });
+        }
+        Ok(self.any32(to))
+    }
+
+    const fn any32(&self, to: Reg) -> Load32 {
+        let Load32 { zero, shift } = self.first.low;
+        Load32 {
+            zero: zero | (to.number() as u64) << self.register_shift,
+            shift,
+        }
+    }
+
+    /// The load of a pair.
+    ///
+    /// # Errors
+    /// If it may not be written.
+    pub const fn load64(&self, to: Pair) -> Result<Load64, BuildFault> {
+        let (low, high) = (to.low(), to.high());
+        if !self.writable.contains(low) || !self.writable.contains(high) {
+            return Err(BuildFault::NotWritable { register: low });
+        }
+        Ok(Load64 {
+            zero: self.first.zero | (low.number() as u64) << self.pair_shift,
+            shift: self.first.shift,
+            low: self.any32(low),
+            high: self.any32(high),
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Checked instructions and placeholders are the words that the builder writes.
 
 use crate::builder::{ADDRESS, try_build};
-use eitri_cs::builder::{BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run};
+use eitri_cs::builder::{AnyLoad, BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run};
 use eitri_cs::enums::TaskAxis;
 use eitri_cs::instr::{Instr, Nop, RunCompute, Wait};
-use eitri_cs::{Pair, SUPPORTED, SlotMask, d, r, random_word};
+use eitri_cs::{Arch, Pair, Reg, SUPPORTED, SlotMask, d, r, random_word};
 
 /// One piece of code encodes by the row what each instruction's own code encodes.
 #[test]
@@ -146,4 +146,22 @@ fn the_link_registers_are_those_of_the_facts() {
     ];
     assert_eq!(words, worked);
     assert_eq!(link.length(0x10).word(), 0x025d_0000_0000_0010);
+}
+
+#[test]
+fn loads_of_any_register_are_those_of_the_register() {
+    for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+        let config = Config::new(arch);
+        let any = AnyLoad::new(&config).expect("the first registers are writable");
+        for number in 0..=u8::MAX {
+            let register = Reg::new(number);
+            let (found, expected) = (any.load32(register), Load32::new(&config, register));
+            assert_eq!(found.ok(), expected.ok(), "{arch}: {register}");
+            let Some(pair) = Pair::new(number) else {
+                continue;
+            };
+            let (found, expected) = (any.load64(pair), Load64::new(&config, pair));
+            assert_eq!(found.ok(), expected.ok(), "{arch}: {register}");
+        }
+    }
 }
