@@ -82,6 +82,7 @@ pub(crate) fn draw(
         samplers: made.samplers(),
         sets: made.sets(first),
         pipelines: parts.pipelines,
+        queries: Vec::new(),
         steps: vec![Step::Pass(Box::new(parts.pass))],
         results,
         frames: Vec::new(),
@@ -259,32 +260,6 @@ fn pipeline(
     if !state.named.is_empty() {
         return Err(lacks("graphics: state of VkScript"));
     }
-    let unknown = || lacks("graphics: advanced blending");
-    let blend = state.blend.map(|blend| {
-        use eitri_amber::script::BlendOperation as Operation;
-        let equation = |[new, old]: [eitri_amber::script::BlendFactor; 2], operation| {
-            let operation = match operation {
-                Operation::Add => BlendOp::Add,
-                Operation::Subtract => BlendOp::Subtract,
-                Operation::ReverseSubtract => BlendOp::ReverseSubtract,
-                Operation::Min => BlendOp::Min,
-                Operation::Max => BlendOp::Max,
-                _ => return None,
-            };
-            Some(BlendEquation(
-                word(new.text())?,
-                word(old.text())?,
-                operation,
-            ))
-        };
-        Ok::<_, DeviceError>(BlendAttachment {
-            color: Some(equation(blend.color_factors, blend.color).ok_or_else(unknown)?),
-            alpha: Some(equation(blend.alpha_factors, blend.alpha).ok_or_else(unknown)?),
-            write: WriteMask::default(),
-        })
-    });
-    let blend = blend.transpose()?;
-    let attachments = targets.colors.iter().filter_map(|_| blend);
     let depth = targets.depth.as_ref();
     Ok(GraphicsPipeline {
         vertex: ProgramId(0),
@@ -328,10 +303,42 @@ fn pipeline(
                 back: Some(back),
             }
         }),
-        blend: Blend {
-            attachments: attachments.collect(),
-            ..Blend::default()
-        },
+        blend: blend(state, targets.colors.len())
+            .ok_or_else(|| lacks("graphics: advanced blending"))?,
+    })
+}
+
+/// How a pipeline with so many colours mixes them; `None` if it is by an operation that there is no word for.
+pub fn blend(state: &eitri_amber::script::FixedState, colors: usize) -> Option<Blend> {
+    let own = match state.blend {
+        None => None,
+        Some(blend) => {
+            use eitri_amber::script::BlendOperation as Operation;
+            let equation = |[new, old]: [eitri_amber::script::BlendFactor; 2], operation| {
+                let operation = match operation {
+                    Operation::Add => BlendOp::Add,
+                    Operation::Subtract => BlendOp::Subtract,
+                    Operation::ReverseSubtract => BlendOp::ReverseSubtract,
+                    Operation::Min => BlendOp::Min,
+                    Operation::Max => BlendOp::Max,
+                    _ => return None,
+                };
+                Some(BlendEquation(
+                    word(new.text())?,
+                    word(old.text())?,
+                    operation,
+                ))
+            };
+            Some(BlendAttachment {
+                color: Some(equation(blend.color_factors, blend.color)?),
+                alpha: Some(equation(blend.alpha_factors, blend.alpha)?),
+                write: WriteMask::default(),
+            })
+        }
+    };
+    Some(Blend {
+        attachments: (0..colors).filter_map(|_| own).collect(),
+        ..Blend::default()
     })
 }
 

@@ -46,6 +46,7 @@ mod vertex_data;
 
 pub use board::{Counts, Machine, run_case, run_suite, test_name};
 pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};
+pub use draw::blend;
 pub use resources::Resource;
 pub use scripts::{OnPlatform, Scripts};
 pub use verdict::Verdict;

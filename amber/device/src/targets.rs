@@ -292,6 +292,8 @@ impl Targets {
                 .map(|_| attachment(depth_place, ClearValue::Stencil(values.stencil.into()))),
             area: self.area(),
             layers: 1,
+            view_mask: 0,
+            samples: self.samples(),
             commands: Vec::new(),
         })
     }

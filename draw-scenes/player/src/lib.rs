@@ -24,6 +24,7 @@
 
 extern crate alloc;
 
+mod clears;
 mod formats;
 mod graphics;
 mod image_steps;
@@ -34,7 +35,7 @@ mod sets;
 mod steps;
 
 pub use formats::{format, image_info};
-pub use graphics::unsupported;
+pub use graphics::{color_blends, unsupported};
 
 use alloc::vec::Vec;
 use core::cell::RefCell;

@@ -1,6 +1,7 @@
 //! Results: contents of images and buffers when everything is done.
 
 use crate::image_steps::{aspect_of, slice_bytes};
+use crate::missing;
 use crate::resources::{Made, parts};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -53,6 +54,14 @@ fn one<P: Platform>(
             let mut bytes = vec![0; length];
             device.read_buffer(made.buffer(range.buffer)?, range.offset, &mut bytes)?;
             Ok(bytes)
+        }
+        Readback::Query(query) => {
+            let (pool, _) = made.query(query)?;
+            let mut results = [None];
+            device.query_results(pool, query.0, &mut results)?;
+            let [result] = results;
+            let result: u64 = result.ok_or_else(|| missing("result of a query"))?;
+            Ok(result.to_le_bytes().to_vec())
         }
     }
 }

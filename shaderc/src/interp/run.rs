@@ -219,8 +219,10 @@ impl<'f> Machine<'f> {
             }
             Uniform::BaseVertex
             | Uniform::BaseInstance
+            | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
-            | Uniform::ViewportOffset(_) => return self.drawing?.uniform(uniform),
+            | Uniform::ViewportOffset(_)
+            | Uniform::BlendConstant(_) => return self.drawing?.uniform(uniform),
         })
     }
 

@@ -18,10 +18,14 @@ pub enum Uniform {
     BaseVertex,
     /// The draw's first instance.
     BaseInstance,
+    /// The view that is drawn to.
+    ViewIndex,
     /// The factor of the viewport transform along an axis, a float.
     ViewportScale(Axis),
     /// What the viewport transform adds along an axis, a float.
     ViewportOffset(Axis),
+    /// A component of the draw's blend constants, 0 to 3, a float.
+    BlendConstant(u8),
 }
 
 impl Uniform {
@@ -32,8 +36,10 @@ impl Uniform {
             Uniform::NumWorkgroups(_) => Stages::COMPUTE,
             Uniform::BaseVertex
             | Uniform::BaseInstance
+            | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
             | Uniform::ViewportOffset(_) => Stages::VERTEX,
+            Uniform::BlendConstant(_) => Stages::FRAGMENT,
         }
     }
 }

@@ -51,6 +51,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::VariablePointersStorageBuffer,
     Capability::VariablePointers,
     Capability::VulkanMemoryModelDeviceScope,
+    Capability::MultiView,
     // Descriptor arrays: with indices that the whole workgroup shares, and with others.
     Capability::UniformBufferArrayDynamicIndexing,
     Capability::StorageBufferArrayDynamicIndexing,
@@ -109,6 +110,9 @@ const OF_SOME_STAGES: &[Capability] = &[
     Capability::ShaderLayer,
     Capability::ShaderViewportIndex,
     Capability::ShaderViewportIndexLayerEXT,
+    Capability::InputAttachment,
+    Capability::InputAttachmentArrayDynamicIndexing,
+    Capability::InputAttachmentArrayNonUniformIndexing,
     Capability::InterpolationFunction,
     Capability::SampleRateShading,
     Capability::SampleMaskPostDepthCoverage,

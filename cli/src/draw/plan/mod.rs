@@ -1,16 +1,18 @@
 //! Plan: what a scene asks of the GPU, as a drawing whose names are numbers; or what is lacking for it.
 
 mod image_steps;
-mod passes;
+pub(super) mod passes;
 mod resources;
 mod steps;
+mod subpasses;
 
 use super::lack::{self, Lack};
 use super::shaders::Programs;
 use eitri_descriptors::Arch;
-use eitri_draw_scenes::{Scene, SceneError, SceneFile, Target};
+use eitri_draw_scenes::{Query, QueryKind, Scene, SceneError, SceneFile, Target};
 use eitri_drawing::{
-    Buffer, BufferId, Drawing, Image, ImageData, ImageId, Pipeline, Range, Readback,
+    Buffer, BufferId, Drawing, Image, ImageData, ImageId, Occlusion, Pipeline, QueryId, Range,
+    Readback,
 };
 
 /// What a scene's buffers and images begin with.
@@ -47,12 +49,12 @@ pub(super) fn lacks(scene: &Scene, arch: Arch) -> Option<Lack> {
         .or_else(|| resources::lacking(&scene.file, arch))
         .or_else(|| {
             // The same that is made later, without contents and code.
-            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene));
+            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene, arch));
             let limits = Limits {
                 limit_ms: 0,
                 dump: false,
             };
-            drawing(scene, &contents, &programs, limits).err()
+            drawing(scene, arch, &contents, &programs, limits).err()
         })
 }
 
@@ -68,6 +70,7 @@ pub(super) struct Limits {
 /// Makes the drawing of a scene that lacks nothing.
 pub(super) fn drawing<'s>(
     scene: &'s Scene,
+    arch: Arch,
     contents: &'s Contents,
     programs: &'s Programs,
     limits: Limits,
@@ -92,6 +95,7 @@ pub(super) fn drawing<'s>(
             .map(|set| resources::set(file, set))
             .collect::<Result<_, _>>()?,
         pipelines: Vec::new(),
+        queries: file.queries.iter().map(query).collect::<Result<_, _>>()?,
         steps: Vec::new(),
         results: Vec::new(),
         frames: Vec::new(),
@@ -116,6 +120,7 @@ pub(super) fn drawing<'s>(
     }
     let mut pipelines = Pipelines {
         scene: file,
+        arch,
         programs,
         made: Vec::new(),
     };
@@ -133,6 +138,7 @@ pub(super) fn drawing<'s>(
 /// The pipelines of a drawing: those that its steps use, each once.
 struct Pipelines<'s> {
     scene: &'s SceneFile,
+    arch: Arch,
     programs: &'s Programs,
     made: Vec<Pipeline>,
 }
@@ -164,7 +170,7 @@ fn result(scene: &SceneFile, target: &Target, bytes: u64) -> Result<Readback, La
             offset: *offset,
             bytes,
         }),
-        Target::Query { .. } => return Err(Lack::not_yet("queries of draws")),
+        Target::Query { query } => Readback::Query(query_id(scene, query)?),
     })
 }
 
@@ -178,6 +184,19 @@ fn place<T>(all: &[T], is: impl Fn(&T) -> bool, what: &str, name: &str) -> Resul
             "{what} {name}, which the scene does not have"
         ))),
     }
+}
+
+fn query(query: &Query) -> Result<Occlusion, Lack> {
+    match (query.kind, query.precise) {
+        (QueryKind::Occlusion, true) => Ok(Occlusion::Precise),
+        (QueryKind::Occlusion, false) => Ok(Occlusion::Any),
+        // Neither streams nor cores have numbers of them.
+        (QueryKind::Statistics, _) => Err(Lack::Feature("pipelineStatisticsQuery".to_owned())),
+    }
+}
+
+fn query_id(scene: &SceneFile, name: &str) -> Result<QueryId, Lack> {
+    place(&scene.queries, |it| it.name == name, "query", name).map(QueryId)
 }
 
 fn buffer_id(scene: &SceneFile, name: &str) -> Result<BufferId, Lack> {

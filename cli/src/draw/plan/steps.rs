@@ -1,9 +1,10 @@
 //! Steps of a scene: dispatches, copies, fills, clears, and passes.
 
 use super::super::lack::Lack;
-use super::{Pipelines, buffer_id, image_steps, passes, place};
+use super::{Pipelines, buffer_id, image_steps, passes, place, query_id, subpasses};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
+use eitri_shaderc::color_state::ColorState;
 
 /// Adds a step to those of a drawing.
 pub(super) fn add<'s>(
@@ -48,10 +49,14 @@ pub(super) fn add<'s>(
             offset: update.offset,
             data: &update.hex,
         },
-        scenes::Step::Subpasses(_) => return Err(Lack::not_yet("passes of several parts")),
-        scenes::Step::BeginQuery(_) | scenes::Step::EndQuery(_) | scenes::Step::CopyQuery(_) => {
-            return Err(Lack::not_yet("queries of draws"));
-        }
+        scenes::Step::Subpasses(pass) => subpasses::pass(pipelines, pass)?,
+        scenes::Step::BeginQuery(it) => Step::BeginQuery(query_id(scene, &it.query)?),
+        scenes::Step::EndQuery(it) => Step::EndQuery(query_id(scene, &it.query)?),
+        scenes::Step::CopyQuery(copy) => Step::CopyQuery {
+            query: query_id(scene, &copy.query)?,
+            to: buffer_id(scene, &copy.buffer)?,
+            offset: copy.offset,
+        },
         // What is left are steps on images.
         other => return Err(Lack::not_yet(other.name())),
     });
@@ -75,7 +80,9 @@ impl Pipelines<'_> {
     /// The pipeline of a name, for dispatches.
     fn compute(&mut self, name: &str) -> Result<PipelineId, Lack> {
         let pipeline = self.scene.pipeline(name);
-        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let programs = pipeline.map_or(&[][..], |pipeline| {
+            self.programs.of(pipeline, &ColorState::default())
+        });
         let [program] = programs else {
             return Err(Lack::not_yet(format!("pipeline {name}")));
         };

@@ -137,7 +137,7 @@ mod log_format;
 pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
     Accesses, BufferImageCopy, CommandError, Component, DynamicOffset, ImageCopy, ImageSubresource,
-    Invocations, Limit, Recorder, SamplerInfo, ShaderStage, ViewInfo,
+    Invocations, Limit, QueryCopy, Recorder, SamplerInfo, ShaderStage, ViewInfo,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -151,11 +151,12 @@ pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
 };
 pub use graphics::{
-    Attachment, BlendComponent, BlendFactor, BlendOp, BlitFilter, BlitRegion, ClearColor,
-    ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState, Draw, FrontFace,
-    GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType, InputRate, LoadOp,
-    Rect, RenderPass, RenderingInfo, Resolve, ResolveMode, StencilAttachment, StencilFace,
-    StencilState, StoreOp, Topology, Unsupported, VertexAttribute, VertexBinding, Viewport,
+    Attachment, BlendComponent, BlendFactor, BlendOp, BlitFilter, BlitRegion, ClearAttachment,
+    ClearColor, ClearRect, ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState,
+    Draw, FrontFace, GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType,
+    IndirectDraws, InputRate, LoadOp, Occlusion, Rect, RenderPass, RenderingInfo, Resolve,
+    ResolveMode, StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported,
+    VertexAttribute, VertexBinding, Viewport,
 };
 pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,

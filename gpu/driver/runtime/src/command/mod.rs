@@ -33,6 +33,7 @@ mod kept_uniforms;
 mod order;
 mod own_code;
 mod query;
+mod query_copy;
 mod recorder;
 mod room;
 mod storage;
@@ -51,6 +52,7 @@ pub(crate) use descriptors::{
     resource_entries,
 };
 pub use error::{CommandError, Limit};
+pub(crate) use filled_uniforms::Run;
 pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::{FETCHES, PlanePart, planes, sampler};
 pub(crate) use image_view::CheckedView;
@@ -58,6 +60,8 @@ pub use image_view::{Component, ViewInfo};
 pub(crate) use own_code::OwnCode;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
+pub(crate) use query::SYNC_OFFSET;
+pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
 pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
 pub(crate) use storage::thread_size;

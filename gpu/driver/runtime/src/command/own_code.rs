@@ -22,6 +22,8 @@ pub(crate) enum OwnCode {
     Copy(u32),
     /// A frame shader that blits or resolves.
     Texels(u32),
+    /// A fragment shader that clears attachments within a pass.
+    Clear(u32),
 }
 
 impl OwnCode {
@@ -30,12 +32,18 @@ impl OwnCode {
             OwnCode::Load(key) => (0, key),
             OwnCode::Copy(key) => (1 << 20, key),
             OwnCode::Texels(key) => (1 << 21, key),
+            OwnCode::Clear(key) => (1 << 22, key),
         };
         OWN_CODE | kind | key
     }
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Where code stands that needs no descriptors of its own. The first time `words` are written there.
+    pub(crate) fn bare_code(&mut self, code: OwnCode, words: &[u64]) -> Result<GpuAddress, Error> {
+        self.own_code(code, words, |_| Ok([[0; 8]; 2]))
+    }
+
     /// Where code stands. The first time `words` are written there, and behind them the descriptors that `describe` makes of its
     /// address.
     pub(crate) fn own_code(

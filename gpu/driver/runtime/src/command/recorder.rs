@@ -38,7 +38,7 @@ pub(super) const BLOCKS: u32 = 1 << 28;
 pub(super) const WRITTEN: u32 = 1 << 27;
 /// The tags of thread-local memory of graphics shaders, by its size.
 pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
-/// The tags of code of the runtime's own: copies, and frame shaders, by what they do.
+/// The tags of code of the runtime's own: copies, clears and frame shaders, by what they do.
 pub(crate) const OWN_CODE: u32 = 1 << 25;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
@@ -188,6 +188,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// The stream has filled in uniforms, and no cache holds them as they were.
     pub(super) filled: bool,
     pub(super) invocations: Option<u64>,
+    /// Queries were reset since render passes waited for it.
+    pub(crate) queries_reset: bool,
     /// As [`Recorded::after`].
     pub(crate) after: Streams,
     /// What barriers were before and after, before there were passes.
@@ -248,6 +250,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             writes_texels: false,
             exclusive: false,
             filled: false,
+            queries_reset: false,
             invocations: Some(0),
             after: Streams::NONE,
             ordered: (Accesses::NONE, Accesses::NONE),

@@ -224,8 +224,18 @@ impl Memory {
             Action::LoadConverted { components, offset } => {
                 sender.load_converted(warp, message, instruction, components, offset)?;
             }
-            Action::StoreConverted { components, offset } => {
-                sender.store_converted(warp, message, instruction, components, offset)?;
+            Action::StoreConverted {
+                components,
+                offset,
+                helpers,
+            } => {
+                let lanes = if helpers {
+                    warp.lanes
+                } else {
+                    warp.lanes & !warp.helpers
+                };
+                let texels = (components, offset, lanes);
+                sender.store_converted(warp, message, instruction, texels)?;
             }
             Action::TexelAddress { handle } => {
                 self.texel_addresses(&mut sender, warp, message, instruction, handle)?;
@@ -352,7 +362,9 @@ impl Memory {
             } else {
                 left as u8 & !3
             };
-            if inside < bytes && view.size != 0 {
+            // What a helper lane reads decides nothing, and its index may be anything.
+            let counts = warp.helpers & 1 << lane == 0;
+            if inside < bytes && view.size != 0 && counts {
                 sender.report(ShaderMisuse::BufferOutOfRange { handle, offset });
             }
             let address = view.address.wrapping_add(offset.into());
