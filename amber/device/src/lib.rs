@@ -40,6 +40,7 @@ mod sampler;
 mod scripts;
 pub mod suite;
 pub mod tap;
+mod targets;
 mod verdict;
 mod vertex_data;
 

@@ -103,7 +103,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let bytes = |elements: u32| u64::from(elements).saturating_mul(element.bytes().into());
         let (row, rows) = (bytes(row), u64::from(rows));
         let slice = row.saturating_mul(rows);
-        let before = |count: u32, stride: u64| u64::from(count).saturating_sub(1) * stride;
+        let before =
+            |count: u32, stride: u64| u64::from(count).saturating_sub(1).saturating_mul(stride);
         let end = before(slices, slice)
             .saturating_add(before(height, row))
             .saturating_add(bytes(width));
