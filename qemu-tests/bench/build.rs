@@ -1,9 +1,11 @@
 //! Links the image for the board that `EITRI_BOARD` names, with the files of `EITRI_FIRMWARE` (such as the vendor's
-//! `mali_csffw.bin`), `EITRI_PROGRAM` and `EITRI_OTHER_PROGRAM` (what `eitri compile -o` wrote) in it.
+//! `mali_csffw.bin`), `EITRI_PROGRAM`, `EITRI_OTHER_PROGRAM`, `EITRI_VERTEX_PROGRAM` and `EITRI_FRAGMENT_PROGRAM` (what `eitri compile -o` wrote) in it.
 
 fn main() {
     eitri_linker::link_for_board();
     eitri_linker::put_in("EITRI_FIRMWARE", "firmware");
     eitri_linker::put_in("EITRI_PROGRAM", "program");
     eitri_linker::put_in("EITRI_OTHER_PROGRAM", "other");
+    eitri_linker::put_in("EITRI_VERTEX_PROGRAM", "vertex");
+    eitri_linker::put_in("EITRI_FRAGMENT_PROGRAM", "fragment");
 }

@@ -102,6 +102,7 @@ pub(crate) fn draw(
         samplers: made.samplers(),
         sets: made.sets(first),
         pipelines: parts.pipelines,
+        queries: Vec::new(),
         steps: vec![Step::Pass(Box::new(parts.pass))],
         results,
         frames: Vec::new(),
@@ -264,6 +265,8 @@ fn pass(targets: &Targets, drawn: &Drawn) -> Result<Pass<'static>, DeviceError> 
         stencil: None,
         area: targets.area(),
         layers: 1,
+        view_mask: 0,
+        samples: 1,
         commands: Vec::new(),
     })
 }

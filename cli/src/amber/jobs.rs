@@ -4,6 +4,7 @@ use super::case::Manner;
 use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
 use crate::input::given::Given;
+use crate::output::streams::talk;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::drawings;
@@ -122,8 +123,9 @@ fn results(done: Done) -> Result<Vec<Saved>, DeviceError> {
             text: failure.text,
         }));
     }
-    if let Some(diagnosis) = done.diagnoses.first() {
-        return Err(DeviceError::Failed(diagnosis.clone()));
+    // As with dispatches: what the script expects decides.
+    for diagnosis in &done.diagnoses {
+        talk!("{diagnosis}");
     }
     let buffers = done.result.buffers.into_iter();
     Ok(buffers

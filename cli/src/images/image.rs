@@ -38,6 +38,9 @@ pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
 /// The second program of `qemu-tests/bench`.
 pub(crate) const OTHER_PROGRAM: &str = "EITRI_OTHER_PROGRAM";
+/// Its programs for draws.
+pub(crate) const VERTEX_PROGRAM: &str = "EITRI_VERTEX_PROGRAM";
+pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
@@ -238,7 +241,16 @@ impl Builder {
         path: PathBuf,
     ) -> Result<Image, Failure> {
         // What the caller's own environment says of these is not meant for this build.
-        let others = [SUITE, DRAWINGS, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE];
+        let others = [
+            SUITE,
+            DRAWINGS,
+            FIRMWARE,
+            PROGRAM,
+            OTHER_PROGRAM,
+            VERTEX_PROGRAM,
+            FRAGMENT_PROGRAM,
+            IMAGE,
+        ];
         for variable in [BOARD, JOB, SHOWN].into_iter().chain(others) {
             command.env_remove(variable);
         }

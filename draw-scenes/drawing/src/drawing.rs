@@ -42,6 +42,8 @@ places! {
     SetId,
     /// A pipeline's place in [`Drawing::pipelines`].
     PipelineId,
+    /// A query's place in [`Drawing::queries`].
+    QueryId,
 }
 
 /// Drawings with their inputs.
@@ -68,6 +70,8 @@ pub struct Drawing<'a> {
     pub sets: Vec<Set>,
     /// Pipelines.
     pub pipelines: Vec<Pipeline>,
+    /// Queries, none of which has a result.
+    pub queries: Vec<Occlusion>,
     /// What is done, in order. Everything that a step does is complete, and visible to everything, before the next one begins.
     pub steps: Vec<Step<'a>>,
     /// The contents that are wanted at the end.
@@ -88,7 +92,8 @@ pub struct Frame<'a> {
 impl Drawing<'_> {
     /// Whether it has render passes.
     pub fn has_passes(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Pass(_)))
+        let is_drawn = |step: &Step<'_>| matches!(step, Step::Pass(_) | Step::BeginQuery(_));
+        self.steps.iter().any(is_drawn)
     }
 }
 
@@ -248,6 +253,15 @@ pub struct Range {
     pub bytes: u64,
 }
 
+/// What a query counts: samples that pass the tests of depth and stencil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Occlusion {
+    /// Whether there are some.
+    Any,
+    /// How many there are.
+    Precise,
+}
+
 /// A pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Pipeline {
@@ -328,6 +342,19 @@ pub enum Step<'a> {
         /// The bytes.
         data: &'a [u8],
     },
+    /// A query begins to count.
+    BeginQuery(QueryId),
+    /// A query has counted.
+    EndQuery(QueryId),
+    /// The result of a query into a buffer, as a word.
+    CopyQuery {
+        /// The query.
+        query: QueryId,
+        /// The buffer.
+        to: BufferId,
+        /// The first byte there.
+        offset: u64,
+    },
 }
 
 /// A pipeline, and what its shaders see.
@@ -354,6 +381,10 @@ pub struct Pass<'a> {
     pub area: Rect,
     /// Layers.
     pub layers: u32,
+    /// Views, a bit each; 0 without multiview.
+    pub view_mask: u32,
+    /// Samples of a pixel where there are no attachments.
+    pub samples: u32,
     /// What is done within, in order.
     #[serde(borrow)]
     pub commands: Vec<PassCommand<'a>>,
@@ -391,6 +422,32 @@ pub enum PassCommand<'a> {
     /// A draw.
     #[serde(borrow)]
     Draw(Box<Draw<'a>>),
+    /// Rectangles of attachments are cleared.
+    Clear(Vec<AttachmentClear>, Vec<ClearRect>),
+    /// A query begins to count.
+    BeginQuery(QueryId),
+    /// A query has counted.
+    EndQuery(QueryId),
+}
+
+/// An attachment that is cleared within a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttachmentClear {
+    /// Which of the colour attachments, if it is one.
+    pub index: u32,
+    /// To what.
+    pub value: ClearValue,
+}
+
+/// A rectangle of some layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClearRect {
+    /// The rectangle.
+    pub rect: Rect,
+    /// The first layer.
+    pub layer: u32,
+    /// Layers.
+    pub layers: u32,
 }
 
 /// A draw.
@@ -453,6 +510,28 @@ pub enum Vertices {
         /// Added to each index.
         vertex_offset: i32,
     },
+    /// As buffers say, in Vulkan's structures. Instances are theirs, too.
+    Indirect {
+        /// Parameters of the draws.
+        draws: Indirect,
+        /// The buffer of indices, their type, and the first byte; of draws without indices nothing.
+        indices: Option<(BufferId, IndexType, u64)>,
+    },
+}
+
+/// Parameters of draws in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Indirect {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// The first byte.
+    pub offset: u64,
+    /// Draws; with a count, the most.
+    pub draws: u32,
+    /// Bytes from one to the next.
+    pub stride: u32,
+    /// The buffer and the first byte of the number of draws.
+    pub count: Option<(BufferId, u64)>,
 }
 
 /// Contents that are wanted.
@@ -473,4 +552,6 @@ pub enum Readback {
     },
     /// Bytes of a buffer.
     Buffer(Range),
+    /// The result of a query, as a 64-bit word.
+    Query(QueryId),
 }

@@ -58,12 +58,15 @@ fn drawing<'a>(name: &'a str, data: &'a [u8]) -> Drawing<'a> {
             stencil: None,
             blend,
         }))],
+        queries: Vec::new(),
         steps: vec![Step::Pass(Box::new(Pass {
             colors: vec![None],
             depth: None,
             stencil: None,
             area: state::Rect::from((-1, 2, 3, 4)),
             layers: 1,
+            view_mask: 0,
+            samples: 1,
             commands: vec![PassCommand::Draw(Box::new(Draw {
                 using,
                 viewports: vec![viewport],

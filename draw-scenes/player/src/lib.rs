@@ -24,6 +24,7 @@
 
 extern crate alloc;
 
+mod clears;
 mod formats;
 mod graphics;
 mod pass;

@@ -5,11 +5,14 @@ use crate::resources::{Made, MadePipeline};
 use crate::sets::{MadeSet, Sets};
 use alloc::vec::Vec;
 use eitri_drawing::state::{self, Color, ResolveMode};
-use eitri_drawing::{Attachment, ClearValue, Draw, Drawing, Pass, PassCommand, Vertices, ViewId};
+use eitri_drawing::{
+    Attachment, BufferId, ClearValue, Draw, Drawing, Indirect, Pass, PassCommand, Vertices, ViewId,
+};
 use eitri_job::WorkError;
 use eitri_runtime::{
-    ClearColor, ColorAttachment, DepthAttachment, Draw as Drawn, ImageView, IndexType, LoadOp,
-    Platform, Recorder, Rect, RenderPass, RenderingInfo, StencilAttachment, StoreOp, Viewport,
+    ClearColor, ColorAttachment, DepthAttachment, Draw as Drawn, ImageView, IndexType,
+    IndirectDraws, LoadOp, Platform, Recorder, Rect, RenderPass, RenderingInfo, StencilAttachment,
+    StoreOp, Viewport,
 };
 
 /// Records a pass.
@@ -50,6 +53,8 @@ pub(crate) fn record<P: Platform>(
     let mut begun = recorder.begin_rendering(&RenderingInfo {
         area: Some(rect(pass.area)),
         layers: pass.layers,
+        view_mask: pass.view_mask,
+        samples: pass.samples,
         colors: &colors,
         depth: depth.transpose()?,
         stencil: stencil.transpose()?,
@@ -57,6 +62,16 @@ pub(crate) fn record<P: Platform>(
     for command in &pass.commands {
         match command {
             PassCommand::Draw(draw) => self::draw(&mut begun, draw, made, sets)?,
+            PassCommand::Clear(attachments, rects) => {
+                crate::clears::clear(&mut begun, attachments, rects)?;
+            }
+            PassCommand::BeginQuery(query) => {
+                let (pool, how) = made.query(*query)?;
+                begun.begin_query(pool, query.0, how)?;
+            }
+            PassCommand::EndQuery(_) => {
+                begun.end_query()?;
+            }
         }
     }
     begun.end_rendering()?;
@@ -114,7 +129,7 @@ fn store(attachment: &Attachment) -> StoreOp {
     }
 }
 
-fn rect(rect: state::Rect) -> Rect {
+pub(crate) fn rect(rect: state::Rect) -> Rect {
     Rect {
         x: rect.x,
         y: rect.y,
@@ -160,6 +175,9 @@ fn draw<P: Platform>(
         let buffer = made.buffer(vertices.buffer)?;
         pass.bind_vertex_buffer(vertices.binding, buffer, vertices.offset)?;
     }
+    if let Vertices::Indirect { draws, indices } = draw.vertices {
+        return indirect(pass, draws, indices, made);
+    }
     let drawn = Drawn {
         instances: draw.instances,
         first_instance: draw.first_instance,
@@ -182,12 +200,7 @@ fn draw<P: Platform>(
             first,
             vertex_offset,
         } => {
-            let kind = match kind {
-                state::IndexType::U8 => IndexType::Uint8,
-                state::IndexType::U16 => IndexType::Uint16,
-                state::IndexType::U32 => IndexType::Uint32,
-            };
-            pass.bind_index_buffer(made.buffer(buffer)?, offset, kind)?;
+            pass.bind_index_buffer(made.buffer(buffer)?, offset, index_type(kind))?;
             let indexed = Drawn {
                 count,
                 first,
@@ -196,6 +209,7 @@ fn draw<P: Platform>(
             };
             (indexed, true)
         }
+        Vertices::Indirect { .. } => return Ok(()),
     };
     for number in 0..draw.repeat {
         if let Some(offset) = draw.repeat_push_offset {
@@ -208,5 +222,38 @@ fn draw<P: Platform>(
             pass.draw(drawn)?;
         }
     }
+    Ok(())
+}
+
+fn index_type(kind: state::IndexType) -> IndexType {
+    match kind {
+        state::IndexType::U8 => IndexType::Uint8,
+        state::IndexType::U16 => IndexType::Uint16,
+        state::IndexType::U32 => IndexType::Uint32,
+    }
+}
+
+/// Draws what buffers say.
+fn indirect<P: Platform>(
+    pass: &mut RenderPass<'_, '_, '_, '_, P>,
+    draws: Indirect,
+    indices: Option<(BufferId, state::IndexType, u64)>,
+    made: &Made<'_>,
+) -> Result<(), WorkError> {
+    let count = draws.count;
+    let count = count.map(|(buffer, offset)| Ok::<_, WorkError>((made.buffer(buffer)?, offset)));
+    let draws = IndirectDraws {
+        buffer: made.buffer(draws.buffer)?,
+        offset: draws.offset,
+        draws: draws.draws,
+        stride: draws.stride,
+        count: count.transpose()?,
+    };
+    match indices {
+        None => pass.draw_indirect(draws)?,
+        Some((buffer, kind, offset)) => pass
+            .bind_index_buffer(made.buffer(buffer)?, offset, index_type(kind))?
+            .draw_indexed_indirect(draws)?,
+    };
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Results: contents of images and buffers when everything is done.
 
+use crate::missing;
 use crate::resources::{Made, parts};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -51,6 +52,14 @@ fn one<P: Platform>(
             let mut bytes = vec![0; length];
             device.read_buffer(made.buffer(range.buffer)?, range.offset, &mut bytes)?;
             Ok(bytes)
+        }
+        Readback::Query(query) => {
+            let (pool, _) = made.query(query)?;
+            let mut results = [None];
+            device.query_results(pool, query.0, &mut results)?;
+            let [result] = results;
+            let result: u64 = result.ok_or_else(|| missing("result of a query"))?;
+            Ok(result.to_le_bytes().to_vec())
         }
     }
 }

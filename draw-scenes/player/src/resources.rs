@@ -5,12 +5,14 @@ use crate::{graphics, missing};
 use alloc::format;
 use alloc::vec::Vec;
 use eitri_drawing::{
-    Drawing, Image as DrawnImage, ImageData, Pipeline as DrawnPipeline, PipelineId, ProgramId,
+    Drawing, Image as DrawnImage, ImageData, Occlusion as DrawnOcclusion,
+    Pipeline as DrawnPipeline, PipelineId, ProgramId, QueryId,
 };
 use eitri_job::WorkError;
 use eitri_program::{GraphicsProgram, Program};
 use eitri_runtime::{
-    Buffer, Device, GraphicsPipeline, Image, ImageInfo, ImagePart, Pipeline, Platform, Space,
+    Buffer, Device, GraphicsPipeline, Image, ImageInfo, ImagePart, Occlusion, Pipeline, Platform,
+    QueryPool, Space,
 };
 
 /// What was made, in the order of the drawing's lists.
@@ -19,6 +21,9 @@ pub(crate) struct Made<'d> {
     pub(crate) images: Vec<(Image, ImageInfo)>,
     pub(crate) programs: Vec<&'d [u8]>,
     pub(crate) pipelines: Vec<MadePipeline>,
+    /// Queries by their ids, if there are some.
+    pub(crate) queries: Option<QueryPool>,
+    pub(crate) occlusions: Vec<Occlusion>,
 }
 
 /// A pipeline of either kind.
@@ -57,6 +62,12 @@ impl<'d> Made<'d> {
         Ok(GraphicsProgram::parse(self.program(id)?)?)
     }
 
+    /// The queries' pool, and how one of them counts.
+    pub(crate) fn query(&self, id: QueryId) -> Result<(QueryPool, Occlusion), WorkError> {
+        let how = self.occlusions.get(id.index()).copied();
+        self.queries.zip(how).ok_or_else(|| missing("query"))
+    }
+
     pub(crate) fn pipeline(&self, id: PipelineId) -> Result<MadePipeline, WorkError> {
         let found = self.pipelines.get(id.index()).copied();
         found.ok_or_else(|| missing("pipeline"))
@@ -72,6 +83,8 @@ pub(crate) fn make<'d, P: Platform>(
     let mut made = Made {
         buffers: Vec::new(),
         images: Vec::new(),
+        queries: None,
+        occlusions: drawing.queries.iter().map(occlusion).collect(),
         programs: drawing.programs.clone(),
         pipelines: Vec::new(),
     };
@@ -99,6 +112,11 @@ pub(crate) fn make<'d, P: Platform>(
             }
         };
         made.pipelines.push(new);
+    }
+    // A drawing has far fewer than 2^32.
+    let queries = drawing.queries.len() as u32;
+    if queries > 0 {
+        made.queries = Some(device.create_query_pool(space, queries)?);
     }
     Ok(made)
 }
@@ -148,4 +166,11 @@ pub(crate) fn parts(
             slice,
         })
     })
+}
+
+fn occlusion(query: &DrawnOcclusion) -> Occlusion {
+    match query {
+        DrawnOcclusion::Any => Occlusion::Any,
+        DrawnOcclusion::Precise => Occlusion::Precise,
+    }
 }

@@ -81,12 +81,12 @@ fn used<'u, 'd>(drawing: &'u Drawing<'d>) -> impl Iterator<Item = &'u Using<'d>>
         let (one, pass) = match step {
             Step::Dispatch { using, .. } => (Some(using), None),
             Step::Pass(pass) => (None, Some(&pass.commands)),
-            Step::CopyBuffer { .. } | Step::FillBuffer { .. } | Step::UpdateBuffer { .. } => {
-                (None, None)
-            }
+            _ => (None, None),
         };
-        let draws = pass.into_iter().flatten().map(|command| match command {
-            PassCommand::Draw(draw) => &draw.using,
+        let commands = pass.into_iter().flatten();
+        let draws = commands.filter_map(|command| match command {
+            PassCommand::Draw(draw) => Some(&draw.using),
+            PassCommand::Clear(..) | PassCommand::BeginQuery(_) | PassCommand::EndQuery(_) => None,
         });
         one.into_iter().chain(draws)
     })

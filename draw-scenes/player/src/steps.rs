@@ -5,7 +5,7 @@ use crate::resources::{Made, MadePipeline};
 use crate::sets::{MadeSet, Sets};
 use eitri_drawing::{Drawing, Step, Using};
 use eitri_job::WorkError;
-use eitri_runtime::{Accesses, CommandBuffer, Device, Error, Platform, Recorder};
+use eitri_runtime::{Accesses, CommandBuffer, Device, Error, Platform, QueryCopy, Recorder};
 
 /// Records all steps, each complete before the next.
 pub(crate) fn record<P: Platform>(
@@ -64,6 +64,24 @@ fn step<P: Platform>(
             data,
         } => {
             recorder.update_buffer(made.buffer(*buffer)?, *offset, data)?;
+        }
+        Step::BeginQuery(query) => {
+            let (pool, how) = made.query(*query)?;
+            recorder.begin_query(pool, query.0, how)?;
+        }
+        Step::EndQuery(_) => {
+            recorder.end_query()?;
+        }
+        Step::CopyQuery { query, to, offset } => {
+            let (pool, _) = made.query(*query)?;
+            let how = QueryCopy {
+                wide: false,
+                wait: true,
+                availability: false,
+                stride: 4,
+            };
+            let to = (made.buffer(*to)?, *offset);
+            recorder.copy_query_results_as(pool, (query.0, 1), to, how)?;
         }
     }
     Ok(())

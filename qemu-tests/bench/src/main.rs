@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod cost;
 mod counted;
+mod draws;
 mod growth;
 mod instructions;
 mod recording;
@@ -131,6 +132,7 @@ fn run(kernel: Kernel) -> Result<(), Failure> {
     instructions::start();
     let parts = Parts::new(&mut device, THINGS)?;
     recording::rows(&mut device, &parts)?;
+    draws::rows(&mut device, &parts)?;
     submission::rows(&mut device, &parts)?;
     growth::rows(&mut device, &parts)?;
 

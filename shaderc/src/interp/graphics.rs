@@ -17,6 +17,8 @@ pub struct Draw {
     pub base_vertex: u32,
     /// The first instance.
     pub base_instance: u32,
+    /// The view that is drawn to.
+    pub view_index: u32,
     /// The viewport transform: window = clip / w * scale + offset.
     pub viewport_scale: [f32; 3],
     /// Its other half.
@@ -188,6 +190,7 @@ impl Drawing<'_> {
         Some(match uniform {
             Uniform::BaseVertex => draw.base_vertex,
             Uniform::BaseInstance => draw.base_instance,
+            Uniform::ViewIndex => draw.view_index,
             Uniform::ViewportScale(axis) => draw.viewport_scale[axis.index()].to_bits(),
             Uniform::ViewportOffset(axis) => draw.viewport_offset[axis.index()].to_bits(),
             Uniform::BlendConstant(component) => {

@@ -219,6 +219,7 @@ impl<'f> Machine<'f> {
             }
             Uniform::BaseVertex
             | Uniform::BaseInstance
+            | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
             | Uniform::ViewportOffset(_)
             | Uniform::BlendConstant(_) => return self.drawing?.uniform(uniform),

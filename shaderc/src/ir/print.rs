@@ -251,6 +251,7 @@ impl Function {
             }
             Op::Uniform(Uniform::BaseVertex) => "uniform.base_vertex".into(),
             Op::Uniform(Uniform::BaseInstance) => "uniform.base_instance".into(),
+            Op::Uniform(Uniform::ViewIndex) => "uniform.view_index".into(),
             Op::Uniform(Uniform::ViewportScale(axis)) => {
                 format!("uniform.viewport_scale.{}", axis.name())
             }

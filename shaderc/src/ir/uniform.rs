@@ -18,6 +18,8 @@ pub enum Uniform {
     BaseVertex,
     /// The draw's first instance.
     BaseInstance,
+    /// The view that is drawn to.
+    ViewIndex,
     /// The factor of the viewport transform along an axis, a float.
     ViewportScale(Axis),
     /// What the viewport transform adds along an axis, a float.
@@ -34,6 +36,7 @@ impl Uniform {
             Uniform::NumWorkgroups(_) => Stages::COMPUTE,
             Uniform::BaseVertex
             | Uniform::BaseInstance
+            | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
             | Uniform::ViewportOffset(_) => Stages::VERTEX,
             Uniform::BlendConstant(_) => Stages::FRAGMENT,

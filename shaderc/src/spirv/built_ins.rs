@@ -71,6 +71,7 @@ impl Translator<'_> {
             BuiltIn::BaseVertex => b.uniform(Uniform::BaseVertex),
             BuiltIn::BaseInstance => b.uniform(Uniform::BaseInstance),
             BuiltIn::DrawIndex => b.sys_val(SysVal::DrawIndex),
+            BuiltIn::ViewIndex => b.uniform(Uniform::ViewIndex),
             _ => return None,
         }])
     }
@@ -105,7 +106,8 @@ impl Translator<'_> {
             BuiltIn::SamplePosition => samples.map(|sample| b.sys_val(sample)).to_vec(),
             BuiltIn::SampleMask => vec![b.sys_val(SysVal::SampleMaskIn)],
             BuiltIn::PrimitiveId => vec![b.sys_val(SysVal::PrimitiveId)],
-            BuiltIn::Layer => vec![b.sys_val(SysVal::Layer)],
+            // A view is drawn to the layer of its number.
+            BuiltIn::Layer | BuiltIn::ViewIndex => vec![b.sys_val(SysVal::Layer)],
             _ => return None,
         })
     }
@@ -146,7 +148,6 @@ pub(super) fn name(built_in: BuiltIn) -> String {
         BuiltIn::ClipDistance => "shaderClipDistance",
         BuiltIn::CullDistance => "shaderCullDistance",
         BuiltIn::ViewportIndex => "shaderOutputViewportIndex",
-        BuiltIn::ViewIndex => "multiview",
         BuiltIn::BaryCoordKHR | BuiltIn::BaryCoordNoPerspKHR => "fragmentShaderBarycentric",
         BuiltIn::PrimitiveShadingRateKHR => "primitiveFragmentShadingRate",
         BuiltIn::ShadingRateKHR => "pipelineFragmentShadingRate",

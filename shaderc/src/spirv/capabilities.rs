@@ -51,6 +51,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::VariablePointersStorageBuffer,
     Capability::VariablePointers,
     Capability::VulkanMemoryModelDeviceScope,
+    Capability::MultiView,
     // Descriptor arrays: with indices that the whole workgroup shares, and with others.
     Capability::UniformBufferArrayDynamicIndexing,
     Capability::StorageBufferArrayDynamicIndexing,

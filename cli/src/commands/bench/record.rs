@@ -23,6 +23,11 @@ const SHADERS: [(&str, &str); 2] = [
     ("saxpy.program", "cli/demo/saxpy.comp"),
     ("scale.program", "qemu-tests/bench/shaders/scale.comp"),
 ];
+/// Shaders of draws: of vertices, and of fragments.
+const DRAW_SHADERS: [&str; 2] = [
+    "qemu-tests/bench/shaders/draw.vert",
+    "qemu-tests/bench/shaders/draw.frag",
+];
 /// Longest that the image may run.
 const LIMIT: Duration = Duration::from_secs(300);
 /// Version of the JSON's shape.
@@ -43,6 +48,11 @@ struct NotCounted {
     console: String,
     monitor: String,
 }
+
+/// The shaders of draws do not compile.
+#[derive(Debug, Error, Diagnostic)]
+#[error("the shaders of draws do not compile: {0}")]
+struct NotCompiled(String);
 
 /// What is counted: its name on the console, what it is, and the bytes that any driver must write for it, with the reason.
 struct Row {
@@ -81,6 +91,12 @@ const ROWS: &[Row] = &[
     row("two-pipelines",    "two pipelines of two programs with their sets in turn").least(40, "addresses of shader and set; as a further dispatch"),
     row("random-pipelines", "one of 65 pipelines of two programs with its set"),
     row("indirect",         "an indirect dispatch").least(40, "as a further dispatch; the counts' address, LOAD_MULTIPLE"),
+    row("draw-same",        "a further draw, the same").least(8, "RUN_IDVS"),
+    row("draw-push",        "the same but for its push constants (aim: 150)").least(56, "20 bytes of push constants for each stage, the address of each, RUN_IDVS"),
+    row("draw-all",         "the same but for its set, vertex buffer and push constants (aim: 500)").least(88, "the same; addresses of set and vertex buffer, and of their table"),
+    row("draw-pipeline",    "the same with another pipeline, and its set (aim: 800)"),
+    row("pass",             "a pass that clears, begun and ended (aim: 1,500)").least(200, "a framebuffer with a target; its address, RUN_FRAGMENT"),
+    row("pass-draw",        "the same with a draw (aims: 1,500 and 800)"),
     row("submit",           "a submission, once around the ring").least(32, "address, length, CALL; INSERT"),
     row("filling",          "a submission, the first time around the ring"),
     row("submit-first",     "the first submission of a recording"),
@@ -144,6 +160,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let [first, second] = SHADERS;
     let (program, other) = (compile(first)?, compile(second)?);
+    let [vertex, fragment] = draw_programs(&workspace)?;
+    let vertex = put("draw.vertex", &vertex)?;
+    let fragment = put("draw.fragment", &fragment)?;
     let builder = Builder::new()?;
     let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
     let monitor = put("monitor.elf", &monitor.elf)?;
@@ -151,6 +170,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         (image::FIRMWARE, &*firmware),
         (image::PROGRAM, &*program),
         (image::OTHER_PROGRAM, &*other),
+        (image::VERTEX_PROGRAM, &*vertex),
+        (image::FRAGMENT_PROGRAM, &*fragment),
     ];
     let built = builder.build_with(IMAGE, IMAGE, &Parts { board: None, files })?;
     let raw = put("bench.raw", &built.raw()?)?;
@@ -181,6 +202,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         true => print_json(&counted),
         false => print_table(&counted),
     }
+}
+
+/// The programs of draws, compiled together.
+fn draw_programs(workspace: &Workspace) -> Result<[Vec<u8>; 2], Failure> {
+    let [vertex, fragment] = DRAW_SHADERS.map(|path| {
+        let path = workspace.root().join(path);
+        shader_file::load(&path.to_string_lossy())
+    });
+    let (vertex, fragment) = (vertex?, fragment?);
+    let options = Options::default();
+    let source = |spirv| (spirv, &options);
+    let compiled = eitri_shaderc::compile_graphics(
+        source(vertex.spirv.as_slice()),
+        Some(source(fragment.spirv.as_slice())),
+    );
+    let compiled = compiled.map_err(|errors| Failure::missing(NotCompiled(errors.to_string())))?;
+    let fragment = compiled.fragment.map(|stage| stage.program);
+    Ok([compiled.vertex.program, fragment.unwrap_or_default()])
 }
 
 fn print_json(counted: &[(&Row, Counts)]) -> Result<Status, Failure> {

@@ -8,9 +8,10 @@ mod subpasses;
 use super::lack::{self, Lack};
 use super::shaders::Programs;
 use eitri_descriptors::Arch;
-use eitri_draw_scenes::{Scene, SceneError, SceneFile, Target};
+use eitri_draw_scenes::{Query, QueryKind, Scene, SceneError, SceneFile, Target};
 use eitri_drawing::{
-    Buffer, BufferId, Drawing, Image, ImageData, ImageId, Pipeline, Range, Readback,
+    Buffer, BufferId, Drawing, Image, ImageData, ImageId, Occlusion, Pipeline, QueryId, Range,
+    Readback,
 };
 
 /// What a scene's buffers and images begin with.
@@ -93,6 +94,7 @@ pub(super) fn drawing<'s>(
             .map(|set| resources::set(file, set))
             .collect::<Result<_, _>>()?,
         pipelines: Vec::new(),
+        queries: file.queries.iter().map(query).collect::<Result<_, _>>()?,
         steps: Vec::new(),
         results: Vec::new(),
         frames: Vec::new(),
@@ -167,7 +169,7 @@ fn result(scene: &SceneFile, target: &Target, bytes: u64) -> Result<Readback, La
             offset: *offset,
             bytes,
         }),
-        Target::Query { .. } => return Err(Lack::not_yet("queries of draws")),
+        Target::Query { query } => Readback::Query(query_id(scene, query)?),
     })
 }
 
@@ -181,6 +183,19 @@ fn place<T>(all: &[T], is: impl Fn(&T) -> bool, what: &str, name: &str) -> Resul
             "{what} {name}, which the scene does not have"
         ))),
     }
+}
+
+fn query(query: &Query) -> Result<Occlusion, Lack> {
+    match (query.kind, query.precise) {
+        (QueryKind::Occlusion, true) => Ok(Occlusion::Precise),
+        (QueryKind::Occlusion, false) => Ok(Occlusion::Any),
+        // Neither streams nor cores have numbers of them.
+        (QueryKind::Statistics, _) => Err(Lack::Feature("pipelineStatisticsQuery".to_owned())),
+    }
+}
+
+fn query_id(scene: &SceneFile, name: &str) -> Result<QueryId, Lack> {
+    place(&scene.queries, |it| it.name == name, "query", name).map(QueryId)
 }
 
 fn buffer_id(scene: &SceneFile, name: &str) -> Result<BufferId, Lack> {

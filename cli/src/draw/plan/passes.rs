@@ -3,12 +3,12 @@
 use super::super::lack::Lack;
 use super::super::shaders;
 use super::resources::view_id;
-use super::{Pipelines, buffer_id, steps, subpasses};
+use super::{Pipelines, buffer_id, query_id, steps, subpasses};
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
 use eitri_drawing::state::{Blend, BlendAttachment, WriteMask};
 use eitri_drawing::{
-    Attachment, ClearValue, Draw, GraphicsPipeline, Pass, PassCommand, Pipeline, PipelineId, Step,
-    Using, VertexBuffer, Vertices,
+    Attachment, AttachmentClear, ClearRect, ClearValue, Draw, GraphicsPipeline, Indirect, Pass,
+    PassCommand, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
 };
 
 /// What the draws of a pass have of its attachments.
@@ -17,6 +17,8 @@ pub(super) struct Targets {
     pub(super) depth: Option<String>,
     pub(super) stencil: Option<String>,
     pub(super) size: [u32; 2],
+    /// Samples where there are no attachments.
+    pub(super) samples: u32,
 }
 
 /// The colours that draws have.
@@ -60,14 +62,7 @@ pub(super) fn pass<'s>(
     pipelines: &mut Pipelines<'s>,
     pass: &'s scenes::Pass,
 ) -> Result<Step<'s>, Lack> {
-    if pass.view_mask != 0 {
-        return Err(Lack::not_yet("multiview"));
-    }
     let scene = pipelines.scene;
-    let mut colors = pass.color.iter().flatten();
-    if colors.next().is_none() && pass.depth.is_none() && pass.stencil.is_none() {
-        return Err(Lack::not_yet("passes without attachments"));
-    }
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();
     let commands: Result<Vec<PassCommand<'s>>, Lack> = commands
@@ -98,6 +93,8 @@ pub(super) fn pass<'s>(
             height,
         }),
         layers: pass.layers,
+        view_mask: pass.view_mask,
+        samples: targets.samples,
         commands: commands?,
     })))
 }
@@ -128,15 +125,27 @@ pub(in super::super) fn drawn(scene: &SceneFile) -> Vec<(&str, Colors)> {
 fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
     let colors = pass.color.iter().flatten();
     let mut all = colors.chain(&pass.depth).chain(&pass.stencil);
+    // Without attachments the area and the draws say it.
+    let end = |start: i32, length: u32| u32::try_from(start).unwrap_or(0).saturating_add(length);
+    let area = pass.area;
+    let area = area.map(|it| [end(it.x, it.width), end(it.y, it.height)]);
+    let found = all.find_map(|it| size(scene, it));
+    let mut draws = pass.draws.iter().filter_map(|step| match step {
+        scenes::PassStep::Draw(draw) => scene.pipeline(&draw.pipeline),
+        _ => None,
+    });
     let formats = pass.color.iter();
     Targets {
+        samples: draws
+            .next()
+            .map_or(1, |pipeline| pipeline.multisample.samples),
         colors: Colors {
             formats: formats.map(|it| format(scene, it.as_ref()?)).collect(),
             ..Colors::default()
         },
         depth: pass.depth.as_ref().and_then(|it| format(scene, it)),
         stencil: pass.stencil.as_ref().and_then(|it| format(scene, it)),
-        size: all.find_map(|it| size(scene, it)).unwrap_or_default(),
+        size: found.or(area).unwrap_or_default(),
     }
 }
 
@@ -180,9 +189,14 @@ pub(super) fn command<'s>(
             let draw = self::draw(pipelines, draw, targets)?;
             Ok(PassCommand::Draw(Box::new(draw)))
         }
-        scenes::PassStep::ClearAttachments(_) => Err(Lack::not_yet("clears within a pass")),
-        scenes::PassStep::BeginQuery(_) | scenes::PassStep::EndQuery(_) => {
-            Err(Lack::not_yet("queries of draws"))
+        scenes::PassStep::ClearAttachments(clear) => Ok(clears(clear)),
+        scenes::PassStep::BeginQuery(it) => {
+            let query = query_id(pipelines.scene, &it.query)?;
+            Ok(PassCommand::BeginQuery(query))
+        }
+        scenes::PassStep::EndQuery(it) => {
+            let query = query_id(pipelines.scene, &it.query)?;
+            Ok(PassCommand::EndQuery(query))
         }
     }
 }
@@ -220,7 +234,7 @@ fn draw<'s>(
             vertex_offset: draw.vertex_offset,
         },
         // Nothing else is read but one with parameters in a buffer.
-        _ => return Err(Lack::not_yet("indirect draws")),
+        _ => indirect(scene, draw)?,
     };
     let vertex_buffers = draw.vertex_buffers.iter();
     let vertex_buffers = vertex_buffers.map(|it| {
@@ -245,6 +259,47 @@ fn draw<'s>(
         repeat: draw.repeat,
         repeat_push_offset: draw.repeat_push_offset,
     })
+}
+
+/// Vertices and instances as a buffer says.
+fn indirect(scene: &SceneFile, draw: &scenes::Draw) -> Result<Vertices, Lack> {
+    let indirect = draw.indirect.as_ref();
+    let indirect = indirect.ok_or_else(|| Lack::not_yet("a draw of nothing"))?;
+    let count = indirect.count_buffer.as_deref();
+    let count = count.map(|name| Ok((buffer_id(scene, name)?, indirect.count_offset)));
+    let indices = draw.index.as_ref();
+    let indices = indices.map(|it| Ok((buffer_id(scene, &it.buffer)?, it.kind, it.offset)));
+    Ok(Vertices::Indirect {
+        draws: Indirect {
+            buffer: buffer_id(scene, &indirect.buffer)?,
+            offset: indirect.offset,
+            draws: indirect.draws,
+            stride: indirect.stride,
+            count: count.transpose()?,
+        },
+        indices: indices.transpose()?,
+    })
+}
+
+/// Clears within a pass.
+fn clears(clear: &scenes::ClearAttachments) -> PassCommand<'static> {
+    let attachments = clear.attachments.iter().flat_map(|it| {
+        // There are at most 8.
+        let index = it.index as u32;
+        let values = [
+            it.clear.map(ClearValue::Color),
+            it.depth.map(ClearValue::Depth),
+            it.stencil.map(ClearValue::Stencil),
+        ];
+        let values = values.into_iter().flatten();
+        values.map(move |value| AttachmentClear { index, value })
+    });
+    let rects = clear.rects.iter().map(|it| ClearRect {
+        rect: it.rect,
+        layer: it.layer,
+        layers: it.layers,
+    });
+    PassCommand::Clear(attachments.collect(), rects.collect())
 }
 
 impl Pipelines<'_> {

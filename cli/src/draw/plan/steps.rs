@@ -1,7 +1,7 @@
 //! Steps of a scene: dispatches, copies, fills, clears, and passes.
 
 use super::super::lack::Lack;
-use super::{Pipelines, buffer_id, passes, place, subpasses};
+use super::{Pipelines, buffer_id, passes, place, query_id, subpasses};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
 use eitri_shaderc::color_state::ColorState;
@@ -58,9 +58,13 @@ pub(super) fn add<'s>(
         scenes::Step::ClearColor(_) | scenes::Step::ClearDepthStencil(_) => {
             return Err(Lack::not_yet("clears outside of passes"));
         }
-        scenes::Step::BeginQuery(_) | scenes::Step::EndQuery(_) | scenes::Step::CopyQuery(_) => {
-            return Err(Lack::not_yet("queries of draws"));
-        }
+        scenes::Step::BeginQuery(it) => Step::BeginQuery(query_id(scene, &it.query)?),
+        scenes::Step::EndQuery(it) => Step::EndQuery(query_id(scene, &it.query)?),
+        scenes::Step::CopyQuery(copy) => Step::CopyQuery {
+            query: query_id(scene, &copy.query)?,
+            to: buffer_id(scene, &copy.buffer)?,
+            offset: copy.offset,
+        },
     });
     Ok(())
 }

@@ -46,6 +46,11 @@ pub enum Shader {
     TwoColors,
     /// Fragments: the texel of the image of set 0, binding 0, at the pixel, into target 0.
     Fetched,
+    /// Vertices as [`Shader::Vertices`], but the viewport's centre is the first two words of the buffer of set 0, binding 0; of
+    /// generations that shade positions apart.
+    PlacedVertices,
+    /// Fragments: words 4 to 7 of the buffer of set 0, binding 0, into target 0.
+    TableColor,
 }
 
 /// A program that can't be made: the generation lacks an instruction, or something that the program needs.
@@ -72,6 +77,8 @@ impl Shader {
             Shader::Color => color(arch),
             Shader::TwoColors => two_colors(arch),
             Shader::Fetched => fetched(arch),
+            Shader::PlacedVertices => placed_vertices(arch),
+            Shader::TableColor => table_color(arch),
         }
     }
 }
@@ -182,16 +189,26 @@ fn moved_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
 }
 
 fn vertices_of(arch: Arch, position: &str, attributes: &[u8]) -> Result<Vec<u8>, NoProgram> {
+    split_vertices(arch, position, attributes, (&viewport(), &[]))
+}
+
+/// Vertices whose positions are shaded apart, with the uniforms of these and the bindings.
+fn split_vertices(
+    arch: Arch,
+    position: &str,
+    attributes: &[u8],
+    (uniforms, bindings): (&[FauWord], &[Binding]),
+) -> Result<Vec<u8>, NoProgram> {
     let position = assemble(arch, position)?;
     let attributes: Vec<Attribute> = attributes.iter().map(|it| attribute(*it)).collect();
     let varying = assemble(arch, include_str!("../shaders/varying.v10"))?;
-    let viewport = viewport();
     let entries = [
-        entry(EntryKind::Position, &position, VERTEX_IDS, &viewport),
+        entry(EntryKind::Position, &position, VERTEX_IDS, uniforms),
         entry(EntryKind::Varying, &varying, VERTEX_IDS, &[]),
     ];
     program(&GraphicsParts {
         attributes: &attributes,
+        bindings,
         varyings: &[COLOR],
         record_bytes: 16,
         ..parts(arch, Facts::Vertex(VertexFacts::default()), &entries)
@@ -203,13 +220,12 @@ fn fragments(
     arch: Arch,
     text: &str,
     outputs: &[u8],
-    words: &[u32],
+    words: &[FauWord],
     bindings: &[Binding],
 ) -> Result<Vec<u8>, NoProgram> {
     let code = assemble(arch, text)?;
     let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
-    let words = words.iter().map(|word| FauWord::Constant(*word));
-    let fau: Vec<FauWord> = constants.into_iter().chain(words).collect();
+    let fau: Vec<FauWord> = constants.into_iter().chain(words.iter().copied()).collect();
     let entries = [entry(EntryKind::Fragment, &code, FRAGMENT, &fau)];
     let output = |target: &u8| ColorOutput {
         target: *target,
@@ -254,5 +270,41 @@ fn fetched(arch: Arch) -> Result<Vec<u8>, NoProgram> {
         min_bytes: 0,
     };
     let text = include_str!("../shaders/fetched.v10");
-    fragments(arch, text, &[0], &[0x0800_0000, 0, 0xFFFF, 0], &[image])
+    let words = [0x0800_0000, 0, 0xFFFF, 0].map(FauWord::Constant);
+    fragments(arch, text, &[0], &words, &[image])
+}
+
+/// The uniform buffer of set 0, binding 0.
+const TABLE: Binding = Binding {
+    set: 0,
+    binding: 0,
+    kind: BindingKind::UniformBuffer,
+    access: Access::Read,
+    count: 1,
+    slot: DescriptorSlot { table: 1, index: 0 },
+    min_bytes: 0,
+};
+
+/// A word of it.
+const fn table_word(word: u32) -> FauWord {
+    FauWord::BufferWord {
+        slot: TABLE.slot,
+        offset: word * 4,
+    }
+}
+
+/// Vertices around a centre that a buffer has.
+fn placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let mut uniforms = viewport();
+    for (place, word) in uniforms.iter_mut().skip(3).zip([0, 1]) {
+        *place = table_word(word);
+    }
+    let position = include_str!("../shaders/position.v10");
+    split_vertices(arch, position, &[0, 1], (&uniforms, &[TABLE]))
+}
+
+/// Words 4 to 7 of a buffer into target 0.
+fn table_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let text = include_str!("../shaders/table_color.v10");
+    fragments(arch, text, &[0], &[4, 5, 6, 7].map(table_word), &[TABLE])
 }

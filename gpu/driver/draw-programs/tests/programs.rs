@@ -11,6 +11,7 @@ fn each_generation_has_its_programs() {
             Shader::Color,
             Shader::TwoColors,
             Shader::Fetched,
+            Shader::TableColor,
         ] {
             let bytes = shader.build(arch).unwrap_or_else(|error| {
                 panic!("{shader:?} on {arch}: {error}");
@@ -19,8 +20,10 @@ fn each_generation_has_its_programs() {
                 panic!("{shader:?} on {arch}: {error}");
             });
             let stage = match shader {
-                Shader::Vertices | Shader::MovedVertices => Stage::Vertex,
-                Shader::Color | Shader::TwoColors | Shader::Fetched => Stage::Fragment,
+                Shader::Vertices | Shader::MovedVertices | Shader::PlacedVertices => Stage::Vertex,
+                Shader::Color | Shader::TwoColors | Shader::Fetched | Shader::TableColor => {
+                    Stage::Fragment
+                }
             };
             assert_eq!(program.common().stage(), stage, "{shader:?}");
             assert_eq!(program.common().arch(), arch, "{shader:?}");

@@ -148,6 +148,8 @@ struct State {
     coherency: Cell<Option<SystemCoherency>>,
     /// How many times slower than usual the GPU is clocked.
     slowdown: Cell<u32>,
+    /// Time that passes at each store barrier, as with a CPU that is slow beside its GPU.
+    pace: Cell<Duration>,
     /// Upkeep of caches that is not done, as if the driver had forgotten it.
     left_out: Cell<Option<Upkeep>>,
 }
@@ -205,6 +207,7 @@ impl Machine {
             supply: Cell::new(supply),
             coherency: Cell::new(None),
             slowdown: Cell::new(1),
+            pace: Cell::new(Duration::ZERO),
             left_out: Cell::new(None),
         }))
     }
@@ -242,6 +245,11 @@ impl Machine {
             inner: self.0.parts.behind_caches(seed),
             state: Rc::clone(&self.0),
         }
+    }
+
+    /// So much time passes at each store barrier from now on: the GPU sees what was stored before the CPU goes on.
+    pub(crate) fn set_pace(&self, pace: Duration) {
+        self.0.pace.set(pace);
     }
 
     /// Upkeep of caches that is not done from now on.
@@ -335,6 +343,10 @@ unsafe impl Platform for Host {
     fn publish(&mut self) {
         self.state.count(|accesses| accesses.publishes += 1);
         self.inner.publish();
+        let pace = self.state.pace.get();
+        if !pace.is_zero() {
+            self.state.parts.pass(pace);
+        }
     }
 
     fn observe(&mut self) {

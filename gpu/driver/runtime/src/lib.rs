@@ -136,7 +136,8 @@ mod log_format;
 
 pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
-    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo, ShaderStage,
+    Accesses, CommandError, DynamicOffset, Invocations, Limit, QueryCopy, Recorder, SamplerInfo,
+    ShaderStage,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -150,11 +151,11 @@ pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
 };
 pub use graphics::{
-    Attachment, BlendComponent, BlendFactor, BlendOp, ClearColor, ColorAttachment, ColorBlend,
-    DepthAttachment, DepthBias, DepthState, Draw, FrontFace, GraphicsError, GraphicsPipelineInfo,
-    GraphicsSet, ImageView, IndexType, InputRate, LoadOp, Rect, RenderPass, RenderingInfo,
-    StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported, VertexAttribute,
-    VertexBinding, Viewport,
+    Attachment, BlendComponent, BlendFactor, BlendOp, ClearAttachment, ClearColor, ClearRect,
+    ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState, Draw, FrontFace,
+    GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType, IndirectDraws,
+    InputRate, LoadOp, Occlusion, Rect, RenderPass, RenderingInfo, StencilAttachment, StencilFace,
+    StencilState, StoreOp, Topology, Unsupported, VertexAttribute, VertexBinding, Viewport,
 };
 pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,

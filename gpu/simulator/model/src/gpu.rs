@@ -453,7 +453,10 @@ impl Gpu {
             return self.mcu.ring_asleep(&mut self.fabric, &self.power);
         }
         if !self.mcu.is_running() {
-            self.report(RegisterMisuse::DoorbellWithoutMcu { number });
+            // Nobody tells the host at once that the MCU has crashed, so a doorbell behind a crash is no misuse.
+            if !self.mcu.is_fatal() {
+                self.report(RegisterMisuse::DoorbellWithoutMcu { number });
+            }
             return;
         }
         debug_assert!(number < DOORBELL.count);

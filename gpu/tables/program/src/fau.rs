@@ -111,11 +111,13 @@ pub enum DrawWord {
     /// Component 0 to 3 of the blend constants, as a float. The first four words of each fragment entry point are these, in
     /// order: blend shaders read them there (hardware/compiler-abi.md 3.7).
     BlendConstant(u8),
+    /// The view that is drawn to, by its bit in the view mask; 0 without multiview.
+    ViewIndex,
 }
 
 impl DrawWord {
     /// All of them; their places are their numbers in the blob.
-    pub const ALL: [DrawWord; 12] = [
+    pub const ALL: [DrawWord; 13] = [
         DrawWord::ViewportScale(Axis::X),
         DrawWord::ViewportScale(Axis::Y),
         DrawWord::ViewportScale(Axis::Z),
@@ -128,6 +130,7 @@ impl DrawWord {
         DrawWord::BlendConstant(1),
         DrawWord::BlendConstant(2),
         DrawWord::BlendConstant(3),
+        DrawWord::ViewIndex,
     ];
 
     /// Its number in the blob; one that nothing has for a component that is none.
@@ -137,7 +140,10 @@ impl DrawWord {
             DrawWord::ViewportOffset(axis) => 3 + axis.index() as u32,
             DrawWord::FirstVertex => 6,
             DrawWord::BaseInstance => 7,
-            DrawWord::BlendConstant(component) => 8 + component as u32,
+            // Behind the components 0 to 3.
+            DrawWord::ViewIndex => 12,
+            DrawWord::BlendConstant(component) if component < 4 => 8 + component as u32,
+            DrawWord::BlendConstant(_) => u32::MAX,
         }
     }
 }
@@ -153,6 +159,7 @@ impl core::fmt::Display for DrawWord {
             DrawWord::ViewportScale(axis) => write!(f, "viewport_scale.{}", name(*axis)),
             DrawWord::ViewportOffset(axis) => write!(f, "viewport_offset.{}", name(*axis)),
             DrawWord::FirstVertex => f.write_str("first_vertex"),
+            DrawWord::ViewIndex => f.write_str("view_index"),
             DrawWord::BaseInstance => f.write_str("base_instance"),
             DrawWord::BlendConstant(component) => write!(f, "blend_constant.{component}"),
         }

@@ -73,6 +73,7 @@ impl Parser {
                 }
                 None if tail == "base_vertex" => Ok(Op::Uniform(Uniform::BaseVertex)),
                 None if tail == "base_instance" => Ok(Op::Uniform(Uniform::BaseInstance)),
+                None if tail == "view_index" => Ok(Op::Uniform(Uniform::ViewIndex)),
                 _ => Err(self.error(Problem::UnknownOperation, name)),
             },
             "resource" => {

@@ -409,6 +409,7 @@ impl Selector<'_> {
             // `inst` refuses them.
             ir::Uniform::BaseVertex
             | ir::Uniform::BaseInstance
+            | ir::Uniform::ViewIndex
             | ir::Uniform::ViewportScale(_)
             | ir::Uniform::ViewportOffset(_)
             | ir::Uniform::BlendConstant(_) => return None,

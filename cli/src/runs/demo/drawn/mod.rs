@@ -164,6 +164,8 @@ impl DrawnDemo {
             stencil: None,
             area: WHOLE,
             layers: 1,
+            view_mask: 0,
+            samples: 1,
             commands: vec![PassCommand::Draw(Box::new(draw))],
         };
         Drawing {
@@ -177,6 +179,7 @@ impl DrawnDemo {
             samplers: vec![NEAREST],
             sets: vec![Set { bindings }],
             pipelines: vec![Pipeline::Graphics(Box::new(self.pipeline()))],
+            queries: Vec::new(),
             steps: vec![Step::Pass(Box::new(pass))],
             results: vec![Readback::Image {
                 image: ImageId(0),

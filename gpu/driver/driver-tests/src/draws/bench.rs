@@ -73,6 +73,17 @@ impl Bench {
     pub(super) fn with_chunks(chunks: u32) -> Bench {
         let machine = machine();
         let device = up(machine.clone());
+        Bench::small(machine, device, chunks)
+    }
+
+    /// The same behind caches that the GPU does not see.
+    pub(super) fn behind_caches(chunks: u32, seed: u64) -> Bench {
+        let machine = machine();
+        let device = up_on(machine.behind_caches(seed), Options::default());
+        Bench::small(machine, device, chunks)
+    }
+
+    fn small(machine: Machine, device: Up<Host>, chunks: u32) -> Bench {
         let heap = TilerHeapConfig {
             initial: chunks,
             most: chunks,

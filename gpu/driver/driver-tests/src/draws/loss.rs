@@ -1,22 +1,46 @@
 //! Faults and losses at each step of a pass: a submission is lost as a whole, and what comes after it draws as if nothing had been.
 
-use super::bench::{BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices};
-use crate::bench::{LIMIT, OrFail, diagnoses, inject, long, some, withdraw};
+use super::bench::{
+    BLUE, BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices,
+};
+use crate::bench::{LIMIT, OrFail, brief, diagnoses, inject, long, some, withdraw};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
-    Accesses, CommandBuffer, Draw, Error, Fence, GraphicsPipelineInfo, Image, ImagePart, Instant,
-    QueueConfig, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
+    Accesses, ClearAttachment, ClearColor, ClearRect, CommandBuffer, Draw, Error, Fence,
+    GraphicsPipelineInfo, Image, ImagePart, IndirectDraws, Instant, Occlusion, QueryPool,
+    QueueConfig, Rect, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
 };
 
-/// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy.
+/// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy. Each pass
+/// clears, draws what a buffer says, and counts what is seen.
 struct Frame {
     commands: CommandBuffer,
     images: [Image; 2],
+    queries: QueryPool,
 }
+
+const RIGHT: ClearRect = ClearRect {
+    rect: Rect {
+        x: (SIDE / 2) as i32,
+        y: 0,
+        width: SIDE / 2,
+        height: SIDE,
+    },
+    layer: 0,
+    layers: 1,
+};
+const GREEN_CLEAR: ClearAttachment = ClearAttachment::Color {
+    location: 0,
+    color: ClearColor::Float(GREEN),
+};
+const BLUE_CLEAR: ClearAttachment = ClearAttachment::Color {
+    location: 0,
+    color: ClearColor::Float(BLUE),
+};
 
 /// A device with frames.
 struct Frames {
@@ -36,30 +60,50 @@ impl Frames {
         };
         let pipeline = bench.pipeline(&info);
         let left = bench.buffer(&rectangle([-1.0, -1.0], [0.0, 1.0], 0.5, RED));
+        // A draw, and one of nothing.
+        let numbers = bench.buffer(&[4, 1, 0, 0, 4, 0, 0, 0]);
         let wrong = rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, GREEN);
         let frames = (0..3).map(|_| {
             let images = [0; 2].map(|_| bench.image("R8G8B8A8_UNORM", Tiling::UInterleaved));
             let copied = bench.buffer(&wrong);
             let made = bench.device.create_command_buffer(bench.space);
             let commands = made.or_fail("there is memory");
+            let made = bench.device.create_query_pool(bench.space, 2);
+            let queries = made.or_fail("there is memory");
+            let draws = IndirectDraws {
+                buffer: numbers,
+                offset: 0,
+                draws: 2,
+                stride: 16,
+                count: None,
+            };
             let recorded = bench.device.record(commands, |recorder| {
                 recorder.barrier(Accesses::VERTEX_READ, Accesses::TRANSFER_WRITE)?;
                 recorder.copy_buffer((left, 0), (copied, 0), 128)?;
-                for (image, vertices) in images.into_iter().zip([left, copied]) {
+                recorder.reset_queries(queries, 0, 2)?;
+                for ((image, vertices), query) in images.into_iter().zip([left, copied]).zip(0..) {
                     let mut pass = recorder.begin_rendering(&RenderingInfo {
                         colors: &[Some(Bench::blue(image))],
                         ..RenderingInfo::default()
                     })?;
-                    pass.bind_pipeline(pipeline)?
+                    pass.clear_attachments(&[GREEN_CLEAR], &[RIGHT])?
+                        .clear_attachments(&[BLUE_CLEAR], &[RIGHT])?
+                        .bind_pipeline(pipeline)?
                         .bind_vertex_buffer(0, vertices, 0)?
-                        .draw(Draw::of(4))?;
+                        .begin_query(queries, query, Occlusion::Precise)?
+                        .draw_indirect(draws)?
+                        .end_query()?;
                     pass.end_rendering()?;
                     recorder.barrier(Accesses::TRANSFER_WRITE, Accesses::VERTEX_READ)?;
                 }
                 Ok(())
             });
             recorded.or_fail("it can be recorded");
-            Frame { commands, images }
+            Frame {
+                commands,
+                images,
+                queries,
+            }
         });
         let frames = frames.collect();
         Frames { bench, frames }
@@ -82,9 +126,14 @@ impl Frames {
         }
     }
 
-    /// The pictures of a frame are right.
+    /// The pictures of a frame are right, and what its queries have counted.
     #[track_caller]
     fn check(&mut self, number: usize) {
+        let mut counted = [None; 2];
+        let queries = self.frames[number].queries;
+        let found = self.bench.device.query_results(queries, 0, &mut counted);
+        found.or_fail("there are two");
+        assert_eq!(counted, [Some((SIDE * SIDE / 2).into()); 2], "samples");
         for image in self.frames[number].images {
             let texels = self.bench.texels(image);
             check(
@@ -92,6 +141,22 @@ impl Frames {
                 0,
                 |x, _| if x < SIDE / 2 { RED_WORD } else { BLUE_WORD },
             );
+        }
+    }
+
+    /// Polls for so long, so that groups come to their slots meanwhile.
+    fn poll_for(&mut self, time: Duration) {
+        let Bench {
+            device, machine, ..
+        } = &mut self.bench;
+        let end = machine.time() + time;
+        loop {
+            let now = machine.time();
+            if now >= end {
+                return;
+            }
+            device.poll(Instant(now));
+            machine.pass((end - now).min(Duration::from_micros(10)));
         }
     }
 
@@ -184,20 +249,37 @@ fn unharmed() -> Duration {
     took
 }
 
+/// The GPU sees each word that is published before the CPU goes on: parts of a submission begin before the others are there.
+pub(crate) fn parts_that_begin_before_the_others_are_submitted_wait_for_them() {
+    for pace in [5, 100].map(Duration::from_micros) {
+        for (chunks, seed) in [(2, 1), (8, 2)] {
+            let case = format!("{pace:?}, {chunks} chunks");
+            let mut it = Frames::on(Bench::behind_caches(chunks, seed));
+            it.clear();
+            it.bench.machine.set_pace(pace);
+            for frames in [&[0, 1][..], &[0], &[0, 1, 2], &[2, 1, 0]] {
+                let submitted = frames.iter().map(|number| it.submit(*number));
+                let fences: Vec<_> = submitted.map(|it| it.or_fail("there is room")).collect();
+                it.settle(&fences, None, &case);
+                for (fence, number) in fences.into_iter().zip(frames) {
+                    let status = it.bench.device.status(fence);
+                    assert_eq!(status, Status::Done, "{case}: frame {number} of {frames:?}");
+                    it.check(*number);
+                }
+                it.clear();
+            }
+            assert_eq!(diagnoses(&it.bench.machine), [""; 0], "{case}");
+        }
+    }
+}
+
 /// What became of three frames that a fault struck.
 fn strike(injection: Injection, after: Duration) -> [u32; 2] {
     let case = format!("{injection:?} after {after:?}");
     let mut it = Frames::new();
     it.clear();
     let mut fences = Vec::from([0, 1].map(|number| it.submit(number).or_fail("there is room")));
-    let mut left = after;
-    while !left.is_zero() {
-        // The driver looks meanwhile, so that groups come to their slots.
-        it.bench.device.poll(Instant(it.bench.machine.time()));
-        let step = left.min(Duration::from_micros(10));
-        it.bench.machine.pass(step);
-        left -= step;
-    }
+    it.poll_for(after);
     inject(&it.bench.machine, injection);
     // Some strike at a doorbell.
     fences.extend(it.submit(2));
@@ -228,11 +310,12 @@ fn strike(injection: Injection, after: Duration) -> [u32; 2] {
 
 pub(crate) fn a_submission_is_lost_as_a_whole_and_the_next_draws() {
     let took = unharmed();
+    // Those that the driver hears of at once come first. Others take it a ping, which is many seconds of an image's time.
     let table = [
-        Injection::McuCrash,
         Injection::GpuFault { exception: 0x80 },
-        Injection::PingIgnored,
         Injection::StreamFatal { exception: 0x41 },
+        Injection::McuCrash,
+        Injection::PingIgnored,
         Injection::TerminateIgnored,
         Injection::SuspendIgnored,
         Injection::PageFault { space: 1 },
@@ -241,7 +324,11 @@ pub(crate) fn a_submission_is_lost_as_a_whole_and_the_next_draws() {
         Injection::FlushNeverCompletes,
         Injection::TilerOutOfMemory,
     ];
-    let steps = if long() { 24 } else { 6 };
+    let steps = match (long(), brief()) {
+        (true, _) => 24,
+        (false, false) => 6,
+        (false, true) => 4,
+    };
     for injection in some(&table, 3).iter().copied() {
         let mut all = [0; 2];
         for step in 0..steps {
@@ -259,16 +346,12 @@ pub(crate) fn a_heap_has_its_memory_again_after_a_loss() {
     for round in 0..8 {
         let case = format!("round {round}");
         let fences = Vec::from([0, 1].map(|number| it.submit(number).or_fail("there is room")));
-        let mut left = took / 3 + took * round / 24;
-        while !left.is_zero() {
-            it.bench.device.poll(Instant(it.bench.machine.time()));
-            let step = left.min(Duration::from_micros(10));
-            it.bench.machine.pass(step);
-            left -= step;
-        }
+        it.poll_for(took / 3 + took * round / 24);
         let injection = Injection::GpuFault { exception: 0x80 };
         inject(&it.bench.machine, injection);
         it.settle(&fences, Some(injection), &case);
+        // If the frames were over before the fault could strike.
+        withdraw(&it.bench.machine, injection);
         for fence in fences {
             it.bench.device.discard(fence);
         }

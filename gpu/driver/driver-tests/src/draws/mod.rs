@@ -1,15 +1,25 @@
 //! Draws: render passes through the driver's calls, with pictures that are worked out here.
 
 mod bench;
+mod buffer_words;
+mod clears;
+mod dynamic;
+mod indirect;
 mod loss;
 mod observed;
 mod passes;
+mod queries;
 mod shaders;
 mod state;
 mod triangle;
 
+pub(crate) use buffer_words::*;
+pub(crate) use clears::*;
+pub(crate) use dynamic::*;
+pub(crate) use indirect::*;
 pub(crate) use loss::*;
 pub(crate) use observed::*;
 pub(crate) use passes::*;
+pub(crate) use queries::*;
 pub(crate) use state::*;
 pub(crate) use triangle::*;

@@ -33,3 +33,13 @@ pub(super) fn two_colors(arch: Arch) -> GraphicsProgram<'static> {
 pub(super) fn fetched(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::Fetched, arch)
 }
+
+/// Vertices around the centre that the buffer of set 0 has.
+pub(super) fn placed_vertices(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::PlacedVertices, arch)
+}
+
+/// Words 4 to 7 of the buffer of set 0 into target 0.
+pub(super) fn table_color(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::TableColor, arch)
+}

@@ -265,6 +265,9 @@ variants! {
         0xF NoIndexBuffer;
         0x10 Compatible;
         0x11 ProvokingVertex;
+        0x20 QueryBegun;
+        0x21 NoQueryBegun;
+        0x22 Topology;
     }
     Attachment {
         0 Color(location);
@@ -278,7 +281,7 @@ variants! {
         3 BlendConstants;
         4 Layers;
         5 Secondary;
-        6 BufferWords;
+        0x20 QueryOfViews;
     }
     BuildFault {
         0 Encode(error);

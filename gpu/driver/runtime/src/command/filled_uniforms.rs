@@ -16,26 +16,31 @@ use eitri_program::FauWord;
 
 /// EncodedInstructions that stand side by side in memory and in the uniforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
-    from: u64,
-    to: u64,
-    words: u8,
+pub(crate) struct Run {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) words: u8,
 }
 
 impl Run {
     /// No words.
-    const NONE: Run = Run {
+    pub(crate) const NONE: Run = Run {
         from: 0,
         to: 0,
         words: 0,
     };
 
+    /// One word.
+    pub(crate) const fn of(from: u64, to: u64) -> Run {
+        Run { from, to, words: 1 }
+    }
+
     /// Takes in a word; false if it does not stand behind those that are there, or these are as many as move at once.
-    fn take(&mut self, from: u64, to: u64) -> bool {
+    pub(crate) fn take(&mut self, from: u64, to: u64, most: u8) -> bool {
         let bytes = u64::from(self.words).saturating_mul(4);
         let behind =
             self.from.checked_add(bytes) == Some(from) && self.to.checked_add(bytes) == Some(to);
-        let takes = behind && self.words < LINE_WORDS;
+        let takes = behind && self.words < most;
         self.words = self.words.saturating_add(takes.into());
         takes
     }
@@ -68,9 +73,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 known = Some(slot);
             }
             let from = address.saturating_add(offset.into());
-            if offset / 4 < bytes / 4 && !run.take(from, to) {
+            if offset / 4 < bytes / 4 && !run.take(from, to, LINE_WORDS) {
                 self.copy_run(run)?;
-                run = Run { from, to, words: 1 };
+                run = Run::of(from, to);
             }
         }
         self.exclusive = true;
@@ -112,18 +117,17 @@ mod tests {
     #[test]
     fn words_side_by_side_are_one_run() {
         let mut run = Run::NONE;
-        assert!(!run.take(0x1008, 4), "it stands behind nothing");
-        run = Run {
-            from: 0x1008,
-            to: 4,
-            words: 1,
-        };
-        assert!(!run.take(0x100c, 4), "it stands elsewhere in the uniforms");
-        assert!(!run.take(0x1010, 8), "it stands elsewhere in memory");
+        let take = |run: &mut Run, from, to| run.take(from, to, LINE_WORDS);
+        assert!(!take(&mut run, 0x1008, 4), "it stands behind nothing");
+        run = Run::of(0x1008, 4);
+        let elsewhere = [(0x100c, 4, "the uniforms"), (0x1010, 8, "memory")];
+        for (from, to, what) in elsewhere {
+            assert!(!take(&mut run, from, to), "it stands elsewhere in {what}");
+        }
         for word in 1..16 {
-            assert!(run.take(0x1008 + 4 * word, 4 + 4 * word));
+            assert!(take(&mut run, 0x1008 + 4 * word, 4 + 4 * word));
         }
         assert_eq!(run.words, LINE_WORDS);
-        assert!(!run.take(0x1048, 68), "no more move at once");
+        assert!(!take(&mut run, 0x1048, 68), "no more move at once");
     }
 }

@@ -30,6 +30,7 @@ mod filled_uniforms;
 mod kept_uniforms;
 mod order;
 mod query;
+mod query_copy;
 mod recorder;
 mod room;
 mod storage;
@@ -47,12 +48,17 @@ pub(crate) use descriptors::{
     resource_entries,
 };
 pub use error::{CommandError, Limit};
+pub(crate) use filled_uniforms::Run;
 pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::{FETCHES, planes};
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
+pub(crate) use query::SYNC_OFFSET;
+pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
-pub(crate) use recorder::{GRAPHICS_SCRATCH, LOAD_CODE, Level, Part, PassParts, Recorded, Streams};
+pub(crate) use recorder::{
+    CLEAR_CODE, GRAPHICS_SCRATCH, LOAD_CODE, Level, Part, PassParts, Recorded, Streams,
+};
 pub(crate) use storage::thread_size;
 pub(crate) use uniforms::Uniforms;
 pub(crate) use words::EncodedInstructions;

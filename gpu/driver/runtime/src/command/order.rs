@@ -50,7 +50,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Orders what other streams do.
-    fn order_streams(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
+    pub(super) fn order_streams(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
         if let Some(order) = self.passes.as_ref().map(|passes| passes.order) {
             return order(self, before, after);
         }

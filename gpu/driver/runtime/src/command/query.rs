@@ -2,9 +2,10 @@
 //!
 //! A query is a 64-bit result with a sync object that says whether it is there. Of what Vulkan calls pipeline statistics, a stream
 //! has no counter that commands could store: invocations of compute shaders are known from the grids when they are recorded; all
-//! others belong to graphics. Occlusion queries do too.
+//! others belong to graphics, as occlusion queries do: see [`crate::RenderPass::begin_query`].
 //! Facts: hardware/command-stream.md sections 1.8, 3.2 (STORE_STATE) and 6.16.
 
+use super::accesses::{Accesses, ShaderStage};
 use super::error::CommandError;
 use super::recorder::Recorder;
 use super::words;
@@ -20,15 +21,15 @@ use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask, d, r};
 const WHAT: Thing = Thing::QueryPool;
 
 /// A query: the result, then the sync object.
-const QUERY_BYTES: u64 = 16;
-const SYNC_OFFSET: u64 = 8;
+pub(super) const QUERY_BYTES: u64 = 16;
+pub(crate) const SYNC_OFFSET: u64 = 8;
 /// Queries that one instruction resets, and results that one stores: 16 registers.
 const RESET_AT_ONCE: u32 = 4;
 const COPIED_AT_ONCE: u32 = 8;
 /// 16 registers that no compute job reads, and two addresses.
-const LINE: Reg = r!(40);
-const FROM: Pair = d!(56);
-const TO: Pair = d!(82);
+pub(super) const LINE: Reg = r!(40);
+pub(super) const FROM: Pair = d!(56);
+pub(super) const TO: Pair = d!(82);
 
 /// Where a count of invocations begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +130,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// commands.
     pub fn write_timestamp(&mut self, pool: QueryPool, query: u32) -> Result<&mut Self, Error> {
         let at = self.query(pool, query, 1)?;
+        self.wait_for_passes()?;
         self.load_wide(|words| words.address, at.0)?;
         let wait_mask = self.busy();
         let deferred = wait_mask != SlotMask::NONE;
@@ -203,6 +205,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         count: u32,
     ) -> Result<&mut Self, Error> {
         let mut at = self.query(pool, first, count)?;
+        if self.device.drawing.is_some() {
+            self.wait_for_passes()?;
+            self.queries_reset = true;
+        }
         self.wait_for_signals()?;
         for pair in 0..8 {
             self.load_pair(pair_of(LINE, pair), 0)?;
@@ -281,8 +287,22 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(self)
     }
 
+    /// The compute stream waits for what the passes before do on others.
+    fn wait_for_passes(&mut self) -> Result<(), Error> {
+        if self.device.drawing.is_none() {
+            return Ok(());
+        }
+        let compute = Accesses::SHADER_READ.in_stage(ShaderStage::Compute);
+        self.order_streams(Accesses::ALL, compute)
+    }
+
     /// Where queries are, which the commands refer to from here on.
-    fn query(&mut self, pool: QueryPool, first: u32, count: u32) -> Result<GpuAddress, Error> {
+    pub(crate) fn query(
+        &mut self,
+        pool: QueryPool,
+        first: u32,
+        count: u32,
+    ) -> Result<GpuAddress, Error> {
         self.refer(pool.0, WHAT)?;
         let (_, address) = self.device.queries(pool, first, count)?;
         Ok(address)
@@ -290,7 +310,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 }
 
 /// The n-th pair from a register on.
-fn pair_of(first: Reg, number: u8) -> Pair {
+pub(super) const fn pair_of(first: Reg, number: u8) -> Pair {
     let register = first.number().saturating_add(number.saturating_mul(2));
-    Pair::new(register).unwrap_or(Pair::ZERO)
+    match Pair::new(register) {
+        Some(pair) => pair,
+        None => Pair::ZERO,
+    }
 }

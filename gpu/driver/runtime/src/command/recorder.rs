@@ -40,6 +40,8 @@ pub(super) const WRITTEN: u32 = 1 << 27;
 pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
 /// The tags of code that loads attachments, by what it loads.
 pub(crate) const LOAD_CODE: u32 = 1 << 25;
+/// The tags of code that clears attachments within passes, by what it clears.
+pub(crate) const CLEAR_CODE: u32 = 1 << 24;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.
@@ -186,6 +188,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// The stream has filled in uniforms, and no cache holds them as they were.
     pub(super) filled: bool,
     pub(super) invocations: Option<u64>,
+    /// Queries were reset since render passes waited for it.
+    pub(crate) queries_reset: bool,
     /// As [`Recorded::after`].
     pub(crate) after: Streams,
     /// What barriers were before and after, before there were passes.
@@ -245,6 +249,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             writes_texels: false,
             exclusive: false,
             filled: false,
+            queries_reset: false,
             invocations: Some(0),
             after: Streams::NONE,
             ordered: (Accesses::NONE, Accesses::NONE),

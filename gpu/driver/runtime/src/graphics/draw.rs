@@ -3,13 +3,17 @@
 //! Guarantees: a draw has everything that its pipeline needs, or is refused.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
+use super::conditional::Predicate;
+use super::dynamic::Dynamic;
 use super::error::GraphicsError;
 use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
-use super::put_draw::{Call, constants_are_one, fits};
+use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
+use super::queries::Counting;
 use super::registers::Loaded;
 use super::rendering::{Rect, Viewport};
+use super::state::DrawWords;
 use super::uniforms::{PUSHED, Values};
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
@@ -18,6 +22,7 @@ use crate::handle::{Buffer, DescriptorSet, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::slab::Key;
+use crate::vm::GpuAddress;
 use eitri_descriptors::raster::IndexType as IndexCode;
 use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
 
@@ -116,6 +121,13 @@ pub(super) struct DrawState {
     pub(super) tests: Option<u64>,
     pub(super) blends: Option<u64>,
     pub(super) storage: Option<u64>,
+    /// The query that counts.
+    pub(super) query: Option<Counting>,
+    /// What was set in place of what the pipeline says; and the words of draws with it.
+    pub(super) dynamic: Dynamic,
+    pub(super) words: Option<DrawWords>,
+    /// What draws depend on.
+    pub(super) predicate: Option<Predicate>,
 }
 
 impl DrawState {
@@ -133,6 +145,7 @@ impl DrawState {
                 blend_constants: [0.0; 4],
                 first_vertex: 0,
                 base_instance: 0,
+                view_index: 0,
             },
             scissor: Rect {
                 x: 0,
@@ -147,6 +160,10 @@ impl DrawState {
             tests: None,
             blends: None,
             storage: None,
+            query: None,
+            dynamic: Dynamic::default(),
+            words: None,
+            predicate: None,
         }
     }
 
@@ -158,7 +175,7 @@ impl DrawState {
 }
 
 impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
-    /// Uses a pipeline from here on, with its own stencil references and blend constants.
+    /// Uses a pipeline from here on, with its own state: what was set in its place before does not count any more.
     ///
     /// # Errors
     /// If it was destroyed, is in another space, was made for other attachments, or there is no place for the reference.
@@ -179,6 +196,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
+        (state.dynamic, state.words) = (Dynamic::default(), None);
         Ok(self)
     }
 
@@ -342,15 +360,28 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
-        let indices = self.state.indices;
-        let missing = CommandError::from(GraphicsError::NoIndexBuffer);
-        self.draw_with(draw, Some(indices.ok_or(missing)?))
+        let indices = self.bound_indices()?;
+        self.draw_with(draw, Some(indices))
     }
 
-    fn draw_with(
+    /// The indices that are bound.
+    pub(super) fn bound_indices(&self) -> Result<Indices, Error> {
+        let missing = CommandError::from(GraphicsError::NoIndexBuffer);
+        Ok(self.state.indices.ok_or(missing)?)
+    }
+
+    fn draw_with(&mut self, draw: Draw, indices: Option<Indices>) -> Result<&mut Self, Error> {
+        if draw.count == 0 || draw.instances == 0 {
+            return Ok(self);
+        }
+        self.draw_from(Source::Given(draw), indices)
+    }
+
+    /// Draws what the host or a buffer says.
+    pub(super) fn draw_from(
         &mut self,
-        draw: Draw,
-        indices: Option<(Bound, IndexType)>,
+        source: Source,
+        indices: Option<Indices>,
     ) -> Result<&mut Self, Error> {
         let missing = CommandError::from(GraphicsError::NoPipeline);
         let key = self.state.pipeline.ok_or(missing)?;
@@ -358,22 +389,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let Some(scissor) = self.scissor_box() else {
             return Ok(self);
         };
-        if draw.count == 0 || draw.instances == 0 {
-            return Ok(self);
-        }
-        let (context, last) = match self.tiler {
-            Some(tiler) => tiler,
-            None => {
-                let last = made.last_provokes;
-                let at = self.recorder.begin_tiling(&self.framebuffer, last)?;
-                *self.tiler.insert((at, last))
-            }
-        };
-        if last != made.last_provokes {
-            return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
-        }
+        let context = self.context_of_draws(made.last_provokes)?;
         let values = &mut self.state.values;
-        let (first, base) = (draw.vertex_offset as u32, draw.first_instance);
+        let (first, base) = match source {
+            Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
+            // The stream knows them.
+            Source::Buffer(_) => (0, 0),
+        };
         if (values.first_vertex, values.base_instance) != (first, base) {
             if made.instanced && values.base_instance != base {
                 self.state.resources[VERTEX] = None;
@@ -381,17 +403,66 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             (values.first_vertex, values.base_instance) = (first, base);
             self.state.forget_vertex_uniforms();
         }
-        let call = Call {
-            draw,
+        let mut call = Call {
+            source,
             indices,
             context,
             scissor,
+            view_mask: 0,
         };
+        let views = self.framebuffer.view_mask;
         let (state, recorder) = (&mut self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
-            it.put_draw(state, key, &made, &call)
+            if views == 0 {
+                return it.put_draw(state, key, &made, &call);
+            }
+            // Once for each: a vertex has the position of one view.
+            for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
+                if made.reads_view && state.values.view_index != view {
+                    state.forget_vertex_uniforms();
+                }
+                state.values.view_index = view;
+                call.view_mask = 1 << view;
+                it.put_draw(state, key, &made, &call)?;
+            }
+            Ok(())
         })?;
         Ok(self)
+    }
+
+    /// The tiler's context for draws whose last or first vertex provokes.
+    fn context_of_draws(&mut self, last: bool) -> Result<GpuAddress, Error> {
+        let tiling = match &mut self.tiler {
+            Some(tiling) => tiling,
+            None => {
+                let begun = self.recorder.begin_tiling(&self.framebuffer, Some(last))?;
+                self.tiler.insert(begun)
+            }
+        };
+        match tiling.last_provokes {
+            None => {
+                let framebuffer = &self.framebuffer;
+                self.recorder
+                    .fix_provoking_vertex(tiling, framebuffer, last)?;
+            }
+            Some(known) if known != last => {
+                return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
+            }
+            Some(_) => {}
+        }
+        Ok(tiling.context)
+    }
+
+    /// The tiler's context for what has no vertices.
+    pub(super) fn context_of_clears(&mut self) -> Result<GpuAddress, Error> {
+        let tiling = match &mut self.tiler {
+            Some(tiling) => tiling,
+            None => {
+                let begun = self.recorder.begin_tiling(&self.framebuffer, None)?;
+                self.tiler.insert(begun)
+            }
+        };
+        Ok(tiling.context)
     }
 
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.

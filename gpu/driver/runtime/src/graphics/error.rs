@@ -39,8 +39,8 @@ pub enum Unsupported {
     Layers,
     /// A secondary command buffer with a render pass.
     Secondary,
-    /// A program whose uniforms hold words of buffers.
-    BufferWords,
+    /// A query that counts samples in several views.
+    QueryOfViews,
 }
 
 impl fmt::Display for Unsupported {
@@ -51,8 +51,8 @@ impl fmt::Display for Unsupported {
             Unsupported::Blend => "a blend equation that is no fixed function",
             Unsupported::BlendConstants => "blend constants that differ",
             Unsupported::Layers => "more than 8 layers",
+            Unsupported::QueryOfViews => "a query of several views",
             Unsupported::Secondary => "a render pass in a secondary command buffer",
-            Unsupported::BufferWords => "uniforms that hold words of buffers",
         })
     }
 }
@@ -166,6 +166,15 @@ pub enum GraphicsError {
         "the pipeline was made for other attachments than the pass has: formats or samples differ"
     )]
     Compatible,
+    /// A topology of another kind than the pipeline's.
+    #[error("the pipeline's topology is of another kind: points, lines or triangles")]
+    Topology,
+    /// A query begins while another counts.
+    #[error("a query counts samples already")]
+    QueryBegun,
+    /// A query ends where none counts.
+    #[error("no query counts samples here")]
+    NoQueryBegun,
     /// All draws of a pass have the same provoking vertex.
     #[error(
         "the draws of a pass take the first vertex of a primitive as its provoking one, or all take the last"

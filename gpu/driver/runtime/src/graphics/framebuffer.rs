@@ -130,6 +130,8 @@ pub(crate) struct Framebuffer {
     pub(crate) area: [u32; 4],
     pub(crate) samples: u32,
     pub(crate) layers: u32,
+    /// Views, a bit each; 0 without multiview.
+    pub(crate) view_mask: u32,
     pub(crate) tile: Tile,
     colors: [Option<ColorTarget>; MOST_COLORS],
     /// Places of colours.
@@ -199,10 +201,14 @@ impl Framebuffer {
         info: &RenderingInfo<'_>,
     ) -> Result<Framebuffer, Error> {
         let arch = device.hw.properties.arch;
+        let layers = match info.view_mask {
+            0 => info.layers.max(1),
+            views => u32::BITS.saturating_sub(views.leading_zeros()),
+        };
         let mut found = Found {
             size: None,
             samples: None,
-            layers: info.layers.max(1),
+            layers,
         };
         if found.layers > MOST_LAYERS {
             return Err(GraphicsError::unsupported(Unsupported::Layers).into());
@@ -295,7 +301,12 @@ impl Framebuffer {
                 store: it.store == StoreOp::Store,
             });
         }
-        let (size, samples) = found.size.zip(found.samples).ok_or(missing)?;
+        let end = |start: i32, length: u32| u32::try_from(start).ok()?.checked_add(length);
+        let extent = info
+            .area
+            .and_then(|it| end(it.x, it.width).zip(end(it.y, it.height)));
+        let size = found.size.or(extent).ok_or(missing)?;
+        let samples = found.samples.unwrap_or(info.samples.max(1));
         if samples::pattern(arch, samples).is_none() {
             return Err(GraphicsError::Samples { samples }.into());
         }
@@ -307,6 +318,7 @@ impl Framebuffer {
             area: area(size, info).ok_or(GraphicsError::Area)?,
             samples,
             layers: found.layers,
+            view_mask: info.view_mask,
             tile: tile.ok_or(GraphicsError::TileBuffer { bytes })?,
             colors,
             count: given.max(1),

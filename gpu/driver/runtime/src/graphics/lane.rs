@@ -6,6 +6,7 @@
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
 use super::error::{GraphicsError, Unsupported};
+use super::queries::Counting;
 use crate::command::{
     Accesses, CommandError, Level, Part, PassParts, Recorder, ShaderStage, Streams, Writer,
 };
@@ -29,7 +30,7 @@ const LAST_ITERATOR: u8 = 7;
 
 /// Registers that no job reads: two pairs for whatever is at hand, the lane's own sync object, and a one.
 pub(super) const TEMPORARY: Pair = d!(66);
-const VALUE: Pair = d!(68);
+pub(super) const VALUE: Pair = d!(68);
 const OWN: Pair = d!(88);
 const ONE: Pair = d!(82);
 
@@ -46,12 +47,14 @@ pub(crate) struct Lane {
     /// What is waited for already, of each stream.
     waited: [u32; 3],
     /// It flushes caches.
-    flushes: bool,
+    pub(super) flushes: bool,
+    /// The stream copies words of buffers into uniforms, and no cache holds them as they were.
+    pub(super) filled: bool,
 }
 
 impl Lane {
     /// Slots on which iterators may count.
-    fn busy(&self) -> SlotMask {
+    pub(super) fn busy(&self) -> SlotMask {
         if self.count == 0 {
             SlotMask::NONE
         } else {
@@ -76,6 +79,8 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     waited: [u32; 3],
     /// Where the table of sample positions stands that was written last, and for how many samples.
     pub(super) locations: Option<(u32, GpuAddress)>,
+    /// The query that counts in all passes.
+    pub(super) query: Option<Counting>,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -121,6 +126,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 compute: (0, self.writer.end().0),
                 waited: [0; 3],
                 locations: None,
+                query: None,
             });
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;
@@ -181,6 +187,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             after: Streams::NONE,
             waited: [0; 3],
             flushes: false,
+            filled: false,
         };
         if let Some(passes) = &mut self.passes {
             match stream {
@@ -433,7 +440,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Flushes caches, and waits for that, in the commands of a lane.
-    fn flush_lane(&mut self, reach: Reach) -> Result<(), Error> {
+    pub(super) fn flush_lane(&mut self, reach: Reach) -> Result<(), Error> {
         let words = self.words()?;
         let all = [
             words.flush_always(),

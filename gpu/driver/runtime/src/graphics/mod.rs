@@ -20,11 +20,17 @@ mod state;
 mod vertex_input;
 
 // What is recorded.
+mod buffer_words;
+mod clear_attachments;
+mod conditional;
 mod draw;
+mod dynamic;
+mod indirect;
 mod lane;
 mod load;
 mod pass;
 mod put_draw;
+mod queries;
 mod registers;
 mod scratch;
 mod tiling;
@@ -33,12 +39,15 @@ mod uniforms;
 mod error;
 
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
+pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
 pub use error::{Attachment, GraphicsError, Unsupported};
+pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
 pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
+pub use queries::Occlusion;
 pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
     StencilAttachment, StoreOp, Viewport,

@@ -4,15 +4,17 @@
 
 use super::draw::DrawState;
 use super::framebuffer::{Around, Framebuffer, MOST_WORDS};
+use super::queries::EndedQueries;
 use super::rendering::RenderingInfo;
 use super::samples;
+use super::tiling::Tiling;
 use crate::command::Recorder;
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::vm::GpuAddress;
 use eitri_cs::instr::RunFragment;
-use eitri_cs::{Pair, Reg, d, r};
+use eitri_cs::{Pair, Reg, SlotMask, d, r};
 use eitri_descriptors::framebuffer::SamplePattern;
 
 /// Registers of a fragment job: the framebuffer pointer, and the first and the last pixel.
@@ -29,9 +31,11 @@ const LAST_PIXEL: Reg = r!(43);
 pub struct RenderPass<'p, 'r, 's, 'd, P> {
     pub(super) recorder: &'p mut Recorder<'r, 's, 'd, P>,
     pub(super) framebuffer: Framebuffer,
-    /// The tiler's context, once something is drawn; and whether the last vertex of a primitive provokes.
-    pub(super) tiler: Option<(GpuAddress, bool)>,
+    /// The tiling, once something is drawn.
+    pub(super) tiler: Option<Tiling>,
     pub(super) state: DrawState,
+    /// Queries that are over with the pass.
+    pub(super) ended: EndedQueries,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
@@ -51,12 +55,14 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         for image in framebuffer.images() {
             self.refer(image, Thing::Image)?;
         }
-        let state = DrawState::new(&framebuffer);
+        let mut state = DrawState::new(&framebuffer);
+        state.query = self.passes.as_ref().and_then(|passes| passes.query);
         Ok(RenderPass {
             recorder: self,
             framebuffer,
             tiler: None,
             state,
+            ended: EndedQueries::default(),
         })
     }
 
@@ -81,26 +87,32 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for more commands.
-    pub fn end_rendering(self) -> Result<(), Error> {
+    pub fn end_rendering(mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
+        let outer = self.recorder.passes.as_ref().and_then(|it| it.query);
+        if self.state.query != outer {
+            // Nothing is counted behind the pass.
+            self.end_query()?;
+        }
         let RenderPass {
             recorder: it,
             framebuffer,
             tiler,
+            ended,
             ..
         } = self;
         if tiler.is_some() {
             it.finish_tiling()?;
             it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
         } else if !framebuffer.clears() {
-            return Ok(());
+            return it.finish_queries(&ended, SlotMask::NONE);
         }
         let locations = it.sample_locations(framebuffer.samples)?;
         let mut around = Around {
             locations,
             frame_shaders: None,
-            tiler: tiler.map(|(at, _)| at),
-            last_provokes: tiler.is_some_and(|(_, last)| last),
+            tiler: tiler.map(|tiling| tiling.context),
+            last_provokes: tiler.and_then(|it| it.last_provokes).unwrap_or(false),
         };
         it.in_lane(STREAM, |it| {
             let [min_x, min_y, max_x, max_y] = framebuffer.area;
@@ -108,7 +120,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             it.move_to(FIRST_PIXEL, min_y << 16 | min_x)?;
             it.move_to(LAST_PIXEL, max_y << 16 | max_x)
         })?;
-        for layer in 0..framebuffer.layers {
+        let views = framebuffer.view_mask;
+        for layer in (0..framebuffer.layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
             around.frame_shaders = it.frame_shaders(&framebuffer, layer)?;
             let at = it.place_framebuffer(&framebuffer, layer, &around)?;
             it.in_lane(STREAM, |it| {
@@ -117,7 +130,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             })?;
         }
         let slot = it.iterator(STREAM);
-        if let Some((context, _)) = tiler {
+        it.finish_queries(&ended, slot.mask())?;
+        if let Some(Tiling { context, .. }) = tiler {
             it.in_lane(STREAM, |it| it.next_iterator(STREAM))?;
             let next = it.iterator(STREAM);
             it.in_lane(STREAM, |it| it.finish_fragments(context, (slot, next)))?;

@@ -6,6 +6,7 @@
 //! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
 
 use super::blend::{self, ColorBlend, OFF, TargetBlend};
+use super::dynamic::Class;
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::MOST_COLORS;
 use super::state::{self, DrawWords, GraphicsPipelineInfo, Stages, Topology};
@@ -23,7 +24,7 @@ use eitri_descriptors::shader::{
 };
 use eitri_descriptors::{Address, Arch, DescriptorError};
 use eitri_program::{
-    DATA_ALIGNMENT, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
+    DATA_ALIGNMENT, DrawWord, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
 };
 
 const WHAT: Thing = Thing::Pipeline;
@@ -58,6 +59,12 @@ pub(crate) struct GraphicsPipelined {
     /// Which of the vertex stage's programs makes positions.
     pub(super) position: EntryKind,
     pub(super) words: DrawWords,
+    /// Words 0 and 2 of the flags where samples are counted.
+    pub(super) counted_flags: [u32; 2],
+    /// The vertex program reads the number of the view.
+    pub(super) reads_view: bool,
+    /// Topologies among which its own may be changed.
+    pub(super) topology_class: Class,
     /// Bytes of a vertex's varyings.
     pub(super) varying_bytes: u32,
     /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
@@ -438,13 +445,6 @@ fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result
         };
         return Err(GraphicsError::Stage { wanted }.into());
     }
-    let words = program.entry_points().flat_map(|entry| entry.fau());
-    if words
-        .into_iter()
-        .any(|it| matches!(it, FauWord::BufferWord { .. }))
-    {
-        return Err(GraphicsError::unsupported(Unsupported::BufferWords).into());
-    }
     Ok(())
 }
 
@@ -518,8 +518,14 @@ fn pipelined(
         layer: of_vertices.writes_layer,
         primitive_id: of_vertices.writes_primitive_id,
         extended: of_vertices.extended(points),
+        counts: false,
     };
     let words = state::draw_words(arch, info, &stages)?;
+    let counted = Stages {
+        counts: true,
+        ..stages
+    };
+    let counted = state::draw_words(arch, info, &counted)?;
     let constants = [0, 1].map(|which: usize| {
         let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
         targets.iter().any(uses)
@@ -542,6 +548,13 @@ fn pipelined(
         fragment: None,
         position,
         words,
+        counted_flags: [counted.flags_0, counted.flags_2],
+        topology_class: Class::of(info.topology),
+        reads_view: vertex.entry_points().any(|entry| {
+            entry
+                .fau()
+                .any(|word| word == FauWord::Draw(DrawWord::ViewIndex))
+        }),
         varying_bytes: if facts.is_some() {
             vertex.record_bytes()
         } else {

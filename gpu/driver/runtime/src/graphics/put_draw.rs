@@ -7,11 +7,14 @@ use super::blend;
 use super::draw::{
     Bound, Draw, DrawState, FRAGMENT, FRAGMENTS, IndexType, TABLES, VARYINGS, VERTEX,
 };
+use super::dynamic::Class;
 use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::indirect::{MOST_WORDS, Parameters};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::{DrawRegisters, Loaded};
 use super::rendering::Viewport;
+use super::state::DrawWords;
 use super::uniforms::Values;
 use super::vertex_input::{MOST_ATTRIBUTES, MOST_BINDINGS};
 use crate::command::{
@@ -20,19 +23,37 @@ use crate::command::{
 };
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_cs::Reg;
 use eitri_cs::instr::{RunIdvs, RunIdvs2};
 use eitri_descriptors::Arch;
-use eitri_program::EntryKind;
+use eitri_program::{EntryKind, FragmentFacts};
+
+/// Resource tables of a stage.
+pub(super) type TableWords = [u32; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+
+/// Indices, and what they are.
+pub(super) type Indices = (Bound, IndexType);
+
+/// What says how many vertices and instances there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// The host.
+    Given(Draw),
+    /// A buffer.
+    Buffer(Parameters),
+}
 
 /// A draw that has everything.
 pub(super) struct Call {
-    pub(super) draw: Draw,
-    pub(super) indices: Option<(Bound, IndexType)>,
+    pub(super) source: Source,
+    pub(super) indices: Option<Indices>,
     pub(super) context: GpuAddress,
     pub(super) scissor: [u32; 4],
+    /// The view that is drawn to, as its bit; 0 without multiview.
+    pub(super) view_mask: u32,
 }
 
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
@@ -46,9 +67,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     ) -> Result<(), Error> {
         let arch = self.arch();
         let places = self.device.pipeline_places(key)?;
-        let resources = self.vertex_resources(state, &places, made)?;
+        let mut resources = self.vertex_resources(state, &places, made)?;
         let of_fragments = self.fragment_resources(state, &places, made)?;
-        let tests = self.tests(state, &places)?;
+        let tests = self.tests(state, &places, made)?;
         let blends = self.blends(state, &places, made)?;
         let storage = self.draw_storage(state, &places, made)?;
         let sets = [VERTEX, FRAGMENT].map(|stage| self.sets_of(state, stage));
@@ -75,7 +96,17 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             )?;
             (programs[FRAGMENTS], state.uniforms[FRAGMENTS]) = (program, Some(words));
         }
-        let uniforms = state.uniforms.map(|words| words.unwrap_or(0));
+        let mut uniforms = state.uniforms.map(|words| words.unwrap_or(0));
+        let copies = match &call.source {
+            Source::Given(_) => None,
+            Source::Buffer(parameters) => self.indirect_copies(state, &places, made, parameters)?,
+        };
+        if let Some(copies) = &copies {
+            resources = copies.resources().unwrap_or(resources);
+            for (which, value) in uniforms.iter_mut().enumerate() {
+                *value = copies.uniforms(which).unwrap_or(*value);
+            }
+        }
         let varies = made.shades && programs[VARYINGS] != 0;
         let registers = DrawRegisters::of(arch);
         let it = &mut state.loaded;
@@ -119,29 +150,27 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if call.indices.is_some() {
             self.load_draw_pair(it, registers.index_buffer, buffer)?;
         }
-        let Draw {
-            count,
-            instances,
-            first,
-            vertex_offset,
-            ..
-        } = call.draw;
-        let words = made.words;
+        let words = self.words_of_draws(state, &places, made)?;
+        let it = &mut state.loaded;
+        let mut flags_0 = words.flags_0;
+        if let Some(query) = state.query {
+            self.load_draw_pair(it, registers.occlusion, query.at.0)?;
+            flags_0 |= query.flags();
+        }
+        let width = state.dynamic.line_width;
+        let width = width.filter(|_| made.topology_class == Class::Lines);
+        let size = width.unwrap_or(made.size);
+        // hardware/graphics-draw.md 3.3.
+        let view_mask = call.view_mask << 24;
         let all = [
             (registers.index_bytes, bytes),
             (registers.attribute_offset, 0),
-            (registers.count, count),
-            (registers.instances, instances),
-            (registers.first_index, first),
-            (registers.vertex_offset, vertex_offset as u32),
-            // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
-            (registers.instance_offset, 0),
             (registers.varying_bytes, made.varying_bytes),
-            (registers.primitive, words.primitive | code),
-            (registers.flags_0, words.flags_0),
+            (registers.primitive, words.primitive | code | view_mask),
+            (registers.flags_0, flags_0),
             (registers.flags_1, words.flags_1),
             (registers.flags_2, words.flags_2),
-            (registers.size, made.size.to_bits()),
+            (registers.size, size.to_bits()),
         ];
         for (register, value) in all {
             self.load_draw_word(it, register, value)?;
@@ -149,21 +178,96 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if let Some(register) = registers.primitive_2 {
             self.load_draw_word(it, register, 0)?;
         }
-        if arch < Arch::V12 {
+        self.unflushed = true;
+        let predicate = state.predicate;
+        let draw = match call.source {
+            Source::Given(draw) => draw,
+            Source::Buffer(parameters) => {
+                self.load_draw_word(it, registers.first_index, 0)?;
+                let copies = (copies.as_ref(), varies);
+                return self.if_predicate(predicate, MOST_WORDS, |it| {
+                    it.run_indirect(state, &places, made, &parameters, copies)
+                });
+            }
+        };
+        for (register, value) in [
+            (registers.count, draw.count),
+            (registers.instances, draw.instances),
+            (registers.first_index, draw.first),
+            (registers.vertex_offset, draw.vertex_offset as u32),
+            // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
+            (registers.instance_offset, 0),
+        ] {
+            self.load_draw_word(it, register, value)?;
+        }
+        self.if_predicate(predicate, 0, |it| it.run_idvs(varies, None))
+    }
+
+    /// The words of draws with what is set.
+    fn words_of_draws(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<DrawWords, Error> {
+        if let Some(known) = state.words {
+            return Ok(known);
+        }
+        let how = (self.arch(), state.query.is_some());
+        let facts = self.facts_of_draws(made)?;
+        let tests = self.words_of_tests(state, places, made)?;
+        let words = state.dynamic.words(made, how, &tests, facts)?;
+        state.words = Some(words);
+        Ok(words)
+    }
+
+    /// Facts of the fragment program, if there is one.
+    fn facts_of_draws(&self, made: &GraphicsPipelined) -> Result<Option<FragmentFacts>, Error> {
+        let Some(stage) = made.fragment.filter(|_| made.shades) else {
+            return Ok(None);
+        };
+        Ok(self.device.stage_program(stage)?.fragment_facts())
+    }
+
+    /// The descriptor of tests with what is set, but for references.
+    fn words_of_tests(
+        &mut self,
+        state: &DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<[u32; 8], Error> {
+        let (from, _) = places.tests();
+        let mut words = [0; 8];
+        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+            *word = self.device.hw.platform.load32(from.offset(offset));
+        }
+        if state.dynamic.changes_tests() {
+            let facts = self.facts_of_draws(made)?;
+            words = state.dynamic.tests(made, self.arch(), &words, facts)?;
+        }
+        Ok(words)
+    }
+
+    /// Draws with what the registers hold; the number of the draw is in a register, or 0.
+    pub(super) fn run_idvs(&mut self, varies: bool, number: Option<Reg>) -> Result<(), Error> {
+        let (draw_id_register_enable, draw_id) = (number.is_some(), number.unwrap_or_default());
+        if self.arch() < Arch::V12 {
             self.push(RunIdvs {
                 malloc_enable: true,
                 varying_fau_select: varies,
                 fragment_srt_select: true,
+                draw_id_register_enable,
+                draw_id,
                 ..RunIdvs::default()
-            })?;
+            })
         } else {
             self.push(RunIdvs2 {
                 malloc_enable: true,
+                draw_id_register_enable,
+                draw_id,
                 ..RunIdvs2::default()
-            })?;
+            })
         }
-        self.unflushed = true;
-        Ok(())
     }
 
     /// A program of a stage: its descriptor, and the value of its uniforms' register, which may be known. Both are 0 if there is none.
@@ -180,12 +284,18 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let places = self.device.stage_places(stage)?;
         let words = match known {
             Some(known) => known,
-            None => self.draw_uniforms(&entry, places.data, values, sets)?,
+            None => {
+                let stream = match kind {
+                    EntryKind::Fragment => SubQueue::Fragment,
+                    _ => SubQueue::VertexTiler,
+                };
+                self.draw_uniforms((stream, &entry), places.data, values, sets)?
+            }
         };
         Ok((places.program(&program, kind), words))
     }
 
-    fn load_draw_word(
+    pub(super) fn load_draw_word(
         &mut self,
         loaded: &mut Loaded,
         register: u8,
@@ -198,7 +308,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
     }
 
-    fn load_draw_pair(
+    pub(super) fn load_draw_pair(
         &mut self,
         loaded: &mut Loaded,
         register: u8,
@@ -209,7 +319,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The sets that are bound to a stage, by their tables.
-    fn sets_of(&self, state: &DrawState, stage: usize) -> [Option<BoundSet>; TABLES] {
+    pub(super) fn sets_of(&self, state: &DrawState, stage: usize) -> [Option<BoundSet>; TABLES] {
         let mut bound = [None; TABLES];
         for (place, set) in bound
             .iter_mut()
@@ -231,6 +341,19 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             return Ok(known);
         }
         let inputs = self.inputs(state, places, made)?;
+        let (words, count) = self.vertex_tables(state, made, inputs)?;
+        let made = self.place_tables(&words, count)?;
+        state.resources[VERTEX] = Some(made);
+        Ok(made)
+    }
+
+    /// The resource tables of the vertex stage with inputs at an address, and how many entries there are.
+    pub(super) fn vertex_tables(
+        &mut self,
+        state: &DrawState,
+        made: &GraphicsPipelined,
+        inputs: GpuAddress,
+    ) -> Result<(TableWords, u32), Error> {
         let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
         let mut extra = None;
         if made.bindings != 0 {
@@ -253,9 +376,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             extra = Some((made.buffer_table, at, (count as u32).saturating_mul(32)));
         }
         let sets = self.sets_of(state, VERTEX);
-        let made = self.tables(made.vertex, &sets, (inputs, bytes), extra)?;
-        state.resources[VERTEX] = Some(made);
-        Ok(made)
+        self.tables(made.vertex, &sets, (inputs, bytes), extra)
     }
 
     /// The vertex stage's own table. With a first instance what goes on with instances begins later.
@@ -299,19 +420,27 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
         let sets = self.sets_of(state, FRAGMENT);
         let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
-        let made = self.tables(stage, &sets, own, None)?;
+        let (words, count) = self.tables(stage, &sets, own, None)?;
+        let made = self.place_tables(&words, count)?;
         state.resources[FRAGMENT] = Some(made);
         Ok(made)
     }
 
-    /// Resource tables of a stage, with the driver's own first; gives the value of their register.
+    /// Puts resource tables into the commands; gives the value of their register.
+    fn place_tables(&mut self, words: &TableWords, count: u32) -> Result<u64, Error> {
+        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
+        let at = self.place(used.unwrap_or_default())?;
+        Ok(at.0 | u64::from(count))
+    }
+
+    /// Resource tables of a stage, with the driver's own first, and how many entries there are.
     fn tables(
         &mut self,
         stage: Key,
         sets: &[Option<BoundSet>; TABLES],
         (own, bytes): (GpuAddress, u32),
         extra: Option<(u8, GpuAddress, u32)>,
-    ) -> Result<u64, Error> {
+    ) -> Result<(TableWords, u32), Error> {
         let common = *self.device.stage_program(stage)?.common();
         for binding in common.bindings() {
             let set = sets.get(usize::from(binding.slot.table)).copied().flatten();
@@ -331,7 +460,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let highest = common.highest_table().unwrap_or(0);
         let highest = extra.map_or(highest, |(table, ..)| table.max(highest));
         let count = resource_entries(highest);
-        let mut words = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+        let mut words: TableWords = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
         let entries = words.as_chunks_mut::<RESOURCE_WORDS>().0.iter_mut();
         for (table, entry) in entries.take(count as usize).enumerate() {
             let set = sets.get(table).and_then(|set| set.as_ref());
@@ -347,28 +476,29 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             };
             *entry = made;
         }
-        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
-        let at = self.place(used.unwrap_or_default())?;
-        Ok(at.0 | u64::from(count))
+        Ok((words, count))
     }
 
     /// The descriptor of the tests of depth and stencil.
-    fn tests(&mut self, state: &mut DrawState, places: &Places) -> Result<u64, Error> {
+    fn tests(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<u64, Error> {
         if let Some(known) = state.tests {
             return Ok(known);
         }
-        let (from, at) = places.tests();
-        let tests = match state.stencil_reference {
-            None => at,
-            Some([front, back]) => {
-                let mut words = [0; 8];
-                for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
-                    *word = self.device.hw.platform.load32(from.offset(offset));
-                }
+        let changed = state.dynamic.changes_tests() || state.stencil_reference.is_some();
+        let tests = if changed {
+            let mut words = self.words_of_tests(state, places, made)?;
+            if let Some([front, back]) = state.stencil_reference {
                 // hardware/graphics-raster.md 4.8: bytes of word 2.
                 words[2] = u32::from(front) | u32::from(back) << 8;
-                self.place(&words)?
             }
+            self.place(&words)?
+        } else {
+            places.tests().1
         };
         state.tests = Some(tests.0);
         Ok(tests.0)

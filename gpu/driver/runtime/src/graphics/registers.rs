@@ -35,6 +35,8 @@ pub(super) struct DrawRegisters {
     pub(super) index_buffer: u8,
     pub(super) index_bytes: u8,
     pub(super) varying_bytes: u8,
+    /// Where samples that pass are counted.
+    pub(super) occlusion: u8,
     pub(super) tests: u8,
     pub(super) blends: u8,
     pub(super) primitive: u8,
@@ -141,6 +143,7 @@ const fn common(arch: Arch) -> DrawRegisters {
         index_buffer: number(arch, "INDEX_BUFFER"),
         index_bytes: number(arch, "INDEX_BUFFER_SIZE"),
         varying_bytes: number(arch, "VARY_SIZE"),
+        occlusion: number(arch, "OQ"),
         tests: number(arch, "ZSD"),
         blends: number(arch, "BLEND_DESC"),
         primitive: number(arch, "TILER_FLAGS"),
@@ -205,5 +208,11 @@ impl Loaded {
         let changes = self.known & bit == 0 || *place != value;
         (*place, self.known) = (value, self.known | bit);
         changes
+    }
+
+    /// What a register holds is not known any more.
+    pub(super) fn forget(&mut self, register: u8) {
+        let bit = 1_u128.checked_shl(register.into()).unwrap_or(0);
+        self.known &= !bit;
     }
 }

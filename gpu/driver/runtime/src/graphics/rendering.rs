@@ -116,13 +116,19 @@ pub struct Rect {
     pub height: u32,
 }
 
-/// What a render pass renders to. At least one attachment is there; all have the same size and number of samples.
+/// What a render pass renders to. All attachments have the same size and number of samples. Without any the area is given, and
+/// fragments do what else they do.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RenderingInfo<'a> {
     /// The pixels that are rendered; without it all.
     pub area: Option<Rect>,
     /// Layers: 0 is as 1. Vertex shaders choose among several.
     pub layers: u32,
+    /// Views, a bit each: every draw is drawn in each of them, into the layer of its number. 0 without multiview; then `layers`
+    /// counts.
+    pub view_mask: u32,
+    /// Samples of a pixel where there are no attachments; 0 is as 1.
+    pub samples: u32,
     /// Colours, by their location; at most 8.
     pub colors: &'a [Option<ColorAttachment>],
     /// Depth.

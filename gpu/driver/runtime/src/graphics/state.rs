@@ -31,7 +31,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    const fn draw_mode(self) -> DrawMode {
+    pub(super) const fn draw_mode(self) -> DrawMode {
         match self {
             Topology::PointList => DrawMode::Points,
             Topology::LineList => DrawMode::Lines,
@@ -114,6 +114,14 @@ pub struct DepthState {
     pub compare: Func,
     /// Whether it is written.
     pub write: bool,
+}
+
+impl DepthState {
+    /// All pass, and nothing is written.
+    pub(super) const NONE: DepthState = DepthState {
+        compare: Func::Always,
+        write: false,
+    };
 }
 
 /// Test of stencil, of one side.
@@ -241,6 +249,8 @@ pub(crate) struct Stages {
     pub(crate) primitive_id: bool,
     /// Positions have records of the extended format.
     pub(crate) extended: bool,
+    /// A query counts samples.
+    pub(crate) counts: bool,
 }
 
 /// The words of a draw that are its pipeline's.
@@ -254,50 +264,74 @@ pub(crate) struct DrawWords {
 
 /// Test of depth with what the pass has: none of what is not there.
 fn depth_of(info: &GraphicsPipelineInfo<'_>) -> DepthState {
-    let none = DepthState {
-        compare: Func::Always,
-        write: false,
-    };
-    info.depth.filter(|_| info.has_depth).unwrap_or(none)
+    let depth = info.depth.filter(|_| info.has_depth);
+    depth.unwrap_or(DepthState::NONE)
 }
 
 fn stencil_of(info: &GraphicsPipelineInfo<'_>) -> Option<StencilState> {
     info.stencil.filter(|_| info.has_stencil)
 }
 
-/// Whether every fragment passes depth and stencil.
-fn always_passes(info: &GraphicsPipelineInfo<'_>) -> bool {
-    let faces = stencil_of(info).map(|it| [it.front, it.back]);
-    let mut faces = faces.into_iter().flatten();
-    depth_of(info).compare == Func::Always && faces.all(|face| face.compare == Func::Always)
+/// What tests of depth and stencil come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tested {
+    /// Every fragment passes them.
+    passes: bool,
+    /// Depth or stencil is written.
+    pub(super) writes: bool,
 }
 
-/// Whether a draw changes depth or stencil.
-fn writes(info: &GraphicsPipelineInfo<'_>) -> bool {
-    let changes = |face: StencilFace| {
-        let ops = [face.fail, face.depth_fail, face.pass];
-        face.write_mask != 0 && ops.into_iter().any(|op| op != StencilOp::Keep)
-    };
-    let stencil = stencil_of(info).is_some_and(|it| changes(it.front) || changes(it.back));
-    depth_of(info).write || stencil
+impl Tested {
+    /// Those of a descriptor.
+    pub(super) fn of(tests: &DepthStencil) -> Tested {
+        let always = |it: Func| it == Func::Always;
+        let keeps = |it: StencilOp| it == StencilOp::Keep;
+        let front = [
+            tests.front_stencil_fail,
+            tests.front_depth_fail,
+            tests.front_depth_pass,
+        ];
+        let back = [
+            tests.back_stencil_fail,
+            tests.back_depth_fail,
+            tests.back_depth_pass,
+        ];
+        let changes = |ops: [StencilOp; 3], mask: u32| mask != 0 && !ops.into_iter().all(keeps);
+        let stencil = tests.stencil_test_enable;
+        let compared = always(tests.front_compare_function) && always(tests.back_compare_function);
+        Tested {
+            passes: always(tests.depth_function) && (!stencil || compared),
+            writes: tests.depth_write_enable
+                || stencil
+                    && (changes(front, tests.front_write_mask)
+                        || changes(back, tests.back_write_mask)),
+        }
+    }
+
+    /// Those of a pipeline.
+    fn of_info(info: &GraphicsPipelineInfo<'_>) -> Tested {
+        let mut tests = DepthStencil::default();
+        set_depth(&mut tests, depth_of(info));
+        set_stencil(&mut tests, stencil_of(info));
+        Tested::of(&tests)
+    }
 }
 
 /// When fragments are killed, and when depth and stencil are updated (hardware/graphics-raster.md 4.9).
-fn operations(
+/// `alpha` becomes coverage; `counts`: a query counts samples.
+pub(super) fn operations(
     arch: Arch,
     facts: FragmentFacts,
-    info: &GraphicsPipelineInfo<'_>,
+    (alpha, counts): (bool, bool),
+    Tested { passes, writes }: Tested,
 ) -> (PixelKill, PixelKill) {
     let declared = facts.early_tests;
     let shader = facts.writes_depth || facts.writes_stencil;
-    let alpha = info.alpha_to_coverage;
     let covers = facts.writes_sample_mask || facts.can_discard || alpha;
-    let writes = writes(info);
     let reads = facts.reads_tile_depth || facts.reads_tile_stencil;
     // v10 has a bit for draws that read what they do not write.
     let read_only = reads && !writes && arch == Arch::V10;
-    let passes = always_passes(info);
-    let late = shader || alpha || (covers && writes) || (reads && !read_only);
+    let late = shader || alpha || (covers && (writes || counts)) || (reads && !read_only);
     let update = if !declared && late {
         PixelKill::ForceLate
     } else if arch == Arch::V10 && passes && !declared && !read_only {
@@ -340,7 +374,10 @@ pub(crate) fn draw_words(
     let many = info.samples > 1;
     let facts = stages.fragment;
     let (kill, update) = match facts {
-        Some(facts) => operations(arch, facts, info),
+        Some(facts) => {
+            let tested = Tested::of_info(info);
+            operations(arch, facts, (info.alpha_to_coverage, stages.counts), tested)
+        }
         None => (PixelKill::ForceEarly, PixelKill::ForceEarly),
     };
     let covers =
@@ -386,7 +423,7 @@ pub(crate) fn draw_words(
     }
     if arch >= Arch::V13 {
         let late = covers || update == PixelKill::ForceLate;
-        flags_2.z_write_or_stencil = writes(info) || stencil_of(info).is_some();
+        flags_2.z_write_or_stencil = Tested::of_info(info).writes || stencil_of(info).is_some();
         flags_2.hsr_update_operation = if late {
             HsrUpdate::Late
         } else {
@@ -426,11 +463,48 @@ pub(crate) fn draw_words(
     })
 }
 
-fn word(arch: Arch, descriptor: &impl Descriptor) -> Result<u32, DescriptorError> {
+pub(super) fn word(arch: Arch, descriptor: &impl Descriptor) -> Result<u32, DescriptorError> {
     let mut words = [0];
     descriptor.pack(arch, &mut words)?;
     let [word] = words;
     Ok(word)
+}
+
+/// Says the test of depth.
+pub(super) const fn set_depth(words: &mut DepthStencil, depth: DepthState) {
+    words.depth_write_enable = depth.write;
+    words.depth_function = depth.compare;
+}
+
+/// Says what is added to depths.
+pub(super) fn set_bias(words: &mut DepthStencil, bias: Option<DepthBias>) {
+    words.depth_bias_enable = bias.is_some();
+    let bias = bias.unwrap_or_default();
+    words.depth_units = bias.constant;
+    words.depth_factor = bias.slope;
+    words.depth_bias_clamp = bias.clamp;
+}
+
+/// Says the test of stencil.
+pub(super) fn set_stencil(words: &mut DepthStencil, stencil: Option<StencilState>) {
+    words.stencil_test_enable = stencil.is_some();
+    let Some(StencilState { front, back }) = stencil else {
+        return;
+    };
+    words.front_compare_function = front.compare;
+    words.front_stencil_fail = front.fail;
+    words.front_depth_fail = front.depth_fail;
+    words.front_depth_pass = front.pass;
+    words.back_compare_function = back.compare;
+    words.back_stencil_fail = back.fail;
+    words.back_depth_fail = back.depth_fail;
+    words.back_depth_pass = back.pass;
+    words.front_write_mask = front.write_mask.into();
+    words.back_write_mask = back.write_mask.into();
+    words.front_value_mask = front.compare_mask.into();
+    words.back_value_mask = back.compare_mask.into();
+    words.front_reference_value = front.reference.into();
+    words.back_reference_value = back.reference.into();
 }
 
 /// The depth and stencil descriptor of a pipeline.
@@ -452,37 +526,15 @@ pub(crate) fn depth_stencil(
         } else {
             DepthSource::FixedFunction
         },
-        depth_write_enable: depth.write,
-        depth_function: depth.compare,
         stencil_from_shader: facts.is_some_and(|it| it.writes_stencil),
         ..DepthStencil::default()
     };
-    if let Some(bias) = info.depth_bias {
-        words.depth_bias_enable = true;
-        words.depth_units = bias.constant;
-        words.depth_factor = bias.slope;
-        words.depth_bias_clamp = bias.clamp;
-    }
-    if let Some(StencilState { front, back }) = stencil_of(info) {
-        words.stencil_test_enable = true;
-        words.front_compare_function = front.compare;
-        words.front_stencil_fail = front.fail;
-        words.front_depth_fail = front.depth_fail;
-        words.front_depth_pass = front.pass;
-        words.back_compare_function = back.compare;
-        words.back_stencil_fail = back.fail;
-        words.back_depth_fail = back.depth_fail;
-        words.back_depth_pass = back.pass;
-        words.front_write_mask = front.write_mask.into();
-        words.back_write_mask = back.write_mask.into();
-        words.front_value_mask = front.compare_mask.into();
-        words.back_value_mask = back.compare_mask.into();
-        words.front_reference_value = front.reference.into();
-        words.back_reference_value = back.reference.into();
-    }
+    set_depth(&mut words, depth);
+    set_bias(&mut words, info.depth_bias);
+    set_stencil(&mut words, stencil_of(info));
     if arch == Arch::V10 {
         let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
-        words.shader_read_only_z_s = reads && !writes(info);
+        words.shader_read_only_z_s = reads && !Tested::of_info(info).writes;
     }
     if arch == Arch::V11 {
         words.separated_dependency_tracking = true;
@@ -510,6 +562,7 @@ mod tests {
         layer: false,
         primitive_id: false,
         extended: false,
+        counts: false,
     };
 
     /// hardware/worked/triangle-noafbc.json: the draw's registers.

@@ -8,16 +8,31 @@ use super::samples;
 use super::tile::hierarchy_mask;
 use crate::command::Recorder;
 use crate::error::Error;
-use crate::platform::Platform;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::SubQueue;
 use crate::tiler_page::{HEAP_WORDS, PAGE};
 use crate::vm::GpuAddress;
 use eitri_cs::enums::HeapOperationKind;
-use eitri_cs::instr::{FinishFragment, FinishTiling, HeapOperation, LoadMultiple, StoreMultiple};
+use eitri_cs::instr::{
+    FinishFragment, FinishTiling, HeapOperation, LoadMultiple, Move32, StoreMultiple,
+};
 use eitri_cs::{Pair, Reg, RegMask, d, r};
 use eitri_descriptors::framebuffer::SamplePattern;
 use eitri_descriptors::tiler::TilerContext;
 use eitri_descriptors::{Arch, Descriptor, DescriptorError};
+
+/// The tiling of a pass that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tiling {
+    pub(super) context: GpuAddress,
+    /// The last vertex of a primitive provokes, once a draw says so.
+    pub(super) last_provokes: Option<bool>,
+    /// The instruction that loads the word of the context which says so.
+    place: PhysicalAddress,
+}
+
+/// The word of a context that says which vertex provokes.
+const PROVOKING: usize = 2;
 
 /// Bytes of a tiler context.
 const CONTEXT_BYTES: u32 = 128;
@@ -74,19 +89,24 @@ fn context(
 const LEAST_CHUNK: u32 = 128 << 10;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Begins to tile a pass; gives its context.
+    /// Begins to tile a pass.
     pub(super) fn begin_tiling(
         &mut self,
         framebuffer: &Framebuffer,
-        last_provokes: bool,
-    ) -> Result<GpuAddress, Error> {
+        last_provokes: Option<bool>,
+    ) -> Result<Tiling, Error> {
         self.open_lane(SubQueue::VertexTiler)?;
         let (_, at) = self.written_room(CONTEXT_BYTES)?;
         let features = self.device.hw.properties.tiler_features;
-        let known = (last_provokes, LEAST_CHUNK);
+        let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
         let words = context(self.arch(), features, framebuffer, known)?;
         self.in_lane(SubQueue::VertexTiler, |it| {
+            it.make_room(SAID as u32)?;
+            let mut place = it.writer.end();
             for (number, word) in words.into_iter().enumerate() {
+                if number == PROVOKING {
+                    place = it.writer.end();
+                }
                 if !OF_HEAP.contains(&number) {
                     it.move_to(Reg::new(WORDS.number().wrapping_add(number as u8)), word)?;
                 }
@@ -116,9 +136,34 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 operation: HeapOperationKind::VertexTilerStarted,
                 ..HeapOperation::default()
             })?;
-            it.wait_slots(OTHERS.mask())
+            it.wait_slots(OTHERS.mask())?;
+            Ok(Tiling {
+                context: at,
+                last_provokes,
+                place,
+            })
+        })
+    }
+
+    /// Says which vertex provokes in the tiling of a pass, which has begun without a draw.
+    pub(super) fn fix_provoking_vertex(
+        &mut self,
+        tiling: &mut Tiling,
+        framebuffer: &Framebuffer,
+        last: bool,
+    ) -> Result<(), Error> {
+        let features = self.device.hw.properties.tiler_features;
+        let words = context(self.arch(), features, framebuffer, (last, LEAST_CHUNK))?;
+        let load = self.check(Move32 {
+            destination: Reg::new(WORDS.number().wrapping_add(PROVOKING as u8)),
+            immediate: words[PROVOKING],
         })?;
-        Ok(at)
+        // The block may be closed already.
+        let platform = &mut self.device.hw.platform;
+        platform.store64(tiling.place, load.word());
+        platform.clean(tiling.place.span(8));
+        tiling.last_provokes = Some(last);
+        Ok(())
     }
 
     /// Ends the tiling of a pass.

@@ -2,10 +2,12 @@
 //!
 //! Facts: hardware/compiler-abi.md 4, graphics.md 1.13, graphics-draw.md 3.5 and 3.8.
 
+use super::buffer_words::has_buffer_words;
 use super::rendering::Viewport;
 use crate::command::{BoundSet, Recorder};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
+use crate::queue::SubQueue;
 use crate::vm::GpuAddress;
 use eitri_program::{
     Axis, DescriptorSlot, DrawWord, EntryPoint, FauOperand, FauStep, FauWord, MAX_FAU_WORDS,
@@ -23,6 +25,7 @@ pub(super) struct Values {
     pub(super) blend_constants: [f32; 4],
     pub(super) first_vertex: u32,
     pub(super) base_instance: u32,
+    pub(super) view_index: u32,
 }
 
 impl Values {
@@ -47,6 +50,7 @@ impl Values {
             }
             DrawWord::FirstVertex => return self.first_vertex,
             DrawWord::BaseInstance => return self.base_instance,
+            DrawWord::ViewIndex => return self.view_index,
         };
         float.to_bits()
     }
@@ -60,18 +64,50 @@ impl Values {
 const COUNT_SHIFT: u32 = 56;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Writes the uniforms of a program; gives the value of their register.
+    /// Writes the uniforms of a program of a stream; gives the value of their register.
     pub(super) fn draw_uniforms(
         &mut self,
-        entry: &EntryPoint<'_>,
+        (stream, entry): (SubQueue, &EntryPoint<'_>),
         data: GpuAddress,
         values: &Values,
         sets: &[Option<BoundSet>],
     ) -> Result<u64, Error> {
         let mut words = [0_u32; MAX_FAU_WORDS];
-        let mut count = 0;
+        self.words_of_draw(entry, data, values, sets, &mut words)?;
+        let count = entry.fau().count();
+        if count == 0 {
+            return Ok(0);
+        }
+        let pairs = count.div_ceil(2);
+        let used = words.get(..pairs.saturating_mul(2)).unwrap_or_default();
+        let address = if has_buffer_words(entry) {
+            let bytes = (used.len() as u32).saturating_mul(4);
+            let (memory, address) = self.written_room(bytes)?;
+            self.device.write_words(memory, used);
+            let copy = |it: &mut Self| it.copy_draw_words(stream, entry, address.0, sets);
+            // This is in the lane of vertices.
+            match stream {
+                SubQueue::Fragment => self.in_lane(stream, copy)?,
+                SubQueue::VertexTiler | SubQueue::Compute => copy(self)?,
+            }
+            address
+        } else {
+            self.place(used)?
+        };
+        Ok(address.0 | (pairs as u64) << COUNT_SHIFT)
+    }
+
+    /// The uniforms of a program, but for the words of buffers.
+    pub(super) fn words_of_draw(
+        &mut self,
+        entry: &EntryPoint<'_>,
+        data: GpuAddress,
+        values: &Values,
+        sets: &[Option<BoundSet>],
+        words: &mut [u32; MAX_FAU_WORDS],
+    ) -> Result<(), Error> {
         let mut steps = entry.fau_steps().peekable();
-        for ((number, word), place) in entry.fau().enumerate().zip(&mut words) {
+        for ((number, word), place) in entry.fau().enumerate().zip(words.iter_mut()) {
             let mut value = match word {
                 FauWord::Constant(value) => value,
                 FauWord::PushConstant { offset } => values.pushed(offset),
@@ -90,8 +126,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     let [_, format] = self.draw_texels(slot, sets)?;
                     format
                 }
-                // Neither is a stage's of graphics, or of a pipeline that could be made.
-                FauWord::NumWorkgroups(_) | FauWord::BufferWord { .. } => 0,
+                // The stream puts the words of buffers there; no stage of graphics has the others.
+                FauWord::BufferWord { .. } | FauWord::NumWorkgroups(_) => 0,
             };
             // They come in the order of the words.
             while let Some(FauStep { op, operand, .. }) =
@@ -104,18 +140,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 value = op.apply(value, with);
             }
             *place = value;
-            count = number.saturating_add(1);
         }
-        if count == 0 {
-            return Ok(0);
-        }
-        let pairs = count.div_ceil(2);
-        let used = words.get(..pairs.saturating_mul(2)).unwrap_or_default();
-        let address = self.place(used)?;
-        Ok(address.0 | (pairs as u64) << COUNT_SHIFT)
+        Ok(())
     }
 
-    fn draw_buffer(
+    pub(super) fn draw_buffer(
         &mut self,
         slot: DescriptorSlot,
         sets: &[Option<BoundSet>],

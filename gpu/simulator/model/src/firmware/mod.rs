@@ -106,6 +106,11 @@ impl Mcu {
         self.state == McuState::Enabled
     }
 
+    /// Whether it has crashed, and was not disabled since.
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.state == McuState::Fatal
+    }
+
     fn enter(&mut self, fabric: &mut Fabric, state: McuState) {
         if self.state != state {
             self.state = state;
@@ -247,9 +252,9 @@ impl Mcu {
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
             if found.slots >> slot.number & 1 != 0 {
                 slot.silent_since = None;
-                if slot.process(&mut words, blocks, &mut self.suspended)? == Change::Done
-                    && slot.group.is_none()
-                {
+                let change = slot.process(&mut words, blocks, &mut self.suspended)?;
+                self.cores.resume_jobs(self.suspended.take_resumed());
+                if change == Change::Done && slot.group.is_none() {
                     self.cores.note_running(words.fabric, Some(slot.number));
                     self.cores.drop_jobs_of(slot.number);
                 }

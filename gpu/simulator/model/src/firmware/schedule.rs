@@ -415,10 +415,11 @@ impl Mcu {
             any_group = true;
             let drained = !self.cores.has_jobs_of(number);
             if group.phase == Phase::Suspending {
-                if drained {
+                if self.cores.can_save_jobs_of(number) {
                     let streams = group.streams.iter_mut().flatten();
                     streams.for_each(Stream::flushes_completed);
-                    slot.finish_suspend(&mut words, blocks, &mut self.suspended)?;
+                    let (store, cores) = (&mut self.suspended, &mut self.cores);
+                    slot.finish_suspend(&mut words, blocks, store, cores)?;
                 }
                 all_idle = false;
                 continue;

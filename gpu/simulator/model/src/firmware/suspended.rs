@@ -10,6 +10,7 @@ use super::slot::Slot;
 use super::streams::look_at_insert;
 use crate::diagnosis::{FirmwareMisuse, Journal};
 use crate::stream::{SLOTS, Stream, exception};
+use crate::work::{Cores, SavedJobs};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::{CsgState, csg_req};
@@ -27,17 +28,21 @@ const MAGIC: u64 = u64::from_le_bytes(*b"eitrisus");
 pub(super) type Record = [u8; 16];
 
 /// What is kept of a suspended group.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Saved {
     streams: Vec<Option<Stream>>,
     shared: [u32; SLOTS],
+    /// Tiling and fragment jobs, where they stopped.
+    jobs: SavedJobs,
 }
 
 /// Suspended groups.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct SuspendStore {
     generation: u64,
     kept: VecDeque<(u64, Saved)>,
+    /// Jobs of groups that were resumed, for the cores to take.
+    resumed: Vec<SavedJobs>,
 }
 
 impl SuspendStore {
@@ -55,6 +60,11 @@ impl SuspendStore {
         record
     }
 
+    /// The jobs of groups that were resumed since the last call.
+    pub(super) fn take_resumed(&mut self) -> Vec<SavedJobs> {
+        core::mem::take(&mut self.resumed)
+    }
+
     /// The state that a record stands for; a record is good once.
     pub(super) fn take(&mut self, record: &Record) -> Option<Saved> {
         let (magic, generation) = record.split_at(8);
@@ -70,12 +80,13 @@ impl SuspendStore {
 }
 
 impl Slot {
-    /// Saves the group and frees the slot.
+    /// Saves the group with its jobs and frees the slot.
     pub(super) fn finish_suspend(
         &mut self,
         words: &mut Words<'_>,
         blocks: &GroupBlocks,
         store: &mut SuspendStore,
+        cores: &mut Cores,
     ) -> Result<(), Stop> {
         self.store_status(words, blocks)?;
         self.publish(words)?;
@@ -86,6 +97,7 @@ impl Slot {
         let saved = Saved {
             streams: group.streams,
             shared: group.shared,
+            jobs: cores.save_jobs_of(self.number),
         };
         let record = store.keep(&mut words.fabric.journal, saved);
         // As with real state, all of the buffer is written: one that is smaller than SUSPEND_SIZE shows.
@@ -128,6 +140,7 @@ impl Slot {
         };
         debug_assert_eq!(blocks.streams.len(), group.streams.len());
         group.shared = saved.shared;
+        store.resumed.push(saved.jobs.moved_to(number, group.space));
         for (fresh, old) in group.streams.iter_mut().zip(saved.streams) {
             if let (Some(fresh), Some(old)) = (fresh.as_mut(), old) {
                 fresh.restore(old);

@@ -37,7 +37,19 @@ impl DepthBias {
         };
         let across = slope(opposite.each_ref().map(|edge| edge.along_x));
         let down = slope(opposite.each_ref().map(|edge| edge.along_y));
-        let bias = f64::from(self.factor) * across.max(down) + f64::from(self.units) * self.unit(z);
+        let slope = f64::from(self.factor) * across.max(down);
+        self.limited(slope + f64::from(self.units) * self.unit(z))
+    }
+
+    /// Bias of a rectangle that covers pixels whole: a polygon of depth 0 without a slope.
+    ///
+    /// PanVK 26.2 clears depth on v12 and later with such a draw: infinite units, and the wanted depth as the limit.
+    pub(crate) fn of_rectangle(&self) -> f64 {
+        self.limited(f64::from(self.units) * self.unit([0.0; 3]))
+    }
+
+    /// Bias between its limits.
+    fn limited(&self, bias: f64) -> f64 {
         let limit = f64::from(self.clamp);
         if limit > 0.0 {
             bias.min(limit)

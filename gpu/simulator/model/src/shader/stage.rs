@@ -43,18 +43,22 @@ pub(crate) struct VertexStage {
 }
 
 impl Stage {
-    /// The address of an element of table 61 in a vertex program; `None` for what is not there.
+    /// The address of an element of table 61 in a vertex program; `None` if it has no such buffer.
+    ///
+    /// An element that the vertices do not have lies at address 0, where a store fails. The address alone breaks no rule:
+    /// panfrost (Mesa 26.2) takes that of a point size in draws without one, and leaves only its store out.
     pub(crate) fn output(&self, handle: u32, element: u32) -> Option<u64> {
         let Stage::Vertex(stage) = self else {
             return None;
         };
-        match (handle & 0xff_ffff, stage.outputs) {
+        let address = match (handle & 0xff_ffff, stage.outputs) {
             (0, Outputs::Positions) => stage.batch.position_element(element),
             (0, Outputs::Varyings) | (1, Outputs::Positions) => {
                 stage.batch.varying_element(element)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(address.unwrap_or(0))
     }
 }
 
@@ -109,8 +113,10 @@ pub(crate) struct FragmentState {
 /// The primitive that fragments belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Geometry {
-    /// `None` for a rectangle that covers pixels whole, with depth 0: frame shaders and fullscreen draws.
+    /// `None` for a rectangle that covers pixels whole, with one depth: frame shaders and fullscreen draws.
     pub(crate) primitive: Option<Primitive>,
+    /// Depth of a rectangle.
+    pub(crate) depth: f64,
     /// 1 if the back is seen.
     pub(crate) face: usize,
     /// Addresses of the vertices' varyings.

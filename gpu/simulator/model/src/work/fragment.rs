@@ -138,6 +138,15 @@ impl Pass {
         })
     }
 
+    /// Works for another owner from now on.
+    pub(super) fn move_to(&mut self, owner: Identity) {
+        self.reader.owner = owner;
+        self.shader.move_to(owner.space);
+        // Read again, for the other address space.
+        self.frames = [const { None }; 3];
+        self.draws.clear();
+    }
+
     /// Tiles of the pass.
     pub(super) fn tile_count(&self) -> u64 {
         self.tiles.count
@@ -232,7 +241,10 @@ impl Pass {
                 quads.push(quad);
             }
         }
-        let geometry = Arc::new(Geometry::default());
+        let geometry = Arc::new(Geometry {
+            depth: draw.bias.map_or(0.0, |bias| bias.of_rectangle()),
+            ..Geometry::default()
+        });
         self.shader.queue(draw, &geometry, &quads);
         QuadCount::of(&quads)
     }

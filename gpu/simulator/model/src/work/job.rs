@@ -141,6 +141,11 @@ impl Job {
         (!finishes).then(|| self.work_kind())
     }
 
+    /// What a memory access waited for is another address space's, or has changed meanwhile: it is tried again.
+    pub(super) fn forget_stall(&mut self) {
+        self.stall = None;
+    }
+
     /// Whether it could go on now, on the `ready` cores.
     pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));

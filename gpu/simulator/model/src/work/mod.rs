@@ -14,6 +14,7 @@ mod fragment;
 mod job;
 mod launch;
 mod quads;
+mod saved;
 mod stage;
 mod through;
 mod tiling;
@@ -34,6 +35,7 @@ use alloc::vec::Vec;
 use eitri_csf::registers::power::Domain;
 pub(crate) use endpoints::Endpoints;
 use job::{Job, State};
+pub(crate) use saved::SavedJobs;
 
 /// Instructions that a job which hangs uses up in its turn.
 const HUNG_TURN: u64 = 512;

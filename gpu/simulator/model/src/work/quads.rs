@@ -78,6 +78,19 @@ impl Shader {
         }
     }
 
+    /// The fragments that wait or run access another address space from now on.
+    pub(super) fn move_to(&mut self, space: u8) {
+        let waiting = self.waiting.iter_mut().map(|batch| &mut batch.draw);
+        let running = self.running.iter_mut().map(|running| &mut running.draw);
+        for draw in waiting.chain(running) {
+            if let Some(stage) = &mut Arc::make_mut(draw).stage {
+                stage.environment.space = space;
+            }
+        }
+        self.remembered = None;
+        self.unit.forget_resources();
+    }
+
     /// The core of the tile.
     pub(super) fn place(&self) -> Option<Place> {
         self.place
@@ -308,7 +321,7 @@ fn place_lanes(stage: &mut FragmentStage, quads: &[Quad]) {
     for (number, quad) in quads.iter().enumerate().take(QUADS) {
         for lane in 0..4 {
             let (x, y) = quad.pixel(lane);
-            let mut depths = [0.0; 16];
+            let mut depths = [stage.geometry.depth; 16];
             if let Some(primitive) = &stage.geometry.primitive {
                 for (sample, depth) in depths.iter_mut().enumerate().take(sampling.count()) {
                     let within = sampling.depth_position(sample);

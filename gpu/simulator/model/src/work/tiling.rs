@@ -215,6 +215,15 @@ impl Tiling {
         })))
     }
 
+    /// Works for another owner from now on.
+    pub(super) fn move_to(&mut self, owner: Identity) {
+        self.reader.owner = owner;
+        for program in &mut self.programs {
+            program.stage.environment.space = owner.space;
+        }
+        self.unit.forget_resources();
+    }
+
     /// Warps that were begun.
     pub(super) fn tasks(&self) -> u64 {
         self.warps

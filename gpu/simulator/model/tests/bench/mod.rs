@@ -487,6 +487,16 @@ impl Bench {
         self.shared_write(group_input(slot) + at, word);
     }
 
+    /// Lets the firmware take the endpoint request and the core masks of a group anew.
+    #[track_caller]
+    pub fn request_configuration(&mut self, slot: u64) {
+        let group = group_input(slot);
+        let req = self.shared(group) ^ 1 << 4;
+        self.shared_write(group, req);
+        self.ring_group(slot);
+        self.poll_shared(group_output(slot), 1 << 4, req & 1 << 4);
+    }
+
     /// Asks for a state of the group and waits for it.
     #[track_caller]
     pub fn request_state(&mut self, slot: u64, state: u32) {

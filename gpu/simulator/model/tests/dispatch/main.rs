@@ -5,6 +5,7 @@
 #[path = "../bench/mod.rs"]
 mod bench;
 
+mod block_vectors;
 mod caches;
 mod compressed;
 mod counters;
@@ -13,6 +14,7 @@ mod lanes;
 mod memory;
 mod misuse;
 mod overlap;
+mod texture_vectors;
 mod typed;
 
 use bench::{Bench, EACH, stream_output};

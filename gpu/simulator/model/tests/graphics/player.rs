@@ -99,6 +99,28 @@ impl Player {
         }
     }
 
+    /// Writes the 16 x 16 texture that an upload would make, in the model's form of AFBC with its colour transform: its header, and
+    /// behind 128 bytes its one superblock.
+    ///
+    /// For captures whose upload can't be run, because its program was not recorded (hardware/worked/README.md).
+    pub fn put_compressed_texture(&mut self, image: u64) {
+        self.map(image, IMAGE_BYTES, Attributes::CACHED);
+        let sizes = (0..16).fold(0_u128, |bits, subblock| bits | 1 << (32 + 6 * subblock));
+        let header = (sizes | 0x80).to_le_bytes();
+        self.bench.put(SPACE, image, &header);
+        for (x, y) in (0..16_u64).flat_map(|y| (0..16).map(move |x| (x, y))) {
+            let (red, green) = (17 * x as i32, 17 * y as i32);
+            let blue = if (x >> 2 ^ y >> 2) & 1 != 0 { 255 } else { 0 };
+            // Differences of 8 bits that wrap, and green with a quarter of both.
+            let [red, blue] = [red - green, blue - green].map(|it| i32::from(it as i8));
+            let luma = green + ((red + blue) >> 2);
+            let texel = [red as u8, luma as u8, blue as u8, 255];
+            let subblock = y / 4 * 4 + x / 4;
+            let place = 16 * subblock + 4 * (y % 4) + x % 4;
+            self.bench.put(SPACE, image + 0x80 + 4 * place, &texel);
+        }
+    }
+
     /// Maps zeroed data.
     pub fn map_data(&mut self, address: u64, bytes: u64) {
         self.map(address, bytes, Attributes::CACHED);

@@ -8,21 +8,24 @@
 #[path = "../bench/mod.rs"]
 mod bench;
 mod frame_shaders;
+mod interrupted;
 mod rectangles;
 mod samples;
+mod stored_vectors;
+mod vectors;
 mod vertices;
 
 use bench::Bench;
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{
     FinishTiling, HeapSet, Instr as Command, Move32, ReqResource, RunFragment, RunFullscreen,
-    RunIdvs, SetSbEntry, SyncAdd64, Wait,
+    RunIdvs, SetExceptionHandler, SetSbEntry, SyncAdd64, Wait,
 };
 use eitri_cs::{Pair, Reg, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
 use eitri_descriptors::framebuffer::{
-    BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, SamplePattern,
-    ZInternalFormat, ZsFormat, ZsTarget,
+    BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, SFormat, STarget,
+    SamplePattern, TieBreakRule, ZInternalFormat, ZsFormat, ZsTarget,
 };
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, Draw, PixelKill};
 use eitri_descriptors::shader::{Preload, ShaderEnvironment, ShaderProgram, ShaderStage};
@@ -34,7 +37,7 @@ use eitri_descriptors::tiler::{TilerContext, TilerHeap};
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
 use eitri_isa::{Instr, Syntax};
 
-const ARCH: Arch = Arch::V10;
+pub const ARCH: Arch = Arch::V10;
 
 /// Pixels along a side of the target; one tile.
 pub const SIDE: u32 = 16;
@@ -42,20 +45,23 @@ pub const SIDE: u32 = 16;
 const ROW: u32 = 4 * SIDE;
 const SURFACE: u32 = ROW * SIDE;
 
-const COLOUR: u64 = 0x2000_0000;
+pub const COLOUR: u64 = 0x2000_0000;
 const DEPTH: u64 = 0x2010_0000;
+const STENCIL: u64 = DEPTH + 0x800;
 /// A buffer for programs.
 pub const BUFFER: u64 = 0x2020_0000;
-const DONE: u64 = 0x2100_0000;
-const HEAP: u64 = 0x3000_0000;
+pub const DONE: u64 = 0x2100_0000;
+pub const HEAP: u64 = 0x3000_0000;
 const CHUNK: u64 = 0x20_0000;
 const HEAP_CONTEXT: u64 = 0x3100_0000;
+/// Where an exception handler lies.
+pub const HANDLER: u64 = 0x3200_0000;
 const CODE: u64 = 0x4000_0000;
 const TABLES: u64 = 0x4100_0000;
 
-const FRAMEBUFFER: u64 = TABLES;
+pub const FRAMEBUFFER: u64 = TABLES;
 const FRAME_SHADERS: u64 = TABLES + 0x800;
-const TILER: u64 = TABLES + 0xa00;
+pub const TILER: u64 = TABLES + 0xa00;
 const TILER_HEAP: u64 = TABLES + 0xa80;
 pub const SAMPLE_POSITIONS: u64 = TABLES + 0xb00;
 const BLEND: u64 = TABLES + 0xc00;
@@ -138,6 +144,41 @@ pub struct Pass {
     /// Whether tiles that nothing draws on are written.
     pub clean_tiles: bool,
     pub depth_clear: f32,
+    /// Depth in the tile and in memory.
+    pub depth_format: (ZInternalFormat, ZsFormat),
+    pub stencil_clear: u32,
+    /// Positions of samples where there are several.
+    pub pattern: SamplePattern,
+    pub tie: TieBreakRule,
+    pub colour: Colour,
+    /// Bytes of the tiler heap's only chunk.
+    pub chunk: u64,
+    /// Bytes of the buffer for programs.
+    pub buffer: u64,
+    /// Instructions of an exception handler, which lie at [`HANDLER`]; none is installed if there are none.
+    pub handler: Vec<u64>,
+    /// Shader cores that the group may use; the product's if 0.
+    pub cores: u64,
+}
+
+/// The colour target and its BLEND descriptor.
+#[derive(Clone)]
+pub struct Colour {
+    pub internal: ColorBufferInternalFormat,
+    pub format: ColorFormat,
+    pub clear: u32,
+    pub blend: [u32; 4],
+}
+
+impl Default for Colour {
+    fn default() -> Colour {
+        Colour {
+            internal: ColorBufferInternalFormat::RAW32,
+            format: ColorFormat::RAW32,
+            clear: CLEAR,
+            blend: [1 << 9, 0xf012_2122, STORE[0], STORE[1]],
+        }
+    }
 }
 
 impl Default for Pass {
@@ -150,6 +191,15 @@ impl Default for Pass {
             draws: Vec::new(),
             clean_tiles: true,
             depth_clear: 1.0,
+            depth_format: (ZInternalFormat::D32, ZsFormat::D32),
+            stencil_clear: 0,
+            pattern: SamplePattern::Rotated4xGrid,
+            tie: TieBreakRule::Minus180In0Out,
+            colour: Colour::default(),
+            chunk: CHUNK,
+            buffer: 0x1_0000,
+            handler: Vec::new(),
+            cores: 0,
         }
     }
 }
@@ -167,8 +217,20 @@ impl Drawn {
     }
 
     pub fn depth(&mut self, [x, y]: [u32; 2]) -> f32 {
-        let at = u64::from(y * ROW + 4 * x);
-        f32::from_bits(self.bench.get32(1, DEPTH + at))
+        f32::from_bits(self.depth_code([x, y], 4))
+    }
+
+    /// The code of depth in a format of so many bytes.
+    pub fn depth_code(&mut self, [x, y]: [u32; 2], bytes: u32) -> u32 {
+        let at = y * ROW + bytes * x;
+        let word = self.bench.get32(1, DEPTH + u64::from(at & !3));
+        word >> (8 * (at & 3)) & (u32::MAX >> (32 - 8 * bytes))
+    }
+
+    pub fn stencil(&mut self, [x, y]: [u32; 2]) -> u32 {
+        let at = y * SIDE + x;
+        let word = self.bench.get32(1, STENCIL + u64::from(at & !3));
+        word >> (8 * (at & 3)) & 0xff
     }
 }
 
@@ -201,17 +263,43 @@ fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
     bench.put(1, address, &packed[..bytes]);
 }
 
+/// The depth target, and a linear one of stencil beside it: two readings of the same words.
+fn put_zs(bench: &mut Bench, address: u64, depth: &ZsTarget) {
+    let stencil = STarget {
+        write_format: Some(SFormat::S8),
+        block_format: BlockFormat::Linear,
+        clean_tile_write_enable: depth.clean_tile_write_enable,
+        base: Address(STENCIL),
+        row_stride: SIDE,
+        ..STarget::default()
+    };
+    let (mut words, mut other) = ([0; 16], [0; 16]);
+    depth.pack(ARCH, &mut words).expect("fields fit");
+    stencil.pack(ARCH, &mut other).expect("fields fit");
+    let both = words.iter().zip(other).map(|(one, other)| one | other);
+    let bytes: Vec<u8> = both.flat_map(u32::to_le_bytes).collect();
+    bench.put(1, address, &bytes);
+}
+
 impl Pass {
     /// Submits the pass to a new device; `fill` puts what programs read into memory.
     #[track_caller]
     fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
         let mut bench = Bench::booted_as("G610");
         bench.start_group(0);
+        if self.cores != 0 {
+            let group = bench::group_input(0);
+            bench.shared_write64(group + 0x20, self.cores);
+            bench.shared_write64(group + 0x28, self.cores);
+            bench.request_endpoints(0, self.cores.count_ones(), 15);
+            bench.request_configuration(0);
+        }
         let data = [
             (COLOUR, 0x1_0000),
             (DEPTH, 0x1000),
-            (BUFFER, 0x1_0000),
-            (HEAP, CHUNK),
+            (BUFFER, self.buffer),
+            (HEAP, self.chunk),
+            (HANDLER, 0x1000),
             (HEAP_CONTEXT, 0x1000),
             (TABLES, 0x4000),
         ];
@@ -222,8 +310,8 @@ impl Pass {
         bench.map(1, DONE, 0x1000, Attributes::UNCACHED);
         self.put_framebuffers(&mut bench);
         self.put_tiler(&mut bench);
-        let [mode, format] = STORE.map(u64::from);
-        bench.put_words(1, BLEND, &[1 << 9 | 0xf012_2122 << 32, mode | format << 32]);
+        let [first, equation, mode, format] = self.colour.blend.map(u64::from);
+        bench.put_words(1, BLEND, &[first | equation << 32, mode | format << 32]);
         let uniforms: Vec<u8> = self
             .uniforms
             .iter()
@@ -237,6 +325,7 @@ impl Pass {
             let address = FRAME_SHADERS + 128 * *slot as u64;
             self.put_draw(&mut bench, address, 16 + *slot as u64, draw);
         }
+        bench.put_words(1, HANDLER, &self.handler);
         fill(&mut bench);
         bench.submit(0, &self.commands());
         bench
@@ -281,13 +370,16 @@ impl Pass {
                 sample_count: self.samples,
                 sample_pattern: match single {
                     true => SamplePattern::SingleSampled,
-                    false => SamplePattern::Rotated4xGrid,
+                    false => self.pattern,
                 },
+                tie_break_rule: self.tie,
                 effective_tile_size: SIDE * SIDE,
                 render_target_count: 1,
                 color_buffer_allocation: SIDE * SIDE * 4 * self.samples,
-                z_internal_format: ZInternalFormat::D32,
+                z_internal_format: self.depth_format.0,
                 z_write_enable: true,
+                s_write_enable: true,
+                s_clear: self.stencil_clear,
                 has_zs_crc_extension: true,
                 z_clear: self.depth_clear,
                 tiler: Aligned::new(TILER).expect("aligned"),
@@ -295,18 +387,18 @@ impl Pass {
             };
             put(bench, at, &parameters);
             let depth = ZsTarget {
-                write_format: Some(ZsFormat::D32),
+                write_format: Some(self.depth_format.1),
                 block_format: BlockFormat::Linear,
                 clean_tile_write_enable: self.clean_tiles,
                 base: Address(DEPTH),
                 row_stride: ROW,
                 ..ZsTarget::default()
             };
-            put(bench, at + 128, &depth);
+            put_zs(bench, at + 128, &depth);
             let target = RgbRenderTarget {
-                internal_format: ColorBufferInternalFormat::RAW32,
+                internal_format: self.colour.internal,
                 write_enable: true,
-                writeback_format: ColorFormat::RAW32,
+                writeback_format: self.colour.format,
                 writeback_block_format: BlockFormat::Linear,
                 writeback_msaa: if single { Msaa::Single } else { Msaa::Layered },
                 swizzle: Swizzle::IDENTITY,
@@ -318,10 +410,10 @@ impl Pass {
                     ..RtBuffer::default()
                 },
                 clear: RtClear {
-                    color_0: CLEAR,
-                    color_1: CLEAR,
-                    color_2: CLEAR,
-                    color_3: CLEAR,
+                    color_0: self.colour.clear,
+                    color_1: self.colour.clear,
+                    color_2: self.colour.clear,
+                    color_3: self.colour.clear,
                 },
                 ..RgbRenderTarget::default()
             };
@@ -340,10 +432,10 @@ impl Pass {
         };
         put(bench, TILER, &context);
         let heap = TilerHeap {
-            size: CHUNK,
+            size: self.chunk,
             base: Address(HEAP),
             bottom: Address(HEAP + 64),
-            top: Address(HEAP + CHUNK),
+            top: Address(HEAP + self.chunk),
             ..TilerHeap::default()
         };
         put(bench, TILER_HEAP, &heap);
@@ -437,6 +529,19 @@ impl Pass {
         push(set(66, HEAP_CONTEXT as u32));
         push(set(67, 0));
         push(HeapSet { address: pair(66) }.into());
+        if !self.handler.is_empty() {
+            push(set(66, HANDLER as u32));
+            push(set(67, 0));
+            push(set(68, 8 * self.handler.len() as u32));
+            push(
+                SetExceptionHandler {
+                    address: pair(66),
+                    length: Reg::new(68),
+                    ..SetExceptionHandler::default()
+                }
+                .into(),
+            );
+        }
         push(
             SetSbEntry {
                 endpoint_entry: Slot::new(3).expect("a slot"),

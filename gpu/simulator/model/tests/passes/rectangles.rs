@@ -62,6 +62,37 @@ fn a_draw_without_a_program_writes_depth() {
 }
 
 #[test]
+fn a_rectangle_has_the_depth_bias_of_a_polygon_without_slope() {
+    let biased = |units: f32, clamp: f32| Rectangle {
+        depth: DepthStencil {
+            depth_bias_enable: true,
+            depth_units: units,
+            depth_bias_clamp: clamp,
+            ..clears_depth().depth
+        },
+        range: [0.0, 1.0],
+        ..clears_depth()
+    };
+    let cases = [
+        // As PanVK 26.2 clears depth on v12 and later.
+        (f32::INFINITY, 0.375, 0.375),
+        (f32::INFINITY, 0.0, 1.0),
+        // The least normal number's last place, 2^-149, that many times.
+        (2.0_f32.powi(100), 0.0, 2.0_f32.powi(-49)),
+        (-1.0, 0.0, 0.0),
+    ];
+    for (units, clamp, wanted) in cases {
+        let mut drawn = Pass {
+            draws: vec![biased(units, clamp)],
+            ..Pass::default()
+        }
+        .run();
+        let found = [drawn.depth([7, 7]), drawn.depth([3, 3])];
+        assert_eq!(found, [wanted, 1.0], "{units} units, limit {clamp}");
+    }
+}
+
+#[test]
 fn a_barrier_without_a_program_has_no_effect() {
     let mut barrier = clears_depth();
     barrier.flags.primitive_barrier = true;

@@ -13,6 +13,18 @@ const POSITION: &str = "
     STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
     NOP.end";
 
+/// As [`POSITION`], with the address of an attribute record, which the vertices don't have and nothing is stored in.
+const UNUSED_RECORD: &str = "
+    LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
+    MOV.i32 r1, 0x0
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
+    IADD_IMM.i32 r6, r59, #0x4
+    LEA_BUF_IMM.slot1 @r6:r7, r6, table:0xD, index:0x0
+    LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
+    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    NOP.end";
+
 /// As [`POSITION`], and for the second view the position that lies 256 bytes further.
 const TWO_VIEWS: &str = "
     LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
@@ -116,6 +128,23 @@ fn wide_lines_are_rectangles_along_their_ways() {
         let wanted = if inside { 9 } else { CLEAR };
         assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
     }
+}
+
+#[test]
+fn the_address_of_an_output_that_is_not_there_breaks_no_rule() {
+    let rectangle = Rectangle {
+        vertices: Some(Vertices {
+            program: UNUSED_RECORD,
+            ..vertices(TRIANGLES, 3, 1.0).expect("vertices")
+        }),
+        program: NINE,
+        layers: 0,
+        ..Rectangle::default()
+    };
+    let places = [(0, [8.0, -16.0]), (1, [8.0, 32.0]), (2, [-40.0, 8.0])];
+    // No diagnosis.
+    let mut drawn = drawn(1, rectangle, &places);
+    assert_eq!(drawn.colour([3, 3], 0, 0), 9);
 }
 
 /// Slots of queries, behind the positions.

@@ -167,4 +167,8 @@ fn a_crash_of_the_firmware_shows_in_its_status() {
     bench.ring(0);
     bench.poll(MCU_STATUS, 3, 3);
     assert_eq!(bench.shared(0x6010), 0x4E, "HALT_STATUS says: panic");
+    // The host can't know yet. Misuse is a doorbell while the MCU is disabled or halted (csf-mmio.md 18 (10)).
+    bench.ring(0);
+    bench.wait(100);
+    bench.expect_no_diagnoses();
 }

@@ -231,7 +231,10 @@ fn points(stage: &FragmentStage, lanes: u16, operand: &Lanes, varying: Varying) 
 /// Built-in varyings; 0 for a primitive that has none.
 fn built_in(stage: &FragmentStage, special: u32, point: Point) -> [f64; 4] {
     let Some(primitive) = &stage.geometry.primitive else {
-        return [0.0; 4];
+        return match special {
+            FRAG_Z => [stage.geometry.depth, 0.0, 0.0, 0.0],
+            _ => [0.0; 4],
+        };
     };
     match special {
         POINT_COORDINATE => {

@@ -193,6 +193,7 @@ impl Pass {
         let geometry = Geometry {
             face: usize::from(primitive.facing == Facing::Back),
             primitive: Some(primitive),
+            depth: 0.0,
             varyings: listed.vertices.map(|vertex| vertex.varyings),
             vertices: listed.kind.vertices(),
             varying_bytes: draw.words.varying_bytes,

@@ -66,6 +66,11 @@ pub(in crate::work) struct Fullscreen {
 }
 
 impl Fullscreen {
+    /// Works for another owner from now on.
+    pub(in crate::work) fn move_to(&mut self, owner: Identity) {
+        self.reader.owner = owner;
+    }
+
     /// Whether the tiler heap must have more memory before the job goes on.
     pub(in crate::work) fn needs_memory(&self) -> bool {
         self.needs_memory

@@ -1,0 +1,611 @@
+//! Clears within a pass: a primitive that covers a rectangle in some layers, and a program that gives every pixel the same values.
+//!
+//! It takes its place among the draws: what is drawn before is cleared, what is drawn after is not. Scissor, tests and write masks
+//! of pipelines don't touch it.
+//! Facts: hardware/graphics-draw.md 3.17, graphics-raster.md 4.9, 4.13 and 4.14, graphics-ops-products.md 8.1.
+
+use super::blend::{self, ColorBlend, OFF};
+use super::error::GraphicsError;
+use super::framebuffer::MOST_COLORS;
+use super::lane::TEMPORARY;
+use super::pass::RenderPass;
+use super::registers::{DrawRegisters, Loaded};
+use super::rendering::{ClearColor, Rect};
+use crate::command::{CLEAR_CODE, CommandError, Recorder, local_storage, pack};
+use crate::error::{Error, Thing};
+use crate::handle::Space;
+use crate::platform::Platform;
+use crate::queue::SubQueue;
+use crate::vm::{GpuAddress, Protection};
+use eitri_cs::instr::RunFullscreen;
+use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::raster::{
+    DcdFlags0, DcdFlags1, DcdFlags2, DepthSource, DepthStencil, Draw, PixelKill, StencilOp,
+};
+use eitri_descriptors::shader::{
+    CoverageBitmaskType, FauPointer, Preload, ShaderEnvironment, ShaderProgram,
+    ShaderRegisterAllocation, ShaderStage,
+};
+use eitri_descriptors::texture::Func;
+use eitri_descriptors::{Address, Aligned, Arch, Descriptor};
+use heapless::Vec;
+
+/// An attachment that is cleared within a pass, and to what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClearAttachment {
+    /// A colour, by its location; one that the pass does not have stays.
+    Color {
+        /// The location.
+        location: u32,
+        /// The colour.
+        color: ClearColor,
+    },
+    /// Depth.
+    Depth(f32),
+    /// Stencil.
+    Stencil(u8),
+}
+
+/// A rectangle of some layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClearRect {
+    /// The rectangle, inside of the render area.
+    pub rect: Rect,
+    /// The first layer.
+    pub layer: u32,
+    /// Layers.
+    pub layers: u32,
+}
+
+/// Most instructions: those of as many colours as there are.
+const MOST_CODE: usize = 8 * MOST_COLORS;
+/// Bytes of an area for code, with what the instruction fetcher may read behind it.
+const CODE_BYTES: u64 = 1024;
+/// Preloaded registers: pixel, coverage, and sample (r59 to r61).
+const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
+/// Words of uniforms: those of each colour.
+const UNIFORMS: usize = 4 * MOST_COLORS;
+/// Places of depth and stencil among the uniforms.
+const DEPTH: usize = 0;
+const STENCIL: usize = 1;
+/// Words of a draw descriptor.
+const DRAW_WORDS: usize = 32;
+
+/// The words of the code, without what differs.
+mod word {
+    /// `MOV.i32 r0, u0`; the register is in bits 40 to 45, the uniform in bits 0 to 5.
+    pub(super) const MOVE: u64 = 0x0091_c000_0000_0080;
+    /// `NOP.wait0126`.
+    pub(super) const WAIT: u64 = 0x4000_c000_0000_0000;
+    /// `BLEND.slot0.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2`: goes on behind the call that follows.
+    pub(super) const BLEND: u64 = 0x007f_4008_323c_02f0;
+    /// The same with `.s32` and `.u32`, and with `.end` and `target:0x0`, without the rest.
+    pub(super) const BLEND_INT: u64 = 0x007f_4008_343c_02f0 ^ BLEND;
+    pub(super) const BLEND_UINT: u64 = 0x007f_4008_363c_02f0 ^ BLEND;
+    pub(super) const BLEND_END: u64 = 0x787f_4008_323c_00f0 ^ BLEND;
+    /// `IADD_IMM.i32 r48, program_counter.w0, #0x8`, and with no address to come back to.
+    pub(super) const CALL_FROM: u64 = 0x0710_f000_0000_08fe;
+    pub(super) const CALL_LAST: u64 = 0x0110_f000_0000_00c0;
+    /// `BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1`.
+    pub(super) const CALL: u64 = 0x002f_c110_0000_f1c0;
+    /// `ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0`.
+    pub(super) const TEST: u64 = 0x407d_bc02_00ea_d03c;
+    /// `ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60`, `.stencil` with r8, and both.
+    pub(super) const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000;
+    pub(super) const EMIT_STENCIL: u64 = 0x787e_bc02_013c_08c0;
+    pub(super) const EMIT_BOTH: u64 = 0x787e_bc02_033c_0800;
+}
+
+/// `MOV.i32` of a uniform into a register.
+const fn mov(register: u8, uniform: usize) -> u64 {
+    word::MOVE | (register as u64) << 40 | uniform as u64
+}
+
+/// What the components of a colour are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Float,
+    Int,
+    Uint,
+}
+
+impl Kind {
+    fn of(format: &VkFormat) -> Kind {
+        if format.name.contains("UINT") {
+            Kind::Uint
+        } else if format.name.contains("SINT") {
+            Kind::Int
+        } else {
+            Kind::Float
+        }
+    }
+}
+
+/// The code that clears colours: the kind of each.
+fn color_code(kinds: &[Option<Kind>; MOST_COLORS]) -> Vec<u64, MOST_CODE> {
+    let mut code = Vec::new();
+    // There is room: MOST_CODE counts all of them.
+    let mut put = |word: u64| {
+        let _ = code.push(word);
+    };
+    let last = kinds.iter().rposition(Option::is_some);
+    for (target, kind) in kinds.iter().enumerate() {
+        let Some(kind) = kind else { continue };
+        let kind = match kind {
+            Kind::Float => 0,
+            Kind::Int => word::BLEND_INT,
+            Kind::Uint => word::BLEND_UINT,
+        };
+        // Blending before may still read the registers.
+        put(word::WAIT);
+        for component in 0..4_u8 {
+            let uniform = target.saturating_mul(4).saturating_add(component.into());
+            put(mov(component, uniform));
+        }
+        let is_last = last == Some(target);
+        let (end, from) = if is_last {
+            (word::BLEND_END, word::CALL_LAST)
+        } else {
+            (0, word::CALL_FROM)
+        };
+        let step = (target as u64).wrapping_mul(2);
+        put((word::BLEND ^ kind ^ end).wrapping_add(step));
+        put(from);
+        put(word::CALL.wrapping_add(step << 8));
+    }
+    code
+}
+
+/// The code that clears depth and stencil.
+fn depth_code([depth, stencil]: [bool; 2]) -> Vec<u64, MOST_CODE> {
+    let emit = match (depth, stencil) {
+        (true, true) => word::EMIT_BOTH,
+        (true, false) => word::EMIT_DEPTH,
+        (false, _) => word::EMIT_STENCIL,
+    };
+    let words = [mov(0, DEPTH), mov(8, STENCIL), word::WAIT, word::TEST, emit];
+    Vec::from_slice(&words).unwrap_or_default()
+}
+
+/// What a clear does to colours.
+#[derive(Debug)]
+struct Colors {
+    kinds: [Option<Kind>; MOST_COLORS],
+    uniforms: [u32; UNIFORMS],
+}
+
+/// What differs between clears of colours, and of depth and stencil.
+struct Cleared<'c> {
+    code: GpuAddress,
+    tests: [u32; 8],
+    blends: &'c [u32],
+    blend_count: u32,
+    uniforms: &'c [u32; UNIFORMS],
+    flags_0: DcdFlags0,
+    mask: u32,
+}
+
+impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Clears rectangles of attachments, behind what was drawn before.
+    ///
+    /// # Errors
+    /// If a rectangle leaves the render area or has layers that the pass has not, a location is too large, or there is no memory
+    /// for more commands.
+    pub fn clear_attachments(
+        &mut self,
+        attachments: &[ClearAttachment],
+        rects: &[ClearRect],
+    ) -> Result<&mut Self, Error> {
+        let mut boxes: Vec<([u32; 4], u32), 8> = Vec::new();
+        let mut rest = rects;
+        // What is cleared is written once for several rectangles.
+        while !rest.is_empty() {
+            let (now, behind) = rest.split_at(rest.len().min(boxes.capacity()));
+            rest = behind;
+            boxes.clear();
+            for rect in now {
+                if rect.rect.width > 0 && rect.rect.height > 0 && rect.layers > 0 {
+                    let _ = boxes.push(self.clear_box(rect)?);
+                }
+            }
+            self.clear_boxes(attachments, &boxes)?;
+        }
+        Ok(self)
+    }
+
+    /// A rectangle with both corners inside, and its layers as bits.
+    fn clear_box(&self, clear: &ClearRect) -> Result<([u32; 4], u32), CommandError> {
+        let outside = CommandError::from(GraphicsError::Area);
+        let [min_x, min_y, max_x, max_y] = self.framebuffer.area;
+        let last = |start: i32, length: u32| -> Option<(u32, u32)> {
+            let start = u32::try_from(start).ok()?;
+            Some((start, start.checked_add(length)?.checked_sub(1)?))
+        };
+        let rect = clear.rect;
+        let (left, right) = last(rect.x, rect.width).ok_or(outside)?;
+        let (top, bottom) = last(rect.y, rect.height).ok_or(outside)?;
+        let end = clear.layer.saturating_add(clear.layers);
+        if left < min_x || top < min_y || right > max_x || bottom > max_y {
+            return Err(outside);
+        }
+        let layers = match self.framebuffer.view_mask {
+            0 if end > self.framebuffer.layers => return Err(outside),
+            0 => (1_u32 << end).wrapping_sub(1 << clear.layer),
+            // Views are all cleared (Vulkan says so).
+            views => views,
+        };
+        Ok(([left, top, right, bottom], layers))
+    }
+
+    fn clear_boxes(
+        &mut self,
+        attachments: &[ClearAttachment],
+        boxes: &[([u32; 4], u32)],
+    ) -> Result<(), Error> {
+        if boxes.is_empty() {
+            return Ok(());
+        }
+        let colors = self.cleared_colors(attachments)?;
+        let mut uniforms = [0; UNIFORMS];
+        let mut has = [false; 2];
+        let [has_depth, has_stencil] = self.framebuffer.has_depth_stencil();
+        for attachment in attachments {
+            match *attachment {
+                ClearAttachment::Depth(depth) if has_depth => {
+                    (uniforms[DEPTH], has[0]) = (depth.to_bits(), true);
+                }
+                ClearAttachment::Stencil(stencil) if has_stencil => {
+                    (uniforms[STENCIL], has[1]) = (stencil.into(), true);
+                }
+                _ => {}
+            }
+        }
+        if let Some(colors) = &colors {
+            let (blends, mask) = self.clear_blends(&colors.kinds)?;
+            let cleared = self.color_clear(colors, &blends, mask)?;
+            self.run_clear(&cleared, boxes)?;
+        }
+        if has != [false; 2] {
+            let cleared = self.depth_clear(has, &uniforms)?;
+            self.run_clear(&cleared, boxes)?;
+        }
+        Ok(())
+    }
+
+    /// The colours that are cleared; `None` if there are none.
+    fn cleared_colors(&self, attachments: &[ClearAttachment]) -> Result<Option<Colors>, Error> {
+        let mut colors = Colors {
+            kinds: [None; MOST_COLORS],
+            uniforms: [0; UNIFORMS],
+        };
+        for attachment in attachments {
+            let ClearAttachment::Color { location, color } = *attachment else {
+                continue;
+            };
+            let place = location as usize;
+            let (Some(kind), Some(words)) = (
+                colors.kinds.get_mut(place),
+                colors.uniforms.as_chunks_mut::<4>().0.get_mut(place),
+            ) else {
+                let (found, most) = (place.saturating_add(1), MOST_COLORS);
+                return Err(CommandError::from(GraphicsError::Attachments { found, most }).into());
+            };
+            let Some(format) = self.framebuffer.color_format(place) else {
+                continue;
+            };
+            *kind = Some(Kind::of(format));
+            *words = match color {
+                ClearColor::Float(values) => values.map(f32::to_bits),
+                ClearColor::Int(values) => values.map(|value| value as u32),
+                ClearColor::Uint(values) => values,
+            };
+        }
+        let any = colors.kinds.iter().any(Option::is_some);
+        Ok(any.then_some(colors))
+    }
+
+    /// Blend descriptors that replace the colours of these kinds, and which they are.
+    fn clear_blends(
+        &self,
+        kinds: &[Option<Kind>; MOST_COLORS],
+    ) -> Result<([u32; MOST_COLORS * 4], u32), Error> {
+        let arch = self.recorder.arch();
+        let (mut blends, mut mask) = ([0; MOST_COLORS * 4], 0);
+        let places = blends.as_chunks_mut::<4>().0.iter_mut().zip(kinds).zip(0..);
+        for ((words, kind), number) in places {
+            let format = self.framebuffer.color_format(number as usize);
+            let replace = ColorBlend::default();
+            let made = match format.filter(|_| kind.is_some()) {
+                Some(format) => blend::target(arch, number, format, &replace)?.unwrap_or(OFF),
+                None => OFF,
+            };
+            mask |= u32::from(kind.is_some()).checked_shl(number).unwrap_or(0);
+            *words = made.words;
+        }
+        Ok((blends, mask))
+    }
+
+    fn color_clear<'c>(
+        &mut self,
+        colors: &'c Colors,
+        blends: &'c [u32],
+        mask: u32,
+    ) -> Result<Cleared<'c>, Error> {
+        let arch = self.recorder.arch();
+        let number = |kind: &Option<Kind>| match kind {
+            None => 0,
+            Some(Kind::Float) => 1,
+            Some(Kind::Int) => 2,
+            Some(Kind::Uint) => 3,
+        };
+        let kinds = colors.kinds.iter().rev();
+        let key = kinds.fold(0, |key, kind| key << 2 | number(kind));
+        let code = color_code(&colors.kinds);
+        Ok(Cleared {
+            code: self.recorder.clear_code(key, &code)?,
+            tests: pack(arch, tests(arch, [false; 2]))?,
+            blends,
+            blend_count: self.framebuffer.count as u32,
+            uniforms: &colors.uniforms,
+            flags_0: DcdFlags0 {
+                allow_forward_pixel_to_kill: true,
+                ..self.clear_flags(PixelKill::ForceEarly)
+            },
+            mask,
+        })
+    }
+
+    fn depth_clear<'c>(
+        &mut self,
+        has: [bool; 2],
+        uniforms: &'c [u32; UNIFORMS],
+    ) -> Result<Cleared<'c>, Error> {
+        let arch = self.recorder.arch();
+        let [depth, stencil] = has.map(u32::from);
+        let key = 1 << 16 | depth | stencil << 1;
+        Ok(Cleared {
+            code: self.recorder.clear_code(key, &depth_code(has))?,
+            tests: pack(arch, tests(arch, has))?,
+            blends: &OFF.words,
+            blend_count: 1,
+            uniforms,
+            flags_0: self.clear_flags(PixelKill::ForceLate),
+            mask: 0,
+        })
+    }
+
+    fn clear_flags(&self, when: PixelKill) -> DcdFlags0 {
+        DcdFlags0 {
+            allow_forward_pixel_to_be_killed: true,
+            pixel_kill_operation: when,
+            zs_update_operation: when,
+            front_face_ccw: true,
+            scissor_to_bounding_box: true,
+            multisample_enable: self.framebuffer.samples > 1,
+            cull_zero_area: self.recorder.arch() >= Arch::V11,
+            ..DcdFlags0::default()
+        }
+    }
+
+    /// Covers rectangles.
+    fn run_clear(&mut self, cleared: &Cleared<'_>, boxes: &[([u32; 4], u32)]) -> Result<(), Error> {
+        let context = self.context_of_clears()?;
+        let (state, recorder) = (&mut self.state, &mut *self.recorder);
+        recorder.in_lane(SubQueue::VertexTiler, |it| {
+            let words = it.clear_draw(cleared)?;
+            let at = it.place(&words)?;
+            for rectangle in boxes {
+                it.put_clear(&mut state.loaded, &words, context, rectangle)?;
+                it.if_predicate(state.predicate, 0, |it| {
+                    it.load_pair(TEMPORARY, at.0)?;
+                    it.push(RunFullscreen {
+                        dcd: TEMPORARY,
+                        ..RunFullscreen::default()
+                    })
+                })?;
+            }
+            it.unflushed = true;
+            Ok(())
+        })
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// The descriptor of a clear, and all that it names in the commands.
+    fn clear_draw(&mut self, cleared: &Cleared<'_>) -> Result<[u32; DRAW_WORDS], Error> {
+        let arch = self.arch();
+        let program: [u32; 8] = pack(
+            arch,
+            ShaderProgram {
+                stage: ShaderStage::Fragment,
+                fragment_coverage_bitmask_type: CoverageBitmaskType::Gl,
+                register_allocation: ShaderRegisterAllocation::ThirtyTwoPerThread,
+                preload: Preload {
+                    r48_r63: PRELOAD,
+                    ..Preload::default()
+                },
+                binary: Address(cleared.code.0),
+                ..ShaderProgram::default()
+            },
+        )?;
+        let program = self.place(&program)?;
+        let storage = local_storage(arch, None, None)?;
+        let storage = self.place(&storage)?;
+        let tests = self.place(&cleared.tests)?;
+        let blends = self.place(cleared.blends)?;
+        let uniforms = self.place(cleared.uniforms)?;
+        let fau_count = (UNIFORMS / 2) as u32;
+        let mut flags_2 = DcdFlags2 {
+            write_mask: cleared.mask,
+            ..DcdFlags2::default()
+        };
+        if arch >= Arch::V11 {
+            flags_2.no_shader_stencil_read = true;
+            flags_2.no_shader_depth_read = true;
+        }
+        let mut draw = Draw {
+            flags_0: cleared.flags_0,
+            flags_1: DcdFlags1 {
+                sample_mask: 0xFFFF,
+                render_target_mask: cleared.mask,
+                ..DcdFlags1::default()
+            },
+            flags_2,
+            depth_stencil: Aligned::new(tests.0).unwrap_or_default(),
+            blend_count: cleared.blend_count,
+            blend: Aligned::new(blends.0).unwrap_or_default(),
+            ..Draw::default()
+        };
+        if arch < Arch::V12 {
+            (draw.minimum_z, draw.maximum_z) = (0.0, 1.0);
+            draw.shader = ShaderEnvironment {
+                fau_count,
+                shader: Aligned::new(program.0).unwrap_or_default(),
+                thread_storage: Aligned::new(storage.0).unwrap_or_default(),
+                fau: Address(uniforms.0),
+                ..ShaderEnvironment::default()
+            };
+        } else {
+            draw.fragment_shader = Aligned::new(program.0).unwrap_or_default();
+            draw.thread_storage = Aligned::new(storage.0).unwrap_or_default();
+            draw.fragment_fau = FauPointer {
+                pointer: Address(uniforms.0),
+                count: fau_count,
+            };
+        }
+        let mut words = [0; DRAW_WORDS];
+        draw.pack(arch, &mut words)?;
+        Ok(words)
+    }
+
+    /// Loads the registers for a rectangle of layers that is covered.
+    fn put_clear(
+        &mut self,
+        loaded: &mut Loaded,
+        words: &[u32; DRAW_WORDS],
+        context: GpuAddress,
+        ([left, top, right, bottom], layers): &([u32; 4], u32),
+    ) -> Result<(), Error> {
+        let arch = self.arch();
+        let registers = DrawRegisters::of(arch);
+        let scissor = u64::from(bottom << 16 | right) << 32 | u64::from(top << 16 | left);
+        self.load_draw_pair(loaded, registers.context, context.0)?;
+        self.load_draw_pair(loaded, registers.scissor, scissor)?;
+        // The view mask alone (hardware/graphics-draw.md 3.17).
+        self.load_draw_word(loaded, registers.primitive, layers << 24)?;
+        if arch >= Arch::V13 {
+            // They must be those of the descriptor.
+            let [flags_0, flags_1, _, _, _, flags_2, ..] = *words;
+            self.load_draw_word(loaded, registers.flags_0, flags_0)?;
+            self.load_draw_word(loaded, registers.flags_1, flags_1)?;
+            self.load_draw_word(loaded, registers.flags_2, flags_2)?;
+        }
+        if let Some(register) = registers.primitive_2 {
+            self.load_draw_word(loaded, register, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Code of a combination, which the commands keep.
+    fn clear_code(&mut self, key: u32, words: &[u64]) -> Result<GpuAddress, Error> {
+        let tag = CLEAR_CODE.saturating_add(key);
+        let object = self.device.objects.get(self.commands);
+        let known = object.and_then(|object| self.device.links.tagged(object.list, tag));
+        let what = Thing::CommandBuffer;
+        if let Some(area) = known {
+            return Ok(self.device.object(area, what)?.mapping.address());
+        }
+        let (commands, space) = (self.commands, Space(self.space));
+        let device = &mut *self.device;
+        let new = (tag, None);
+        let area =
+            device.create_area(commands, space, new, "code", CODE_BYTES, Protection::Code)?;
+        let mapping = &device.object(area, what)?.mapping;
+        let (memory, address) = (mapping.memory(), mapping.address());
+        device.hw.platform.write_words(memory, words);
+        device.hw.platform.clean(memory.span(CODE_BYTES));
+        Ok(address)
+    }
+}
+
+/// Tests that all pass, and write depth and stencil of the program, if these are cleared.
+fn tests(arch: Arch, [depth, stencil]: [bool; 2]) -> DepthStencil {
+    let mut tests = DepthStencil {
+        depth_function: Func::Always,
+        depth_write_enable: depth,
+        separated_dependency_tracking: arch == Arch::V11,
+        ..DepthStencil::default()
+    };
+    if depth {
+        tests.depth_source = DepthSource::Shader;
+    }
+    if stencil {
+        tests.stencil_test_enable = true;
+        tests.stencil_from_shader = true;
+        tests.front_compare_function = Func::Always;
+        tests.back_compare_function = Func::Always;
+        tests.front_depth_pass = StencilOp::Replace;
+        tests.back_depth_pass = StencilOp::Replace;
+        tests.front_write_mask = 0xFF;
+        tests.back_write_mask = 0xFF;
+        tests.front_value_mask = 0xFF;
+        tests.back_value_mask = 0xFF;
+    }
+    tests
+}
+
+#[cfg(test)]
+mod tests_of_code {
+    use super::*;
+    use eitri_isa::{Instr, Syntax};
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    fn text(code: &[u64], arch: eitri_isa::Arch) -> Vec<String> {
+        let line = |word: &u64| {
+            let instr = Instr::decode(*word, arch).expect("legal");
+            let text = std::format!("{}", instr.display(arch, Syntax::Mesa24));
+            text.trim().to_string()
+        };
+        code.iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_code_is_what_it_is_said_to_be() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let arch = eitri_isa::Arch::ALL
+                .into_iter()
+                .find(|it| it.major() == arch.major())
+                .expect("the same generations");
+            let mut kinds = [None; MOST_COLORS];
+            (kinds[0], kinds[5]) = (Some(Kind::Uint), Some(Kind::Float));
+            let expected = [
+                "NOP.wait0126",
+                "MOV.i32 r0, u0",
+                "MOV.i32 r1, u1",
+                "MOV.i32 r2, u2",
+                "MOV.i32 r3, u3",
+                "BLEND.slot0.v4.u32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2",
+                "IADD_IMM.i32 r48, program_counter.w0, #0x8",
+                "BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
+                "NOP.wait0126",
+                "MOV.i32 r0, u20",
+                "MOV.i32 r1, u21",
+                "MOV.i32 r2, u22",
+                "MOV.i32 r3, u23",
+                "BLEND.slot0.v4.f32.end @r0:r1:r2:r3, blend_descriptor_5.w0, r60, target:0x0",
+                "IADD_IMM.i32 r48, 0x0, #0x0",
+                "BRANCHZI.eq.absolute 0x0, blend_descriptor_5.w1",
+            ];
+            assert_eq!(text(&color_code(&kinds), arch), expected, "{arch}");
+            let expected = [
+                "MOV.i32 r0, u0",
+                "MOV.i32 r8, u1",
+                "NOP.wait0126",
+                "ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0",
+                "ZS_EMIT.z.stencil.slot0.end @r60, r0, r8, r60",
+            ];
+            assert_eq!(text(&depth_code([true; 2]), arch), expected, "{arch}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Conditional draws: the stream branches over what a word in memory says is not to be drawn.
+//!
+//! Only the job itself is left out: registers are loaded all the same, so that what they hold is known behind it.
+//! Facts: hardware/command-stream.md 3.2 and 3.3.
+
+use super::lane::{OTHERS, TEMPORARY};
+use super::pass::RenderPass;
+use crate::command::Recorder;
+use crate::error::{Error, Thing};
+use crate::handle::Buffer;
+use crate::platform::Platform;
+use crate::vm::GpuAddress;
+use eitri_cs::enums::Condition;
+use eitri_cs::instr::LoadMultiple;
+use eitri_cs::{Reg, RegMask, r};
+
+/// The register that the word is loaded to, which no job reads.
+const WORD: Reg = r!(68);
+/// Most instructions of a job that is left out, without those of a loop, which makes room by itself.
+const JOB: u32 = 16;
+
+/// The word on which draws depend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Predicate {
+    at: GpuAddress,
+    /// What is drawn is drawn where the word is 0.
+    inverted: bool,
+}
+
+impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Draws and clears from here on take place only if a word of a buffer is not 0; if `inverted`, only if it is 0.
+    /// [`crate::Accesses::INDIRECT_READ`] reads it.
+    ///
+    /// # Errors
+    /// If the offset is no multiple of 4, the word is not inside the buffer, or there is no place for the reference.
+    pub fn begin_conditional(
+        &mut self,
+        buffer: Buffer,
+        offset: u64,
+        inverted: bool,
+    ) -> Result<&mut Self, Error> {
+        let size = self.recorder.device.buffer_bytes(buffer)?;
+        if offset.checked_add(4).is_none_or(|end| end > size) {
+            let bytes = 4;
+            return Err(Error::Outside {
+                offset,
+                bytes,
+                size,
+            });
+        }
+        if !offset.is_multiple_of(4) {
+            return Err(Error::Misaligned { offset });
+        }
+        self.recorder.refer(buffer.0, Thing::Buffer)?;
+        let at = self.recorder.device.buffer_address(buffer)?.offset(offset);
+        self.state.predicate = Some(Predicate { at, inverted });
+        Ok(self)
+    }
+
+    /// Draws take place again, whatever a buffer says.
+    pub const fn end_conditional(&mut self) -> &mut Self {
+        self.state.predicate = None;
+        self
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Records a job that takes place if the predicate says so; it is in one block with its branch: `words` are more of its
+    /// instructions than a plain one has.
+    pub(super) fn if_predicate(
+        &mut self,
+        predicate: Option<Predicate>,
+        words: u32,
+        record: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(Predicate { at, inverted }) = predicate else {
+            return record(self);
+        };
+        self.load_pair(TEMPORARY, at.0)?;
+        self.push(LoadMultiple {
+            base_register: WORD,
+            mask: RegMask::first(1),
+            address: TEMPORARY,
+            offset: 0,
+        })?;
+        self.wait_slots(OTHERS.mask())?;
+        self.make_room(JOB.saturating_add(words))?;
+        let left_out = if inverted {
+            Condition::NotEqual
+        } else {
+            Condition::Equal
+        };
+        self.unless(left_out, WORD, record)
+    }
+}

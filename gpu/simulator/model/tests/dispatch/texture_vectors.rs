@@ -1,0 +1,410 @@
+//! The texture unit against vectors that were computed elsewhere: filters, gathers, wrap modes, levels, faces and seams of cubes.
+//!
+//! Each vector is a dispatch: descriptors and texels in memory, a sample by a texture instruction, the result in a buffer.
+//! Facts: data/graphics-vectors.json and graphics-vectors2.json; `about` in them explains the members.
+
+use super::typed::{FREE, LINEAR, run, uniforms};
+use super::{BUFFER, Bench, DESCRIPTORS, Dispatch};
+use eitri_descriptors::plane::{ClumpFormat, ClumpOrdering, GenericPlane};
+use eitri_descriptors::texture::{MipmapMode, Sampler, Texture, TextureDimension, WrapMode};
+use eitri_descriptors::{
+    Address, Aligned, Arch, Descriptor, PixelFormat, RawOrFloat, Swizzle, Ulod,
+};
+use serde_json::Value;
+
+pub(super) const PLANES: u64 = DESCRIPTORS + 0x400;
+/// Coordinates of the threads, 16 bytes each.
+pub(super) const PAYLOADS: u64 = BUFFER + 0x1000;
+/// The pixel format R32_SFLOAT with red alone, and its bytes.
+const R32F: u32 = 167 << 12 | 16;
+/// The narrow handle of the first texture and the sampler behind it, both in table 1.
+pub(super) const HANDLE: u32 = 1 << 27 | FREE.1 << 16 | 1 << 11 | (FREE.1 + 1);
+
+/// Loads the thread's payload to r4 to r6; u4 is its address, 16 bytes a thread.
+pub(super) const LOAD: &str = "
+    SHADDX.u64 r2, u4, r60.w0, shift:0x4
+    LOAD.i128.unsigned.slot0.wait0 @r4:r5:r6:r7, r2, offset:0";
+/// Stores r8 to r11 as the thread's result.
+pub(super) const STORE: &str = "
+    SHADDX.u64 r0, u0, r60.w0, shift:0x4
+    STORE.i128.slot0.wait0 @r8:r9:r10:r11, r0, offset:0
+    NOP.end";
+
+pub(super) fn list(file: &str, list: &str) -> Vec<Value> {
+    let path = eitri_testdata::kept(file);
+    let text = std::fs::read_to_string(&path).expect("testdata keeps the file");
+    let value: Value = serde_json::from_str(&text).expect("the vectors are JSON");
+    let vectors = value[list].as_array().cloned().unwrap_or_default();
+    assert!(!vectors.is_empty(), "{file} has no {list}");
+    vectors
+}
+
+fn bits(value: &Value) -> u32 {
+    let digits = value.as_str().expect("bits of a float");
+    u32::from_str_radix(digits, 16).expect("hexadecimal digits")
+}
+
+fn number(value: &Value) -> i64 {
+    value
+        .as_i64()
+        .unwrap_or_else(|| panic!("{value} is no integer"))
+}
+
+pub(super) fn decimal(value: &Value) -> f64 {
+    match value.as_str() {
+        Some(digits) => digits.parse().expect("digits"),
+        None => value.as_f64().expect("a number"),
+    }
+}
+
+pub(super) fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
+    let mut words = [0; 8];
+    let bytes = descriptor.pack(Arch::V10, &mut words).expect("fields fit");
+    let packed: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bench.put(1, address, &packed[..bytes]);
+}
+
+/// A texture of floats: its shape, and the texels of each plane (level by level, then layer by layer).
+struct Image {
+    dimension: TextureDimension,
+    size: [u32; 2],
+    levels: u32,
+    planes: Vec<Plane>,
+}
+
+/// Rows of texels; a plane of one texel is that texel everywhere.
+struct Plane(Vec<Vec<f32>>);
+
+impl Image {
+    fn put(&self, bench: &mut Bench) {
+        let texture = Texture {
+            dimension: self.dimension,
+            format: PixelFormat(R32F),
+            width: self.size[0],
+            height: self.size[1],
+            swizzle: Swizzle::IDENTITY,
+            levels: self.levels,
+            maximum_lod: Ulod((self.levels - 1) as f32),
+            surfaces: Aligned::new(PLANES).expect("aligned"),
+            ..Texture::default()
+        };
+        put(bench, FREE.0, &texture);
+        let mut at = LINEAR;
+        for (number, Plane(rows)) in (0..).zip(&self.planes) {
+            let constant = rows.len() == 1 && rows[0].len() == 1;
+            let stride = if constant {
+                0
+            } else {
+                4 * rows[0].len() as u32
+            };
+            let width = if constant {
+                self.size[0] as usize
+            } else {
+                rows[0].len()
+            };
+            let plane = GenericPlane {
+                clump_ordering: ClumpOrdering::Linear,
+                clump_format: ClumpFormat::RAW32,
+                size: 4096,
+                pointer: Address(at),
+                row_stride: stride,
+                width: self.size[0],
+                height: self.size[1],
+                ..GenericPlane::default()
+            };
+            put(bench, PLANES + 32 * number, &plane);
+            for (y, row) in rows.iter().enumerate() {
+                let texels = (0..width).map(|x| row[x % row.len()]);
+                let bytes: Vec<u8> = texels.flat_map(f32::to_le_bytes).collect();
+                bench.put(1, at + u64::from(stride) * y as u64, &bytes);
+            }
+            at += 0x1000;
+        }
+    }
+}
+
+/// Samples an image by the instruction `text` for each payload; r8 to r11 of each thread.
+#[track_caller]
+fn sampled(image: &Image, sampler: &Sampler, text: &str, payloads: &[[u32; 3]]) -> Vec<[f32; 4]> {
+    let threads = payloads.len().next_multiple_of(16);
+    let dispatch = Dispatch {
+        groups: [threads as u32 / 16, 1, 1],
+        uniforms: uniforms(&[HANDLE, 0, PAYLOADS as u32, (PAYLOADS >> 32) as u32]),
+        ..Dispatch::default()
+    };
+    let text = format!("{LOAD}\n{text}\n{STORE}");
+    let mut bench = run(&dispatch, &text, |bench| {
+        image.put(bench);
+        put(bench, FREE.0 + 32, sampler);
+        for (thread, payload) in (0..).zip(payloads) {
+            let bytes: Vec<u8> = payload.iter().flat_map(|word| word.to_le_bytes()).collect();
+            bench.put(1, PAYLOADS + 16 * thread, &bytes);
+        }
+    });
+    let result = |bench: &mut Bench, thread: u64, index: u64| {
+        f32::from_bits(bench.get32(1, BUFFER + 16 * thread + 4 * index))
+    };
+    (0..payloads.len() as u64)
+        .map(|thread| [0, 1, 2, 3].map(|index| result(&mut bench, thread, index)))
+        .collect()
+}
+
+fn wrap_mode(name: &str) -> WrapMode {
+    match name {
+        "repeat" => WrapMode::Repeat,
+        "clamp_to_edge" => WrapMode::ClampToEdge,
+        "clamp_to_border" => WrapMode::ClampToBorder,
+        "mirrored_repeat" => WrapMode::MirroredRepeat,
+        "mirrored_clamp_to_edge" => WrapMode::MirroredClampToEdge,
+        "mirrored_clamp_to_border" => WrapMode::MirroredClampToBorder,
+        _ => panic!("{name}: no such wrap mode"),
+    }
+}
+
+fn sampler(nearest: bool) -> Sampler {
+    Sampler {
+        minify_nearest: nearest,
+        magnify_nearest: nearest,
+        round_to_nearest_even: !nearest,
+        mipmap_mode: MipmapMode::Nearest,
+        maximum_lod: Ulod(16.0),
+        ..Sampler::default()
+    }
+}
+
+const SINGLE: &str = "TEX_SINGLE.slot0.reserved.32.2d.zero.wait0 @r8:r9:r10:r11, @r4:r5, u2";
+const GATHER: &str = "TEX_GATHER.slot0.reserved.32.2d.gather4_r.wait0 @r8:r9:r10:r11, @r4:r5, u2";
+const CUBE: &str = "TEX_SINGLE.slot0.reserved.32.cube.zero.wait0 @r8:r9:r10:r11, @r4:r5, u2";
+
+#[test]
+fn filters_and_gathers_agree_with_every_vector() {
+    for vector in list("graphics-vectors2.json", "texture_linear") {
+        let rows = vector["texels"].as_array().expect("rows").iter();
+        let floats = |row: &Value| -> Vec<f32> {
+            let row = row.as_array().expect("a row").iter();
+            row.map(|texel| decimal(texel) as f32).collect()
+        };
+        let texels: Vec<Vec<f32>> = rows.map(floats).collect();
+        let image = Image {
+            dimension: TextureDimension::TwoD,
+            size: [texels[0].len() as u32, texels.len() as u32],
+            levels: 1,
+            planes: vec![Plane(texels)],
+        };
+        let border = RawOrFloat((decimal(&vector["border"]) as f32).to_bits());
+        let sampler = |nearest| Sampler {
+            wrap_mode_s: wrap_mode(vector["wrap_s"].as_str().expect("a name")),
+            wrap_mode_t: wrap_mode(vector["wrap_t"].as_str().expect("a name")),
+            border_color_r: border,
+            ..sampler(nearest)
+        };
+        let payload = [[bits(&vector["u"]), bits(&vector["v"]), 0]];
+        let linear = sampled(&image, &sampler(false), SINGLE, &payload)[0][0];
+        let wanted = decimal(&vector["linear"]);
+        assert!(
+            (f64::from(linear) - wanted).abs() <= wanted.abs() * 1e-8 + 1e-12,
+            "linear {linear}, wanted {wanted}: {vector}"
+        );
+        let nearest = sampled(&image, &sampler(true), SINGLE, &payload)[0][0];
+        assert_eq!(
+            f64::from(nearest),
+            decimal(&vector["nearest"]),
+            "nearest: {vector}"
+        );
+        let gathered = sampled(&image, &sampler(false), GATHER, &payload)[0];
+        let wanted = [0, 1, 2, 3].map(|index| decimal(&vector["gather"][index]) as f32);
+        assert_eq!(gathered, wanted, "gather: {vector}");
+    }
+}
+
+#[test]
+fn coordinates_wrap_as_every_vector() {
+    const BORDER: f32 = 100.0;
+    for vector in list("graphics-vectors.json", "wrap") {
+        let size = number(&vector["size"]);
+        let image = Image {
+            dimension: TextureDimension::TwoD,
+            size: [size as u32, 1],
+            levels: 1,
+            planes: vec![Plane(vec![(0..size).map(|texel| texel as f32).collect()])],
+        };
+        let sampler = Sampler {
+            wrap_mode_s: wrap_mode(vector["mode"].as_str().expect("a name")),
+            border_color_r: RawOrFloat(BORDER.to_bits()),
+            ..sampler(true)
+        };
+        let u = (number(&vector["index"]) as f32 + 0.5) / size as f32;
+        let found = sampled(
+            &image,
+            &sampler,
+            SINGLE,
+            &[[u.to_bits(), 0.5_f32.to_bits(), 0]],
+        )[0][0];
+        let wanted = vector["texel"]
+            .as_i64()
+            .map_or(BORDER, |texel| texel as f32);
+        assert_eq!(found, wanted, "{vector}");
+    }
+}
+
+/// The coordinate word of a cube: the face above the bits of s.
+fn face_word(face: u32, s: f32) -> u32 {
+    face << 29 | s.to_bits() & 0x1fff_ffff
+}
+
+/// A cube whose texels are 64 times the face, plus their number in it.
+fn numbered_cube(size: u32) -> Image {
+    let face = |face: u32| {
+        let row = |y: u32| (0..size).map(move |x| (64 * face + size * y + x) as f32);
+        Plane((0..size).map(|y| row(y).collect()).collect())
+    };
+    Image {
+        dimension: TextureDimension::Cube,
+        size: [size, size],
+        levels: 1,
+        planes: (0..6).map(face).collect(),
+    }
+}
+
+#[test]
+fn taps_beyond_the_edges_of_faces_agree_with_every_vector() {
+    for vector in list("graphics-vectors2.json", "cube_seam") {
+        let size = number(&vector["size"]);
+        let [face, i, j] = ["face", "i", "j"].map(|name| number(&vector[name]));
+        let texel = |face: i64, x: i64, y: i64| (64 * face + size * y + x) as f64;
+        // On the edge of the face, half of the weight is beyond it; along an edge that is not exceeded, in the middle of a texel.
+        let at = |index: i64| match index {
+            -1 => 0.0,
+            index if index == size => 1.0,
+            index => (index as f32 + 0.5) / size as f32,
+        };
+        let payload = [face_word(face as u32, at(i)), at(j).to_bits(), 0];
+        let cube = numbered_cube(size as u32);
+        let found = sampled(&cube, &sampler(false), CUBE, &[payload])[0][0];
+        let (x, y) = (i.clamp(0, size - 1), j.clamp(0, size - 1));
+        let inner = texel(face, x, y);
+        match vector["result"].as_array() {
+            Some(result) => {
+                let beyond = texel(number(&result[0]), number(&result[1]), number(&result[2]));
+                assert_eq!(f64::from(found), (inner + beyond) / 2.0, "{vector}");
+            }
+            None => {
+                // A corner counts as the mean of the other three taps: the four together are that mean. A tap across an edge is
+                // what an edge without a corner gives, which other vectors are about.
+                let across = |i: i64, j: i64| {
+                    let payload = [face_word(face as u32, at(i)), at(j).to_bits(), 0];
+                    let half = sampled(&cube, &sampler(false), CUBE, &[payload])[0][0];
+                    2.0 * f64::from(half) - inner
+                };
+                let wanted = (inner + across(i, y) + across(x, j)) / 3.0;
+                assert!(
+                    (f64::from(found) - wanted).abs() < 1e-4,
+                    "{found}, wanted {wanted}: {vector}"
+                );
+            }
+        }
+    }
+}
+
+/// The compiler's sequence for a direction in r4 to r6 (valhall-isa.md 9.8); u6 is one half, u7 the mask of s.
+const DIRECTION: &str = "
+    CUBEFACE1 r12, r4, r5, r6
+    CUBEFACE2 r13, r4, r5, r6
+    CUBE_SSEL r14, r6, r4, r13
+    CUBE_TSEL r15, r5, r6, r13
+    FRCP.f32 r12, r12
+    FMA.f32 r12, r12, u6, 0x0.neg
+    FMA.f32.clamp_0_1 r14, r12, r14, u6
+    FMA.f32.clamp_0_1 r15, r12, r15, u6";
+
+#[test]
+fn directions_have_the_face_and_place_of_every_vector() {
+    let vectors = list("graphics-vectors.json", "cube_face");
+    let dispatch = Dispatch {
+        groups: [vectors.len().div_ceil(16) as u32, 1, 1],
+        uniforms: uniforms(&[
+            HANDLE,
+            0,
+            PAYLOADS as u32,
+            (PAYLOADS >> 32) as u32,
+            0.5_f32.to_bits(),
+            0x1fff_ffff,
+        ]),
+        ..Dispatch::default()
+    };
+    let text = format!(
+        "{LOAD}\n{DIRECTION}
+        MOV.i32 r8, r13
+        MOV.i32 r9, r14
+        MOV.i32 r10, r15
+        MOV.i32 r11, 0x0\n{STORE}"
+    );
+    let mut bench = run(&dispatch, &text, |bench| {
+        for (thread, vector) in (0..).zip(&vectors) {
+            let bytes: Vec<u8> = [0, 1, 2]
+                .into_iter()
+                .flat_map(|axis| (decimal(&vector["dir"][axis]) as f32).to_le_bytes())
+                .collect();
+            bench.put(1, PAYLOADS + 16 * thread, &bytes);
+        }
+    });
+    for (thread, vector) in (0..).zip(&vectors) {
+        let [face, s, t] = [0, 4, 8].map(|at| bench.get32(1, BUFFER + 16 * thread + at));
+        assert_eq!(
+            i64::from(face >> 29),
+            number(&vector["face"]),
+            "face: {vector}"
+        );
+        for (name, found) in [("s", s), ("t", t)] {
+            let (found, wanted) = (f64::from(f32::from_bits(found)), decimal(&vector[name]));
+            // FRCP is exact to a unit in the last place.
+            assert!(
+                (found - wanted).abs() <= 1e-6,
+                "{name} {found}, wanted {wanted}: {vector}"
+            );
+        }
+    }
+}
+
+/// The level that differences across a quad give, in r8; the same in r9 without the clamp.
+const LEVEL: &str = "TEX_GRADIENT.slot0.reserved.32.r.2d.lod_clamp_disable.wait0 @r8, @r4:r5, u2
+    TEX_SINGLE.slot0.reserved.32.r.2d.computed.wait0 @r9, @r4:r5, u2
+    MOV.i32 r10, 0x0
+    MOV.i32 r11, 0x0";
+
+#[test]
+fn levels_of_quads_agree_with_every_vector() {
+    for vector in list("graphics-vectors2.json", "lod") {
+        let image = Image {
+            dimension: TextureDimension::TwoD,
+            size: [0, 1].map(|axis| number(&vector["size"][axis]) as u32),
+            levels: 9,
+            planes: (0..9)
+                .map(|level| Plane(vec![vec![level as f32]]))
+                .collect(),
+        };
+        let [dsdx, dtdx, dsdy, dtdy] =
+            ["dsdx", "dtdx", "dsdy", "dtdy"].map(|name| decimal(&vector[name]) as f32);
+        let lanes = [
+            [0.0, 0.0],
+            [dsdx, dtdx],
+            [dsdy, dtdy],
+            [dsdx + dsdy, dtdx + dtdy],
+        ];
+        let payloads: Vec<[u32; 3]> = (0..16)
+            .map(|lane| {
+                let [s, t] = lanes[lane % 4];
+                [s.to_bits(), t.to_bits(), 0]
+            })
+            .collect();
+        for [level, nearest, ..] in sampled(&image, &sampler(true), LEVEL, &payloads) {
+            let level = level.to_bits() as u16 as i16;
+            assert_eq!(i64::from(level), number(&vector["fixed_s8_8"]), "{vector}");
+            assert_eq!(
+                nearest as i64,
+                number(&vector["nearest_level_of_9"]),
+                "{vector}"
+            );
+        }
+    }
+}

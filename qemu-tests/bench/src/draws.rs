@@ -1,0 +1,175 @@
+//! Rows about draws: what a draw costs by what differs from the one before, and a pass.
+
+use crate::cost::Cost;
+use crate::recording::record;
+use crate::{Failure, Gpu, Parts, Recording};
+use alloc::vec::Vec;
+use eitri_program::GraphicsProgram;
+use eitri_runtime::{
+    Buffer, ClearColor, ColorAttachment, Draw, Error, GraphicsPipeline, GraphicsPipelineInfo,
+    GraphicsSet, Image, ImageInfo, ImageView, InputRate, RenderingInfo, TilerHeapConfig,
+    VertexAttribute, VertexBinding,
+};
+
+const VERTEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/vertex"));
+const FRAGMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fragment"));
+
+/// Draws of the longer of two recordings, and things that they have in turn.
+const MANY: u32 = 65;
+const THINGS: usize = 8;
+
+/// Heaps of the machine's memory.
+const HEAP: TilerHeapConfig = TilerHeapConfig {
+    chunk_bytes: 256 << 10,
+    initial: 2,
+    most: 8,
+    reserve: 1,
+    passes: 64,
+};
+
+struct Things {
+    image: Image,
+    pipelines: Vec<GraphicsPipeline>,
+    /// Of the first pipeline.
+    sets: Vec<GraphicsSet>,
+    /// Each pipeline's own.
+    own: Vec<GraphicsSet>,
+    vertices: Vec<Buffer>,
+}
+
+impl Things {
+    fn new(device: &mut Gpu, parts: &Parts) -> Result<Things, Failure> {
+        let arch = device.properties().arch;
+        let format = |name| eitri_descriptors::formats::VkFormat::of_name(arch, name);
+        let missing = "a format is missing";
+        let color = format("R8G8B8A8_UNORM").ok_or(missing)?;
+        let vector = format("R32G32B32A32_SFLOAT").ok_or(missing)?;
+        let heap = device.create_tiler_heap(parts.space, HEAP)?;
+        device.bind_tiler_heap(parts.queue, heap)?;
+        let attribute = |location| VertexAttribute {
+            location,
+            binding: 0,
+            offset: location * 16,
+            format: vector,
+        };
+        let attributes = [attribute(0), attribute(1)];
+        let binding = VertexBinding {
+            binding: 0,
+            stride: 32,
+            rate: InputRate::Vertex,
+        };
+        let info = GraphicsPipelineInfo {
+            bindings: &[binding],
+            attributes: &attributes,
+            colors: &[Some(color)],
+            ..GraphicsPipelineInfo::default()
+        };
+        let programs = [
+            GraphicsProgram::parse(VERTEX)?,
+            GraphicsProgram::parse(FRAGMENT)?,
+        ];
+        let mut things = Things {
+            image: device.create_image(parts.space, ImageInfo::two_d(color, 64, 64))?,
+            pipelines: Vec::new(),
+            sets: Vec::new(),
+            own: Vec::new(),
+            vertices: Vec::new(),
+        };
+        let table = parts.buffers[0];
+        let set = |device: &mut Gpu, pipeline| {
+            let set = device.create_graphics_set(pipeline, 0)?;
+            device.bind_in_stages(set, |device, set| device.bind_buffer(set, 0, table))?;
+            Ok::<_, Error>(set)
+        };
+        let [vertex, fragment] = programs;
+        for _ in 0..THINGS {
+            let space = parts.space;
+            let made = device.create_graphics_pipeline(space, &vertex, Some(&fragment), &info)?;
+            things.own.push(set(device, made)?);
+            things.pipelines.push(made);
+            things.vertices.push(device.create_buffer(space, 4096)?);
+        }
+        for _ in 0..THINGS {
+            things.sets.push(set(device, things.pipelines[0])?);
+        }
+        Ok(things)
+    }
+}
+
+/// What differs between a draw and the one before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    Nothing,
+    Push,
+    All,
+    Pipeline,
+}
+
+pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
+    let things = Things::new(device, parts)?;
+    for (name, changes) in [
+        ("draw-same", Changes::Nothing),
+        ("draw-push", Changes::Push),
+        ("draw-all", Changes::All),
+        ("draw-pipeline", Changes::Pipeline),
+    ] {
+        let mut all = |device: &mut Gpu, count: u32| {
+            record(device, parts, |it| draws(it, &things, changes, count))
+        };
+        all(device, MANY)?;
+        let (few, many) = (all(device, 2)?, all(device, MANY)?);
+        many.less(few, MANY - 2).print(name);
+    }
+    let mut passes = |device: &mut Gpu, count: u32, drawn: u32| {
+        record(device, parts, |it| {
+            (0..count).try_for_each(|_| draws(it, &things, Changes::Nothing, drawn))
+        })
+    };
+    const PASSES: u32 = 17;
+    for (name, drawn) in [("pass", 0), ("pass-draw", 1)] {
+        passes(device, PASSES, drawn)?;
+        let few: Cost = passes(device, 2, drawn)?;
+        let many = passes(device, PASSES, drawn)?;
+        many.less(few, PASSES - 2).print(name);
+    }
+    Ok(())
+}
+
+/// A pass with so many draws.
+fn draws(
+    recorder: &mut Recording<'_, '_>,
+    things: &Things,
+    changes: Changes,
+    count: u32,
+) -> Result<(), Error> {
+    let view = ImageView::of(things.image);
+    let color = ColorAttachment::cleared(view, ClearColor::Float([0.0; 4]));
+    let mut pass = recorder.begin_rendering(&RenderingInfo {
+        colors: &[Some(color)],
+        ..RenderingInfo::default()
+    })?;
+    for number in 0..count {
+        let which = number as usize % THINGS;
+        let all = changes == Changes::All;
+        let (pipeline, set) = match changes {
+            Changes::Pipeline => (things.pipelines[which], things.own[which]),
+            _ => (
+                things.pipelines[0],
+                things.sets[if all { which } else { 0 }],
+            ),
+        };
+        if number == 0 || changes == Changes::Pipeline {
+            pass.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+        } else if all {
+            pass.bind_descriptor_set(set)?;
+        }
+        if number == 0 || all {
+            pass.bind_vertex_buffer(0, things.vertices[if all { which } else { 0 }], 0)?;
+        }
+        if changes != Changes::Nothing {
+            pass.push_constants(0, &number.to_le_bytes())?;
+        }
+        pass.draw(Draw::of(3))?;
+    }
+    pass.end_rendering()
+}
