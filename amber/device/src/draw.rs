@@ -200,7 +200,7 @@ impl Targets {
             levels: 1,
             layers: 1,
             samples: 1,
-            cube: false,
+            mutable: false,
             attachment: true,
             init: vec![ImageData {
                 aspect: Aspect::Color,

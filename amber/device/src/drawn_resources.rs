@@ -290,7 +290,7 @@ fn image<'b>(info: &ImageInfo, bytes: &'b [u8]) -> Image<'b> {
         levels: info.levels,
         layers: info.layers,
         samples: 1,
-        cube: info.dimension == ImageDimension::Cube,
+        mutable: false,
         attachment: false,
         init,
     }

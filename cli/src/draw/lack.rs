@@ -35,6 +35,7 @@ const ABSENT: &[&str] = &["fillModeNonSolid", "multiViewport"];
 const DONE: &[&str] = &[
     "alphaToOne", "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend", "indexTypeUint8",
     "largePoints", "sampleRateShading", "shaderClipDistance", "samplerMirrorClampToEdge", "shaderDrawParameters", "shaderImageGatherExtended", "stencilExport",
+    "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
     // What is behind these is refused where a draw asks for it.
     "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview", "occlusionQueryPrecise",
 ];

@@ -2,6 +2,7 @@
 //!
 //! Things refer to one another by their places in the lists of the [`Drawing`]. Formats have Vulkan's names in lower case.
 
+use crate::image_step::ImageStep;
 use crate::state::{
     AddressMode, Aspect, Attribute, Blend, Border, Color, CompareOp, DepthTest, DescriptorKind,
     Filter, ImageType, IndexType, LoadOp, Multisample, Raster, Rect, ResolveMode, StencilTest,
@@ -90,10 +91,13 @@ pub struct Frame<'a> {
 }
 
 impl Drawing<'_> {
-    /// Whether it has render passes.
+    /// Whether it has render passes, or steps that the driver does by passes.
     pub fn has_passes(&self) -> bool {
-        let is_drawn = |step: &Step<'_>| matches!(step, Step::Pass(_) | Step::BeginQuery(_));
-        self.steps.iter().any(is_drawn)
+        self.steps.iter().any(|step| match step {
+            Step::Pass(_) | Step::BeginQuery(_) => true,
+            Step::Image(step) => step.is_pass(),
+            _ => false,
+        })
     }
 }
 
@@ -121,8 +125,8 @@ pub struct Image<'a> {
     pub layers: u32,
     /// Samples of a texel.
     pub samples: u32,
-    /// Whether it has cube views.
-    pub cube: bool,
+    /// Whether it has views of other formats.
+    pub mutable: bool,
     /// Whether passes draw on it.
     pub attachment: bool,
     /// What parts of it hold at first; the others are zero.
@@ -355,6 +359,8 @@ pub enum Step<'a> {
         /// The first byte there.
         offset: u64,
     },
+    /// A copy, clear, blit or resolve of images.
+    Image(ImageStep),
 }
 
 /// A pipeline, and what its shaders see.

@@ -22,7 +22,9 @@
 extern crate alloc;
 
 mod drawing;
+mod image_step;
 pub mod state;
 pub mod suite;
 
 pub use drawing::*;
+pub use image_step::{ImageStep, LevelRange};

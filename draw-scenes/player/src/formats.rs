@@ -1,12 +1,15 @@
 //! What the driver calls the formats, images and samplers of a drawing.
 
+use crate::image_steps::aspect_of;
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::texture::{Func, WrapMode};
-use eitri_drawing::state::{AddressMode, Border, Color, CompareOp, Filter, ImageType};
-use eitri_drawing::{BorderColor, Image, Sampler};
+use eitri_drawing::state::{
+    self, AddressMode, Border, Color, CompareOp, Filter, ImageType, ViewType,
+};
+use eitri_drawing::{BorderColor, Image, Sampler, View};
 use eitri_program::ImageDimension;
-use eitri_runtime::{ImageInfo, SamplerInfo, Tiling};
+use eitri_runtime::{Component, ImageInfo, ImageRange, SamplerInfo, Tiling, ViewInfo};
 
 /// The format that Vulkan calls so, in lower case.
 pub fn format(arch: Arch, name: &str) -> Option<&'static VkFormat> {
@@ -19,7 +22,7 @@ pub fn image_info(arch: Arch, image: &Image<'_>) -> Option<ImageInfo> {
     Some(ImageInfo {
         dimension: match image.kind {
             ImageType::D1 => ImageDimension::OneD,
-            ImageType::D2 if image.cube => ImageDimension::Cube,
+            // Views make cubes of it.
             ImageType::D2 => ImageDimension::TwoD,
             ImageType::D3 => ImageDimension::ThreeD,
         },
@@ -31,10 +34,52 @@ pub fn image_info(arch: Arch, image: &Image<'_>) -> Option<ImageInfo> {
         levels: image.levels,
         samples: image.samples,
         tiling: match image.kind {
+            // Blocks in tiles can't be seen as texels.
+            _ if image.mutable && format(arch, &image.format)?.compressed().is_some() => {
+                Tiling::Linear
+            }
             ImageType::D1 => Tiling::Linear,
             ImageType::D2 | ImageType::D3 => Tiling::UInterleaved,
         },
     })
+}
+
+/// The driver's description of a view of an image; `None` if its format is unknown to the hardware.
+pub(crate) fn view_info(arch: Arch, view: &View, info: &ImageInfo) -> Option<ViewInfo> {
+    Some(ViewInfo {
+        dimension: match view.kind {
+            ViewType::D1 | ViewType::D1Array => ImageDimension::OneD,
+            ViewType::D2 | ViewType::D2Array => ImageDimension::TwoD,
+            ViewType::D3 => ImageDimension::ThreeD,
+            ViewType::Cube | ViewType::CubeArray => ImageDimension::Cube,
+        },
+        format: own_format(arch, view, info)?,
+        aspect: view.aspect.and_then(aspect_of),
+        range: ImageRange {
+            level: view.level,
+            levels: view.levels,
+            layer: view.layer,
+            layers: view.layers,
+        },
+        swizzle: view.swizzle.0.map(|component| match component {
+            state::Component::Red => Component::Red,
+            state::Component::Green => Component::Green,
+            state::Component::Blue => Component::Blue,
+            state::Component::Alpha => Component::Alpha,
+            state::Component::Zero => Component::Zero,
+            state::Component::One => Component::One,
+        }),
+    })
+}
+
+/// The format of a view, if it is not its image's; the outer `None` if the hardware does not know it.
+pub(crate) fn own_format(
+    arch: Arch,
+    view: &View,
+    info: &ImageInfo,
+) -> Option<Option<&'static VkFormat>> {
+    let of_view = format(arch, &view.format)?;
+    Some((of_view != info.format).then_some(of_view))
 }
 
 /// The driver's description of a sampler.

@@ -27,6 +27,7 @@ extern crate alloc;
 mod clears;
 mod formats;
 mod graphics;
+mod image_steps;
 mod pass;
 mod readback;
 mod resources;

@@ -1,18 +1,20 @@
 //! Recording passes: attachments, and the draws within.
 
+use crate::formats::own_format;
 use crate::missing;
 use crate::resources::{Made, MadePipeline};
 use crate::sets::{MadeSet, Sets};
 use alloc::vec::Vec;
-use eitri_drawing::state::{self, Color, ResolveMode};
+use eitri_descriptors::Arch;
+use eitri_drawing::state::{self, Color};
 use eitri_drawing::{
     Attachment, BufferId, ClearValue, Draw, Drawing, Indirect, Pass, PassCommand, Vertices, ViewId,
 };
 use eitri_job::WorkError;
 use eitri_runtime::{
     ClearColor, ColorAttachment, DepthAttachment, Draw as Drawn, ImageView, IndexType,
-    IndirectDraws, LoadOp, Platform, Recorder, Rect, RenderPass, RenderingInfo, StencilAttachment,
-    StoreOp, Viewport,
+    IndirectDraws, LoadOp, Platform, Recorder, Rect, RenderPass, RenderingInfo, Resolve,
+    ResolveMode, StencilAttachment, StoreOp, Viewport,
 };
 
 /// Records a pass.
@@ -23,7 +25,8 @@ pub(crate) fn record<P: Platform>(
     made: &Made<'_>,
     sets: &Sets,
 ) -> Result<(), WorkError> {
-    let view = |id| view(drawing, made, id);
+    let arch = recorder.arch();
+    let view = |id| view(arch, drawing, made, id);
     let colors = pass.colors.iter().map(|attachment| {
         let color = |it| color(it, &view);
         attachment.as_ref().map(color).transpose()
@@ -50,6 +53,8 @@ pub(crate) fn record<P: Platform>(
             store: store(attachment),
         })
     });
+    let depth_resolve = resolve(pass.depth.as_ref(), &view)?;
+    let stencil_resolve = resolve(pass.stencil.as_ref(), &view)?;
     let mut begun = recorder.begin_rendering(&RenderingInfo {
         area: Some(rect(pass.area)),
         layers: pass.layers,
@@ -58,6 +63,8 @@ pub(crate) fn record<P: Platform>(
         colors: &colors,
         depth: depth.transpose()?,
         stencil: stencil.transpose()?,
+        depth_resolve,
+        stencil_resolve,
     })?;
     for command in &pass.commands {
         match command {
@@ -78,14 +85,21 @@ pub(crate) fn record<P: Platform>(
     Ok(())
 }
 
-fn view(drawing: &Drawing<'_>, made: &Made<'_>, id: ViewId) -> Result<ImageView, WorkError> {
+fn view(
+    arch: Arch,
+    drawing: &Drawing<'_>,
+    made: &Made<'_>,
+    id: ViewId,
+) -> Result<ImageView, WorkError> {
     let view = drawing.views.get(id.index());
     let view = view.ok_or_else(|| missing("view"))?;
-    let (image, _) = made.image(view.image)?;
+    let (image, info) = made.image(view.image)?;
+    let format = own_format(arch, view, &info).ok_or_else(|| missing("format"))?;
     Ok(ImageView {
         image,
         level: view.level,
         layer: view.layer,
+        format,
     })
 }
 
@@ -93,17 +107,9 @@ fn color(
     attachment: &Attachment,
     view: &impl Fn(ViewId) -> Result<ImageView, WorkError>,
 ) -> Result<ColorAttachment, WorkError> {
-    let resolve = match attachment.resolve {
-        None => None,
-        Some((id, ResolveMode::Average)) => Some(view(id)?),
-        Some((_, mode)) => {
-            let what = alloc::format!("resolve mode {mode:?}");
-            return Err(WorkError::Unsupported(what));
-        }
-    };
     Ok(ColorAttachment {
         view: view(attachment.view)?,
-        resolve,
+        resolve: resolve(Some(attachment), view)?,
         load: load(attachment, |clear| match clear {
             ClearValue::Color(Color::Float(color)) => ClearColor::Float(color),
             ClearValue::Color(Color::Int(color)) => ClearColor::Int(color),
@@ -112,6 +118,23 @@ fn color(
         }),
         store: store(attachment),
     })
+}
+
+fn resolve(
+    attachment: Option<&Attachment>,
+    view: &impl Fn(ViewId) -> Result<ImageView, WorkError>,
+) -> Result<Option<Resolve>, WorkError> {
+    let Some((id, mode)) = attachment.and_then(|it| it.resolve) else {
+        return Ok(None);
+    };
+    let mode = match mode {
+        state::ResolveMode::SampleZero => ResolveMode::SampleZero,
+        state::ResolveMode::Average => ResolveMode::Average,
+        state::ResolveMode::Min => ResolveMode::Min,
+        state::ResolveMode::Max => ResolveMode::Max,
+    };
+    let view = view(id)?;
+    Ok(Some(Resolve { view, mode }))
 }
 
 fn load<C>(attachment: &Attachment, value: impl FnOnce(ClearValue) -> C) -> LoadOp<C> {

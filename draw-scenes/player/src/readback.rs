@@ -1,12 +1,13 @@
 //! Results: contents of images and buffers when everything is done.
 
+use crate::image_steps::{aspect_of, slice_bytes};
 use crate::missing;
 use crate::resources::{Made, parts};
 use alloc::vec;
 use alloc::vec::Vec;
 use eitri_drawing::{Drawing, Readback};
 use eitri_job::{Saved, WorkError};
-use eitri_runtime::{Device, Platform};
+use eitri_runtime::{Device, ImagePart, Platform};
 
 /// Reads the results of a drawing; the first number of a result's place is its own.
 pub(crate) fn read<P: Platform>(
@@ -31,19 +32,20 @@ fn one<P: Platform>(
     match *result {
         Readback::Image {
             image,
+            aspect,
             level,
             layer,
             layers,
-            ..
         } => {
             let (image, info) = made.image(image)?;
-            let part_bytes = usize::try_from(info.part_bytes(level)).unwrap_or(usize::MAX);
+            let part_bytes = slice_bytes(&info, aspect, level);
+            let aspect = aspect_of(aspect);
             let mut bytes = Vec::new();
             for part in parts(&info, level, layer, layers) {
                 let start = bytes.len();
                 bytes.resize(start.saturating_add(part_bytes), 0);
                 let here = bytes.get_mut(start..).unwrap_or(&mut []);
-                device.read_image(image, part, here)?;
+                device.read_image(image, ImagePart { aspect, ..part }, here)?;
             }
             Ok(bytes)
         }

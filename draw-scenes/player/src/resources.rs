@@ -1,6 +1,7 @@
 //! Buffers, images and pipelines of a drawing on the GPU, with their first contents.
 
 use crate::formats::image_info;
+use crate::image_steps::{aspect_of, slice_bytes};
 use crate::{graphics, missing};
 use alloc::format;
 use alloc::vec::Vec;
@@ -143,8 +144,10 @@ fn fill<P: Platform>(
     info: &ImageInfo,
     init: &ImageData<'_>,
 ) -> Result<(), WorkError> {
-    let bytes = usize::try_from(info.part_bytes(init.level)).unwrap_or(usize::MAX);
+    let bytes = slice_bytes(info, init.aspect, init.level);
     let parts = parts(info, init.level, init.layer, init.layers);
+    let aspect = aspect_of(init.aspect);
+    let parts = parts.map(|part| ImagePart { aspect, ..part });
     for (part, texels) in parts.zip(init.data.chunks(bytes.max(1))) {
         device.write_image(image, part, texels)?;
     }
@@ -161,6 +164,7 @@ pub(crate) fn parts(
     let slices = info.slices(level);
     (layer..layer.saturating_add(layers)).flat_map(move |layer| {
         (0..slices).map(move |slice| ImagePart {
+            aspect: None,
             level,
             layer,
             slice,

@@ -2,7 +2,7 @@
 //!
 //! The driver's sets are of a program, and hold what the program uses; a drawing's set may have more.
 
-use crate::formats::{format, sampler_info};
+use crate::formats::{format, sampler_info, view_info};
 use crate::missing;
 use crate::resources::{Made, MadePipeline};
 use alloc::vec::Vec;
@@ -207,8 +207,10 @@ fn bind<P: Platform>(
     if let Some(view) = view {
         let view = drawing.views.get(view.index());
         let view = view.ok_or_else(|| missing("view"))?;
-        let (image, _) = made.image(view.image)?;
-        device.bind_image(set, at, image)?;
+        let (image, info) = made.image(view.image)?;
+        let view = view_info(device.properties().arch, view, &info);
+        let view = view.ok_or_else(|| missing("format"))?;
+        device.bind_view(set, at, image, &view)?;
     }
     if let Some(sampler) = sampler {
         let sampler = drawing.samplers.get(sampler.index());

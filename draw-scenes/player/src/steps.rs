@@ -52,8 +52,18 @@ fn step<P: Platform>(
         }
         Step::CopyBuffer { from, to, offset } => {
             let source = (made.buffer(from.buffer)?, from.offset);
-            recorder.copy_buffer(source, (made.buffer(*to)?, *offset), from.bytes)?;
+            let target = (made.buffer(*to)?, *offset);
+            // The stream copies words; a kernel copies bytes.
+            if [from.offset, *offset, from.bytes]
+                .iter()
+                .all(|it| it.is_multiple_of(4))
+            {
+                recorder.copy_buffer(source, target, from.bytes)?;
+            } else {
+                recorder.copy_bytes(source, target, from.bytes)?;
+            }
         }
+        Step::Image(step) => crate::image_steps::record(recorder, step, made)?,
         Step::FillBuffer { range, value } => {
             let buffer = made.buffer(range.buffer)?;
             recorder.fill_buffer(buffer, range.offset, range.bytes, *value)?;

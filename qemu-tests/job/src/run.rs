@@ -210,6 +210,7 @@ fn parts(info: &ImageInfo) -> impl Iterator<Item = (ImagePart, usize)> + use<> {
             let bytes = usize::try_from(info.part_bytes(level)).unwrap_or(usize::MAX);
             (0..info.slices(level)).map(move |slice| {
                 let part = ImagePart {
+                    aspect: None,
                     level,
                     layer,
                     slice,

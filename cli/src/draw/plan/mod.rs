@@ -1,5 +1,6 @@
 //! Plan: what a scene asks of the GPU, as a drawing whose names are numbers; or what is lacking for it.
 
+mod image_steps;
 pub(super) mod passes;
 mod resources;
 mod steps;

@@ -3,9 +3,7 @@
 use super::super::lack::Lack;
 use super::{buffer_id, image_id, place};
 use eitri_descriptors::Arch;
-use eitri_draw_scenes::{
-    self as scenes, Aspect, DescriptorKind, ImageType, SceneFile, Swizzle, Usage, ViewType,
-};
+use eitri_draw_scenes::{self as scenes, DescriptorKind, ImageType, SceneFile, Usage, ViewType};
 use eitri_drawing::{
     Binding, BorderColor, Bound, Image, Range, Sampler, SamplerId, Set, View, ViewId,
 };
@@ -18,12 +16,6 @@ pub(super) fn lacking(scene: &SceneFile, arch: Arch) -> Option<Lack> {
 
 fn image_lacking(image: &scenes::Image, arch: Arch) -> Option<Lack> {
     let named = |what: &dyn std::fmt::Display| Some(Lack::not_yet(what.to_string()));
-    if image.mutable {
-        return named(&"views of other formats");
-    }
-    if image.slices {
-        return named(&"views of slices");
-    }
     let Some(info) = eitri_player::image_info(arch, &self::image(image)) else {
         return named(&format!("images of format {}", image.format));
     };
@@ -39,7 +31,7 @@ pub(super) fn image(image: &scenes::Image) -> Image<'static> {
         levels: image.levels,
         layers: image.layers,
         samples: image.samples,
-        cube: image.cube,
+        mutable: image.mutable,
         attachment: image.usage.contains(&Usage::Color),
         init: Vec::new(),
     }
@@ -101,35 +93,9 @@ pub(super) fn set(scene: &SceneFile, set: &scenes::Set) -> Result<Set, Lack> {
     })
 }
 
-/// What of a view shaders can't see yet: they see whole images.
-fn lacking_in_shaders(scene: &SceneFile, name: &str) -> Option<Lack> {
-    let view = scene.view(name)?;
-    let image = scene.image(&view.image)?;
-    let all = (view.level, view.levels) == (0, image.levels)
-        && (view.layer, view.layers) == (0, image.layers);
-    let rows = [
-        (!all, "views of some levels or layers in shaders"),
-        (view.swizzle != Swizzle::default(), "swizzled views"),
-        (view.aspect == Some(Aspect::Stencil), "stencil in shaders"),
-        (
-            view.format.as_ref().is_some_and(|it| *it != image.format),
-            "views of other formats",
-        ),
-    ];
-    let mut rows = rows.into_iter();
-    let found = rows.find(|(is, _)| *is);
-    found.map(|(_, what)| Lack::not_yet(what))
-}
-
 fn binding(scene: &SceneFile, binding: &scenes::Binding) -> Result<Binding, Lack> {
     use DescriptorKind as Kind;
-    let view = || {
-        let name = binding.view.as_deref().unwrap_or_default();
-        match lacking_in_shaders(scene, name) {
-            Some(lack) => Err(lack),
-            None => view_id(scene, name),
-        }
-    };
+    let view = || view_id(scene, binding.view.as_deref().unwrap_or_default());
     let sampler = || {
         let name = binding.sampler.as_deref().unwrap_or_default();
         place(&scene.samplers, |it| it.name == name, "sampler", name).map(SamplerId)

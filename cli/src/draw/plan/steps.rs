@@ -1,7 +1,7 @@
 //! Steps of a scene: dispatches, copies, fills, clears, and passes.
 
 use super::super::lack::Lack;
-use super::{Pipelines, buffer_id, passes, place, query_id, subpasses};
+use super::{Pipelines, buffer_id, image_steps, passes, place, query_id, subpasses};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
 use eitri_shaderc::color_state::ColorState;
@@ -21,6 +21,10 @@ pub(super) fn add<'s>(
             bytes,
         })
     };
+    if let Some(step) = image_steps::image_step(scene, step)? {
+        steps.push(Step::Image(step));
+        return Ok(());
+    }
     steps.push(match step {
         scenes::Step::Pass(pass) => passes::pass(pipelines, pass)?,
         scenes::Step::Dispatch(dispatch) => Step::Dispatch {
@@ -46,18 +50,6 @@ pub(super) fn add<'s>(
             data: &update.hex,
         },
         scenes::Step::Subpasses(pass) => subpasses::pass(pipelines, pass)?,
-        scenes::Step::CopyBufferToImage(_) => {
-            return Err(Lack::not_yet("copies from buffers to images"));
-        }
-        scenes::Step::CopyImageToBuffer(_) => {
-            return Err(Lack::not_yet("copies from images to buffers"));
-        }
-        scenes::Step::CopyImage(_) => return Err(Lack::not_yet("copies between images")),
-        scenes::Step::Resolve(_) => return Err(Lack::not_yet("resolves outside of passes")),
-        scenes::Step::Blit(_) => return Err(Lack::not_yet("blits")),
-        scenes::Step::ClearColor(_) | scenes::Step::ClearDepthStencil(_) => {
-            return Err(Lack::not_yet("clears outside of passes"));
-        }
         scenes::Step::BeginQuery(it) => Step::BeginQuery(query_id(scene, &it.query)?),
         scenes::Step::EndQuery(it) => Step::EndQuery(query_id(scene, &it.query)?),
         scenes::Step::CopyQuery(copy) => Step::CopyQuery {
@@ -65,6 +57,8 @@ pub(super) fn add<'s>(
             to: buffer_id(scene, &copy.buffer)?,
             offset: copy.offset,
         },
+        // What is left are steps on images.
+        other => return Err(Lack::not_yet(other.name())),
     });
     Ok(())
 }

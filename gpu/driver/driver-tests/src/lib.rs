@@ -139,6 +139,30 @@ macro_rules! each_test {
                 what_a_pass_does_is_counted;
                 a_dump_shows_a_draw_down_to_its_descriptors;
                 a_dump_shows_a_pass_down_to_its_targets;
+                texels_of_every_size_are_copied_between_all_orders;
+                levels_layers_and_slices_are_copied;
+                depth_and_stencil_are_copied_apart;
+                blocks_of_compressed_images_are_copied;
+                samples_are_copied;
+                bytes_are_copied_wherever_they_are;
+                copies_and_clears_are_ordered_by_barriers;
+                regions_that_are_nowhere_are_refused;
+                ranges_of_an_image_are_cleared;
+                images_of_every_kind_are_cleared;
+                depth_and_stencil_are_cleared_apart;
+                boxes_are_scaled_mirrored_and_converted;
+                a_linear_blit_means_neighbours;
+                slices_are_scaled_too;
+                depth_is_blitted_to_a_level;
+                levels_are_generated;
+                samples_are_stored_beside_their_mean;
+                means_of_raw_formats_are_worked_out;
+                depth_is_resolved_in_every_mode;
+                images_are_resolved_outside_of_passes;
+                a_view_shows_a_level_of_some_layers;
+                a_view_has_its_own_components_and_format;
+                a_view_shows_a_slice;
+                views_share_planes_which_go_with_the_image;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

@@ -1,7 +1,12 @@
-//! Images: what they are, and where their texels lie.
+//! Images: what they are. Where their texels lie is in [`layout`].
 //!
-//! An image is one piece of memory: its plane descriptors, layer by layer and level by level, then its texels in the same
-//! order. Levels start at multiples of 64 bytes.  Facts: hardware/descriptors.md 8, 9 and 9.1.
+//! Facts: hardware/descriptors.md 8 and 9, hardware/graphics-texture.md 7.9 and 7.10.
+
+mod layout;
+mod range;
+
+pub(crate) use layout::{ImagePlane, Level, in_tile};
+pub use range::ImageRange;
 
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{Uses, VkFormat};
@@ -13,14 +18,23 @@ use thiserror::Error;
 const ALIGNMENT: u64 = 64;
 /// Bytes of a plane descriptor.
 pub(crate) const PLANE_BYTES: u64 = 32;
-/// Texels along a side of a tile.
-pub(crate) const TILE: u32 = 16;
 /// Most texels along an axis, and most layers.
 const MOST: u32 = 1 << 16;
 /// Most bytes of a texel.
 const MOST_TEXEL: usize = 16;
 /// Most bytes of a tile.
-pub(crate) const TILE_BYTES: usize = (TILE * TILE) as usize * MOST_TEXEL;
+pub(crate) const TILE_BYTES: usize = 16 * 16 * MOST_TEXEL;
+
+/// A part of a texel. The names are Vulkan's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aspect {
+    /// Colour: all of a texel that has neither depth nor stencil.
+    Color,
+    /// Depth.
+    Depth,
+    /// Stencil.
+    Stencil,
+}
 
 /// In which order the texels of a level lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +50,7 @@ pub enum Tiling {
 pub struct ImageInfo {
     /// Its coordinates.
     pub dimension: ImageDimension,
-    /// Its texels: not compressed, and usable for textures.
+    /// Its texels, usable for textures. Depth and stencil of one format lie in planes of their own.
     pub format: &'static VkFormat,
     /// Texels along x.
     pub width: u32,
@@ -71,6 +85,44 @@ pub enum ImageError {
         /// How many.
         value: u32,
     },
+    /// The GPU does not have the format's family: its bit of `TEXTURE_FEATURES` is not set.
+    #[error("the GPU has no images of format {format}")]
+    Family {
+        /// Vulkan's name.
+        format: &'static str,
+    },
+    /// The image has no such aspect.
+    #[error("the image, of format {format}, has no {aspect:?} aspect")]
+    NoAspect {
+        /// The aspect.
+        aspect: Aspect,
+        /// Vulkan's name of the image's format.
+        format: &'static str,
+    },
+    /// A region that leaves a level of an image, or has blocks of a compressed format that are not whole.
+    #[error(
+        "{what} {first} and {count} more are not in level {level} of the image, which has {size}, or are no whole blocks"
+    )]
+    Region {
+        /// Texels along which axis, or layers.
+        what: &'static str,
+        /// The first.
+        first: u32,
+        /// How many.
+        count: u32,
+        /// How many there are.
+        size: u32,
+        /// The level.
+        level: u32,
+    },
+    /// Texels of different sizes, or numbers of samples, which a copy does not convert.
+    #[error("a copy from {from} to {to} is not possible: sizes of texels, or samples, differ")]
+    Incompatible {
+        /// Vulkan's name of the source's format.
+        from: &'static str,
+        /// Vulkan's name of the destination's format.
+        to: &'static str,
+    },
     /// There is no such level, layer or slice.
     #[error("the image has no level {level} of layer {layer} with slice {slice}")]
     NoPart {
@@ -89,6 +141,14 @@ pub enum ImageError {
         /// Bytes that it has.
         wanted: u64,
     },
+    /// A view that the image can't have: of another dimension, a format of another size, slices of several levels.
+    #[error("the image, of format {format}, can't be seen so: {what}")]
+    View {
+        /// Vulkan's name of the image's format.
+        format: &'static str,
+        /// What is not possible.
+        what: &'static str,
+    },
     /// The binding holds something else.
     #[error("binding {set}:{binding} of the program is no {what}")]
     Kind {
@@ -99,28 +159,6 @@ pub enum ImageError {
         /// What was to be bound.
         what: &'static str,
     },
-}
-
-/// A level of a layer: where it begins in the image, and how it lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level {
-    /// Bytes from the start of the image's memory.
-    pub(crate) offset: u64,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    /// Depth, or samples.
-    pub(crate) slices: u32,
-    /// Bytes from one row, or row of tiles, to the next.
-    pub(crate) row: u64,
-    /// Bytes from one slice to the next.
-    pub(crate) slice: u64,
-}
-
-impl Level {
-    /// Bytes of all slices.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.slice.saturating_mul(self.slices.into())
-    }
 }
 
 impl ImageInfo {
@@ -146,7 +184,9 @@ impl ImageInfo {
     pub fn check(&self) -> Result<(), ImageError> {
         let texels =
             self.format.uses.contains(Uses::TEXTURE) || self.format.uses.contains(Uses::IMAGE);
-        if !texels || self.clump().is_none() {
+        let compressed = self.format.compressed();
+        let astc = compressed.and_then(|family| family.astc());
+        if !texels || (self.clump().is_none() && astc.is_none()) {
             let format = self.format.name;
             return Err(ImageError::Format { format });
         }
@@ -175,6 +215,11 @@ impl ImageInfo {
             () if !self.samples.is_power_of_two() => ("samples", self.samples),
             () if many && self.dimension != ImageDimension::TwoD => ("samples", self.samples),
             () if many && self.tiling == Tiling::Linear => ("samples", self.samples),
+            () if compressed.is_some() && many => ("samples", self.samples),
+            // FACT: which compressed formats have textures of one and of three dimensions is not published, ASTC apart, whose
+            // planes of two dimensions have blocks of two (hardware/graphics-texture.md 7.3). Of one dimension there are none here.
+            () if compressed.is_some() && flat => ("height", self.height),
+            () if astc.is_some() && deep => ("depth", self.depth),
             () => return Ok(()),
         };
         Err(ImageError::Number { what, value })
@@ -197,12 +242,12 @@ impl ImageInfo {
         }
     }
 
-    /// Bytes of a texel.
+    /// Bytes of a texel, or of a block of a compressed format. Of depth and stencil in planes of their own: of depth.
     pub fn texel_bytes(&self) -> u32 {
         self.format.block_bytes
     }
 
-    /// Bytes of all texels, without gaps: what a copy of the whole image has.
+    /// Bytes of all texels of the first aspect, without gaps: what a copy of the whole image has.
     pub fn packed_bytes(&self) -> u64 {
         let levels = 0..self.levels;
         let texels = levels.map(|level| {
@@ -214,12 +259,18 @@ impl ImageInfo {
             .saturating_mul(self.layers.into())
     }
 
-    /// Bytes of a slice of a level, without gaps.
+    /// Bytes of a slice of a level of the first aspect, without gaps.
     pub fn part_bytes(&self, level: u32) -> u64 {
-        let [width, height, _] = self.level_size(level);
+        let [width, height] = self.elements(level);
         u64::from(width)
             .saturating_mul(height.into())
             .saturating_mul(self.texel_bytes().into())
+    }
+
+    /// Bytes of a slice of a level of an aspect, without gaps; `None` if the image has no such aspect.
+    pub fn aspect_bytes(&self, aspect: Aspect, level: u32) -> Option<u64> {
+        let format = self.aspect_format(aspect)?;
+        Some(ImageInfo { format, ..*self }.part_bytes(level))
     }
 
     /// Depth of a level, or samples.
@@ -236,7 +287,7 @@ impl ImageInfo {
             .map(|size| size.checked_shr(level).unwrap_or(0).max(1))
     }
 
-    /// The elements of its planes: single texels.
+    /// The elements of a generic plane: single texels, or blocks.
     pub(crate) fn clump(&self) -> Option<ClumpFormat> {
         Some(match self.format.clump_code? {
             0 => ClumpFormat::RAW8,
@@ -248,8 +299,30 @@ impl ImageInfo {
             10 => ClumpFormat::RAW96,
             22 => ClumpFormat::S8,
             26 => ClumpFormat::A8,
+            32 => ClumpFormat::ETC2RGB8,
+            33 => ClumpFormat::ETC2R11Unorm,
+            34 => ClumpFormat::ETC2R11Snorm,
+            35 => ClumpFormat::ETC2RG11Unorm,
+            36 => ClumpFormat::ETC2RG11Snorm,
+            37 => ClumpFormat::ETC2RGBA8,
+            38 => ClumpFormat::ETC2RGB8A1,
+            48 => ClumpFormat::BC1Unorm,
+            49 => ClumpFormat::BC2Unorm,
+            50 => ClumpFormat::BC3Unorm,
+            51 => ClumpFormat::BC4Unorm,
+            52 => ClumpFormat::BC4Snorm,
+            53 => ClumpFormat::BC5Unorm,
+            54 => ClumpFormat::BC5Snorm,
+            55 => ClumpFormat::BC6HUF16,
+            56 => ClumpFormat::BC6HSF16,
+            57 => ClumpFormat::BC7Unorm,
             _ => return None,
         })
+    }
+
+    /// Whether textures say that texels are interleaved: all are that are not row by row (hardware/graphics-texture.md 7.2).
+    pub(crate) fn interleaves(&self) -> bool {
+        self.tiling != Tiling::Linear || self.format.compressed().is_some()
     }
 
     pub(crate) fn ordering(&self) -> ClumpOrdering {
@@ -258,80 +331,6 @@ impl ImageInfo {
             Tiling::UInterleaved => ClumpOrdering::TiledUInterleaved,
         }
     }
-
-    /// Number of planes.
-    pub(crate) fn planes(&self) -> u64 {
-        u64::from(self.layers).saturating_mul(self.levels.into())
-    }
-
-    /// Where the texels begin.
-    pub(crate) fn start(&self) -> u64 {
-        self.planes()
-            .saturating_mul(PLANE_BYTES)
-            .next_multiple_of(ALIGNMENT)
-    }
-
-    /// Bytes of the image with its planes.
-    pub(crate) fn bytes(&self) -> u64 {
-        let layers = self.layer_bytes().saturating_mul(self.layers.into());
-        self.start().saturating_add(layers)
-    }
-
-    fn layer_bytes(&self) -> u64 {
-        let levels = 0..self.levels;
-        levels.fold(0_u64, |sum, level| {
-            let bytes = self.shape(level).bytes();
-            sum.saturating_add(bytes.next_multiple_of(ALIGNMENT))
-        })
-    }
-
-    /// A level, as if it began at 0.
-    fn shape(&self, level: u32) -> Level {
-        let [width, height, _] = self.level_size(level);
-        let texel = u64::from(self.texel_bytes());
-        let (row, rows) = match self.tiling {
-            Tiling::Linear => {
-                let row = u64::from(width).saturating_mul(texel);
-                (row.next_multiple_of(ALIGNMENT), height)
-            }
-            Tiling::UInterleaved => {
-                let tiles = u64::from(width.div_ceil(TILE));
-                let tile = texel.saturating_mul((TILE * TILE).into());
-                (tiles.saturating_mul(tile), height.div_ceil(TILE))
-            }
-        };
-        let slice = row.saturating_mul(rows.into()).next_multiple_of(ALIGNMENT);
-        Level {
-            offset: 0,
-            width,
-            height,
-            slices: self.slices(level),
-            row,
-            slice,
-        }
-    }
-
-    /// Where a level of a layer lies.
-    pub(crate) fn level(&self, level: u32, layer: u32) -> Level {
-        let layers = self.layer_bytes().saturating_mul(layer.into());
-        let before = (0..level).fold(0_u64, |sum, level| {
-            let bytes = self.shape(level).bytes();
-            sum.saturating_add(bytes.next_multiple_of(ALIGNMENT))
-        });
-        let offset = self.start().saturating_add(layers);
-        Level {
-            offset: offset.saturating_add(before),
-            ..self.shape(level)
-        }
-    }
-}
-
-/// The place of a texel in its tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.
-pub(crate) fn in_tile(x: u32, y: u32) -> u32 {
-    (0..4).fold(0, |index, bit| {
-        let (x, y) = (x >> bit & 1, y >> bit & 1);
-        index | (x ^ y) << (bit + bit) | y << (bit + bit + 1)
-    })
 }
 
 #[cfg(test)]
@@ -341,34 +340,6 @@ mod tests {
 
     fn format(name: &str) -> &'static VkFormat {
         VkFormat::of_name(Arch::V10, name).expect("a format")
-    }
-
-    #[test]
-    fn levels_and_layers_follow_one_another() {
-        let mut info = ImageInfo::two_d(format("R8G8B8A8_UNORM"), 20, 3);
-        (info.layers, info.levels) = (2, 2);
-        assert_eq!(info.check(), Ok(()));
-        // Four planes, then rows of 128 bytes.
-        let first = info.level(0, 0);
-        assert_eq!((first.offset, first.row, first.bytes()), (128, 128, 384));
-        let second = info.level(1, 0);
-        assert_eq!((second.offset, second.row, second.bytes()), (512, 64, 64));
-        assert_eq!(info.level(0, 1).offset, 128 + 384 + 64);
-        assert_eq!(info.bytes(), 128 + 2 * (384 + 64));
-        assert_eq!(info.packed_bytes(), 2 * 4 * (60 + 10));
-    }
-
-    #[test]
-    fn tiles_cover_the_edges() {
-        let mut info = ImageInfo::two_d(format("R8_UINT"), 17, 16);
-        info.tiling = Tiling::UInterleaved;
-        assert_eq!((info.level(0, 0).row, info.level(0, 0).slice), (512, 512));
-        // hardware/descriptors.md 9.1, by hand.
-        let places = [(1, 0), (1, 1), (0, 1), (2, 0), (15, 15)];
-        assert_eq!(
-            places.map(|(x, y)| in_tile(x, y)),
-            [1, 2, 3, 4, 0b1010_1010]
-        );
     }
 
     #[test]
@@ -401,13 +372,17 @@ mod tests {
             std::format!("{error}"),
             "an image with samples 2 can't be made"
         );
-        let compressed = ImageInfo {
+        let samples = ImageInfo {
             format: format("BC1_RGB_UNORM_BLOCK"),
+            samples: 4,
+            tiling: Tiling::UInterleaved,
             ..plain
         };
-        assert_eq!(
-            refused(compressed),
-            "images of format BC1_RGB_UNORM_BLOCK can't be made"
-        );
+        assert_eq!(refused(samples), "an image with samples 4 can't be made");
+        let wide = ImageInfo {
+            format: format("R64_UINT"),
+            ..plain
+        };
+        assert_eq!(refused(wide), "images of format R64_UINT can't be made");
     }
 }

@@ -136,8 +136,8 @@ mod log_format;
 
 pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
-    Accesses, CommandError, DynamicOffset, Invocations, Limit, QueryCopy, Recorder, SamplerInfo,
-    ShaderStage,
+    Accesses, BufferImageCopy, CommandError, Component, DynamicOffset, ImageCopy, ImageSubresource,
+    Invocations, Limit, QueryCopy, Recorder, SamplerInfo, ShaderStage, ViewInfo,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -151,17 +151,18 @@ pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
 };
 pub use graphics::{
-    Attachment, BlendComponent, BlendFactor, BlendOp, ClearAttachment, ClearColor, ClearRect,
-    ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState, Draw, FrontFace,
-    GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType, IndirectDraws,
-    InputRate, LoadOp, Occlusion, Rect, RenderPass, RenderingInfo, StencilAttachment, StencilFace,
-    StencilState, StoreOp, Topology, Unsupported, VertexAttribute, VertexBinding, Viewport,
+    Attachment, BlendComponent, BlendFactor, BlendOp, BlitFilter, BlitRegion, ClearAttachment,
+    ClearColor, ClearRect, ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState,
+    Draw, FrontFace, GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType,
+    IndirectDraws, InputRate, LoadOp, Occlusion, Rect, RenderPass, RenderingInfo, Resolve,
+    ResolveMode, StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported,
+    VertexAttribute, VertexBinding, Viewport,
 };
 pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,
     QueryPool, Queue, Semaphore, Space, TilerHeap,
 };
-pub use image::{ImageError, ImageInfo, Tiling};
+pub use image::{Aspect, ImageError, ImageInfo, ImageRange, Tiling};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;

@@ -221,7 +221,7 @@ impl DrawnDemo {
             levels: 1,
             layers: 1,
             samples: 1,
-            cube: false,
+            mutable: false,
             attachment,
             init: Vec::new(),
         };

@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
     Access, Accesses, ColorAttachment, CommandError, DepthAttachment, DepthState, Draw, Error,
-    GraphicsError, GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, RenderingInfo,
-    SemaphorePoint, ShaderStage, Status, StoreOp, SubmitInfo, Tiling, Topology, Unsupported,
+    GraphicsError, GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, RenderingInfo, Resolve,
+    ResolveMode, SemaphorePoint, ShaderStage, Status, StoreOp, SubmitInfo, Tiling, Topology,
+    Unsupported,
 };
 
 const ALL: [f32; 2] = [-1.0, -1.0];
@@ -194,12 +195,15 @@ pub(crate) fn what_can_not_be_rendered_is_refused() {
         "{error}"
     );
     let mut color = Bench::blue(image);
-    color.resolve = Some(color.view);
+    color.resolve = Some(Resolve {
+        view: color.view,
+        mode: ResolveMode::Min,
+    });
     let error = refused(&RenderingInfo {
         colors: &[Some(color)],
         ..RenderingInfo::default()
     });
-    let what = Unsupported::StoreAndResolve;
+    let what = Unsupported::ResolveMode;
     assert!(
         matches!(error, GraphicsError::Unsupported { what: it, .. } if it == what),
         "{error}"
@@ -322,7 +326,7 @@ pub(crate) fn samples_are_kept_between_passes() {
         recorder.barrier(Accesses::COLOR_WRITE, Accesses::COLOR_READ)?;
         let color = ColorAttachment {
             load: LoadOp::Load,
-            resolve: Some(ImageView::of(image)),
+            resolve: Some(Resolve::average(ImageView::of(image))),
             store: StoreOp::DontCare,
             ..color
         };

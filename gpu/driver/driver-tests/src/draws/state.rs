@@ -9,8 +9,8 @@ use eitri_descriptors::texture::Func;
 use eitri_runtime::{
     BlendComponent, BlendFactor, BlendOp, ClearColor, ColorAttachment, ColorBlend, DepthAttachment,
     DepthState, Draw, FrontFace, GraphicsPipelineInfo, ImageInfo, ImagePart, ImageView, IndexType,
-    LoadOp, Rect, RenderingInfo, StencilAttachment, StencilFace, StencilState, StoreOp, Tiling,
-    Topology, Viewport,
+    LoadOp, Rect, RenderingInfo, Resolve, StencilAttachment, StencilFace, StencilState, StoreOp,
+    Tiling, Topology, Viewport,
 };
 
 /// A strip of two triangles.
@@ -312,7 +312,7 @@ pub(crate) fn samples_are_averaged() {
     let buffer = it.buffer(&rectangle(ALL, [edge, 1.0], 0.5, RED));
     it.record(|recorder| {
         let color = ColorAttachment {
-            resolve: Some(ImageView::of(image)),
+            resolve: Some(Resolve::average(ImageView::of(image))),
             store: StoreOp::DontCare,
             ..Bench::blue(samples)
         };

@@ -12,7 +12,7 @@ use crate::firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 use crate::gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, ResetError};
 use crate::graphics::{Attachment, GraphicsError, Unsupported};
 use crate::handle::{Fence, Queue, TilerHeap};
-use crate::image::ImageError;
+use crate::image::{Aspect, ImageError};
 use crate::memory::OutOfMemory;
 use crate::mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 use crate::platform::{PhysicalAddress, PowerChange, SystemCoherency};
@@ -275,13 +275,13 @@ variants! {
         2 Stencil;
     }
     Unsupported {
-        0 StoreAndResolve;
-        1 Average;
         2 Blend;
         3 BlendConstants;
         4 Layers;
         5 Secondary;
-        0x20 QueryOfViews;
+        0x20 ResolveMode;
+        0x21 LinearBlit;
+        0x22 QueryOfViews;
     }
     BuildFault {
         0 Encode(error);
@@ -329,6 +329,16 @@ variants! {
         2 NoPart { level, layer, slice };
         3 Bytes { given, wanted };
         4 Kind { set, binding, what };
+        5 Family { format };
+        6 NoAspect { aspect, format };
+        7 Region { what, first, count, size, level };
+        8 Incompatible { from, to };
+        9 View { format, what };
+    }
+    Aspect {
+        0 Color;
+        1 Depth;
+        2 Stencil;
     }
     CountersError {
         0 Size { found, firmware, hardware, wanted };

@@ -84,9 +84,9 @@ accesses! {
     DEPTH_STENCIL_READ       = by_one_stage(6);
     /// A pass writes depth or stencil values.
     DEPTH_STENCIL_WRITE      = by_one_stage(7);
-    /// A copy reads.
+    /// A copy, a blit or a resolve reads.
     TRANSFER_READ            = by_one_stage(8);
-    /// A copy, a fill, an update or a query writes.
+    /// A copy, a fill, an update, a query, or a clear, blit or resolve of an image writes.
     TRANSFER_WRITE           = by_one_stage(9);
     /// The host reads, after the job.
     HOST_READ                = by_one_stage(10);

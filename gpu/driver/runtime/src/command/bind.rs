@@ -5,7 +5,8 @@
 use super::descriptor_set::{ALIGNMENT, of_set, table_bytes};
 use super::descriptors::{DESCRIPTOR_BYTES, buffer};
 use super::error::CommandError;
-use super::image_descriptors::{SamplerInfo, sampler, texel_buffer, texture, wrong_kind};
+use super::image_descriptors::{SamplerInfo, sampler, texel_buffer, wrong_kind};
+use super::image_view::{CheckedView, ViewInfo};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Image};
@@ -104,15 +105,31 @@ impl<P: Platform> Device<'_, '_, P> {
         self.put_descriptor(set, &place, target.0, descriptor)
     }
 
-    /// Binds an image to an element of `binding`: all of it, as the program wants to see it.
+    /// Binds an image to an element of `binding`: all of it.
     ///
     /// # Errors
     /// If a job in flight uses the set, the program has no such binding, or one for other things or other shapes.
     pub fn bind_image(
         &mut self,
         set: DescriptorSet,
+        at: (u32, u32),
+        target: Image,
+    ) -> Result<(), Error> {
+        let view = ViewInfo::of(&self.image_info(target)?);
+        self.bind_view(set, at, target, &view)
+    }
+
+    /// Binds what a view shows of an image to an element of `binding`. A view whose planes are not among the image's own takes a
+    /// place and a page of memory, which stay until the image is destroyed; another view with the same planes shares them.
+    ///
+    /// # Errors
+    /// As [`Device::bind_image`]; or if there is no such view, or no memory or no place in the storage for its planes.
+    pub fn bind_view(
+        &mut self,
+        set: DescriptorSet,
         (binding, element): (u32, u32),
         target: Image,
+        view: &ViewInfo,
     ) -> Result<(), Error> {
         let place = self.element(set, binding, element)?;
         let info = self.image_info(target)?;
@@ -125,7 +142,12 @@ impl<P: Platform> Device<'_, '_, P> {
             }
             _ => return Err(wrong.into()),
         };
-        let descriptor = texture(self.hw.properties.arch, &info, address, shape)?;
+        let view = CheckedView::of(&info, view)?;
+        let planes = match view.own_planes() {
+            Some(offset) => address.saturating_add(offset),
+            None => self.view_planes(target, &view)?,
+        };
+        let descriptor = view.texture(self.hw.properties.arch, planes, shape)?;
         self.put_descriptor(set, &place, target.0, descriptor.ok_or(wrong)?)
     }
 

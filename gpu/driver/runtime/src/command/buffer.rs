@@ -4,7 +4,7 @@
 
 use super::error::CommandError;
 use super::recorder::{
-    BLOCKS, CLEAR_CODE, FIRST_BLOCK, GRAPHICS_SCRATCH, LOAD_CODE, Recorded, Recorder, WRITTEN,
+    BLOCKS, FIRST_BLOCK, GRAPHICS_SCRATCH, OWN_CODE, Recorded, Recorder, WRITTEN,
 };
 use super::writer::Block;
 use crate::device::{Device, Kind};
@@ -185,7 +185,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
 /// Whether a tag is that of a block, or of uniforms that the stream writes: these are kept when commands are recorded again.
 pub(super) const fn is_kept(tag: u32) -> bool {
-    tag & (BLOCKS | WRITTEN | GRAPHICS_SCRATCH | LOAD_CODE | CLEAR_CODE) != 0
+    tag & (BLOCKS | WRITTEN | GRAPHICS_SCRATCH | OWN_CODE) != 0
 }
 
 impl From<eitri_descriptors::DescriptorError> for Error {

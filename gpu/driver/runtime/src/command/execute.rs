@@ -53,6 +53,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.running = Running {
             jobs: true,
             storage: self.running.storage,
+            copies: true,
             memory: true,
             signals: true,
         };

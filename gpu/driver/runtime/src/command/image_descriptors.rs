@@ -3,18 +3,12 @@
 //! Facts: hardware/descriptors.md sections 5, 7, 8 and 9; hardware/graphics-texture.md 7.2 to 7.5 and 7.8.
 
 use super::descriptors::pack;
-use crate::image::{ImageError, ImageInfo, PLANE_BYTES};
-use eitri_descriptors::formats::{Uses, VkFormat};
-use eitri_descriptors::plane::GenericPlane;
+use crate::image::{ImageError, ImageInfo, Level, PLANE_BYTES};
+use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::plane::{Astc2DPlane, ClumpFormat, GenericPlane};
 use eitri_descriptors::resource::Buffer;
-use eitri_descriptors::texture::{
-    Func, LodAlgorithm, MipmapMode, Sampler, Texture, TextureDimension, WrapMode,
-};
-use eitri_descriptors::{Address, Aligned, Arch, DescriptorError, RawOrFloat, Slod, Swizzle, Ulod};
-use eitri_program::{ImageDimension, ImageShape};
-
-/// Red, zero, zero, one: what a depth or stencil image gives.
-const RED_ALONE: Swizzle = Swizzle(5 << 9 | 4 << 6 | 4 << 3);
+use eitri_descriptors::texture::{Func, LodAlgorithm, MipmapMode, Sampler, WrapMode};
+use eitri_descriptors::{Address, Arch, DescriptorError, RawOrFloat, Slod, Ulod};
 
 /// How an image is sampled. Names and meaning are Vulkan's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,88 +83,92 @@ pub(crate) fn planes(
     address: u64,
     mut write: impl FnMut(u64, [u32; 8]),
 ) -> Result<(), DescriptorError> {
-    // `ImageInfo::check` has looked at the format.
-    let clump_format = info
-        .clump()
-        .unwrap_or(eitri_descriptors::plane::ClumpFormat::RAW8);
-    let mut offset = 0_u64;
-    for layer in 0..info.layers {
-        for level in 0..info.levels {
-            let lies = info.level(level, layer);
-            let bytes = lies.bytes();
-            let words = pack(
-                arch,
-                GenericPlane {
-                    clump_ordering: info.ordering(),
-                    clump_format,
-                    size: bytes as u32,
-                    size_hi: (bytes >> 32) as u32,
-                    pointer: Address(address.wrapping_add(lies.offset)),
-                    row_stride: u32::try_from(lies.row).unwrap_or(u32::MAX),
-                    slice_stride: lies.slice as u32,
-                    slice_stride_hi: (lies.slice >> 32) as u32,
-                    width: lies.width,
-                    height: lies.height,
-                    ..GenericPlane::default()
-                },
-            )?;
-            write(offset, words);
-            offset = offset.saturating_add(PLANE_BYTES);
+    for (_, plane) in info.planes() {
+        let mut offset = plane.descriptors;
+        for layer in 0..info.layers {
+            for level in 0..info.levels {
+                let lies = plane.level(level, layer);
+                let at = address.wrapping_add(lies.offset);
+                let part = PlanePart::of(&plane.info, level, &lies);
+                write(offset, part.words(arch, at)?);
+                offset = offset.saturating_add(PLANE_BYTES);
+            }
         }
     }
     Ok(())
 }
 
-/// The image at `address` as a program sees it that wants that shape; `None` if it has another.
-pub(super) fn texture(
-    arch: Arch,
-    info: &ImageInfo,
-    address: u64,
-    (shape, storage): (ImageShape, bool),
-) -> Result<Option<[u32; 8]>, DescriptorError> {
-    use ImageDimension::{Cube, OneD, ThreeD, TwoD};
-    let dimension = match (shape.dimension, info.dimension) {
-        (OneD, OneD) => TextureDimension::OneD,
-        // The faces of a cube are layers.
-        (TwoD, TwoD | Cube) => TextureDimension::TwoD,
-        (ThreeD, ThreeD) => TextureDimension::ThreeD,
-        (Cube, Cube) if storage => TextureDimension::TwoD,
-        (Cube, Cube) => TextureDimension::Cube,
-        _ => return Ok(None),
-    };
-    if shape.multisampled != (info.samples > 1) {
-        return Ok(None);
+/// What a plane descriptor says besides its address: a level of a layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanePart<'a> {
+    /// The plane as an image of its own.
+    pub(crate) info: &'a ImageInfo,
+    /// Texels along x and y.
+    pub(crate) size: [u32; 2],
+    /// Bytes from row to row, and from slice to slice.
+    pub(crate) strides: [u64; 2],
+    /// Bytes of all slices.
+    pub(crate) bytes: u64,
+}
+
+impl<'a> PlanePart<'a> {
+    /// All of a level, which lies so.
+    pub(crate) fn of(info: &'a ImageInfo, level: u32, lies: &Level) -> PlanePart<'a> {
+        let [width, height, _] = info.level_size(level);
+        PlanePart {
+            info,
+            size: [width, height],
+            strides: [lies.row, lies.slice],
+            bytes: lies.bytes(),
+        }
     }
-    let Some(surfaces) = Aligned::new(address) else {
-        return Ok(None);
-    };
-    let depth_stencil = info.format.uses.contains(Uses::DEPTH_STENCIL);
-    let words = pack(
-        arch,
-        Texture {
-            dimension,
-            format: info.format.pixel_format(),
-            width: info.width,
-            height: info.height,
-            depth: info.depth,
-            swizzle: if depth_stencil {
-                RED_ALONE
-            } else {
-                Swizzle::IDENTITY
+
+    /// The descriptor of the part at `address`.
+    pub(crate) fn words(&self, arch: Arch, address: u64) -> Result<[u32; 8], DescriptorError> {
+        let [width, height] = self.size;
+        let [row, slice] = self.strides;
+        let row_stride = u32::try_from(row).unwrap_or(u32::MAX);
+        let family = self.info.format.compressed();
+        if let Some([block_width, block_height]) = family.and_then(|family| family.astc()) {
+            return pack(
+                arch,
+                Astc2DPlane {
+                    clump_ordering: self.info.ordering(),
+                    decode_hdr: false,
+                    // sRGB decodes to 8 bits.
+                    decode_wide: !self.info.format.srgb,
+                    block_width,
+                    block_height,
+                    size: self.bytes as u32,
+                    size_hi: (self.bytes >> 32) as u32,
+                    pointer: Address(address),
+                    row_stride,
+                    slice_stride: slice as u32,
+                    slice_stride_hi: (slice >> 32) as u32,
+                    width,
+                    height,
+                    ..Astc2DPlane::default()
+                },
+            );
+        }
+        pack(
+            arch,
+            GenericPlane {
+                clump_ordering: self.info.ordering(),
+                // `ImageInfo::check` has looked at the format.
+                clump_format: self.info.clump().unwrap_or(ClumpFormat::RAW8),
+                size: self.bytes as u32,
+                size_hi: (self.bytes >> 32) as u32,
+                pointer: Address(address),
+                row_stride,
+                slice_stride: slice as u32,
+                slice_stride_hi: (slice >> 32) as u32,
+                width,
+                height,
+                ..GenericPlane::default()
             },
-            texel_interleave: info.tiling == crate::image::Tiling::UInterleaved,
-            levels: info.levels,
-            maximum_lod: Ulod(info.levels.saturating_sub(1) as f32),
-            sample_count: info.samples,
-            surfaces,
-            array_size: match dimension {
-                TextureDimension::Cube => info.layers / 6,
-                _ => info.layers,
-            },
-            ..Texture::default()
-        },
-    )?;
-    Ok(Some(words))
+        )
+    }
 }
 
 /// The reference is the second operand of the hardware's comparison, and the first of Vulkan's.
@@ -189,7 +187,7 @@ const fn swapped(func: Func) -> Func {
 pub(crate) const FETCHES: [u32; 8] = [0x1a89_9901, 0x1fff_0000, 0, 0, 0, 0, 0, 0];
 
 /// A sampler.
-pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], DescriptorError> {
+pub(crate) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], DescriptorError> {
     let anisotropic = info.max_anisotropy > 1;
     let [s, t, r] = info.wrap;
     let [red, green, blue, alpha] = info.border.map(RawOrFloat);
@@ -243,13 +241,9 @@ mod tests {
 
     /// hardware/graphics-texture.md 7.13: 256 by 256 RGBA8, linear, at P = 0x2000_0000, its plane in front of it.
     #[test]
-    fn textures_and_planes_are_as_the_facts_say() {
+    fn planes_are_as_the_facts_say() {
         let format = VkFormat::of_name(Arch::V10, "R8G8B8A8_UNORM").expect("a format");
         let info = ImageInfo::two_d(format, 256, 256);
-        let shape = ImageShape::plain(ImageDimension::TwoD);
-        let words = texture(Arch::V10, &info, 0x1000_0000, (shape, false));
-        let expected = [0x2ec0_0022, 0x00ff_00ff, 0x688, 0, 0x1000_0000, 0, 0, 0];
-        assert_eq!(words, Ok(Some(expected)));
         let mut found = [0; 8];
         planes(Arch::V11, &info, 0x2000_0000 - 64, |_, words| found = words).expect("packs");
         let expected = [

@@ -8,6 +8,7 @@ mod bind;
 mod descriptor_set;
 mod descriptors;
 mod image_descriptors;
+mod image_view;
 mod pipeline;
 
 // How words get into memory.
@@ -21,6 +22,7 @@ mod writer;
 mod accesses;
 mod bound;
 mod buffer;
+mod copy;
 mod dispatch;
 mod dispatch_state;
 mod error;
@@ -29,6 +31,7 @@ mod execute;
 mod filled_uniforms;
 mod kept_uniforms;
 mod order;
+mod own_code;
 mod query;
 mod query_copy;
 mod recorder;
@@ -41,6 +44,7 @@ mod transfer;
 
 pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
+pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
 pub(crate) use descriptor_set::BoundSet;
 pub use descriptor_set::DynamicOffset;
 pub(crate) use descriptors::{
@@ -50,15 +54,16 @@ pub(crate) use descriptors::{
 pub use error::{CommandError, Limit};
 pub(crate) use filled_uniforms::Run;
 pub use image_descriptors::SamplerInfo;
-pub(crate) use image_descriptors::{FETCHES, planes};
+pub(crate) use image_descriptors::{FETCHES, PlanePart, planes, sampler};
+pub(crate) use image_view::CheckedView;
+pub use image_view::{Component, ViewInfo};
+pub(crate) use own_code::OwnCode;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
 pub(crate) use query::SYNC_OFFSET;
 pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
-pub(crate) use recorder::{
-    CLEAR_CODE, GRAPHICS_SCRATCH, LOAD_CODE, Level, Part, PassParts, Recorded, Streams,
-};
+pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
 pub(crate) use storage::thread_size;
 pub(crate) use uniforms::Uniforms;
 pub(crate) use words::EncodedInstructions;

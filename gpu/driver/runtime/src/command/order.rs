@@ -34,6 +34,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
         if before.any_of(copies) {
+            if self.running.copies {
+                self.wait_for_jobs()?;
+            }
             self.wait_for_memory()?;
         }
         let writes = before.any_of(Accesses::WRITES);
@@ -89,6 +92,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.put(wait)?;
             self.running.jobs = false;
             self.running.storage = false;
+            self.running.copies = false;
         }
         Ok(())
     }

@@ -38,10 +38,8 @@ pub(super) const BLOCKS: u32 = 1 << 28;
 pub(super) const WRITTEN: u32 = 1 << 27;
 /// The tags of thread-local memory of graphics shaders, by its size.
 pub(crate) const GRAPHICS_SCRATCH: u32 = 1 << 26;
-/// The tags of code that loads attachments, by what it loads.
-pub(crate) const LOAD_CODE: u32 = 1 << 25;
-/// The tags of code that clears attachments within passes, by what it clears.
-pub(crate) const CLEAR_CODE: u32 = 1 << 24;
+/// The tags of code of the runtime's own: copies, clears and frame shaders, by what they do.
+pub(crate) const OWN_CODE: u32 = 1 << 25;
 pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.
@@ -143,6 +141,8 @@ pub(super) struct Running {
     pub(super) jobs: bool,
     /// Jobs that use thread-local or shared memory of these commands.
     pub(super) storage: bool,
+    /// Jobs that copy.
+    pub(super) copies: bool,
     /// Loads and stores of the stream.
     pub(super) memory: bool,
     /// Deferred changes of sync objects, and deferred stores of state.
@@ -233,6 +233,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             running: Running {
                 jobs: secondary,
                 storage: secondary,
+                copies: secondary,
                 memory: secondary,
                 signals: secondary,
             },
@@ -335,7 +336,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
     }
 
-    pub(crate) fn arch(&self) -> Arch {
+    /// Generation of the GPU that the commands are for.
+    pub fn arch(&self) -> Arch {
         self.device.hw.properties.arch
     }
 

@@ -7,7 +7,7 @@ use super::{Device, Kind};
 use crate::command::planes;
 use crate::error::{Error, Thing};
 use crate::handle::{Image, Space};
-use crate::image::{ImageError, ImageInfo, Level, PLANE_BYTES, TILE, TILE_BYTES, Tiling, in_tile};
+use crate::image::{Aspect, ImageError, ImageInfo, Level, TILE_BYTES, Tiling, in_tile};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::Protection;
 
@@ -16,6 +16,8 @@ const WHAT: Thing = Thing::Image;
 /// A slice of a level of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImagePart {
+    /// Aspect; without one the image's first: its colour, its depth, or its stencil if it has no depth.
+    pub aspect: Option<Aspect>,
     /// Level.
     pub level: u32,
     /// Layer; of cubes also the face.
@@ -37,6 +39,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there can't be such an image, or there is no memory, no address or no place in the storage for it.
     pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
         info.check_for(self.hw.properties.arch)?;
+        self.check_family(&info)?;
         let kind = Kind::Image(info);
         let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -52,9 +55,19 @@ impl<P: Platform> Device<'_, '_, P> {
             let _ = self.destroy_object(key, WHAT);
             return Err(error.into());
         }
-        let bytes = info.planes().saturating_mul(PLANE_BYTES);
-        self.hw.platform.clean(memory.span(bytes));
+        self.hw.platform.clean(memory.span(info.descriptor_bytes()));
         Ok(Image(key))
+    }
+
+    /// Refuses a compressed format that the GPU does not have.
+    fn check_family(&self, info: &ImageInfo) -> Result<(), ImageError> {
+        let [features, ..] = self.hw.properties.texture_features;
+        match info.format.compressed() {
+            Some(family) if features >> family.feature_bit & 1 == 0 => Err(ImageError::Family {
+                format: info.format.name,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Destroys an image.
@@ -107,10 +120,15 @@ impl<P: Platform> Device<'_, '_, P> {
     fn copy_part(&mut self, image: Image, part: ImagePart, way: Way<'_>) -> Result<(), Error> {
         let info = self.image_info(image)?;
         let ImagePart {
+            aspect,
             level,
             layer,
             slice,
         } = part;
+        let plane = info.plane(aspect).ok_or(ImageError::NoAspect {
+            aspect: aspect.unwrap_or(Aspect::Color),
+            format: info.format.name,
+        })?;
         if level >= info.levels || layer >= info.layers || slice >= info.slices(level) {
             let missing = ImageError::NoPart {
                 level,
@@ -123,11 +141,11 @@ impl<P: Platform> Device<'_, '_, P> {
             Way::In(texels) => texels.len(),
             Way::Out(texels) => texels.len(),
         } as u64;
-        let wanted = info.part_bytes(level);
+        let wanted = plane.info.part_bytes(level);
         if given != wanted {
             return Err(ImageError::Bytes { given, wanted }.into());
         }
-        let lies = info.level(level, layer);
+        let lies = plane.level(level, layer);
         let memory = self.object(image.0, WHAT)?.mapping.memory();
         let skipped = lies.slice.saturating_mul(slice.into());
         let offset = lies.offset.saturating_add(skipped);
@@ -144,10 +162,13 @@ impl<P: Platform> Device<'_, '_, P> {
         // A cache may hold old neighbours of what is written, or old texels of what is read, which the GPU has written since.
         self.hw.platform.observe();
         self.hw.platform.invalidate(at.span(lies.slice));
-        let texel = info.texel_bytes() as usize;
+        let texel = plane.info.texel_bytes() as usize;
         match info.tiling {
             Tiling::Linear => self.copy_rows(at, &lies, texel, way),
-            Tiling::UInterleaved => self.copy_tiles(at, &lies, texel, way),
+            Tiling::UInterleaved => {
+                let side = 1 << plane.info.tile_log2();
+                self.copy_tiles(at, &lies, (texel, side), way);
+            }
         }
         if is_in {
             self.hw.platform.clean(at.span(lies.slice));
@@ -173,18 +194,25 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    fn copy_tiles(&mut self, at: PhysicalAddress, lies: &Level, texel: usize, mut way: Way<'_>) {
+    /// Copies elements of `texel` bytes in tiles with so many along a side.
+    fn copy_tiles(
+        &mut self,
+        at: PhysicalAddress,
+        lies: &Level,
+        (texel, side): (usize, u32),
+        mut way: Way<'_>,
+    ) {
         let mut tile = [0_u8; TILE_BYTES];
-        let bytes = texel.saturating_mul((TILE * TILE) as usize);
+        let bytes = texel.saturating_mul(side.saturating_mul(side) as usize);
         let tile = tile.get_mut(..bytes).unwrap_or(&mut []);
-        for top in (0..lies.height).step_by(TILE as usize) {
-            for left in (0..lies.width).step_by(TILE as usize) {
-                let row = lies.row.saturating_mul((top / TILE).into());
-                let column = (bytes as u64).saturating_mul((left / TILE).into());
+        for top in (0..lies.height).step_by(side as usize) {
+            for left in (0..lies.width).step_by(side as usize) {
+                let row = lies.row.saturating_mul((top / side).into());
+                let column = (bytes as u64).saturating_mul((left / side).into());
                 let start = at.offset(row).offset(column);
                 self.hw.platform.read_bytes(start, tile);
-                for y in 0..TILE.min(lies.height.saturating_sub(top)) {
-                    for x in 0..TILE.min(lies.width.saturating_sub(left)) {
+                for y in 0..side.min(lies.height.saturating_sub(top)) {
+                    for x in 0..side.min(lies.width.saturating_sub(left)) {
                         let inside = (in_tile(x, y) as usize).saturating_mul(texel);
                         let inside = inside..inside.saturating_add(texel);
                         let (x, y) = (left.saturating_add(x), top.saturating_add(y));

@@ -33,6 +33,7 @@ mod start;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod view_planes;
 
 pub use aliases::Access;
 use backlog::Backlog;

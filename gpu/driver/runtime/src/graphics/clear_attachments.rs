@@ -11,12 +11,11 @@ use super::lane::TEMPORARY;
 use super::pass::RenderPass;
 use super::registers::{DrawRegisters, Loaded};
 use super::rendering::{ClearColor, Rect};
-use crate::command::{CLEAR_CODE, CommandError, Recorder, local_storage, pack};
-use crate::error::{Error, Thing};
-use crate::handle::Space;
+use crate::command::{CommandError, OwnCode, Recorder, local_storage, pack};
+use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
-use crate::vm::{GpuAddress, Protection};
+use crate::vm::GpuAddress;
 use eitri_cs::instr::RunFullscreen;
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::raster::{
@@ -59,8 +58,6 @@ pub struct ClearRect {
 
 /// Most instructions: those of as many colours as there are.
 const MOST_CODE: usize = 8 * MOST_COLORS;
-/// Bytes of an area for code, with what the instruction fetcher may read behind it.
-const CODE_BYTES: u64 = 1024;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
 /// Words of uniforms: those of each colour.
@@ -342,7 +339,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let key = kinds.fold(0, |key, kind| key << 2 | number(kind));
         let code = color_code(&colors.kinds);
         Ok(Cleared {
-            code: self.recorder.clear_code(key, &code)?,
+            code: self.recorder.bare_code(OwnCode::Clear(key), &code)?,
             tests: pack(arch, tests(arch, [false; 2]))?,
             blends,
             blend_count: self.framebuffer.count as u32,
@@ -364,7 +361,9 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let [depth, stencil] = has.map(u32::from);
         let key = 1 << 16 | depth | stencil << 1;
         Ok(Cleared {
-            code: self.recorder.clear_code(key, &depth_code(has))?,
+            code: self
+                .recorder
+                .bare_code(OwnCode::Clear(key), &depth_code(has))?,
             tests: pack(arch, tests(arch, has))?,
             blends: &OFF.words,
             blend_count: 1,
@@ -504,27 +503,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.load_draw_word(loaded, register, 0)?;
         }
         Ok(())
-    }
-
-    /// Code of a combination, which the commands keep.
-    fn clear_code(&mut self, key: u32, words: &[u64]) -> Result<GpuAddress, Error> {
-        let tag = CLEAR_CODE.saturating_add(key);
-        let object = self.device.objects.get(self.commands);
-        let known = object.and_then(|object| self.device.links.tagged(object.list, tag));
-        let what = Thing::CommandBuffer;
-        if let Some(area) = known {
-            return Ok(self.device.object(area, what)?.mapping.address());
-        }
-        let (commands, space) = (self.commands, Space(self.space));
-        let device = &mut *self.device;
-        let new = (tag, None);
-        let area =
-            device.create_area(commands, space, new, "code", CODE_BYTES, Protection::Code)?;
-        let mapping = &device.object(area, what)?.mapping;
-        let (memory, address) = (mapping.memory(), mapping.address());
-        device.hw.platform.write_words(memory, words);
-        device.hw.platform.clean(memory.span(CODE_BYTES));
-        Ok(address)
     }
 }
 

@@ -27,10 +27,10 @@ impl fmt::Display for Attachment {
 /// What neither fixed functions nor this runtime do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
-    /// An attachment whose samples are stored and averaged.
-    StoreAndResolve,
-    /// Samples of a format that are to be averaged.
-    Average,
+    /// A mean of integers, or the least or greatest of colours.
+    ResolveMode,
+    /// A blit of integers, depth or stencil with a linear filter.
+    LinearBlit,
     /// A blend equation of this target that the hardware does not have: other factors, minimum, maximum, or a raw format.
     Blend,
     /// Two blend constants that differ, of which the hardware has one.
@@ -46,8 +46,8 @@ pub enum Unsupported {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unsupported::StoreAndResolve => "store operation STORE beside a resolve",
-            Unsupported::Average => "resolve mode AVERAGE of this format",
+            Unsupported::ResolveMode => "this resolve mode for values of this kind",
+            Unsupported::LinearBlit => "a linear filter for values of this kind",
             Unsupported::Blend => "a blend equation that is no fixed function",
             Unsupported::BlendConstants => "blend constants that differ",
             Unsupported::Layers => "more than 8 layers",

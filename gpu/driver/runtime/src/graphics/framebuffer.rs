@@ -5,13 +5,15 @@
 
 use super::clear;
 use super::error::{Attachment, GraphicsError, Unsupported};
-use super::load::FrameShaders;
-use super::rendering::{ImageView, LoadOp, RenderingInfo, StoreOp};
+use super::load::{FrameShaders, Kind};
+use super::rendering::{ImageView, LoadOp, RenderingInfo, Resolve, StoreOp};
+use super::resolve::{self, DeferredResolve, MOST_RESOLVES};
 use super::samples;
+use super::texels::TexelSource;
 use super::tile::{Tile, TileBuffers};
 use crate::device::Device;
 use crate::error::Error;
-use crate::image::{ImageInfo, Tiling};
+use crate::image::{Aspect, ImageInfo, ImagePlane, Level, Tiling};
 use crate::platform::Platform;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
@@ -25,6 +27,8 @@ use eitri_descriptors::target::{
     ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
 };
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swizzle};
+use eitri_program::ImageDimension;
+use heapless::Vec;
 
 /// Most colour attachments.
 pub(crate) const MOST_COLORS: usize = 8;
@@ -41,9 +45,12 @@ pub(crate) const MOST_WORDS: usize = PARAMETER_WORDS + PART_WORDS + MOST_COLORS 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     image: Key,
+    /// The plane that is rendered to, as an image of its own, in the view's format.
     pub(super) info: ImageInfo,
+    plane: ImagePlane,
     address: GpuAddress,
     level: u32,
+    /// First layer, or first slice of an image of three dimensions.
     layer: u32,
 }
 
@@ -59,16 +66,49 @@ pub(super) struct Place {
 }
 
 impl Surface {
+    pub(super) const fn image(&self) -> Key {
+        self.image
+    }
+
+    pub(super) const fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// How all slices of the first layer lie, and where.
+    pub(super) fn all_slices(&self) -> (Level, u64) {
+        let lies = self.plane.level(self.level, 0);
+        (lies, self.address.offset(lies.offset).0)
+    }
+
     pub(super) fn place(&self, layer: u32) -> Place {
-        let lies = self
-            .info
-            .level(self.level, self.layer.saturating_add(layer));
+        let layer = self.layer.saturating_add(layer);
+        let (lies, skipped, bytes) = if self.is_deep() {
+            let lies = self.plane.level(self.level, 0);
+            (lies, lies.slice.saturating_mul(layer.into()), lies.slice)
+        } else {
+            let lies = self.plane.level(self.level, layer);
+            (lies, 0, lies.bytes())
+        };
         Place {
-            address: self.address.offset(lies.offset).0,
+            address: self.address.offset(lies.offset.saturating_add(skipped)).0,
             row: u32::try_from(lies.row).unwrap_or(u32::MAX),
             slice: lies.slice as u32,
             slice_high: (lies.slice >> 32) as u32,
-            bytes: lies.bytes(),
+            bytes,
+        }
+    }
+
+    /// Whether layers of the pass are slices of the image.
+    fn is_deep(&self) -> bool {
+        self.info.dimension == ImageDimension::ThreeD
+    }
+
+    /// Layers that the level has for passes.
+    fn layers(&self) -> u32 {
+        if self.is_deep() {
+            self.info.slices(self.level)
+        } else {
+            self.info.layers
         }
     }
 
@@ -79,12 +119,10 @@ impl Surface {
         }
     }
 
-    /// How so many samples of a pass are written to it.
-    const fn msaa(&self, samples: u32) -> Msaa {
+    /// How samples of a pass are written to it: each to its own place, unless there is but one.
+    const fn msaa(&self) -> Msaa {
         if self.info.samples > 1 {
             Msaa::Layered
-        } else if samples > 1 {
-            Msaa::Average
         } else {
             Msaa::Single
         }
@@ -108,8 +146,15 @@ pub(crate) struct ColorTarget {
     clear: Option<[u32; 4]>,
     /// What it begins with.
     loaded: Option<Surface>,
-    /// What is written are averages of samples.
-    resolves: bool,
+    /// How samples become one where they are written, if they do.
+    resolves: Option<Msaa>,
+}
+
+impl ColorTarget {
+    /// Whether tiles that nothing is drawn into are written.
+    const fn writes_clean_tiles(&self) -> bool {
+        self.clear.is_some() || self.resolves.is_some()
+    }
 }
 
 /// A depth or stencil target.
@@ -140,6 +185,10 @@ pub(crate) struct Framebuffer {
     stencil: Option<DepthTarget>,
     clear_depth: f32,
     clear_stencil: u8,
+    /// What it begins with in place of what its attachments held.
+    texels: Option<TexelSource>,
+    /// What is resolved when it was written.
+    deferred: Vec<DeferredResolve, MOST_RESOLVES>,
 }
 
 /// Where a framebuffer's descriptor finds other things.
@@ -172,9 +221,26 @@ impl Found {
         self.check_layers(attachment, surface)
     }
 
+    /// What samples of an attachment are resolved to, which is checked.
+    fn resolved<P: Platform>(
+        &self,
+        device: &Device<'_, '_, P>,
+        attachment: Attachment,
+        of: &Surface,
+        resolve: Resolve,
+    ) -> Result<Surface, Error> {
+        let resolved = surface(device, resolve.view, attachment)?;
+        let same = resolved.info.format == of.info.format && resolved.info.samples == 1;
+        if !same || resolved.size() != of.size() {
+            return Err(GraphicsError::Mismatch { attachment }.into());
+        }
+        self.check_layers(attachment, &resolved)?;
+        Ok(resolved)
+    }
+
     fn check_layers(&self, attachment: Attachment, it: &Surface) -> Result<(), GraphicsError> {
         let last = it.layer.saturating_add(self.layers.saturating_sub(1));
-        if it.level < it.info.levels && last < it.info.layers {
+        if it.level < it.info.levels && last < it.layers() {
             Ok(())
         } else {
             Err(GraphicsError::NoPart {
@@ -219,11 +285,12 @@ impl Framebuffer {
             return Err(missing.into());
         }
         let mut colors = [None; MOST_COLORS];
+        let mut deferred = Vec::new();
         let mut bytes = 0_u32;
         for ((place, it), location) in colors.iter_mut().zip(info.colors).zip(0..) {
             let Some(it) = it else { continue };
             let at = Attachment::Color(location);
-            let surface = surface(device, it.view)?;
+            let surface = surface(device, it.view, at)?;
             found.add(at, &surface)?;
             let format = surface.info.format;
             let refused = GraphicsError::Format {
@@ -234,28 +301,23 @@ impl Framebuffer {
             let row = target.internal_format().ok_or(refused)?;
             let clear = clear_of(it.load).map(|color| clear::words(format, target, color));
             let stored = (it.store == StoreOp::Store).then_some(surface);
-            let written = match it.resolve {
-                None => stored,
-                Some(view) => {
-                    let unsupported = |what| GraphicsError::Unsupported {
-                        what,
-                        target: Some(at),
-                    };
-                    if stored.is_some() {
-                        return Err(unsupported(Unsupported::StoreAndResolve).into());
+            let (mut written, mut resolves) = (stored, None);
+            if let Some(resolve) = it.resolve {
+                let resolved = found.resolved(device, at, &surface, resolve)?;
+                let kind = Kind::of(format);
+                let fixed = resolve::fixed_function(resolve.mode, kind, row.average.contains(arch));
+                match fixed {
+                    Some(msaa) if stored.is_none() => {
+                        (written, resolves) = (Some(resolved), Some(msaa));
                     }
-                    if !row.average.contains(arch) {
-                        return Err(unsupported(Unsupported::Average).into());
+                    _ => {
+                        let later = DeferredResolve::new(at, it.view, resolve, kind)?;
+                        // There is room: there are as many places as attachments.
+                        let _ = deferred.push(later);
+                        written = Some(surface);
                     }
-                    let resolved = self::surface(device, view)?;
-                    let same = resolved.info.format == format && resolved.info.samples == 1;
-                    if !same || resolved.size() != surface.size() {
-                        return Err(GraphicsError::Mismatch { attachment: at }.into());
-                    }
-                    found.check_layers(at, &resolved)?;
-                    Some(resolved)
                 }
-            };
+            }
             bytes = bytes.saturating_add(row.bytes);
             *place = Some(ColorTarget {
                 format,
@@ -264,41 +326,51 @@ impl Framebuffer {
                 written,
                 clear,
                 loaded: (it.load == LoadOp::Load).then_some(surface),
-                resolves: it.resolve.is_some(),
+                resolves,
             });
         }
         let (mut depth, mut stencil) = (None, None);
         let (mut clear_depth, mut clear_stencil) = (0.0, 0);
         if let Some(it) = info.depth {
             let at = Attachment::Depth;
-            let surface = surface(device, it.view)?;
+            let surface = surface(device, it.view, at)?;
             found.add(at, &surface)?;
             let format = depth_format(&surface, at, |format| format.depth.is_some())?;
             let clear = clear_of(it.load);
             clear_depth = clear.unwrap_or(0.0);
+            if let Some(resolve) = info.depth_resolve {
+                found.resolved(device, at, &surface, resolve)?;
+                let kind = Kind::of(surface.info.format);
+                let later = DeferredResolve::new(at, it.view, resolve, kind)?;
+                let _ = deferred.push(later);
+            }
             depth = Some(DepthTarget {
                 format,
                 surface,
                 clear: clear.is_some(),
                 load: it.load == LoadOp::Load,
-                store: it.store == StoreOp::Store,
+                store: it.store == StoreOp::Store || info.depth_resolve.is_some(),
             });
         }
         if let Some(it) = info.stencil {
             let at = Attachment::Stencil;
-            let surface = surface(device, it.view)?;
+            let surface = surface(device, it.view, at)?;
             found.add(at, &surface)?;
-            // A stencil plane beside depth would be another image's.
-            let alone = |it: &DepthStencilFormat| it.stencil.is_some() && it.depth.is_none();
-            let format = depth_format(&surface, at, alone)?;
+            let format = depth_format(&surface, at, |format| format.stencil.is_some())?;
             let clear = clear_of(it.load);
             clear_stencil = clear.unwrap_or(0);
+            if let Some(resolve) = info.stencil_resolve {
+                found.resolved(device, at, &surface, resolve)?;
+                let kind = Kind::of(surface.info.format);
+                let later = DeferredResolve::new(at, it.view, resolve, kind)?;
+                let _ = deferred.push(later);
+            }
             stencil = Some(DepthTarget {
                 format,
                 surface,
                 clear: clear.is_some(),
                 load: it.load == LoadOp::Load,
-                store: it.store == StoreOp::Store,
+                store: it.store == StoreOp::Store || info.stencil_resolve.is_some(),
             });
         }
         let end = |start: i32, length: u32| u32::try_from(start).ok()?.checked_add(length);
@@ -326,7 +398,24 @@ impl Framebuffer {
             stencil,
             clear_depth,
             clear_stencil,
+            texels: None,
+            deferred,
         })
+    }
+
+    /// Lets the pass begin with texels of an image, in all pixels of its area.
+    pub(super) fn begin_with(&mut self, texels: TexelSource) {
+        self.texels = Some(texels);
+    }
+
+    /// What the pass begins with in place of what its attachments held.
+    pub(super) const fn texels(&self) -> Option<&TexelSource> {
+        self.texels.as_ref()
+    }
+
+    /// What is to be resolved when the pass was written.
+    pub(super) fn deferred(&self) -> Vec<DeferredResolve, MOST_RESOLVES> {
+        self.deferred.clone()
     }
 
     /// The images that are rendered to.
@@ -355,7 +444,8 @@ impl Framebuffer {
     pub(crate) fn clears(&self) -> bool {
         let mut colors = self.colors.iter().flatten();
         let others = [self.depth, self.stencil];
-        colors.any(|color| color.written.is_some() && (color.clear.is_some() || color.resolves))
+        self.texels.is_some()
+            || colors.any(|color| color.written.is_some() && color.writes_clean_tiles())
             || others
                 .into_iter()
                 .flatten()
@@ -494,8 +584,8 @@ impl Framebuffer {
             let part = ZsTarget {
                 write_format: depth.format.depth,
                 block_format: depth.surface.block_format(),
-                msaa: depth.surface.msaa(self.samples),
-                clean_tile_write_enable: depth.clear,
+                msaa: depth.surface.msaa(),
+                clean_tile_write_enable: depth.clear || self.texels.is_some(),
                 base: Address(place.address),
                 row_stride: place.row,
                 surface_stride: place.slice,
@@ -509,8 +599,8 @@ impl Framebuffer {
             let part = STarget {
                 write_format: stencil.format.stencil,
                 block_format: stencil.surface.block_format(),
-                msaa: stencil.surface.msaa(self.samples),
-                clean_tile_write_enable: stencil.clear,
+                msaa: stencil.surface.msaa(),
+                clean_tile_write_enable: stencil.clear || self.texels.is_some(),
                 base: Address(place.address),
                 row_stride: place.row,
                 surface_stride: place.slice,
@@ -546,12 +636,12 @@ impl Framebuffer {
                     surface.block_format()
                 }),
             writeback_msaa: color
-                .written
-                .map_or(Msaa::Single, |surface| surface.msaa(self.samples)),
+                .resolves
+                .unwrap_or_else(|| color.written.map_or(Msaa::Single, |surface| surface.msaa())),
             srgb: color.format.srgb,
             dithering_enable: true,
             swizzle: swizzle(color),
-            clean_tile_write_enable: color.clear.is_some() || color.resolves,
+            clean_tile_write_enable: color.writes_clean_tiles() || self.texels.is_some(),
             writeback_buffer: RtBuffer {
                 base: Address(place.map_or(0, |place| place.address)),
                 row_stride: place.map_or(0, |place| place.row),
@@ -607,13 +697,36 @@ fn depth_format(
     row.ok_or(GraphicsError::Format { attachment, format })
 }
 
-/// The image of a view.
-fn surface<P: Platform>(device: &Device<'_, '_, P>, view: ImageView) -> Result<Surface, Error> {
+/// What a view renders to, of an aspect of its image.
+pub(super) fn surface<P: Platform>(
+    device: &Device<'_, '_, P>,
+    view: ImageView,
+    attachment: Attachment,
+) -> Result<Surface, Error> {
     let info = device.image_info(view.image)?;
     let object = device.object(view.image.0, crate::error::Thing::Image)?;
+    let aspect = match attachment {
+        Attachment::Color(_) => Aspect::Color,
+        Attachment::Depth => Aspect::Depth,
+        Attachment::Stencil => Aspect::Stencil,
+    };
+    let refused = GraphicsError::Format {
+        attachment,
+        format: info.format.name,
+    };
+    let plane = info.plane(Some(aspect)).ok_or(refused)?;
+    let format = match view.format {
+        Some(format) if format.block_bytes == plane.info.format.block_bytes => format,
+        Some(_) => return Err(refused.into()),
+        None => plane.info.format,
+    };
     Ok(Surface {
         image: view.image.0,
-        info,
+        info: ImageInfo {
+            format,
+            ..plane.info
+        },
+        plane,
         address: object.mapping.address(),
         level: view.level,
         layer: view.layer,

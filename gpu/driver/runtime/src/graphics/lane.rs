@@ -94,7 +94,10 @@ pub(crate) fn streams_of(accesses: Accesses) -> Streams {
         | Accesses::COLOR_READ
         | Accesses::COLOR_WRITE
         | Accesses::DEPTH_STENCIL_READ
-        | Accesses::DEPTH_STENCIL_WRITE;
+        | Accesses::DEPTH_STENCIL_WRITE
+        // Clears, blits and resolves of images are passes.
+        | Accesses::TRANSFER_READ
+        | Accesses::TRANSFER_WRITE;
     let compute = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE | Accesses::INDIRECT_READ;
     let shaders = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
     let of = |own: Accesses, stage, stream| {
@@ -403,7 +406,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// invalidated before what reads through them.
     fn order_passes(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
         let (sources, targets) = (streams_of(before), streams_of(after));
-        let stale = before.any_of(Accesses::WRITES) && after.any_of(Accesses::THROUGH_TEXTURES);
+        // Blits and resolves read through textures, too.
+        let through = Accesses::THROUGH_TEXTURES | Accesses::TRANSFER_READ;
+        let stale = before.any_of(Accesses::WRITES) && after.any_of(through);
         for target in SubQueue::ALL {
             if !targets.has(target) {
                 continue;

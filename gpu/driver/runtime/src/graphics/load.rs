@@ -8,16 +8,13 @@
 use super::blend::{self, ColorBlend, OFF};
 use super::framebuffer::{Framebuffer, MOST_COLORS, Surface};
 use crate::command::{
-    DESCRIPTOR_BYTES, FETCHES, LOAD_CODE, Recorder, local_storage, pack, resource,
+    DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
 };
-use crate::error::{Error, Thing};
-use crate::handle::Space;
-use crate::image::Tiling;
+use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
-use crate::vm::{GpuAddress, Protection};
+use crate::vm::GpuAddress;
 use eitri_descriptors::formats::VkFormat;
-use eitri_descriptors::plane::{ClumpFormat, GenericPlane};
 use eitri_descriptors::raster::{
     DcdFlags0, DcdFlags1, DcdFlags2, DepthSource, DepthStencil, Draw, PixelKill, StencilOp,
 };
@@ -38,8 +35,6 @@ const DEPTH: usize = 1;
 
 /// Most instructions: a beginning, a block for each colour.
 const MOST_CODE: usize = 8 + 5 * MOST_COLORS;
-/// Bytes of an area for code: with what the instruction fetcher may read behind it.
-const CODE_BYTES: u64 = 4096;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
 
@@ -89,14 +84,14 @@ const HANDLE_STEP: usize = 2;
 
 /// What the components of a colour are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Float,
     Int,
     Uint,
 }
 
 impl Kind {
-    fn of(format: &VkFormat) -> Kind {
+    pub(super) fn of(format: &VkFormat) -> Kind {
         if format.name.contains("UINT") {
             Kind::Uint
         } else if format.name.contains("SINT") {
@@ -185,16 +180,16 @@ pub(super) struct FrameShaders {
 }
 
 /// What a frame shader's draw names.
-struct Stage {
+pub(super) struct Stage {
     code: GpuAddress,
     /// Descriptors of a sampler and of textures, and how many.
     table: Vec<[u32; 8], { MOST_COLORS + 1 }>,
     /// Its uniforms.
-    uniforms: [u32; HANDLES + HANDLE_STEP * MOST_COLORS],
+    pub(super) uniforms: [u32; HANDLES + HANDLE_STEP * MOST_COLORS],
 }
 
 impl Stage {
-    fn new(code: GpuAddress) -> Stage {
+    pub(super) fn new(code: GpuAddress) -> Stage {
         let mut table = Vec::new();
         // There is room for the sampler and for as many textures as colours.
         let _ = table.push(FETCHES);
@@ -208,8 +203,15 @@ impl Stage {
         }
     }
 
+    /// Samples with another sampler than that of fetches.
+    pub(super) fn set_sampler(&mut self, sampler: [u32; 8]) {
+        if let Some(first) = self.table.first_mut() {
+            *first = sampler;
+        }
+    }
+
     /// A texture, whose handle the code finds at a place.
-    fn add(&mut self, place: usize, texture: [u32; 8]) {
+    pub(super) fn add(&mut self, place: usize, texture: [u32; 8]) {
         let number = self.table.len() as u32;
         let _ = self.table.push(texture);
         let word = HANDLES.saturating_add(place.saturating_mul(HANDLE_STEP));
@@ -227,6 +229,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         framebuffer: &Framebuffer,
         layer: u32,
     ) -> Result<Option<FrameShaders>, Error> {
+        if let Some(texels) = framebuffer.texels() {
+            return self.texel_shaders(framebuffer, texels).map(Some);
+        }
         let samples = framebuffer.samples > 1;
         let mut kinds = [None; MOST_COLORS];
         for (kind, surface) in kinds.iter_mut().zip(framebuffer.loaded_colors()) {
@@ -285,50 +290,48 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }))
     }
 
+    /// Puts a single frame shader where a framebuffer finds it.
+    pub(super) fn place_frame_shader(
+        &mut self,
+        draw: Draw,
+        is_color: bool,
+    ) -> Result<FrameShaders, Error> {
+        let number = if is_color { COLORS } else { DEPTH };
+        let start = number.saturating_mul(DRAW_WORDS);
+        let mut draws = [0; DRAWS * DRAW_WORDS];
+        draw.pack(self.arch(), draws.get_mut(start..).unwrap_or_default())?;
+        let draws = self.in_lane(SubQueue::Fragment, |it| it.place(&draws))?;
+        Ok(FrameShaders {
+            draws,
+            colors: is_color,
+            depth: !is_color,
+        })
+    }
+
     /// Code of a combination, which the commands keep.
     fn load_code(&mut self, key: u32, words: &[u64]) -> Result<GpuAddress, Error> {
-        let tag = LOAD_CODE.saturating_add(key);
-        let object = self.device.objects.get(self.commands);
-        let known = object.and_then(|object| self.device.links.tagged(object.list, tag));
-        let what = Thing::CommandBuffer;
-        if let Some(area) = known {
-            return Ok(self.device.object(area, what)?.mapping.address());
-        }
-        let (commands, space) = (self.commands, Space(self.space));
-        let device = &mut *self.device;
-        let new = (tag, None);
-        let area =
-            device.create_area(commands, space, new, "code", CODE_BYTES, Protection::Code)?;
-        let mapping = &device.object(area, what)?.mapping;
-        let (memory, address) = (mapping.memory(), mapping.address());
-        device.hw.platform.write_words(memory, words);
-        device.hw.platform.clean(memory.span(CODE_BYTES));
-        Ok(address)
+        self.own_code(OwnCode::Load(key), words, |_| Ok([[0; 8]; 2]))
     }
 
     /// The texture of a layer of a surface, with its plane.
-    fn load_texture(&mut self, surface: &Surface, layer: u32) -> Result<[u32; 8], Error> {
+    pub(super) fn load_texture(
+        &mut self,
+        surface: &Surface,
+        layer: u32,
+    ) -> Result<[u32; 8], Error> {
         let arch = self.arch();
         let (info, place) = (&surface.info, surface.place(layer));
         let (width, height) = surface.size();
-        let bytes = place.bytes;
-        let plane: [u32; 8] = pack(
-            arch,
-            GenericPlane {
-                clump_ordering: info.ordering(),
-                // Images whose format has none can't be made.
-                clump_format: info.clump().unwrap_or(ClumpFormat::RAW8),
-                size: bytes as u32,
-                size_hi: (bytes >> 32) as u32,
-                pointer: Address(place.address),
-                row_stride: place.row,
-                slice_stride: place.slice,
-                slice_stride_hi: place.slice_high,
-                width,
-                height,
-                ..GenericPlane::default()
-            },
-        )?;
+        let part = PlanePart {
+            info,
+            size: [width, height],
+            strides: [
+                place.row.into(),
+                u64::from(place.slice_high) << 32 | u64::from(place.slice),
+            ],
+            bytes: place.bytes,
+        };
+        let plane = part.words(arch, place.address)?;
         let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
         let texture = pack(
             arch,
@@ -338,7 +341,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 width,
                 height,
                 swizzle: Swizzle::IDENTITY,
-                texel_interleave: info.tiling == Tiling::UInterleaved,
+                texel_interleave: info.interleaves(),
                 sample_count: info.samples,
                 surfaces: Aligned::new(plane.0).unwrap_or_default(),
                 ..Texture::default()
@@ -347,16 +350,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(texture)
     }
 
-    fn color_draw(
+    pub(super) fn color_draw(
         &mut self,
         framebuffer: &Framebuffer,
-        kinds: &[Option<Kind>; MOST_COLORS],
+        kinds: &[Option<Kind>],
         stage: &Stage,
     ) -> Result<Draw, Error> {
         let arch = self.arch();
         let samples = framebuffer.samples > 1;
         let mut mask = 0;
         let mut blends = [0; MOST_COLORS * 4];
+        let kinds = kinds.iter().chain(core::iter::repeat(&None));
         let places = blends.as_chunks_mut::<4>().0.iter_mut().zip(kinds).zip(0..);
         for ((words, kind), number) in places {
             let format = framebuffer.color_format(number as usize);
@@ -388,7 +392,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         )
     }
 
-    fn depth_draw(
+    pub(super) fn depth_draw(
         &mut self,
         [depth, stencil]: [bool; 2],
         samples: bool,

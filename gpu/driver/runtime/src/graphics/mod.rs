@@ -9,8 +9,11 @@
 // What a pass renders to.
 mod clear;
 mod framebuffer;
+mod image_commands;
 mod rendering;
+mod resolve;
 mod samples;
+mod texels;
 mod tile;
 
 // What a pipeline is.
@@ -42,6 +45,7 @@ pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
 pub use error::{Attachment, GraphicsError, Unsupported};
+pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
@@ -49,8 +53,8 @@ pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
 pub use queries::Occlusion;
 pub use rendering::{
-    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
-    StencilAttachment, StoreOp, Viewport,
+    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
+    ResolveMode, StencilAttachment, StoreOp, Viewport,
 };
 pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,

@@ -105,7 +105,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             it.finish_tiling()?;
             it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
         } else if !framebuffer.clears() {
-            return it.finish_queries(&ended, SlotMask::NONE);
+            it.finish_queries(&ended, SlotMask::NONE)?;
+            return it.resolve_behind(&framebuffer);
         }
         let locations = it.sample_locations(framebuffer.samples)?;
         let mut around = Around {
@@ -139,7 +140,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         it.in_lane(STREAM, |it| it.count_up(STREAM, slot))?;
         it.unflushed = true;
         it.writes_texels = true;
-        Ok(())
+        it.resolve_behind(&framebuffer)
     }
 }
 

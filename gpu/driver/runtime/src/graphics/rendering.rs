@@ -1,6 +1,7 @@
 //! What a render pass renders to, as its caller says it. Names and meaning are those of Vulkan's dynamic rendering.
 
 use crate::handle::Image;
+use eitri_descriptors::formats::VkFormat;
 
 /// A level and layers of an image that passes render to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +10,10 @@ pub struct ImageView {
     pub image: Image,
     /// Its level.
     pub level: u32,
-    /// Its first layer, which the pass's layer 0 goes to.
+    /// Its first layer, which the pass's layer 0 goes to; of an image of three dimensions its first slice.
     pub layer: u32,
+    /// The format in which texels are rendered, with as many bytes as the image's; without one the image's own.
+    pub format: Option<&'static VkFormat>,
 }
 
 impl ImageView {
@@ -20,6 +23,7 @@ impl ImageView {
             image,
             level: 0,
             layer: 0,
+            format: None,
         }
     }
 }
@@ -56,13 +60,45 @@ pub enum ClearColor {
     Uint([u32; 4]),
 }
 
+/// How samples become one. Names and meaning are Vulkan's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResolveMode {
+    /// The first sample.
+    SampleZero,
+    /// The mean of all samples; not of integers.
+    Average,
+    /// The least value; of depth and stencil alone.
+    Min,
+    /// The greatest value; of depth and stencil alone.
+    Max,
+}
+
+/// What the samples of an attachment become one in, when its pass ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolve {
+    /// Where each pixel's value goes: of the attachment's format, with one sample.
+    pub view: ImageView,
+    /// How it is found.
+    pub mode: ResolveMode,
+}
+
+impl Resolve {
+    /// The mean of all samples.
+    pub const fn average(view: ImageView) -> Resolve {
+        Resolve {
+            view,
+            mode: ResolveMode::Average,
+        }
+    }
+}
+
 /// A colour attachment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColorAttachment {
     /// What is rendered to.
     pub view: ImageView,
-    /// What the samples are averaged to. The samples themselves are not stored then.
-    pub resolve: Option<ImageView>,
+    /// What the samples become one in.
+    pub resolve: Option<Resolve>,
     /// What it holds at first.
     pub load: LoadOp<ClearColor>,
     /// What becomes of it.
@@ -135,6 +171,10 @@ pub struct RenderingInfo<'a> {
     pub depth: Option<DepthAttachment>,
     /// Stencil.
     pub stencil: Option<StencilAttachment>,
+    /// What the samples of depth become one in.
+    pub depth_resolve: Option<Resolve>,
+    /// What the samples of stencil become one in.
+    pub stencil_resolve: Option<Resolve>,
 }
 
 /// Where vertices go: their clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the

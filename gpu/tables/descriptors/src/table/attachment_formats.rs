@@ -143,6 +143,20 @@ impl DepthStencilFormat {
     pub fn of_name(name: &str) -> Option<&'static DepthStencilFormat> {
         DEPTH_STENCIL_FORMATS.iter().find(|row| row.name == name)
     }
+
+    /// The name of the format that depth has in memory, in a plane of its own if there is stencil, too.
+    pub fn depth_plane(&self) -> Option<&'static str> {
+        let alone = |row: &&DepthStencilFormat| row.stencil.is_none() && row.depth == self.depth;
+        self.depth?;
+        Some(DEPTH_STENCIL_FORMATS.iter().find(alone)?.name)
+    }
+
+    /// The name of the format that stencil has in memory, in a plane of its own if there is depth, too.
+    pub fn stencil_plane(&self) -> Option<&'static str> {
+        let alone = |row: &&DepthStencilFormat| row.depth.is_none() && row.stencil == self.stencil;
+        self.stencil?;
+        Some(DEPTH_STENCIL_FORMATS.iter().find(alone)?.name)
+    }
 }
 
 const NEVER: ArchSet = ArchSet::only(Arch::V10).without(Arch::V10);

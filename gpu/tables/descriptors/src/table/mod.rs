@@ -13,6 +13,7 @@ pub mod texture;
 pub mod tiler;
 
 pub mod attachment_formats;
+pub mod compressed;
 pub mod formats;
 pub mod names;
 pub mod ycbcr;

@@ -1,0 +1,182 @@
+//! Passes that draw nothing, and begin with texels of another image: blits and resolves, a tile at a time.
+//!
+//! A frame shader fetches, as one that loads does, and the tile is written back by the fixed function, which converts formats. So
+//! neither vertices nor a tiler heap are needed.
+
+mod code;
+
+use super::error::Attachment;
+use super::framebuffer::{Framebuffer, Surface};
+use super::load::{FrameShaders, Kind, Stage};
+use super::rendering::{RenderingInfo, ResolveMode};
+use crate::command::{OwnCode, PlanePart, Recorder, SamplerInfo, pack, sampler};
+use crate::error::{Error, Thing};
+use crate::platform::Platform;
+use crate::queue::SubQueue;
+use code::{Output, Place, Samples, Shader};
+use eitri_descriptors::texture::{Texture, TextureDimension};
+use eitri_descriptors::{Aligned, Swizzle};
+
+/// Where the texel of a pixel lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Transform {
+    /// So many texels away.
+    Offset([i32; 2]),
+    /// At `scale * pixel + offset`, in texels.
+    Nearest { scale: [f32; 2], offset: [f32; 2] },
+    /// The same from 0 to 1, between texels; of an image of three dimensions with a third coordinate.
+    Linear {
+        scale: [f32; 2],
+        offset: [f32; 2],
+        depth: Option<f32>,
+    },
+}
+
+/// What a pass begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TexelSource {
+    pub(super) surface: Surface,
+    pub(super) transform: Transform,
+    /// What becomes of several samples.
+    pub(super) mode: ResolveMode,
+    /// What the pass renders to.
+    pub(super) target: Attachment,
+}
+
+impl TexelSource {
+    fn shader(&self) -> Shader {
+        let count = self.surface.info.samples;
+        Shader {
+            place: match self.transform {
+                Transform::Offset(_) => Place::Offset,
+                Transform::Nearest { .. } => Place::Nearest,
+                Transform::Linear { depth: None, .. } => Place::Linear,
+                Transform::Linear { depth: Some(_), .. } => Place::LinearDeep,
+            },
+            samples: match self.mode {
+                _ if count == 1 => Samples::First,
+                ResolveMode::SampleZero => Samples::First,
+                ResolveMode::Average => Samples::Average(count),
+                ResolveMode::Min => Samples::Min(count),
+                ResolveMode::Max => Samples::Max(count),
+            },
+            output: match self.target {
+                Attachment::Color(_) => Output::Color(Kind::of(self.surface.info.format)),
+                Attachment::Depth => Output::Depth,
+                Attachment::Stencil => Output::Stencil,
+            },
+        }
+    }
+
+    /// Sets the uniforms that say where texels lie.
+    fn set_uniforms(&self, stage: &mut Stage) {
+        let mut set = |place: usize, word: u32| {
+            if let Some(uniform) = stage.uniforms.get_mut(place) {
+                *uniform = word;
+            }
+        };
+        let count = self.surface.info.samples;
+        set(code::RECIPROCAL, (1.0 / count as f32).to_bits());
+        // Where a fetch has the number of the sample (hardware/graphics-texture.md 7.7).
+        set(code::NEXT_SAMPLE, 1 << 16);
+        let (scale, offset) = match self.transform {
+            Transform::Offset([x, y]) => {
+                set(code::PLACE, x as u32);
+                set(code::PLACE + 1, y as u32);
+                return;
+            }
+            Transform::Nearest { scale, offset } => (scale, offset),
+            Transform::Linear {
+                scale,
+                offset,
+                depth,
+            } => {
+                set(code::DEPTH, depth.unwrap_or(0.0).to_bits());
+                (scale, offset)
+            }
+        };
+        let words = scale.into_iter().zip(offset);
+        let words = words.flat_map(|(scale, offset)| [scale, offset]);
+        for (place, word) in (code::PLACE..).zip(words) {
+            set(place, word.to_bits());
+        }
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Records a pass that begins with texels of an image, and ends.
+    pub(super) fn texel_pass(
+        &mut self,
+        info: &RenderingInfo<'_>,
+        source: TexelSource,
+    ) -> Result<(), Error> {
+        let mut pass = self.begin_rendering(info)?;
+        pass.recorder.refer(source.surface.image(), Thing::Image)?;
+        pass.framebuffer.begin_with(source);
+        pass.end_rendering()
+    }
+
+    /// The frame shaders of such a pass.
+    pub(super) fn texel_shaders(
+        &mut self,
+        framebuffer: &Framebuffer,
+        source: &TexelSource,
+    ) -> Result<FrameShaders, Error> {
+        let arch = self.arch();
+        let shader = source.shader();
+        let code = OwnCode::Texels(shader.key());
+        let code = self.own_code(code, &shader.code(), |_| Ok([[0; 8]; 2]))?;
+        let mut stage = Stage::new(code);
+        if let Transform::Linear { .. } = source.transform {
+            let linear = SamplerInfo {
+                magnify_linear: true,
+                minify_linear: true,
+                ..SamplerInfo::default()
+            };
+            stage.set_sampler(sampler(arch, &linear)?);
+        }
+        let texture = self.source_texture(source)?;
+        stage.add(0, texture);
+        source.set_uniforms(&mut stage);
+        let is_color = matches!(source.target, Attachment::Color(_));
+        let is = |wanted| source.target == wanted;
+        let draw = if is_color {
+            let kinds = [Some(shader.output.kind())];
+            self.color_draw(framebuffer, &kinds, &stage)?
+        } else {
+            let has = [is(Attachment::Depth), is(Attachment::Stencil)];
+            self.depth_draw(has, false, &stage)?
+        };
+        self.place_frame_shader(draw, is_color)
+    }
+
+    /// The texture of a source, with its plane.
+    fn source_texture(&mut self, source: &TexelSource) -> Result<[u32; 8], Error> {
+        let arch = self.arch();
+        let deep = matches!(source.transform, Transform::Linear { depth: Some(_), .. });
+        if !deep {
+            return self.load_texture(&source.surface, 0);
+        }
+        let surface = &source.surface;
+        let (lies, address) = surface.all_slices();
+        let part = PlanePart::of(&surface.info, surface.level(), &lies);
+        let plane = part.words(arch, address)?;
+        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
+        let (width, height) = surface.size();
+        let texture = pack(
+            arch,
+            Texture {
+                dimension: TextureDimension::ThreeD,
+                format: surface.info.format.pixel_format(),
+                width,
+                height,
+                depth: lies.slices,
+                swizzle: Swizzle::IDENTITY,
+                texel_interleave: surface.info.interleaves(),
+                surfaces: Aligned::new(plane.0).unwrap_or_default(),
+                ..Texture::default()
+            },
+        )?;
+        Ok(texture)
+    }
+}
