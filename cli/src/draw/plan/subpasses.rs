@@ -54,6 +54,7 @@ impl<'s> Attachments<'s> {
             },
             depth: self.depth.and_then(|it| format(scene, it)),
             stencil: None,
+            samples: 1,
             size: all.find_map(|it| size(scene, it)).unwrap_or_default(),
             // The attachments say it.
             samples: 1,
