@@ -419,7 +419,7 @@ fn a_line_that_stays_high_does_not_stop_time() {
         |it| it,
         |_| None,
         Pace::new(Lines::ALL, LIMIT),
-        |_| {
+        |_, _| {
             looks += 1;
             Ok::<Option<()>, ()>(None)
         },
