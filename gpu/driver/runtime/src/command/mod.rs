@@ -31,6 +31,7 @@ mod kept_uniforms;
 mod order;
 mod query;
 mod recorder;
+mod repeat;
 mod room;
 mod storage;
 mod task;
