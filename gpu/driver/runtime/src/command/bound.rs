@@ -73,18 +73,18 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     ///
     /// # Errors
     /// If it was destroyed, is in another space, or there is no place for the reference.
+    #[inline(never)]
     pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
         if self.pipeline_of == Some(pipeline) {
             return Ok(self);
         }
         let what = Thing::Pipeline;
         self.refer(pipeline.0, what)?;
-        let object = self.device.objects.get(pipeline.0);
-        // Copied from where it is to where it stays: it is large.
-        let Some(Kind::Pipeline(it)) = object.map(|object| &object.kind) else {
+        let object = self.device.object(pipeline.0, what)?;
+        let Kind::Pipeline(it) = &object.kind else {
             return Err(Error::Gone { what });
         };
-        self.pipeline = Some(it.shape());
+        self.pipeline = Some(it.shape(object.mapping.address()));
         self.pipeline_of = Some(pipeline);
         self.made.forget_pipeline();
         self.device.uniforms.found = false;

@@ -25,43 +25,15 @@ const WHAT: Thing = Thing::Pipeline;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pipelined<'d> {
     program: Program<'d>,
+    /// With addresses from the code on.
     shape: Shape,
 }
 
 impl Pipelined<'_> {
-    /// What each dispatch needs to know of it. Copied field by field, for which nothing is called.
-    #[inline(always)]
-    pub(super) const fn shape(&self) -> Shape {
-        let Shape {
-            size,
-            workgroup,
-            threads,
-            pairs,
-            counts,
-            buffer_words,
-            samples,
-            writes_texels,
-            table,
-            highest,
-            data,
-            shader,
-            needs_no_storage,
-        } = self.shape;
-        Shape {
-            size,
-            workgroup,
-            threads,
-            pairs,
-            counts,
-            buffer_words,
-            samples,
-            writes_texels,
-            table,
-            highest,
-            data,
-            shader,
-            needs_no_storage,
-        }
+    /// What each dispatch needs to know of it, if its code is there.
+    #[inline]
+    pub(super) const fn shape(&self, code: GpuAddress) -> Shape {
+        self.shape.at(code)
     }
 }
 
@@ -189,13 +161,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let bytes = places.storage.saturating_add(LINE);
         let kind = Kind::Pipeline(Pipelined { program, shape });
         let key = self.create_object(space, "code", bytes, Protection::Code, kind)?;
-        let object = self.objects.get_mut(key);
-        let object = object.ok_or(Error::Gone { what: WHAT })?;
-        let mapping = &object.mapping;
+        let mapping = &self.object(key, WHAT)?.mapping;
         let (memory, address, bytes) = (mapping.memory(), mapping.address(), mapping.bytes());
-        if let Kind::Pipeline(it) = &mut object.kind {
-            it.shape = shape.at(address);
-        }
         let it = &mut self.hw.platform;
         it.write_bytes(memory, program.code_bytes());
         it.write_bytes(memory.offset(places.data), program.data_bytes());

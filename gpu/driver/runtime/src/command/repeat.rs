@@ -114,7 +114,7 @@ pub(super) enum Changed {
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Runs the last dispatch again, with what has changed and the uniforms that it has now. False if it is none of as many
     /// workgroups, or there is no room in the block: then nothing was done.
-    #[inline(always)]
+    #[inline]
     pub(super) fn repeat(&mut self, workgroups: [u32; 3], changed: &Changed) -> bool {
         let last = match changed {
             Changed::Pipeline(_, _, dispatch) => Some(dispatch),
