@@ -56,8 +56,6 @@ impl<'s> Attachments<'s> {
             stencil: None,
             samples: 1,
             size: all.find_map(|it| size(scene, it)).unwrap_or_default(),
-            // The attachments say it.
-            samples: 1,
         }
     }
 }
