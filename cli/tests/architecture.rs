@@ -36,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-draw-programs", &["eitri-isa", "eitri-program"]),
     ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-isa", "eitri-program", "eitri-runtime"]),
-    ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
+    ("eitri-shaderc",     &["eitri-descriptors", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),

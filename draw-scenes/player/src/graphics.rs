@@ -35,7 +35,10 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
             polygon != state::PolygonMode::Fill,
             "polygon modes LINE and POINT",
         ),
-        (line_mode == state::LineMode::Bresenham, "Bresenham lines"),
+        (
+            line_mode == state::LineMode::Bresenham && pipeline.multisample.samples > 1,
+            "Bresenham lines of several samples",
+        ),
         (
             line_mode == state::LineMode::RectangularSmooth,
             "smooth lines",
@@ -98,6 +101,7 @@ pub(crate) fn create<'d, P: Platform>(
                 clamp: bias.clamp,
             }),
             line_width: raster.line_width,
+            bresenham_lines: raster.line_mode == state::LineMode::Bresenham,
             samples: multisample.samples,
             // There are at most 16.
             sample_mask: multisample.mask as u16,

@@ -41,21 +41,7 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         place_colors(function, block, &state.locations);
     }
     let stores = function.block_mut(block).insts.split_off(first);
-    let colors = |function: &Function| -> Vec<(Inst, u8, u8, TexelKind)> {
-        let colors = stores
-            .iter()
-            .filter_map(|&inst| match function.inst(inst).op {
-                Op::StoreOutput(Output::Color {
-                    target,
-                    index,
-                    kind,
-                    ..
-                }) => Some((inst, target, index, kind)),
-                _ => None,
-            });
-        colors.collect()
-    };
-    let colors = colors(function);
+    let colors = colors_of(function, &stores);
     let first_alpha = colors.iter().find_map(|&(inst, target, index, kind)| {
         let is_first = (target, index, kind) == (0, 0, TexelKind::Float);
         is_first.then(|| function.inst(inst).args[ALPHA])
@@ -93,20 +79,11 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
                 b.sys_val(SysVal::SampleId)
             }
         };
-        let tile = TileLoad { target, kind };
-        let there = b.inst(Op::LoadTile(tile), &[sample]);
+        let there = b.inst(Op::LoadTile(TileLoad { target, kind }), &[sample]);
         let there = present(&mut b, components, [there[0], there[1], there[2], there[3]]);
         let own = color_of(&b, inst);
-        let mixed = match *way {
-            InShader::Logic(op) => combine(&mut b, op, components, own, there),
-            InShader::Equations(equations) if kind == TexelKind::Float => mix(
-                &mut b,
-                equations,
-                components,
-                [own, there, second.unwrap_or(own)],
-            ),
-            InShader::Equations(_) => own,
-        };
+        let given = [own, there, second.unwrap_or(own)];
+        let mixed = blended(&mut b, (*way, kind), components, given);
         let mixed = masked(*format, mixed, there);
         b.function.inst_mut(inst).args = mixed.into_iter().collect();
         stage.blended |= 1 << target;
@@ -114,7 +91,7 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     // The second colour is used up.
     let is_used = |inst: &Inst| {
         let dropped = colors.iter().find(|it| it.0 == *inst && it.2 == 1);
-        !dropped.is_some_and(|it| stage.blended >> it.1 & 1 != 0)
+        dropped.is_none_or(|it| stage.blended >> it.1 & 1 == 0)
     };
     let kept: Vec<Inst> = stores.iter().copied().filter(is_used).collect();
     b.function.block_mut(block).insts.extend(kept);
@@ -122,6 +99,42 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         b.inst(Op::StoreOutput(Output::CoverageAlpha), &[alpha]);
     }
     function.stage = Stage::Fragment(stage);
+}
+
+/// A store of a colour: the target, which of its colours, and what it is.
+type ColorStore = (Inst, u8, u8, TexelKind);
+
+/// The stores of colours among those of all outputs.
+fn colors_of(function: &Function, stores: &[Inst]) -> Vec<ColorStore> {
+    let colors = stores
+        .iter()
+        .filter_map(|&inst| match function.inst(inst).op {
+            Op::StoreOutput(Output::Color {
+                target,
+                index,
+                kind,
+                ..
+            }) => Some((inst, target, index, kind)),
+            _ => None,
+        });
+    colors.collect()
+}
+
+/// The colour that a target is to hold, of the fragment's, what is there, and the fragment's second one.
+fn blended(
+    b: &mut Builder<'_>,
+    (way, kind): (InShader, TexelKind),
+    components: Components,
+    [own, there, second]: [Color; 3],
+) -> Color {
+    match way {
+        InShader::Logic(op) => combine(b, op, components, own, there),
+        InShader::Equations(equations) if kind == TexelKind::Float => {
+            mix(b, equations, components, [own, there, second])
+        }
+        // Integers are not mixed.
+        InShader::Equations(_) => own,
+    }
 }
 
 /// Colours go to the targets of their locations; those without one go.

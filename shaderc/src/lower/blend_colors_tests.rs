@@ -228,7 +228,10 @@ fn every_equation_is_computed_as_vulkan_says() {
     );
 }
 
-const LOGIC: [(LogicOp, fn(u32, u32) -> u32); 15] = [
+/// What an operation makes of the new bits and those that are there.
+type OfBits = fn(u32, u32) -> u32;
+
+const LOGIC: [(LogicOp, OfBits); 15] = [
     (LogicOp::Clear, |_, _| 0),
     (LogicOp::And, |s, d| s & d),
     (LogicOp::AndReverse, |s, d| s & !d),

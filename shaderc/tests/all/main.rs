@@ -1,6 +1,7 @@
 //! The front half of the compiler as its users meet it: modules in, results and errors out.
 //!
 //! One binary, so that it links once.
+mod attachments;
 mod checkers;
 mod deep;
 mod divergence;

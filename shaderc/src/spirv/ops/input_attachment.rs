@@ -1,7 +1,7 @@
 //! Input attachments: what the attachments of a pass hold of the fragment.
 //!
 //! Those that the pass has as colours are read from the tile; others are images, read at the fragment's pixel.
-//! Facts: hardware/compiler-abi.md 3.5; hardware/graphics-compiler.md 7.
+//! Facts: hardware/graphics-compiler.md 7.
 
 use super::image::Operands;
 use crate::ir::{ImageAction, ImageOp, Memory, Op, Stage, SysVal, TileLoad, Value};

@@ -175,6 +175,8 @@ pub struct GraphicsPipelineInfo<'a> {
     pub depth_bias: Option<DepthBias>,
     /// Width of lines, in pixels.
     pub line_width: f32,
+    /// Lines cover the pixels whose diamonds they leave (Bresenham), and not a rectangle. With one sample a pixel.
+    pub bresenham_lines: bool,
     /// Samples of a pixel.
     pub samples: u32,
     /// Samples that are written.
@@ -215,6 +217,7 @@ impl Default for GraphicsPipelineInfo<'_> {
             depth_clamp: false,
             depth_bias: None,
             line_width: 1.0,
+            bresenham_lines: false,
             samples: 1,
             sample_mask: u16::MAX,
             sample_shading: false,
@@ -401,7 +404,10 @@ pub(crate) fn draw_words(
         overdraw_alpha0: facts.is_none(),
         overdraw_alpha1: facts.is_none(),
         evaluate_per_sample: per_sample,
-        aligned_line_ends: false,
+        aligned_line_ends: info.bresenham_lines
+            && !many
+            && !triangles
+            && info.topology != Topology::PointList,
         front_face_ccw: info.front_face == FrontFace::CounterClockwise,
         cull_front_face: triangles && info.cull_front,
         cull_back_face: triangles && info.cull_back,
