@@ -1,12 +1,14 @@
 //! From SPIR-V to the lowered form: front end and pipeline together. A vertex shader comes with its fragment shader, so that
 //! it stores what that one reads.
-use crate::ir::Function;
+use crate::ir::{Function, Stage};
 use crate::link::{VaryingLayout, link};
+use crate::lower::blend_colors::blend_colors;
+use crate::lower::clip_distances::discard_clipped;
 use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
 use crate::spirv;
-use crate::spirv::error::{Error, Warning};
+use crate::spirv::error::{Error, Feature, Place, Warning};
 
 use std::collections::BTreeMap;
 
@@ -103,6 +105,10 @@ pub(crate) fn lower_graphics<'o>(
         Some(fragment) => Some(prepared(fragment, ShaderStage::Fragment)?),
         None => None,
     };
+    match &mut second {
+        Some(fragment) => discard_clipped(&first, fragment),
+        None => check_clipped(&first)?,
+    }
     let layout = vertex
         .2
         .time(LINK.name, |()| link(&mut first, second.as_mut()));
@@ -119,6 +125,21 @@ pub(crate) fn lower_graphics<'o>(
     Ok((first, second, layout))
 }
 
+/// Clip distances are a fragment shader's affair.
+fn check_clipped(vertex: &Function) -> Result<(), Vec<Error>> {
+    match vertex.stage {
+        Stage::Vertex(stage) if stage.clip_distances != 0 => Err(vec![Error::Unsupported {
+            place: Place {
+                name: format!("entry point {}", vertex.name),
+                ..Place::default()
+            },
+            feature: Feature::Use,
+            name: "clip distances without a fragment shader".to_owned(),
+        }]),
+        _ => Ok(()),
+    }
+}
+
 /// A stage as IR without dead code.
 fn prepared(
     (spirv, options, runner): &mut StageInput<'_, '_>,
@@ -129,6 +150,10 @@ fn prepared(
         ..options.clone()
     };
     let mut function = translated(spirv, &options, runner)?;
+    runner.time(BLEND_COLORS.name, |()| {
+        blend_colors(&mut function, &options.colors);
+    });
+    runner.after(BLEND_COLORS.name, &function);
     pipeline::prepare(&mut function, runner);
     Ok(function)
 }
@@ -162,6 +187,13 @@ fn translated(
 pub(crate) const TRANSLATE: crate::pass::PassRow = crate::pass::PassRow {
     name: "translate",
     what: "SPIR-V becomes IR",
+    needed: true,
+};
+
+/// What mixes colours that the hardware does not, for the list of passes.
+pub(crate) const BLEND_COLORS: crate::pass::PassRow = crate::pass::PassRow {
+    name: "blend_colors",
+    what: "colours are blended that the hardware can't blend",
     needed: true,
 };
 

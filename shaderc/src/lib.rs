@@ -32,6 +32,7 @@ pub mod reflect;
 pub mod interp;
 pub mod ir;
 
+pub mod color_state;
 mod dominators;
 mod lists;
 mod lower;

@@ -1,6 +1,7 @@
 //! Options of a compilation.
 use std::collections::BTreeMap;
 
+use crate::color_state::ColorState;
 use crate::pass::Settings;
 use crate::printf::PrintfBuffer;
 use crate::target::Target;
@@ -95,6 +96,8 @@ pub struct Options {
     pub level: Level,
     /// A fragment shader runs once a sample, even if it doesn't ask for that itself.
     pub sample_shading: bool,
+    /// What becomes of the colours that a fragment shader stores; without it all are left to the hardware.
+    pub colors: ColorState,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
     /// Passes that are left out. Those that the code needs run all the same.

@@ -182,7 +182,8 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     };
     let Members { needed, improving } = Members::of(STAGES);
     let needed = needed.into_iter().map(row(true));
-    let first = [crate::front_end::TRANSLATE, crate::front_end::LINK];
+    use crate::front_end::{BLEND_COLORS, LINK, TRANSLATE};
+    let first = [TRANSLATE, BLEND_COLORS, LINK];
     first
         .into_iter()
         .chain(needed)
@@ -195,7 +196,7 @@ pub fn order() -> String {
     let clean_up = names.join(", ");
     format!(
         "{}; clean-up: in turn, until none changes anything: {clean_up}\n\
-         ; graphics: before all this a first clean-up of both stages, then link\n",
+         ; graphics: before all this blend_colors, a first clean-up of both stages, then link\n",
         order::print(STAGES)
     )
 }

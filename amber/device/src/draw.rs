@@ -5,42 +5,26 @@
 use crate::DeviceError;
 use crate::drawn_resources::{self, DrawnResources};
 use crate::resources::{self, Rows, Samples};
+use crate::targets::{self, Target, Targets};
 use crate::vertex_data::{VertexData, word};
 use crate::{Compiled, sampler};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use eitri_amber::Word;
 use eitri_amber::plan::Graphics;
-use eitri_amber::run::{ClearValues, Dispatch, Drawn, Memory};
-use eitri_amber::script::BufferId;
+use eitri_amber::run::{Dispatch, Drawn, Memory};
 use eitri_drawing::state::{
-    Aspect, Blend, BlendAttachment, BlendEquation, BlendOp, Color, DepthBias, DepthTest, ImageType,
-    LoadOp, Multisample, Raster, Rect, StoreOp, Swizzle, ViewType, Viewport, WriteMask,
+    Blend, BlendAttachment, BlendEquation, BlendOp, DepthBias, DepthTest, Multisample, Raster,
+    StencilFace, StencilTest, Viewport, WriteMask,
 };
 use eitri_drawing::{
-    Attachment, Buffer, BufferId as DrawnBuffer, ClearValue, Draw, Drawing, GraphicsPipeline,
-    Image, ImageData, ImageId, Pass, PassCommand, Pipeline, PipelineId, ProgramId, Readback, SetId,
-    Step, Using, VertexBuffer, Vertices, View, ViewId,
+    Buffer, BufferId as DrawnBuffer, Draw, Drawing, GraphicsPipeline, Pass, PassCommand, Pipeline,
+    PipelineId, ProgramId, SetId, Step, Using, VertexBuffer, Vertices,
 };
 use eitri_job::Saved;
 use eitri_program::{Access, Binding, GraphicsProgram};
-
-/// Whole attachments of a pipeline.
-struct Targets {
-    colors: Vec<Target>,
-    depth: Option<Target>,
-    size: (u32, u32),
-}
-
-/// An attachment: the script's buffer, and what is in it.
-struct Target {
-    id: BufferId,
-    format: String,
-    /// All of its texels.
-    bytes: Vec<u8>,
-}
 
 /// Something that plays drawings.
 pub(crate) trait Player {
@@ -60,14 +44,14 @@ pub(crate) fn draw(
     let graphics = plan.pipeline(dispatch.pipeline);
     let graphics = graphics.and_then(|pipeline| pipeline.graphics.as_ref());
     let graphics = graphics.ok_or_else(|| failed("the pipeline draws nothing"))?;
-    let targets = targets(compiled, graphics, memory)?;
+    let targets = Targets::of(plan, graphics, memory)?;
     let made = match drawn {
         Drawn::Clear(_) => DrawnResources::default(),
         Drawn::Draw(_) => bound(compiled, dispatch, memory, samples)?,
     };
     let mut parts = Parts {
         buffers: made.buffers(),
-        pass: pass(&targets, drawn)?,
+        pass: targets.pass(drawn)?,
         pipelines: Vec::new(),
     };
     let (vertex_data, push);
@@ -81,15 +65,11 @@ pub(crate) fn draw(
         program.map_or(&[][..], Vec::as_slice)
     });
     let mut images = targets.images();
-    let first = images.len();
+    let first = targets.count();
     images.extend(made.images());
-    let mut views = (0..first)
-        .map(|place| targets.view(place))
-        .collect::<Vec<View>>();
+    let mut views = targets.views();
     views.extend(made.views(first));
-    let mut results: Vec<Readback> = (0..first)
-        .map(|place| whole(ImageId(place as u32)))
-        .collect();
+    let mut results = targets.results();
     results.extend(made.results(first));
     let drawing = Drawing {
         name: &compiled.path,
@@ -107,15 +87,10 @@ pub(crate) fn draw(
         results,
         frames: Vec::new(),
     };
-    let mut saved = player.play(&drawing)?.into_iter();
-    for target in targets.colors.iter().chain(&targets.depth) {
-        let bytes = saved.next().map_or(Vec::new(), |saved| saved.bytes);
-        if let Some(host) = memory.get_mut(target.id) {
-            host.bytes = bytes;
-            host.size = targets.size;
-        }
-    }
-    made.put_back(saved.map(|saved| saved.bytes), memory);
+    let saved = player.play(&drawing)?.into_iter();
+    let mut saved = saved.map(|saved| saved.bytes);
+    targets.put_back(&mut saved, memory);
+    made.put_back(saved, memory);
     Ok(())
 }
 
@@ -125,162 +100,6 @@ pub(crate) fn failed(text: &str) -> DeviceError {
 
 pub(crate) fn lacks(text: &str) -> DeviceError {
     DeviceError::Lacks(text.to_owned())
-}
-
-/// All layers and levels of an image of one.
-fn whole(image: ImageId) -> Readback {
-    Readback::Image {
-        image,
-        aspect: Aspect::Color,
-        level: 0,
-        layer: 0,
-        layers: 1,
-    }
-}
-
-/// The attachments of a pipeline with what host bytes hold.
-fn targets(
-    compiled: &Compiled,
-    graphics: &Graphics,
-    memory: &Memory,
-) -> Result<Targets, DeviceError> {
-    let size = graphics.framebuffer;
-    if !graphics.resolves.is_empty() {
-        return Err(lacks("graphics: resolves"));
-    }
-    let target = |id: BufferId| {
-        let buffer = compiled.plan.buffer(id);
-        let buffer = buffer.ok_or_else(|| failed("an attachment is missing"))?;
-        let format = buffer.ty.format_name();
-        let format = format.ok_or_else(|| failed("an attachment has no format"))?;
-        if buffer.samples > 1 {
-            return Err(lacks("graphics: multisampled attachments"));
-        }
-        let texels = u64::from(size.0).saturating_mul(size.1.into());
-        let bytes = texels.saturating_mul(buffer.element.stride as u64);
-        let host = memory.get(id).map_or(&[][..], |host| &host.bytes);
-        let mut bytes = Vec::from(host.get(..bytes as usize).unwrap_or(host));
-        // What nothing has written is zero.
-        bytes.resize(texels as usize * buffer.element.stride, 0);
-        Ok(Target {
-            id,
-            format: format.to_ascii_lowercase(),
-            bytes,
-        })
-    };
-    let colors = graphics
-        .colors
-        .iter()
-        .map(|color| match color.base_mip_level {
-            0 => target(color.buffer),
-            _ => Err(lacks("graphics: attachments of other levels")),
-        });
-    let depth = graphics.depth_stencil.map(target).transpose()?;
-    if depth.as_ref().is_some_and(|it| it.format.contains("s8")) {
-        return Err(lacks("graphics: stencil"));
-    }
-    let colors = colors.collect::<Result<Vec<_>, _>>()?;
-    Ok(Targets {
-        colors,
-        depth,
-        size,
-    })
-}
-
-impl Targets {
-    fn all(&self) -> impl Iterator<Item = &Target> {
-        self.colors.iter().chain(&self.depth)
-    }
-
-    fn images(&self) -> Vec<Image<'_>> {
-        let images = self.all().map(|target| Image {
-            kind: ImageType::D2,
-            format: target.format.clone(),
-            extent: [self.size.0, self.size.1, 1],
-            levels: 1,
-            layers: 1,
-            samples: 1,
-            mutable: false,
-            attachment: true,
-            init: vec![ImageData {
-                aspect: Aspect::Color,
-                level: 0,
-                layer: 0,
-                layers: 1,
-                data: &target.bytes,
-            }],
-        });
-        images.collect()
-    }
-
-    fn view(&self, place: usize) -> View {
-        let format = self.all().nth(place).map(|target| target.format.clone());
-        View {
-            image: ImageId(place as u32),
-            kind: ViewType::D2,
-            format: format.unwrap_or_default(),
-            aspect: None,
-            level: 0,
-            levels: 1,
-            layer: 0,
-            layers: 1,
-            swizzle: Swizzle::default(),
-        }
-    }
-
-    fn area(&self) -> Rect {
-        Rect {
-            x: 0,
-            y: 0,
-            width: self.size.0,
-            height: self.size.1,
-        }
-    }
-}
-
-/// The pass of a draw or a clear, without what is drawn.
-fn pass(targets: &Targets, drawn: &Drawn) -> Result<Pass<'static>, DeviceError> {
-    let (load, values) = match drawn {
-        Drawn::Clear(values) => (LoadOp::Clear, *values),
-        Drawn::Draw(_) => (LoadOp::Load, ClearValues::default()),
-    };
-    let attachment = |place: usize, clear| Attachment {
-        view: ViewId(place as u32),
-        load,
-        store: StoreOp::Store,
-        clear,
-        resolve: None,
-    };
-    let colors = targets.colors.iter().enumerate().map(|(place, target)| {
-        let color = color_of(target, values.color)?;
-        Ok(Some(attachment(place, ClearValue::Color(color))))
-    });
-    let depth = targets.depth.as_ref().map(|_| {
-        let clear = ClearValue::Depth(values.depth as f32);
-        attachment(targets.colors.len(), clear)
-    });
-    Ok(Pass {
-        colors: colors.collect::<Result<_, DeviceError>>()?,
-        depth,
-        stencil: None,
-        area: targets.area(),
-        layers: 1,
-        view_mask: 0,
-        samples: 1,
-        commands: Vec::new(),
-    })
-}
-
-/// A colour from 0 to 1 as a format has it.
-fn color_of(target: &Target, color: [f32; 4]) -> Result<Color, DeviceError> {
-    let is = |encoding: &str| target.format.contains(encoding);
-    Ok(match (is("uint"), is("sint")) {
-        (false, false) => Color::Float(color),
-        // Of integers 0 alone means something.
-        (true, _) if color == [0.0; 4] => Color::Uint([0; 4]),
-        (_, true) if color == [0.0; 4] => Color::Int([0; 4]),
-        _ => return Err(lacks("graphics: clear values of integers")),
-    })
 }
 
 /// What both shaders of a pipeline see.
@@ -441,32 +260,7 @@ fn pipeline(
     if !state.named.is_empty() {
         return Err(lacks("graphics: state of VkScript"));
     }
-    let unknown = || lacks("graphics: advanced blending");
-    let blend = state.blend.map(|blend| {
-        use eitri_amber::script::BlendOperation as Operation;
-        let equation = |[new, old]: [eitri_amber::script::BlendFactor; 2], operation| {
-            let operation = match operation {
-                Operation::Add => BlendOp::Add,
-                Operation::Subtract => BlendOp::Subtract,
-                Operation::ReverseSubtract => BlendOp::ReverseSubtract,
-                Operation::Min => BlendOp::Min,
-                Operation::Max => BlendOp::Max,
-                _ => return None,
-            };
-            Some(BlendEquation(
-                word(new.text())?,
-                word(old.text())?,
-                operation,
-            ))
-        };
-        Ok::<_, DeviceError>(BlendAttachment {
-            color: Some(equation(blend.color_factors, blend.color).ok_or_else(unknown)?),
-            alpha: Some(equation(blend.alpha_factors, blend.alpha).ok_or_else(unknown)?),
-            write: WriteMask::default(),
-        })
-    });
-    let blend = blend.transpose()?;
-    let attachments = targets.colors.iter().filter_map(|_| blend);
+    let depth = targets.depth.as_ref();
     Ok(GraphicsPipeline {
         vertex: ProgramId(0),
         fragment: Some(ProgramId(1)),
@@ -475,8 +269,8 @@ fn pipeline(
             .iter()
             .map(|target| Some(target.format.clone()))
             .collect(),
-        depth_format: targets.depth.as_ref().map(|target| target.format.clone()),
-        stencil_format: None,
+        depth_format: targets::format_of(depth, Target::has_depth),
+        stencil_format: targets::format_of(depth, Target::has_stencil),
         vertex_bindings: data.bindings.clone(),
         attributes: data.attributes.clone(),
         topology: data.topology,
@@ -491,16 +285,73 @@ fn pipeline(
             }),
             ..Raster::default()
         },
-        multisample: Multisample::default(),
-        depth: targets.depth.as_ref().map(|_| DepthTest {
-            test: state.depth_test,
-            write: state.depth_write,
-            compare: word(state.depth_compare.text()).unwrap_or_default(),
-        }),
-        stencil: None,
-        blend: Blend {
-            attachments: attachments.collect(),
-            ..Blend::default()
+        multisample: Multisample {
+            samples: targets.samples(),
+            ..Multisample::default()
         },
+        depth: depth
+            .filter(|target| target.has_depth())
+            .map(|_| DepthTest {
+                test: state.depth_test,
+                write: state.depth_write,
+                compare: word(state.depth_compare.text()).unwrap_or_default(),
+            }),
+        stencil: state.stencil_test.then(|| {
+            let [front, back] = state.stencil.map(stencil_face);
+            StencilTest {
+                front,
+                back: Some(back),
+            }
+        }),
+        blend: blend(state, targets.colors.len())
+            .ok_or_else(|| lacks("graphics: advanced blending"))?,
     })
+}
+
+/// How a pipeline with so many colours mixes them; `None` if it is by an operation that there is no word for.
+pub fn blend(state: &eitri_amber::script::FixedState, colors: usize) -> Option<Blend> {
+    let own = match state.blend {
+        None => None,
+        Some(blend) => {
+            use eitri_amber::script::BlendOperation as Operation;
+            let equation = |[new, old]: [eitri_amber::script::BlendFactor; 2], operation| {
+                let operation = match operation {
+                    Operation::Add => BlendOp::Add,
+                    Operation::Subtract => BlendOp::Subtract,
+                    Operation::ReverseSubtract => BlendOp::ReverseSubtract,
+                    Operation::Min => BlendOp::Min,
+                    Operation::Max => BlendOp::Max,
+                    _ => return None,
+                };
+                Some(BlendEquation(
+                    word(new.text())?,
+                    word(old.text())?,
+                    operation,
+                ))
+            };
+            Some(BlendAttachment {
+                color: Some(equation(blend.color_factors, blend.color)?),
+                alpha: Some(equation(blend.alpha_factors, blend.alpha)?),
+                write: WriteMask::default(),
+            })
+        }
+    };
+    Some(Blend {
+        attachments: (0..colors).filter_map(|_| own).collect(),
+        ..Blend::default()
+    })
+}
+
+fn stencil_face(face: eitri_amber::script::StencilFace) -> StencilFace {
+    // The words are Vulkan's in both.
+    let op = |op: eitri_amber::script::StencilOperation| word(op.text()).unwrap_or_default();
+    StencilFace {
+        fail: op(face.fail),
+        depth_fail: op(face.depth_fail),
+        pass: op(face.pass),
+        compare: word(face.compare.text()).unwrap_or_default(),
+        compare_mask: face.compare_mask,
+        write_mask: face.write_mask,
+        reference: face.reference,
+    }
 }

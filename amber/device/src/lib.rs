@@ -40,11 +40,13 @@ mod sampler;
 mod scripts;
 pub mod suite;
 pub mod tap;
+mod targets;
 mod verdict;
 mod vertex_data;
 
 pub use board::{Counts, Machine, run_case, run_suite, test_name};
 pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};
+pub use draw::blend;
 pub use resources::Resource;
 pub use scripts::{OnPlatform, Scripts};
 pub use verdict::Verdict;

@@ -3,10 +3,14 @@
 use super::case::Manner;
 use super::keep::Kept;
 use super::shader::ShaderTools;
+use crate::runs::color_state::color_state;
 use eitri_amber::Word;
 use eitri_amber::plan::{Files, Plan};
 use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
 use eitri_amber_device::{Compiled, Verdict};
+use eitri_drawing::state::Multisample;
+use eitri_shaderc::Machine;
+use eitri_shaderc::color_state::ColorState;
 use std::time::Duration;
 
 /// Longest that a submission takes where the script does not say it: longer than any script may take, so that a slow
@@ -34,9 +38,9 @@ pub(super) fn compile(
     let mut graphics = Vec::new();
     for pipeline in &script.pipelines {
         if pipeline.kind == PipelineKind::Graphics {
-            graphics.push(Some(compile_graphics(
-                pipeline, tools, files, manner, kept,
-            )?));
+            let colors = colors(script, pipeline, manner);
+            let stages = compile_graphics(pipeline, colors, tools, files, manner, kept)?;
+            graphics.push(Some(stages));
             shaders.push(None);
             continue;
         }
@@ -98,9 +102,28 @@ pub(super) fn compile(
     })
 }
 
+/// What becomes of a pipeline's colours. What can't be said here the device refuses.
+fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
+    let target = manner.gpu.target();
+    let (Machine::Valhall(arch), Some(blend)) = (
+        target.machine,
+        eitri_amber_device::blend(&pipeline.state, pipeline.colors.len()),
+    ) else {
+        return ColorState::default();
+    };
+    let names = pipeline.colors.iter().map(|color| {
+        let buffer = script.buffers.get(color.buffer.0 as usize)?;
+        buffer.ty.format_name()
+    });
+    let names: Vec<Option<String>> = names.map(|name| name.map(|it| it.to_string())).collect();
+    let formats = names.iter().map(Option::as_deref);
+    color_state(arch, &blend, &Multisample::default(), formats)
+}
+
 /// Compiles the two shaders of a graphics pipeline together: the program of vertices, and that of fragments.
 fn compile_graphics(
     pipeline: &Pipeline,
+    colors: ColorState,
     tools: &ShaderTools<'_>,
     files: &mut dyn Files,
     manner: &Manner,
@@ -127,6 +150,7 @@ fn compile_graphics(
                 .map(|constant| (constant.id, constant.bits()))
                 .collect(),
             target: manner.gpu.target(),
+            colors: colors.clone(),
             ..eitri_shaderc::Options::default()
         };
         modules.push((spirv, options));

@@ -37,7 +37,22 @@ const DRAWN: &[&str] = &[
     "eight_attachments",
     "mip_nearest",
     "copy_regions",
+    "clear_commands",
 ];
+/// What OpenGL ES draws is compared with what a driver for the CPU draws in the same guest.
+const GL_CASES: &str = "qemu-tests/gl-cases";
+/// How many pictures there are, and the packages of both drivers and of the program.
+const GL_PICTURES: usize = 6;
+const GL_PACKAGES: &[&str] = &[
+    "python3",
+    "libegl1",
+    "libgles2",
+    "libegl-mesa0",
+    "libgl1-mesa-dri",
+];
+const GL_SCRIPT: &str = "python3 pictures.py draw /tmp/gpu
+LIBGL_ALWAYS_SOFTWARE=1 python3 pictures.py draw /tmp/cpu
+python3 pictures.py compare /tmp/gpu /tmp/cpu";
 /// How many there are at least.
 const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
@@ -126,12 +141,15 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.extend(records(workspace.root(), suite)?);
         if *suite == DRAWING {
             for compressed in [true, false] {
-                cases.push(drawn(workspace.root(), suite, compressed)?);
+                let gpu = DEFAULT_GPU.0;
+                cases.push(drawn(workspace.root(), suite, gpu, compressed)?);
             }
+            cases.push(gl_pictures(workspace.root(), suite)?);
         }
         if *suite == LATER.0 {
             for gpu in LATER.1 {
                 cases.push(kernels(workspace.root(), suite, *gpu)?);
+                cases.push(drawn(workspace.root(), suite, gpu.0, true)?);
             }
         }
     }
@@ -180,13 +198,29 @@ fn kernels(root: &Path, suite: &str, (gpu, name): (&str, &str)) -> Result<Case, 
     Ok(Case::ran(name, failure))
 }
 
+/// Pictures of OpenGL ES by the GPU's driver and by the CPU's.
+fn gl_pictures(root: &Path, suite: &str) -> Result<Case, Failure> {
+    let folder = root.join(GL_CASES).display().to_string();
+    let mut words = vec!["--gpu-time", "--memory", "3072", "--share", &folder];
+    words.extend(GL_PACKAGES.iter().flat_map(|name| ["--package", name]));
+    words.extend(["--", "sh", "-c", GL_SCRIPT]);
+    let output = boot(root, suite, &words)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let same = said.lines().filter(|line| line.starts_with("ok ")).count();
+    // Two different drivers, or nothing was compared.
+    let drivers = said.contains("Panfrost") && said.contains("llvmpipe");
+    let good = output.status.success() && drivers && same == GL_PICTURES;
+    let name = format!("{suite}: OpenGL ES draws what it draws on the CPU");
+    Ok(Case::ran(name, (!good).then(|| described(&output))))
+}
+
 /// Scenes drawn through Vulkan.
-fn drawn(root: &Path, suite: &str, compressed: bool) -> Result<Case, Failure> {
+fn drawn(root: &Path, suite: &str, gpu: &str, compressed: bool) -> Result<Case, Failure> {
     let (environment, how) = match compressed {
         true => ("", "compressed"),
         false => ("PANVK_DEBUG=noafbc ", "not compressed"),
     };
-    let name = format!("{suite}: scenes are drawn through Vulkan, images {how}");
+    let name = format!("{suite}: scenes are drawn through Vulkan on a {gpu}, images {how}");
     let folder = root.join(SCENES);
     if !folder.is_dir() {
         return Ok(Case::skipped(name, format!("no {SCENES}")));
@@ -197,7 +231,7 @@ fn drawn(root: &Path, suite: &str, compressed: bool) -> Result<Case, Failure> {
         files.collect::<String>()
     );
     let folder = folder.display().to_string();
-    let mut words = vec!["--vulkan-runner", "--share", &folder];
+    let mut words = vec!["--vulkan-runner", "--share", &folder, "--gpu", gpu];
     words.extend(["--", "sh", "-c", &run]);
     let output = boot(root, suite, &words)?;
     let wanted = format!("{} passed, 0 failed, 0 skipped", DRAWN.len());

@@ -80,19 +80,24 @@ enum DrawError {
     NoPicture { name: String },
 }
 
-fn read_scenes(args: &Args) -> Result<Vec<Scene>, Failure> {
+/// The scenes below these paths whose name contains `filter`.
+pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<Scene>, Failure> {
     let mut scenes = Vec::new();
-    for path in &args.scenes {
+    for path in paths {
         let found = find(path).map_err(|error| Failure::refused(DrawError::from(error)))?;
         for file in found {
             let scene = Scene::read(&file);
             scenes.push(scene.map_err(|error| Failure::refused(DrawError::from(error)))?);
         }
     }
-    if let Some(filter) = args.filter.clone() {
-        let names = scenes.iter().map(|scene| scene.file.name.clone()).collect();
-        scenes.retain(|scene| scene.file.name.contains(&filter));
+    if let Some(filter) = filter {
+        let names = scenes
+            .iter()
+            .map(|scene: &Scene| scene.file.name.clone())
+            .collect();
+        scenes.retain(|scene| scene.file.name.contains(filter));
         if scenes.is_empty() {
+            let filter = filter.to_owned();
             return Err(Failure::refused(DrawError::NoMatch { filter, names }));
         }
     }
@@ -100,7 +105,7 @@ fn read_scenes(args: &Args) -> Result<Vec<Scene>, Failure> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let scenes = read_scenes(args)?;
+    let scenes = read_scenes(&args.scenes, args.filter.as_deref())?;
     if args.output.is_some() && scenes.len() != 1 {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));

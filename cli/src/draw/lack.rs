@@ -28,19 +28,14 @@ impl fmt::Display for Lack {
 }
 
 /// Features that no GPU of these architectures has, whatever driver runs it (hardware/graphics-ops-products.md 9.6).
-const ABSENT: &[&str] = &[
-    "alphaToOne",
-    "fillModeNonSolid",
-    "multiViewport",
-    "shaderClipDistance",
-];
+const ABSENT: &[&str] = &["fillModeNonSolid", "multiViewport"];
 
 /// Features that draws may use. What is in neither list is not done yet.
 #[rustfmt::skip]
 const DONE: &[&str] = &[
-    "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend", "indexTypeUint8",
-    "largePoints", "sampleRateShading", "samplerMirrorClampToEdge", "shaderDrawParameters", "shaderImageGatherExtended", "stencilExport",
-    "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
+    "alphaToOne", "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend",
+    "indexTypeUint8", "largePoints", "sampleRateShading", "samplerMirrorClampToEdge", "shaderClipDistance", "shaderDrawParameters",
+    "shaderImageGatherExtended", "stencilExport", "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
     // What is behind these is refused where a draw asks for it.
     "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview", "occlusionQueryPrecise",
 ];

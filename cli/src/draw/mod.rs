@@ -10,5 +10,5 @@ mod prepared;
 mod shaders;
 mod verdict;
 
-pub(crate) use play::{Drawn, Run, run};
+pub(crate) use play::{Drawn, Measured, Run, run};
 pub(crate) use verdict::Verdict;

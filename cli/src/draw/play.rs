@@ -14,7 +14,7 @@ use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
 use std::num::NonZero;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How scenes are drawn.
 pub(crate) struct Run<'r> {
@@ -30,6 +30,12 @@ pub(crate) struct Run<'r> {
     pub(crate) jobs: NonZero<usize>,
     /// Where the timelines of scenes go that are drawn on the host.
     pub(crate) timelines: Option<&'r Timelines>,
+}
+
+/// How long a scene took, from the GPU's power-off to its results, and what the GPU has drawn in it.
+pub(crate) struct Measured {
+    pub(crate) took: Duration,
+    pub(crate) drawn: eitri_model::Drawn,
 }
 
 /// What came of a scene.
@@ -105,6 +111,23 @@ impl Run<'_> {
         }
         let done = done.map_err(|error| Verdict::Failed(error.to_string()))?;
         Ok(judged(scene, done))
+    }
+
+    /// Draws a scene on the host and takes the time, without that of reading and compiling it.
+    ///
+    /// # Errors
+    /// What became of the scene, if it does not come out as expected.
+    pub(crate) fn measure(&self, scene: &Scene) -> Result<Measured, Verdict> {
+        let prepared = self.prepare(scene)?;
+        let drawing = prepared.drawing(self.limits())?;
+        let start = Instant::now();
+        let played = drawings::counted_on_host(&drawing, self.gpu, self.limit, None);
+        let took = start.elapsed();
+        let (done, drawn) = played.map_err(|error| Verdict::Failed(error.to_string()))?;
+        match judged(scene, done).verdict {
+            Verdict::Passed => Ok(Measured { took, drawn }),
+            other => Err(other),
+        }
     }
 
     fn in_qemu(&self, scenes: &[Scene]) -> Result<Vec<Drawn>, Failure> {

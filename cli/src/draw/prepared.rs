@@ -10,6 +10,7 @@ use eitri_drawing::Drawing;
 /// A scene with what its drawing is made of.
 pub(super) struct Prepared<'s> {
     pub(super) scene: &'s Scene,
+    arch: Arch,
     contents: Contents,
     programs: Programs,
 }
@@ -28,6 +29,7 @@ impl<'s> Prepared<'s> {
         let contents = contents.map_err(|error| Verdict::Failed(error.to_string()))?;
         Ok(Prepared {
             scene,
+            arch,
             contents,
             programs,
         })
@@ -38,7 +40,13 @@ impl<'s> Prepared<'s> {
     /// # Errors
     /// What becomes of the scene without being played.
     pub(super) fn drawing(&self, limits: Limits) -> Result<Drawing<'_>, Verdict> {
-        let made = plan::drawing(self.scene, &self.contents, &self.programs, limits);
+        let made = plan::drawing(
+            self.scene,
+            self.arch,
+            &self.contents,
+            &self.programs,
+            limits,
+        );
         made.map_err(|lack| Verdict::Skipped(lack.to_string()))
     }
 }

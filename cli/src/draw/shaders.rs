@@ -1,11 +1,15 @@
 //! Shaders of a scene, compiled: a program for each stage of each pipeline, each made once.
 
 use super::lack::Lack;
+use super::plan::passes;
 use super::verdict::Verdict;
 use crate::runs::case_run::{is_defect, one_line};
-use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, Shader, SpecConstant, Stage};
+use crate::runs::color_state::color_state;
+use eitri_descriptors::Arch;
+use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, SceneFile, Shader, SpecConstant, Stage};
 use eitri_drawing::ProgramId;
-use eitri_shaderc::{Options, Robust, Target};
+use eitri_shaderc::color_state::ColorState;
+use eitri_shaderc::{Machine, Options, Robust, Target};
 
 /// How shaders are compiled.
 #[derive(Clone, Copy, Debug)]
@@ -15,21 +19,24 @@ pub(super) struct Manner {
     pub(super) target: Target,
 }
 
+/// What programs are compiled of: shaders, and what becomes of their colours.
+type Key = (Vec<PipelineStage>, ColorState);
+
 /// The programs of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     /// In the order of their ids.
     pub(super) bytes: Vec<Vec<u8>>,
-    made: Vec<(Vec<PipelineStage>, Vec<ProgramId>)>,
+    made: Vec<(Key, Vec<ProgramId>)>,
 }
 
 impl Programs {
     /// Programs without code, for who only wants to know whether a scene can be drawn.
-    pub(super) fn of_no_code(scene: &Scene) -> Programs {
-        let pipelines = scene.file.pipelines.iter();
-        let made = pipelines.map(|pipeline| {
-            let ids = pipeline.stages.iter().map(|_| ProgramId(0));
-            (pipeline.stages.clone(), ids.collect())
+    pub(super) fn of_no_code(scene: &Scene, arch: Arch) -> Programs {
+        let keys = keys(&scene.file, arch).into_iter();
+        let made = keys.map(|(stages, colors)| {
+            let ids = stages.iter().map(|_| ProgramId(0)).collect();
+            ((stages, colors), ids)
         });
         Programs {
             bytes: Vec::new(),
@@ -37,10 +44,10 @@ impl Programs {
         }
     }
 
-    /// The programs of a pipeline's stages, in their order.
-    pub(super) fn of(&self, pipeline: &Pipeline) -> &[ProgramId] {
+    /// The programs of a pipeline's stages, in their order, for what becomes of colours.
+    pub(super) fn of(&self, pipeline: &Pipeline, colors: &ColorState) -> &[ProgramId] {
         let mut made = self.made.iter();
-        let found = made.find(|(stages, _)| *stages == pipeline.stages);
+        let found = made.find(|((stages, state), _)| *stages == pipeline.stages && state == colors);
         found.map_or(&[], |(_, programs)| programs)
     }
 }
@@ -48,15 +55,15 @@ impl Programs {
 /// Compiles all pipelines of a scene.
 pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict> {
     let mut programs = Programs::default();
-    for pipeline in &scene.file.pipelines {
-        if programs.made.iter().any(|(it, _)| *it == pipeline.stages) {
-            continue;
-        }
-        let compiled = match &pipeline.stages[..] {
+    let Machine::Valhall(arch) = manner.target.machine else {
+        return Err(Verdict::Failed("no driver draws on this GPU".to_owned()));
+    };
+    for (stages, colors) in keys(&scene.file, arch) {
+        let compiled = match &stages[..] {
             [stage] if stage_of(scene, stage) == Some(Stage::Compute) => {
                 vec![compute(scene, stage, manner)?]
             }
-            stages => graphics(scene, stages, manner)?,
+            stages => graphics(scene, stages, &colors, manner)?,
         };
         let mut ids = Vec::new();
         for program in compiled {
@@ -64,9 +71,44 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
             ids.push(ProgramId(programs.bytes.len() as u32));
             programs.bytes.push(program);
         }
-        programs.made.push((pipeline.stages.clone(), ids));
+        programs.made.push(((stages, colors), ids));
     }
     Ok(programs)
+}
+
+/// What is compiled: for each pipeline what the passes in which it draws have for colours. A pipeline that nothing uses is
+/// compiled all the same.
+fn keys(scene: &SceneFile, arch: Arch) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    let mut add = |key: Key| {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    };
+    for pipeline in &scene.pipelines {
+        let mut used = false;
+        for (name, formats) in passes::drawn(scene) {
+            if name == pipeline.name {
+                used = true;
+                add((pipeline.stages.clone(), colors(arch, pipeline, &formats)));
+            }
+        }
+        if !used {
+            add((pipeline.stages.clone(), ColorState::default()));
+        }
+    }
+    keys
+}
+
+/// What becomes of the colours of a pipeline's draws on targets of these formats.
+pub(super) fn colors(arch: Arch, pipeline: &Pipeline, colors: &passes::Colors) -> ColorState {
+    let formats = colors.formats.iter().map(Option::as_deref);
+    let blend = colors.placed(&pipeline.blend);
+    ColorState {
+        locations: colors.locations.clone(),
+        inputs: colors.inputs.clone(),
+        ..color_state(arch, &blend, &pipeline.multisample, formats)
+    }
 }
 
 fn shader<'s>(scene: &'s Scene, stage: &PipelineStage) -> Option<&'s Shader> {
@@ -87,6 +129,7 @@ fn compute(scene: &Scene, stage: &PipelineStage, manner: Manner) -> Result<Vec<u
 fn graphics(
     scene: &Scene,
     stages: &[PipelineStage],
+    colors: &ColorState,
     manner: Manner,
 ) -> Result<Vec<Vec<u8>>, Verdict> {
     let of = |wanted| {
@@ -98,7 +141,10 @@ fn graphics(
     let vertex = vertex.ok_or_else(|| Verdict::Failed("there is no vertex shader".to_owned()))?;
     let (spirv, options) = module(scene, vertex, manner)?;
     let fragment = of(Stage::Fragment).map(|stage| module(scene, stage, manner));
-    let fragment = fragment.transpose()?;
+    let mut fragment = fragment.transpose()?;
+    if let Some((_, options)) = &mut fragment {
+        options.colors = colors.clone();
+    }
     let fragment = fragment
         .as_ref()
         .map(|(spirv, options)| (spirv.as_slice(), options));

@@ -9,7 +9,7 @@ use crate::runs::screen::Screen;
 use eitri_drawing::Drawing;
 use eitri_drawing::suite::{self, SuiteError};
 use eitri_job::result::JobResult;
-use eitri_model::Sink;
+use eitri_model::{Drawn, Sink};
 use miette::Diagnostic;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -31,6 +31,16 @@ pub(crate) fn on_host(
     limit: Duration,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<Done, Failure> {
+    counted_on_host(drawing, gpu, limit, trace).map(|(done, _)| done)
+}
+
+/// As [`on_host`], with what the GPU has drawn.
+pub(crate) fn counted_on_host(
+    drawing: &Drawing<'_>,
+    gpu: GpuChoice,
+    limit: Duration,
+    trace: Option<Box<dyn Sink>>,
+) -> Result<(Done, Drawn), Failure> {
     // As an image reads it: what has no form there should not pass here.
     let firmware = eitri_model::stub_firmware();
     let bytes = suite::encode(&firmware, std::slice::from_ref(drawing)).map_err(no_form)?;
@@ -43,7 +53,7 @@ pub(crate) fn on_host(
         let (_, Ok(_)) =
             eitri_player::play(platform, read.firmware, &drawing, &mut (), &mut stream);
     }
-    host.done(&stream)
+    Ok((host.done(&stream)?, host.drawn()))
 }
 
 /// Plays drawings in QEMU, each with so much time. The image is booted as often as it takes to come to the last one; gives what came

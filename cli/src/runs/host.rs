@@ -9,6 +9,7 @@ use crate::output::streams::talk;
 use crate::runs::dispatch::{Done, Request, Talk};
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
+use eitri_model::Drawn;
 use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
@@ -66,6 +67,11 @@ impl HostGpu {
     /// The driver's platform, of this GPU.
     pub(crate) fn platform(&self) -> Machine {
         self.machine.clone()
+    }
+
+    /// What the GPU has drawn.
+    pub(crate) fn drawn(&self) -> Drawn {
+        self.machine.gpu(|gpu| gpu.drawn())
     }
 
     /// The result that was written into a stream, with what the model has to say of how it was used.

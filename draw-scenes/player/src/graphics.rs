@@ -26,22 +26,7 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
         depth_clamp,
         ..
     } = pipeline.raster;
-    let factors = pipeline.blend.attachments.iter().flat_map(|attachment| {
-        let equations = [attachment.color, attachment.alpha];
-        equations.into_iter().flatten().flat_map(|it| [it.0, it.1])
-    });
-    // Of constants the hardware has one; that of alpha in the equation of colours is another, unless they are equal.
-    let [red, green, blue, alpha] = pipeline.blend.constants;
-    let gray = [red, green, blue].into_iter().all(|it| it == alpha);
-    let colors = pipeline.blend.attachments.iter().filter_map(|it| it.color);
-    let of_alpha = [
-        BlendFactor::ConstantAlpha,
-        BlendFactor::OneMinusConstantAlpha,
-    ];
-    let mut colors = colors.flat_map(|it| [it.0, it.1]);
-    let other_constant = !gray && colors.any(|it| of_alpha.contains(&it));
     let rows = [
-        (other_constant, "blend constants that differ"),
         (
             topology(pipeline.topology).is_none(),
             "primitives with adjacency",
@@ -59,12 +44,6 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
         (
             depth_clamp == pipeline.raster.clips_depth(),
             "depth clamp and clip that are not opposites",
-        ),
-        (pipeline.multisample.alpha_to_one, "alpha to one"),
-        (pipeline.blend.logic_op.is_some(), "logic operations"),
-        (
-            factors.into_iter().any(|it| factor(it).is_none()),
-            "blend factors of two sources and SRC_ALPHA_SATURATE",
         ),
     ];
     let mut found = rows.into_iter().filter(|(is, _)| *is);
@@ -93,7 +72,7 @@ pub(crate) fn create<'d, P: Platform>(
         name.as_deref().map(known).transpose()
     });
     let colors = colors.collect::<Result<Vec<_>, WorkError>>()?;
-    let blends: Vec<ColorBlend> = pipeline.blend.attachments.iter().map(blend).collect();
+    let blends = color_blends(&pipeline.blend);
     let raster = &pipeline.raster;
     let culls = |mode| [mode, CullMode::FrontAndBack].contains(&raster.cull);
     let multisample = &pipeline.multisample;
@@ -185,21 +164,28 @@ fn attribute(arch: Arch, attribute: &state::Attribute) -> Result<VertexAttribute
     })
 }
 
-fn blend(attachment: &state::BlendAttachment) -> ColorBlend {
-    let equations = attachment.color.map(|color| {
+/// How each colour is blended. Where there is a logic operation nothing is: the fragment program has combined bits.
+pub fn color_blends(blend: &state::Blend) -> Vec<ColorBlend> {
+    let attachments = blend.attachments.iter();
+    let blends = attachments.map(|attachment| ColorBlend {
+        equations: match blend.logic_op {
+            Some(_) => None,
+            None => equations(attachment),
+        },
+        write_mask: attachment.write.0,
+    });
+    blends.collect()
+}
+
+fn equations(attachment: &state::BlendAttachment) -> Option<[BlendComponent; 2]> {
+    attachment.color.map(|color| {
         let alpha = attachment.alpha.unwrap_or(color);
         [color, alpha].map(component)
-    });
-    ColorBlend {
-        equations,
-        write_mask: attachment.write.0,
-    }
+    })
 }
 
 fn component(equation: state::BlendEquation) -> BlendComponent {
     use eitri_runtime::BlendOp as Op;
-    // What there is no word for was named by `unsupported`.
-    let factor = |it| factor(it).unwrap_or(eitri_runtime::BlendFactor::Zero);
     BlendComponent {
         src: factor(equation.0),
         dst: factor(equation.1),
@@ -213,9 +199,9 @@ fn component(equation: state::BlendEquation) -> BlendComponent {
     }
 }
 
-fn factor(factor: BlendFactor) -> Option<eitri_runtime::BlendFactor> {
+fn factor(factor: BlendFactor) -> eitri_runtime::BlendFactor {
     use eitri_runtime::BlendFactor as Made;
-    Some(match factor {
+    match factor {
         BlendFactor::Zero => Made::Zero,
         BlendFactor::One => Made::One,
         BlendFactor::SrcColor => Made::SrcColor,
@@ -226,17 +212,16 @@ fn factor(factor: BlendFactor) -> Option<eitri_runtime::BlendFactor> {
         BlendFactor::OneMinusSrcAlpha => Made::OneMinusSrcAlpha,
         BlendFactor::DstAlpha => Made::DstAlpha,
         BlendFactor::OneMinusDstAlpha => Made::OneMinusDstAlpha,
-        // In the equation of alpha a colour's factor is its alpha.
-        BlendFactor::ConstantColor | BlendFactor::ConstantAlpha => Made::Constant,
-        BlendFactor::OneMinusConstantColor | BlendFactor::OneMinusConstantAlpha => {
-            Made::OneMinusConstant
-        }
-        BlendFactor::SrcAlphaSaturate
-        | BlendFactor::Src1Color
-        | BlendFactor::OneMinusSrc1Color
-        | BlendFactor::Src1Alpha
-        | BlendFactor::OneMinusSrc1Alpha => return None,
-    })
+        BlendFactor::ConstantColor => Made::Constant,
+        BlendFactor::OneMinusConstantColor => Made::OneMinusConstant,
+        BlendFactor::ConstantAlpha => Made::ConstantAlpha,
+        BlendFactor::OneMinusConstantAlpha => Made::OneMinusConstantAlpha,
+        BlendFactor::SrcAlphaSaturate => Made::SrcAlphaSaturate,
+        BlendFactor::Src1Color => Made::Src1Color,
+        BlendFactor::OneMinusSrc1Color => Made::OneMinusSrc1Color,
+        BlendFactor::Src1Alpha => Made::Src1Alpha,
+        BlendFactor::OneMinusSrc1Alpha => Made::OneMinusSrc1Alpha,
+    }
 }
 
 fn face(face: state::StencilFace) -> StencilFace {

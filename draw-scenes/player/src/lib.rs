@@ -35,7 +35,7 @@ mod sets;
 mod steps;
 
 pub use formats::{format, image_info};
-pub use graphics::unsupported;
+pub use graphics::{color_blends, unsupported};
 
 use alloc::vec::Vec;
 use core::cell::RefCell;

@@ -53,6 +53,16 @@ impl Cost {
         }
     }
 
+    /// Both.
+    pub(crate) const fn and(self, other: Cost) -> Cost {
+        Cost {
+            instructions: self.instructions.wrapping_add(other.instructions),
+            stored: self.stored.saturating_add(other.stored),
+            waits: self.waits.saturating_add(other.waits),
+            asleep: self.asleep.wrapping_add(other.asleep),
+        }
+    }
+
     /// What each of `count` things has cost.
     pub(crate) fn each(self, count: u32) -> Cost {
         Cost {

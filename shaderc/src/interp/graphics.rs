@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::memory::{Bound, Resources};
 use super::run::{Dispatch, LaneInput, Machine};
 use super::trap::Trap;
-use crate::ir::{Axis, Function, Output, Sampling, SysVal, Uniform};
+use crate::ir::{Axis, COLOR_TARGETS, Function, Output, Sampling, SysVal, Uniform};
 
 /// What all invocations of a draw have in common.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Draw {
     pub viewport_scale: [f32; 3],
     /// Its other half.
     pub viewport_offset: [f32; 3],
+    /// The blend constants.
+    pub blend_constants: [f32; 4],
     /// Where in a pixel its samples lie, from the left and from the top.
     pub samples: Vec<[f32; 2]>,
     /// Bytes from offset 0; missing ones are zero.
@@ -67,6 +69,8 @@ pub struct Fragment {
     pub layer: u32,
     /// Whether it is there for its quad alone.
     pub helper: bool,
+    /// What the targets hold of it, by number: four components, those that a format lacks as 0, 0, 0, 1.
+    pub tile: [[u32; 4]; COLOR_TARGETS as usize],
 }
 
 /// What an invocation stored, in its order.
@@ -189,6 +193,9 @@ impl Drawing<'_> {
             Uniform::ViewIndex => draw.view_index,
             Uniform::ViewportScale(axis) => draw.viewport_scale[axis.index()].to_bits(),
             Uniform::ViewportOffset(axis) => draw.viewport_offset[axis.index()].to_bits(),
+            Uniform::BlendConstant(component) => {
+                draw.blend_constants.get(usize::from(component))?.to_bits()
+            }
             Uniform::PushConstant(_) | Uniform::NumWorkgroups(_) | Uniform::BufferWord(..) => {
                 return None;
             }

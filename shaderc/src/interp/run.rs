@@ -221,7 +221,8 @@ impl<'f> Machine<'f> {
             | Uniform::BaseInstance
             | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
-            | Uniform::ViewportOffset(_) => return self.drawing?.uniform(uniform),
+            | Uniform::ViewportOffset(_)
+            | Uniform::BlendConstant(_) => return self.drawing?.uniform(uniform),
         })
     }
 

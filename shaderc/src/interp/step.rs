@@ -104,6 +104,10 @@ impl Machine<'_> {
                     .unwrap_or_default();
                 words[it.first.into()..][..it.count.into()].to_vec()
             }
+            (Op::LoadTile(it), LaneInput::Fragment(fragment)) => {
+                let held = fragment.tile.get(usize::from(it.target))?;
+                held.to_vec()
+            }
             (Op::LoadVarying(it), LaneInput::Fragment(fragment)) => {
                 let of = |number: u8| {
                     let place = (it.location, it.first + number);
@@ -175,6 +179,7 @@ impl Machine<'_> {
             Op::LoadAttribute(_)
             | Op::LoadVarying(_)
             | Op::FragW(_)
+            | Op::LoadTile(_)
             | Op::StoreOutput(_)
             | Op::Demote => {
                 let done = self.between_stages(warp, lane, data);

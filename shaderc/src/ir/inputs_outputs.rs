@@ -44,6 +44,15 @@ pub struct Varying {
     pub relaxed: bool,
 }
 
+/// What a target of the framebuffer holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TileLoad {
+    /// The number of the attachment, less than [`COLOR_TARGETS`].
+    pub target: u8,
+    /// What its components are.
+    pub kind: TexelKind,
+}
+
 /// At which place of the primitive something is interpolated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sampling {
@@ -98,6 +107,8 @@ pub enum Output {
     Stencil,
     /// The samples that are left, a bit each.
     SampleMask,
+    /// The alpha that becomes coverage, a float, where it is not that of colour 0.
+    CoverageAlpha,
 }
 
 /// Outputs of a vertex shader that are stored together: where the machine runs it once for each, and what
@@ -229,9 +240,42 @@ impl Varying {
     }
 }
 
+impl TileLoad {
+    /// Whether there is such a target.
+    pub fn is_possible(self) -> bool {
+        self.target < COLOR_TARGETS
+    }
+
+    /// What is loaded.
+    pub fn results(self) -> Kinds {
+        color_kinds(self.kind)
+    }
+
+    pub(super) fn show(self) -> String {
+        format!("{}.{}", self.target, self.kind.name())
+    }
+
+    pub(super) fn parse(text: &str) -> Option<TileLoad> {
+        let [target, kind] = parts(text)?;
+        Some(TileLoad {
+            target: target.parse().ok()?,
+            kind: TexelKind::from_name(kind)?,
+        })
+    }
+}
+
+/// The components of a colour.
+fn color_kinds(kind: TexelKind) -> Kinds {
+    let kind = match kind {
+        TexelKind::Float => Kind::F32,
+        TexelKind::Signed | TexelKind::Unsigned => Kind::W32,
+    };
+    smallvec![kind; COMPONENTS.into()]
+}
+
 impl Output {
     /// Outputs without parameters, with their names in the text form.
-    const PLAIN: [(Output, &'static str); 7] = [
+    const PLAIN: [(Output, &'static str); 8] = [
         (Output::Position, "position"),
         (Output::PointSize, "point_size"),
         (Output::Layer, "layer"),
@@ -239,6 +283,7 @@ impl Output {
         (Output::Depth, "depth"),
         (Output::Stencil, "stencil"),
         (Output::SampleMask, "sample_mask"),
+        (Output::CoverageAlpha, "coverage_alpha"),
     ];
 
     /// The stages that have it.
@@ -257,7 +302,11 @@ impl Output {
                 Some(OutputGroup::Attributes)
             }
             Output::Varying { .. } => Some(OutputGroup::Varyings),
-            Output::Color { .. } | Output::Depth | Output::Stencil | Output::SampleMask => None,
+            Output::Color { .. }
+            | Output::Depth
+            | Output::Stencil
+            | Output::SampleMask
+            | Output::CoverageAlpha => None,
         }
     }
 
@@ -265,18 +314,12 @@ impl Output {
     pub fn operands(self) -> Kinds {
         match self {
             Output::Position => smallvec![Kind::F32; 4],
-            Output::PointSize | Output::Depth => smallvec![Kind::F32],
+            Output::PointSize | Output::Depth | Output::CoverageAlpha => smallvec![Kind::F32],
             Output::Layer | Output::PrimitiveId | Output::Stencil | Output::SampleMask => {
                 smallvec![Kind::W32]
             }
             Output::Varying { count, .. } => smallvec![Kind::W32; count.into()],
-            Output::Color { kind, .. } => {
-                let kind = match kind {
-                    TexelKind::Float => Kind::F32,
-                    TexelKind::Signed | TexelKind::Unsigned => Kind::W32,
-                };
-                smallvec![kind; COMPONENTS.into()]
-            }
+            Output::Color { kind, .. } => color_kinds(kind),
         }
     }
 
@@ -396,6 +439,7 @@ mod tests {
         for text in [
             "position",
             "sample_mask",
+            "coverage_alpha",
             "varying.4.3.relaxed",
             "color.7.0.int",
             "color.0.1.float.relaxed",
@@ -403,6 +447,8 @@ mod tests {
             let output = Output::parse(text);
             assert_eq!(output.map(Output::show).as_deref(), Some(text));
         }
+        let tile = TileLoad::parse("7.uint");
+        assert_eq!(tile.map(TileLoad::show).as_deref(), Some("7.uint"));
         assert_eq!(Output::parse("color.0.float"), None, "it lacks its index");
         assert_eq!(Varying::parse("0.0.4.middle"), None);
     }

@@ -7,7 +7,7 @@ use super::lanes::Among;
 use super::stage::Stages;
 use super::{
     Alu, Attribute, Combine, ImageOp, Kind, LaneOp, Output, Sampling, ScanForm, Spaces, SysVal,
-    Type, Uniform, Value, Varying,
+    TileLoad, Type, Uniform, Value, Varying,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -53,6 +53,9 @@ pub enum Op {
     /// 1/w of the primitive at that place, a float: what a varying is multiplied with to be without regard to perspective.
     /// Operands: as [`Sampling::operands`] says.
     FragW(Sampling),
+    /// What a target holds of the fragment before its colour is written. Operand: the number of the sample, which is the lane's own
+    /// where it has one. Results: four components, of which those that the format lacks are 0, 0, 0, 1.
+    LoadTile(TileLoad),
     /// Operands: the output, whole. No output is stored twice, and nothing is done after one but storing others.
     StoreOutput(Output),
     /// Operand: a boolean. Lanes where it is true only help their quad from here on: their stores and atomics do nothing any more.
@@ -244,6 +247,7 @@ impl Op {
             | Op::LoadAttribute(_)
             | Op::LoadVarying(_)
             | Op::FragW(_)
+            | Op::LoadTile(_)
             | Op::StoreOutput(_)
             | Op::Demote
             | Op::LoadVar(_)
@@ -272,7 +276,7 @@ impl Op {
             Op::Image(_) => Stages::ALL,
             Op::Barrier => Stages::COMPUTE,
             Op::LoadAttribute(_) => Stages::VERTEX,
-            Op::LoadVarying(_) | Op::FragW(_) | Op::Demote => Stages::FRAGMENT,
+            Op::LoadVarying(_) | Op::FragW(_) | Op::LoadTile(_) | Op::Demote => Stages::FRAGMENT,
             Op::StoreOutput(output) => output.stages(),
         }
     }
@@ -288,7 +292,8 @@ impl Op {
             | Op::BufferSize
             | Op::LoadAttribute(_)
             | Op::LoadVarying(_)
-            | Op::FragW(_) => Effects {
+            | Op::FragW(_)
+            | Op::LoadTile(_) => Effects {
                 speculatable: true,
                 ..none
             },
@@ -414,6 +419,7 @@ impl Op {
                 (it.sampling.operands().into(), results)
             }
             Op::FragW(sampling) => (sampling.operands().into(), smallvec![Kind::F32]),
+            Op::LoadTile(tile) => (smallvec![Kind::W32], tile.results()),
             Op::StoreOutput(output) => (output.operands(), none()),
             Op::Demote => (smallvec![Kind::B], none()),
             Op::LoadVar(name) => (smallvec![Kind::W32], smallvec![var(name)]),

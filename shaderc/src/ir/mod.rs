@@ -84,7 +84,9 @@ pub use block::{Block, Merge, Phi, Targets, Terminator};
 pub use build::Builder;
 pub use function::{Axis, Function, Position, PositionId, SourceLine, ValueDef, Var, VarData};
 pub use image::{Dim, ImageAction, ImageOp, ImageShape, ImageType, Lod, TexelKind};
-pub use inputs_outputs::{Attribute, Output, OutputGroup, Sampling, Varying};
+pub use inputs_outputs::{
+    Attribute, COLOR_TARGETS, Output, OutputGroup, Sampling, TileLoad, Varying,
+};
 pub use inst::{Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, Values};
 pub(crate) use lane_mask::LaneMask;
 pub use lanes::{Combine, LaneOp, Lanes, ScanForm};

@@ -255,6 +255,9 @@ impl Function {
             Op::Uniform(Uniform::ViewportScale(axis)) => {
                 format!("uniform.viewport_scale.{}", axis.name())
             }
+            Op::Uniform(Uniform::BlendConstant(component)) => {
+                format!("uniform.blend_constant.{component}")
+            }
             Op::Uniform(Uniform::ViewportOffset(axis)) => {
                 format!("uniform.viewport_offset.{}", axis.name())
             }
@@ -274,6 +277,7 @@ impl Function {
             Op::LoadAttribute(attribute) => format!("attribute.{}", attribute.show()),
             Op::LoadVarying(varying) => format!("varying.{}", varying.show()),
             Op::FragW(sampling) => format!("frag_w.{}", sampling.name()),
+            Op::LoadTile(tile) => format!("tile.{}", tile.show()),
             Op::StoreOutput(output) => format!("output.{}", output.show()),
             Op::Demote => "demote".into(),
             Op::LoadVar(var) => format!("load.{var}"),

@@ -23,6 +23,8 @@ pub struct VertexStage {
     /// Locations that are interpolated without regard to perspective, a bit each: as long as the position is in clip
     /// coordinates they are not multiplied by w yet.
     pub noperspective: u32,
+    /// How many clip distances it stores, as varyings: fragments where one is negative are not there.
+    pub clip_distances: u8,
 }
 
 /// What a stored position means.
@@ -44,6 +46,8 @@ pub struct FragmentStage {
     pub sample_shading: bool,
     /// How the depth that it writes compares to that of the primitive.
     pub depth: DepthClaim,
+    /// Targets whose colours it has blended itself, a bit each: what it stores replaces what is there.
+    pub blended: u8,
 }
 
 /// What a fragment shader promises of the depth that it writes.
@@ -130,6 +134,8 @@ impl Stage {
                 add(vertex.position == PositionSpace::Window, "window");
                 let mask = format!("noperspective={}", vertex.noperspective);
                 add(vertex.noperspective != 0, &mask);
+                let count = format!("clip_distances={}", vertex.clip_distances);
+                add(vertex.clip_distances != 0, &count);
             }
             Stage::Fragment(fragment) => {
                 add(fragment.early_tests, "early_tests");
@@ -138,6 +144,8 @@ impl Stage {
                 for (claim, name) in claims.filter(|(claim, _)| *claim != DepthClaim::Any) {
                     add(fragment.depth == *claim, name);
                 }
+                let mask = format!("blended={}", fragment.blended);
+                add(fragment.blended != 0, &mask);
             }
         }
         text
@@ -153,6 +161,10 @@ impl Stage {
                 for word in words {
                     match word {
                         "window" => vertex.position = PositionSpace::Window,
+                        _ if word.starts_with("clip_distances=") => {
+                            let count = word.strip_prefix("clip_distances=")?;
+                            vertex.clip_distances = count.parse().ok()?;
+                        }
                         _ => {
                             let mask = word.strip_prefix("noperspective=")?;
                             vertex.noperspective = mask.parse().ok()?;
@@ -167,6 +179,10 @@ impl Stage {
                     match word {
                         "early_tests" => fragment.early_tests = true,
                         "sample_shading" => fragment.sample_shading = true,
+                        _ if word.starts_with("blended=") => {
+                            let mask = word.strip_prefix("blended=")?;
+                            fragment.blended = mask.parse().ok()?;
+                        }
                         _ => {
                             let mut claims = DepthClaim::ALL.iter();
                             fragment.depth = claims.find(|(_, name)| *name == word)?.0;

@@ -24,6 +24,8 @@ pub enum Uniform {
     ViewportScale(Axis),
     /// What the viewport transform adds along an axis, a float.
     ViewportOffset(Axis),
+    /// A component of the draw's blend constants, 0 to 3, a float.
+    BlendConstant(u8),
 }
 
 impl Uniform {
@@ -37,6 +39,7 @@ impl Uniform {
             | Uniform::ViewIndex
             | Uniform::ViewportScale(_)
             | Uniform::ViewportOffset(_) => Stages::VERTEX,
+            Uniform::BlendConstant(_) => Stages::FRAGMENT,
         }
     }
 }

@@ -307,7 +307,7 @@ fn varies_itself(function: &Function, inst: Inst) -> bool {
         Op::Scan(_, form) => form != ScanForm::Reduce,
         Op::SysVal(sys_val) => !sys_val.is_uniform(function),
         // Lanes of a warp are of different vertices, and their quads of different primitives.
-        Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::FragW(_) => true,
+        Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::FragW(_) | Op::LoadTile(_) => true,
         // Scratch is each lane's own, and what changes at any time may change between two lanes.
         Op::Load(access) => access.space == Space::Scratch || access.memory == Memory::Volatile,
         // Those that are ordered: atomics, and texels that may change at any time.

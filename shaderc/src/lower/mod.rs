@@ -4,7 +4,9 @@
 //! hardware/graphics-compiler.md 1.2, 2.4.
 pub(crate) mod access_sizes;
 pub(crate) mod bit_fields;
+pub(crate) mod blend_colors;
 mod change_types;
+pub(crate) mod clip_distances;
 pub(crate) mod critical_edges;
 pub(crate) mod division;
 pub(crate) mod explicit_derivatives;

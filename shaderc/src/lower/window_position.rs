@@ -85,9 +85,7 @@ fn transform(function: &mut Function, block: BlockId, noperspective: u32) {
                 let size = b.alu_float(Alu::FMax, size, LEAST_SIZE);
                 b.function.inst_mut(*inst).args[0] = size;
             }
-            Op::StoreOutput(Output::Varying { location, .. })
-                if noperspective >> location & 1 != 0 =>
-            {
+            Op::StoreOutput(Output::Varying { location, .. }) if is_in(noperspective, location) => {
                 // Without a position nothing is drawn.
                 let Some(r) = reciprocal else { continue };
                 let by = *factor.get_or_insert_with(|| b.alu(Alu::FRcp, &[r]));
@@ -101,6 +99,12 @@ fn transform(function: &mut Function, block: BlockId, noperspective: u32) {
         }
     }
     function.block_mut(block).insts.extend(stores);
+}
+
+/// Whether a mask has a location's bit; those behind all that sources may name have none.
+fn is_in(mask: u32, location: u8) -> bool {
+    let shifted = mask.checked_shr(location.into());
+    shifted.is_some_and(|it| it & 1 != 0)
 }
 
 fn clamped_reciprocal(b: &mut Builder<'_>, w: Value) -> Value {

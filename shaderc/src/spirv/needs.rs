@@ -37,15 +37,11 @@ const fn need(capability: Capability, words: &'static str, asks: Asks) -> Need {
 
 /// Numbers of `Dim` that no image of a compute shader may have.
 const RECT: u32 = 4;
-const SUBPASS_DATA: u32 = 6;
 
 #[rustfmt::skip]
 const NEEDS: &[Need] = &[
     need(Capability::Float64,                        "`f64`, `double`",                      Asks::Type(is_double)),
     need(Capability::BFloat16TypeKHR,                "`bfloat16_t`",                         Asks::Type(|instr| instr.op == Op::TypeFloat && instr.operands.len() > 1)),
-    need(Capability::InputAttachment,                "`subpassInput`",                       Asks::Type(|instr| is_image_of(instr, SUBPASS_DATA))),
-    need(Capability::InputAttachmentArrayDynamicIndexing, "an array of `subpassInput`",      Asks::Type(|instr| is_image_of(instr, SUBPASS_DATA))),
-    need(Capability::InputAttachmentArrayNonUniformIndexing, "an array of `subpassInput`",   Asks::Type(|instr| is_image_of(instr, SUBPASS_DATA))),
     need(Capability::SampledRect,                    "`sampler2DRect`",                      Asks::Type(|instr| is_image_of(instr, RECT))),
     need(Capability::ImageRect,                      "`image2DRect`",                        Asks::Type(|instr| is_image_of(instr, RECT))),
     need(Capability::Int64ImageEXT,                  "`r64uint`, `r64ui`",                   Asks::Type(is_image_of_64_bits)),

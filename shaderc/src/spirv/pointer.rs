@@ -134,11 +134,14 @@ impl Translator<'_> {
         {
             return self.choose_descriptor(instr, pointer, (binding, count, memory), index);
         }
-        // An index past the end of an array is legal in code that never runs: it means the last element.
+        // A constant index past the end is legal in code that never runs: it means the last part.
         let index = match (index, &*pointer.ty) {
-            (Index::Constant(index), Type::Array { len, .. }) => {
-                Index::Constant(index.min(len - 1))
-            }
+            (
+                Index::Constant(index),
+                Type::Array { len: count, .. }
+                | Type::Vector { count, .. }
+                | Type::Matrix { count, .. },
+            ) => Index::Constant(index.min(count - 1)),
             (index, _) => index,
         };
         let constant = match index {

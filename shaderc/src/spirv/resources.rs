@@ -175,7 +175,12 @@ impl Translator<'_> {
             min_bytes: 0,
             name: self.name(id),
         };
-        self.add_binding(instr, binding)
+        let made = self.add_binding(instr, binding)?;
+        let index = self.module.decorations.of(id);
+        if let Some(index) = index.literal(Decoration::InputAttachmentIndex) {
+            self.input_attachments.insert(made.0, index);
+        }
+        Ok(made)
     }
 
     /// Adds a binding behind the others, or finds the one that stands for the same.

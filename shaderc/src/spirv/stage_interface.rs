@@ -21,6 +21,7 @@ use crate::ir::{
     self, Attribute, Memory, Op, Output, Sampling, Stage, SysVal, Terminator, TexelKind, Value,
     Var, VarData, Varying,
 };
+use crate::lower::clip_distances::{CLIP_DISTANCES, MOST_CLIP_DISTANCES, load_distances};
 use crate::options::Options;
 
 /// Locations of attributes are less (hardware/graphics.md 1.13).
@@ -120,9 +121,15 @@ impl Translator<'_> {
         let mut places = vec![];
         for part in parts(instr, &global.pointee, interface)? {
             match part {
-                Part::BuiltIn(built_in, _) => {
+                Part::BuiltIn(built_in, ty) => {
                     let before = scalars.len();
-                    scalars.extend(self.built_in_input(instr, built_in)?);
+                    let in_fragment = self.builder.function.stage.fragment().is_some();
+                    match (built_in, u8::try_from(ty.scalars())) {
+                        (BuiltIn::ClipDistance, Ok(count)) if in_fragment => {
+                            scalars.extend(load_distances(&mut self.builder, count));
+                        }
+                        _ => scalars.extend(self.built_in_input(instr, built_in)?),
+                    }
                     places.extend(scalars[before..].iter().map(|_| None));
                 }
                 Part::Slot(slot) => self.load_slot(instr, slot, &mut scalars, &mut places)?,
@@ -289,6 +296,11 @@ impl Translator<'_> {
                     // Whatever it would be, it was tested before.
                     Part::BuiltIn(BuiltIn::FragDepth | BuiltIn::FragStencilRefEXT, _)
                         if stage.fragment().is_some_and(|stage| stage.early_tests) => {}
+                    Part::BuiltIn(BuiltIn::ClipDistance, _)
+                        if matches!(stage, Stage::Vertex(_)) =>
+                    {
+                        stored.extend(self.clip_distances(instr, own)?);
+                    }
                     Part::BuiltIn(built_in, _) => {
                         let Some(output) = built_ins::output(stage, built_in) else {
                             let name = built_ins::name(built_in);
@@ -351,6 +363,32 @@ impl Translator<'_> {
         }
         self.builder.terminate(Terminator::Return);
         Ok(())
+    }
+
+    /// Clip distances as varyings behind all locations.
+    fn clip_distances(
+        &mut self,
+        instr: &Instr,
+        distances: &[Value],
+    ) -> Result<Vec<(Output, Vec<Value>)>> {
+        let count = distances.len();
+        if count > MOST_CLIP_DISTANCES {
+            let limit = format!("{count} clip distances, more than {MOST_CLIP_DISTANCES}");
+            return Err(instr.unsupported(Feature::Limit, limit));
+        }
+        if let Stage::Vertex(stage) = &mut self.builder.function.stage {
+            stage.clip_distances = count as u8;
+        }
+        let chunks = distances.chunks(4).zip(CLIP_DISTANCES..);
+        let stored = chunks.map(|(words, location)| {
+            let output = Output::Varying {
+                location,
+                count: words.len() as u8,
+                relaxed: false,
+            };
+            (output, words.to_vec())
+        });
+        Ok(stored.collect())
     }
 
     /// A vertex shader changes no memory: the machine runs it for vertices that are not drawn, and parts of it twice

@@ -5,6 +5,7 @@
 //! be reducible, which `verify` checks afterwards.  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
 
 use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration, Op};
@@ -94,6 +95,10 @@ pub(crate) struct Translator<'m> {
     pub has_scans: bool,
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
+    /// By InputAttachmentIndex, the targets that hold input attachments.
+    pub input_targets: &'m [Option<u8>],
+    /// Bindings of input attachments, and the index that each begins with.
+    pub input_attachments: BTreeMap<u32, u32>,
     pub(super) frames: Vec<Frame>,
     /// What a vertex or fragment shader has beside its code.
     pub(super) stage: StageState,
@@ -119,6 +124,8 @@ pub(crate) fn translate(
         limits: options.target.limits,
         has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
+        input_targets: &options.colors.inputs,
+        input_attachments: BTreeMap::new(),
         frames: vec![],
         stage: StageState::default(),
         refusals: module.refusals.clone(),

@@ -82,6 +82,8 @@ pub(crate) struct ImageType {
     pub shape: ImageShape,
     /// Read and written by texel, not sampled.
     pub storage: bool,
+    /// An input attachment: read at the fragment's own place.
+    pub subpass: bool,
     /// Components of its format; all of them where that isn't said.
     pub components: u8,
     /// The name of its format, unless it has none.
@@ -452,12 +454,14 @@ fn image(module: &Module, instr: &Instr) -> Result<ImageType> {
         _ => return Err(instr.invalid(Invalid::TypeMismatch)),
     }
     let dim = instr.word(1)?;
+    let subpass = dim == spirv::Dim::DimSubpassData as u32;
     let dim = match spirv::Dim::from_u32(dim) {
         Some(spirv::Dim::Dim1D) => Dim::D1,
         Some(spirv::Dim::Dim2D) => Dim::D2,
         Some(spirv::Dim::Dim3D) => Dim::D3,
         Some(spirv::Dim::DimCube) => Dim::Cube,
         Some(spirv::Dim::DimBuffer) => Dim::Buffer,
+        Some(spirv::Dim::DimSubpassData) => Dim::D2,
         Some(other) => {
             return Err(instr.unsupported(Feature::Type, format!("an image of {other:?}")));
         }
@@ -466,7 +470,7 @@ fn image(module: &Module, instr: &Instr) -> Result<ImageType> {
     let (arrayed, multisampled) = (literal(3, 1)? == 1, literal(4, 1)? == 1);
     let storage = match literal(5, 2)? {
         1 => false,
-        2 => true,
+        2 => !subpass,
         _ => return Err(instr.invalid(Invalid::Literal(0))),
     };
     let format = instr.word(6)?;
@@ -492,6 +496,7 @@ fn image(module: &Module, instr: &Instr) -> Result<ImageType> {
             multisampled,
         },
         storage,
+        subpass,
         components,
         format,
     })

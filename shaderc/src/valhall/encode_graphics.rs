@@ -61,7 +61,7 @@ pub(super) fn encode(
         bindings: &tables.bindings,
         push_ranges: &tables.push_ranges,
         facts,
-        tile_reads: 0,
+        tile_reads: stage_facts::tile_reads(function),
         attributes: &attributes,
         outputs: &outputs,
         varyings: &stage_facts::varyings(layout),

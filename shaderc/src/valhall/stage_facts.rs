@@ -51,6 +51,7 @@ pub(super) fn fragment(function: &Function, needs_helpers: bool) -> program::Fra
                 of_sampling(sampling, &mut facts);
             }
             Op::FragW(sampling) => of_sampling(sampling, &mut facts),
+            Op::LoadTile(_) => facts.wait_before_test = true,
             _ => {}
         }
     }
@@ -82,6 +83,16 @@ fn of_sampling(sampling: Sampling, facts: &mut program::FragmentFacts) {
     }
 }
 
+/// Targets whose tile a fragment shader reads, a bit each.
+pub(super) fn tile_reads(function: &Function) -> u8 {
+    let insts = function.placed_insts();
+    let reads = insts.filter_map(|(_, inst)| match function.inst(inst).op {
+        Op::LoadTile(tile) => Some(1 << tile.target),
+        _ => None,
+    });
+    reads.fold(0, |mask, bit: u8| mask | bit)
+}
+
 /// What a vertex shader reads of vertices, by location.
 pub(super) fn attributes(function: &Function) -> Vec<program::Attribute> {
     let mut found: BTreeMap<u8, program::Attribute> = BTreeMap::new();
@@ -102,6 +113,7 @@ pub(super) fn attributes(function: &Function) -> Vec<program::Attribute> {
 
 /// Colours that a fragment shader writes, by target.
 pub(super) fn colors(function: &Function) -> Vec<program::ColorOutput> {
+    let blended = function.stage.fragment().map_or(0, |stage| stage.blended);
     let mut colors: Vec<program::ColorOutput> = outputs(function)
         .filter_map(|output| match output {
             Output::Color {
@@ -112,6 +124,7 @@ pub(super) fn colors(function: &Function) -> Vec<program::ColorOutput> {
             } => Some(program::ColorOutput {
                 target,
                 kind: number_kind(kind),
+                blended: blended >> target & 1 != 0,
             }),
             _ => None,
         })

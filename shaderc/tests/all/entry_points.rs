@@ -217,8 +217,7 @@ const FOREIGN: &[Foreign] = &[
         body: "%place = OpAccessChain %ptr_image %resource %0
                %input = OpLoad %image %place
                %texel = OpImageRead %v4 %input %here_always",
-        refusal: "a.slang:7: OpAccessChain: capability InputAttachment (`subpassInput`) is not supported
-                  a.slang:7: OpAccessChain: capability InputAttachmentArrayDynamicIndexing (an array of `subpassInput`) is not supported",
+        refusal: "a.slang:7: OpImageRead: capability InputAttachment (`subpassInput`) is not supported",
     },
     Foreign {
         capabilities: "OpCapability Int64

@@ -6,7 +6,7 @@ use eitri_program::{Arch, GraphicsProgram};
 use eitri_shaderc::{Errors, Options, Target, compile_graphics};
 
 /// The features that shaders may be refused for: what the machine lacks, and what is not done yet.
-const LACKING: &[&str] = &["shaderClipDistance", "InputAttachment"];
+const LACKING: &[&str] = &["clip distances without a fragment shader"];
 
 /// A scene's modules of vertex shaders, and of fragment shaders.
 type Modules = (Vec<PathBuf>, Vec<PathBuf>);

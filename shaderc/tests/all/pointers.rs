@@ -382,3 +382,63 @@ fn what_cannot_vary_is_refused_by_name() {
     let message = errors.unwrap_err().to_string();
     assert!(message.contains("OpSelect of such pointers"), "{message}");
 }
+
+#[test]
+fn a_constant_index_past_a_matrix_or_vector_compiles_where_it_never_runs() {
+    // The branch is not taken: out[0] keeps what it has, out[1] shows that the rest ran.
+    let text = r#"
+        OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %words ArrayStride 4
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %block Block
+        OpDecorate %in DescriptorSet 0
+        OpDecorate %in Binding 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 1
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %u32 = OpTypeInt 32 0
+        %f32 = OpTypeFloat 32
+        %bool = OpTypeBool
+        %vec2 = OpTypeVector %f32 2
+        %mat2 = OpTypeMatrix %vec2 2
+        %words = OpTypeRuntimeArray %f32
+        %block = OpTypeStruct %words
+        %ptr_block = OpTypePointer StorageBuffer %block
+        %ptr_word = OpTypePointer StorageBuffer %f32
+        %ptr_mat = OpTypePointer Function %mat2
+        %ptr_own = OpTypePointer Function %f32
+        %in = OpVariable %ptr_block StorageBuffer
+        %out = OpVariable %ptr_block StorageBuffer
+        %0 = OpConstant %u32 0
+        %1 = OpConstant %u32 1
+        %3 = OpConstant %u32 3
+        %7 = OpConstant %u32 7
+        %one = OpConstant %f32 1.0
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %m = OpVariable %ptr_mat Function
+        %at_in = OpAccessChain %ptr_word %in %0 %0
+        %word = OpLoad %f32 %at_in
+        %large = OpFOrdGreaterThan %bool %word %one
+        OpSelectionMerge %end 0
+        OpBranchConditional %large %then %end
+        %then = OpLabel
+        %past = OpAccessChain %ptr_own %m %3 %7
+        OpStore %past %one
+        %read = OpLoad %f32 %past
+        %at_first = OpAccessChain %ptr_word %out %0 %0
+        OpStore %at_first %read
+        OpBranch %end
+        %end = OpLabel
+        %at_out = OpAccessChain %ptr_word %out %0 %1
+        OpStore %at_out %one
+        OpReturn
+        OpFunctionEnd
+    "#;
+    let one = 1.0f32.to_bits();
+    check(text, &[&[0], &[5, 5]], &[&[0], &[5, one]]);
+}

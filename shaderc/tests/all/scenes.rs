@@ -12,7 +12,7 @@ use eitri_shaderc::{Options, ShaderStage, front_end};
 use crate::support::drawing::{Linear, draw_to, shade, vertices};
 
 /// The features that shaders may be refused for: what the machine lacks, and what is not done yet.
-const LACKING: &[&str] = &["shaderClipDistance", "InputAttachment"];
+const LACKING: &[&str] = &[];
 
 /// All modules of vertex and fragment shaders of the scenes, if those are there.
 fn modules() -> Vec<(PathBuf, ShaderStage)> {

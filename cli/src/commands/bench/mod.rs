@@ -3,6 +3,7 @@
 mod boot;
 mod code;
 mod compile;
+mod draw;
 mod faults;
 mod record;
 mod size;
@@ -27,6 +28,8 @@ enum Subject {
     Code(code::Args),
     /// The compiler itself: milliseconds and peak memory for each shader.
     Compile(compile::Args),
+    /// The model's drawing: primitives and pixels a second by scene.
+    Draw(draw::Args),
     /// The driver's recording and submission: CPU instructions and bytes, counted in QEMU.
     Record(record::Args),
     /// Register accesses from power-off to the first result, against the fewest that could be.
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         Subject::Code(args) => code::run(args),
         Subject::Compile(args) => compile::run(args),
+        Subject::Draw(args) => draw::run(args),
         Subject::Record(args) => record::run(args),
         Subject::Boot(args) => boot::run(args),
         Subject::Image(args) => size::run(args),

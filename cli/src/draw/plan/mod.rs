@@ -1,9 +1,10 @@
 //! Plan: what a scene asks of the GPU, as a drawing whose names are numbers; or what is lacking for it.
 
 mod image_steps;
-mod passes;
+pub(super) mod passes;
 mod resources;
 mod steps;
+mod subpasses;
 
 use super::lack::{self, Lack};
 use super::shaders::Programs;
@@ -48,12 +49,12 @@ pub(super) fn lacks(scene: &Scene, arch: Arch) -> Option<Lack> {
         .or_else(|| resources::lacking(&scene.file, arch))
         .or_else(|| {
             // The same that is made later, without contents and code.
-            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene));
+            let (contents, programs) = (Contents::default(), Programs::of_no_code(scene, arch));
             let limits = Limits {
                 limit_ms: 0,
                 dump: false,
             };
-            drawing(scene, &contents, &programs, limits).err()
+            drawing(scene, arch, &contents, &programs, limits).err()
         })
 }
 
@@ -69,6 +70,7 @@ pub(super) struct Limits {
 /// Makes the drawing of a scene that lacks nothing.
 pub(super) fn drawing<'s>(
     scene: &'s Scene,
+    arch: Arch,
     contents: &'s Contents,
     programs: &'s Programs,
     limits: Limits,
@@ -118,6 +120,7 @@ pub(super) fn drawing<'s>(
     }
     let mut pipelines = Pipelines {
         scene: file,
+        arch,
         programs,
         made: Vec::new(),
     };
@@ -135,6 +138,7 @@ pub(super) fn drawing<'s>(
 /// The pipelines of a drawing: those that its steps use, each once.
 struct Pipelines<'s> {
     scene: &'s SceneFile,
+    arch: Arch,
     programs: &'s Programs,
     made: Vec<Pipeline>,
 }

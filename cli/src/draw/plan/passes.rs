@@ -1,23 +1,61 @@
 //! Passes of a scene: attachments, and the draws within.
 
 use super::super::lack::Lack;
+use super::super::shaders;
 use super::resources::view_id;
-use super::{Pipelines, buffer_id, query_id, steps};
+use super::{Pipelines, buffer_id, query_id, steps, subpasses};
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
+use eitri_drawing::state::{Blend, BlendAttachment, WriteMask};
 use eitri_drawing::{
     Attachment, AttachmentClear, ClearRect, ClearValue, Draw, GraphicsPipeline, Indirect, Pass,
     PassCommand, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
 };
 
 /// What the draws of a pass have of its attachments.
-struct Targets {
-    colors: Vec<Option<String>>,
-    depth: Option<String>,
-    stencil: Option<String>,
-    size: [u32; 2],
+pub(super) struct Targets {
+    pub(super) colors: Colors,
+    pub(super) depth: Option<String>,
+    pub(super) stencil: Option<String>,
+    pub(super) size: [u32; 2],
     /// Samples where there are no attachments.
-    samples: u32,
+    pub(super) samples: u32,
 }
+
+/// The colours that draws have.
+#[derive(Clone, Default, PartialEq)]
+pub(in super::super) struct Colors {
+    /// By target.
+    pub(in super::super) formats: Vec<Option<String>>,
+    /// The target of each location; empty if each is the target of its number.
+    pub(in super::super) locations: Vec<Option<u8>>,
+    /// The target that holds each input attachment.
+    pub(in super::super) inputs: Vec<Option<u8>>,
+}
+
+impl Colors {
+    /// How a pipeline mixes colours, by target.
+    pub(in super::super) fn placed(&self, blend: &Blend) -> Blend {
+        let mut placed = blend.clone();
+        if self.locations.is_empty() {
+            return placed;
+        }
+        placed.attachments = self.formats.iter().map(|_| WRITTEN).collect();
+        for (target, own) in self.locations.iter().zip(&blend.attachments) {
+            let place = target.and_then(|it| placed.attachments.get_mut(usize::from(it)));
+            if let Some(place) = place {
+                *place = *own;
+            }
+        }
+        placed
+    }
+}
+
+/// A colour that is written as it comes.
+const WRITTEN: BlendAttachment = BlendAttachment {
+    color: None,
+    alpha: None,
+    write: WriteMask(0xF),
+};
 
 /// A pass as a step of a drawing.
 pub(super) fn pass<'s>(
@@ -61,23 +99,32 @@ pub(super) fn pass<'s>(
     })))
 }
 
+/// The pipelines that draw in a scene's passes, with the formats of the colours there.
+pub(in super::super) fn drawn(scene: &SceneFile) -> Vec<(&str, Colors)> {
+    let mut found = vec![];
+    for step in &scene.steps {
+        let pass = match step {
+            scenes::Step::Pass(pass) => pass,
+            scenes::Step::Subpasses(pass) => {
+                found.extend(subpasses::drawn(scene, pass));
+                continue;
+            }
+            _ => continue,
+        };
+        let colors = targets(scene, pass).colors;
+        for draw in &pass.draws {
+            if let scenes::PassStep::Draw(draw) = draw {
+                found.push((draw.pipeline.as_str(), colors.clone()));
+            }
+        }
+    }
+    found
+}
+
 /// Formats and size of what a pass draws on.
 fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
-    let image = |it: &scenes::Attachment| {
-        let view = scene.view(&it.view)?;
-        Some((view, scene.image(&view.image)?))
-    };
-    let format = |it: Option<&scenes::Attachment>| {
-        let (view, image) = image(it?)?;
-        Some(view.format.clone().unwrap_or_else(|| image.format.clone()))
-    };
     let colors = pass.color.iter().flatten();
     let mut all = colors.chain(&pass.depth).chain(&pass.stencil);
-    let size = all.find_map(|it| {
-        let (view, image) = image(it)?;
-        let [width, height, _] = image.extent_of(view.level);
-        Some([width, height])
-    });
     // Without attachments the area and the draws say it.
     let end = |start: i32, length: u32| u32::try_from(start).unwrap_or(0).saturating_add(length);
     let area = pass.area;
@@ -86,18 +133,37 @@ fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
         scenes::PassStep::Draw(draw) => scene.pipeline(&draw.pipeline),
         _ => None,
     });
+    let formats = pass.color.iter();
+    let size = all.find_map(|it| size(scene, it));
     Targets {
         samples: draws
             .next()
             .map_or(1, |pipeline| pipeline.multisample.samples),
-        colors: pass.color.iter().map(|it| format(it.as_ref())).collect(),
-        depth: format(pass.depth.as_ref()),
-        stencil: format(pass.stencil.as_ref()),
+        colors: Colors {
+            formats: formats.map(|it| format(scene, it.as_ref()?)).collect(),
+            ..Colors::default()
+        },
+        depth: pass.depth.as_ref().and_then(|it| format(scene, it)),
+        stencil: pass.stencil.as_ref().and_then(|it| format(scene, it)),
         size: size.or(area).unwrap_or_default(),
     }
 }
 
-fn attachment(
+/// The format that an attachment is seen in.
+pub(super) fn format(scene: &SceneFile, attachment: &scenes::Attachment) -> Option<String> {
+    let view = scene.view(&attachment.view)?;
+    let image = scene.image(&view.image)?;
+    Some(view.format.clone().unwrap_or_else(|| image.format.clone()))
+}
+
+/// Width and height of an attachment.
+pub(super) fn size(scene: &SceneFile, attachment: &scenes::Attachment) -> Option<[u32; 2]> {
+    let view = scene.view(&attachment.view)?;
+    let [width, height, _] = scene.image(&view.image)?.extent_of(view.level);
+    Some([width, height])
+}
+
+pub(super) fn attachment(
     scene: &SceneFile,
     attachment: &scenes::Attachment,
     clear: ClearValue,
@@ -113,7 +179,7 @@ fn attachment(
     })
 }
 
-fn command<'s>(
+pub(super) fn command<'s>(
     pipelines: &mut Pipelines<'s>,
     command: &'s scenes::PassStep,
     targets: &Targets,
@@ -240,14 +306,18 @@ impl Pipelines<'_> {
     /// The pipeline of a name, for draws on such attachments.
     fn graphics(&mut self, name: &str, targets: &Targets) -> Result<PipelineId, Lack> {
         let pipeline = self.scene.pipeline(name);
-        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let arch = self.arch;
+        let programs = pipeline.map_or(&[][..], |pipeline| {
+            let colors = shaders::colors(arch, pipeline, &targets.colors);
+            self.programs.of(pipeline, &colors)
+        });
         let (Some(pipeline), [vertex, fragment @ ..]) = (pipeline, programs) else {
             return Err(Lack::not_yet(format!("pipeline {name}")));
         };
         let made = GraphicsPipeline {
             vertex: *vertex,
             fragment: fragment.first().copied(),
-            colors: targets.colors.clone(),
+            colors: targets.colors.formats.clone(),
             depth_format: targets.depth.clone(),
             stencil_format: targets.stencil.clone(),
             vertex_bindings: pipeline.vertex_bindings.clone(),
@@ -258,7 +328,7 @@ impl Pipelines<'_> {
             multisample: pipeline.multisample,
             depth: pipeline.depth,
             stencil: pipeline.stencil,
-            blend: pipeline.blend.clone(),
+            blend: targets.colors.placed(&pipeline.blend),
         };
         if let Some(what) = eitri_player::unsupported(&made) {
             return Err(Lack::not_yet(what));

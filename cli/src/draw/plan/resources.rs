@@ -16,9 +16,6 @@ pub(super) fn lacking(scene: &SceneFile, arch: Arch) -> Option<Lack> {
 
 fn image_lacking(image: &scenes::Image, arch: Arch) -> Option<Lack> {
     let named = |what: &dyn std::fmt::Display| Some(Lack::not_yet(what.to_string()));
-    if image.usage.contains(&Usage::Input) {
-        return named(&"input attachments");
-    }
     let Some(info) = eitri_player::image_info(arch, &self::image(image)) else {
         return named(&format!("images of format {}", image.format));
     };
@@ -106,8 +103,7 @@ fn binding(scene: &SceneFile, binding: &scenes::Binding) -> Result<Binding, Lack
     let bound = match binding.kind {
         Kind::Sampler => Bound::Sampler(sampler()?),
         Kind::CombinedImageSampler => Bound::Both(view()?, sampler()?),
-        Kind::SampledImage | Kind::StorageImage => Bound::View(view()?),
-        Kind::InputAttachment => return Err(Lack::not_yet("input attachments")),
+        Kind::SampledImage | Kind::StorageImage | Kind::InputAttachment => Bound::View(view()?),
         Kind::UniformTexelBuffer | Kind::StorageTexelBuffer => {
             let name = binding.texels.as_deref().unwrap_or_default();
             let found = scene.texel_views.iter().find(|it| it.name == name);

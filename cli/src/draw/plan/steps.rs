@@ -1,9 +1,10 @@
 //! Steps of a scene: dispatches, copies, fills, clears, and passes.
 
 use super::super::lack::Lack;
-use super::{Pipelines, buffer_id, image_steps, passes, place, query_id};
+use super::{Pipelines, buffer_id, image_steps, passes, place, query_id, subpasses};
 use eitri_draw_scenes::{self as scenes, SceneFile};
 use eitri_drawing::{Pipeline, PipelineId, Range, SetId, Step, Using};
+use eitri_shaderc::color_state::ColorState;
 
 /// Adds a step to those of a drawing.
 pub(super) fn add<'s>(
@@ -48,7 +49,7 @@ pub(super) fn add<'s>(
             offset: update.offset,
             data: &update.hex,
         },
-        scenes::Step::Subpasses(_) => return Err(Lack::not_yet("passes of several parts")),
+        scenes::Step::Subpasses(pass) => subpasses::pass(pipelines, pass)?,
         scenes::Step::BeginQuery(it) => Step::BeginQuery(query_id(scene, &it.query)?),
         scenes::Step::EndQuery(it) => Step::EndQuery(query_id(scene, &it.query)?),
         scenes::Step::CopyQuery(copy) => Step::CopyQuery {
@@ -79,7 +80,9 @@ impl Pipelines<'_> {
     /// The pipeline of a name, for dispatches.
     fn compute(&mut self, name: &str) -> Result<PipelineId, Lack> {
         let pipeline = self.scene.pipeline(name);
-        let programs = pipeline.map_or(&[][..], |pipeline| self.programs.of(pipeline));
+        let programs = pipeline.map_or(&[][..], |pipeline| {
+            self.programs.of(pipeline, &ColorState::default())
+        });
         let [program] = programs else {
             return Err(Lack::not_yet(format!("pipeline {name}")));
         };

@@ -230,6 +230,7 @@ fn fragments(
     let output = |target: &u8| ColorOutput {
         target: *target,
         kind: NumberKind::Float,
+        blended: false,
     };
     let outputs: Vec<ColorOutput> = outputs.iter().map(output).collect();
     program(&GraphicsParts {

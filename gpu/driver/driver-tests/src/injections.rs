@@ -306,6 +306,7 @@ fn strike_all(platform: impl Fn(&Machine) -> Host) {
         Injection::CountersIgnored,
         Injection::ExtraSample,
         Injection::SampleLost,
+        Injection::DrawStepFault { exception: 0x58 },
     ];
     for injection in Injection::ALL {
         let strikes = struck.iter().any(|(it, _)| *it == injection);

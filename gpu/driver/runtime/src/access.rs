@@ -64,40 +64,72 @@ impl SharedBlock {
     }
 
     /// Where a word of the block lies.
+    #[inline(always)]
     pub(crate) const fn address(self, word: Register) -> PhysicalAddress {
         self.base.offset(word.offset as u64)
     }
 
     /// Reads a word of the block, after what a cache may hold of it was dropped. Order is the caller's
     /// ([`Platform::observe`]).
+    #[inline(always)]
     pub(crate) fn read<P: Platform>(self, platform: &mut P, word: Register) -> u64 {
         let address = self.address(word);
-        platform.invalidate(address.span(u64::from(word.width.bytes())));
         match word.width {
-            Width::Bits32 => u64::from(platform.load32(address)),
-            Width::Bits64 if address.0.is_multiple_of(8) => platform.load64(address),
-            Width::Bits64 => read_halves(|offset| platform.load32(address.offset(offset))),
+            Width::Bits32 => u64::from(load32(platform, address)),
+            Width::Bits64 => load64(platform, address),
         }
     }
 
     /// Reads a 32-bit word of the block.
+    #[inline(always)]
     pub(crate) fn read_word<P: Platform>(self, platform: &mut P, word: Register) -> u32 {
-        self.read(platform, word) as u32
+        load32(platform, self.address(word))
     }
 
     /// Writes a word of the block to memory. The GPU sees it after the next [`Platform::publish`].
+    #[inline(always)]
     pub(crate) fn write<P: Platform>(self, platform: &mut P, word: Register, value: u64) {
         let address = self.address(word);
         match word.width {
-            Width::Bits32 => platform.store32(address, value as u32),
-            Width::Bits64 if address.0.is_multiple_of(8) => platform.store64(address, value),
-            Width::Bits64 => {
-                platform.store32(address, value as u32);
-                platform.store32(address.offset(4), (value >> 32) as u32);
-            }
+            Width::Bits32 => store32(platform, address, value as u32),
+            Width::Bits64 => store64(platform, address, value),
         }
-        platform.clean(address.span(u64::from(word.width.bytes())));
     }
+}
+
+// A row of the tables is large. Where one is named, the functions above are inlined, so that no copy of it is made.
+
+#[inline]
+fn load32<P: Platform>(platform: &mut P, address: PhysicalAddress) -> u32 {
+    platform.invalidate(address.span(4));
+    platform.load32(address)
+}
+
+#[inline]
+fn load64<P: Platform>(platform: &mut P, address: PhysicalAddress) -> u64 {
+    platform.invalidate(address.span(8));
+    if address.0.is_multiple_of(8) {
+        platform.load64(address)
+    } else {
+        read_halves(|offset| platform.load32(address.offset(offset)))
+    }
+}
+
+#[inline]
+fn store32<P: Platform>(platform: &mut P, address: PhysicalAddress, value: u32) {
+    platform.store32(address, value);
+    platform.clean(address.span(4));
+}
+
+#[inline]
+fn store64<P: Platform>(platform: &mut P, address: PhysicalAddress, value: u64) {
+    if address.0.is_multiple_of(8) {
+        platform.store64(address, value);
+    } else {
+        platform.store32(address, value as u32);
+        platform.store32(address.offset(4), (value >> 32) as u32);
+    }
+    platform.clean(address.span(8));
 }
 
 /// A word of 64 bits that is loaded by halves and may change meanwhile: the lower half is that of the upper one.

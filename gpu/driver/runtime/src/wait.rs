@@ -248,10 +248,7 @@ pub(crate) fn finish<P: Platform, E>(
         |it| it,
         |_| None,
         pace,
-        |platform| {
-            let now = platform.now();
-            Ok(look(platform, now)?.then_some(()))
-        },
+        |platform, now| Ok(look(platform, now)?.then_some(())),
     );
     done.map(|_| ())
 }
@@ -262,25 +259,24 @@ const MOST_WAKES: u32 = 64;
 /// Looks again and again until `probe` finds something or fails; `None` when the limit has come. At the pace of `pace`, and more
 /// slowly when it takes long.
 ///
-/// `platform_of` finds the platform inside whatever `probe` looks at; `due` tells when that wants to be looked at at the
+/// `platform_of` finds the platform inside whatever `probe` looks at, with the time of that look; `due` tells when that wants to be looked at at the
 /// latest.
 pub(crate) fn poll<P: Platform, S, T, E>(
     state: &mut S,
     platform_of: fn(&mut S) -> &mut P,
     due: fn(&S) -> Option<Instant>,
     pace: Pace,
-    mut probe: impl FnMut(&mut S) -> Result<Option<T>, E>,
+    mut probe: impl FnMut(&mut S, Instant) -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
-    let platform = platform_of(state);
-    let begun = platform.now();
+    let begun = platform_of(state).now();
     let end = begun.after(pace.limit);
     // A line that is high for a reason that `probe` does not remove would end every wait at once. So lines end a few
     // waits in a step of time, and are not listened to for what is left of it.
-    let mut step_ends = platform.now().after(pace.step);
+    let mut step_ends = begun.after(pace.step);
     let mut wakes = 0_u32;
+    let mut now = begun;
     loop {
-        let now = platform_of(state).now();
-        if let Some(found) = probe(state)? {
+        if let Some(found) = probe(state, now)? {
             return Ok(Some(found));
         }
         if now >= end {
@@ -300,5 +296,6 @@ pub(crate) fn poll<P: Platform, S, T, E>(
         if woken.any() {
             wakes = wakes.saturating_add(1);
         }
+        now = platform_of(state).now();
     }
 }

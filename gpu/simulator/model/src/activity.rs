@@ -106,6 +106,8 @@ pub(crate) struct FragmentActivity {
     /// Quads with a covered sample, and those of them that do not cover all of their pixels.
     pub(crate) quads: u64,
     pub(crate) partial_quads: u64,
+    /// Pixels of primitives with a covered sample.
+    pub(crate) pixels: u64,
     /// Calls of blend shaders.
     pub(crate) blend_calls: u64,
     /// Loads of varyings and of attributes.
@@ -143,6 +145,17 @@ impl core::ops::AddAssign for TilerActivity {
         self.positions += other.positions;
         self.varyings += other.varyings;
     }
+}
+
+/// What a device has drawn since it got power: a measure of its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Points, lines and triangles that were assembled.
+    pub primitives: u64,
+    /// Tiles that were rendered.
+    pub tiles: u64,
+    /// Pixels that primitives cover, each counted for every primitive over it.
+    pub pixels: u64,
 }
 
 /// What jobs of a kind came to.
@@ -288,6 +301,17 @@ impl Activity {
     /// The cores, by number.
     pub(crate) fn cores(&self) -> &[CoreActivity] {
         &self.cores
+    }
+
+    /// What was drawn.
+    pub(crate) fn drawn(&self) -> Drawn {
+        let tiler = &self.tiler;
+        let fragments = self.cores.iter().map(|core| &core.fragments);
+        Drawn {
+            primitives: tiler.points + tiler.lines + tiler.triangles,
+            tiles: fragments.clone().map(|it| it.tiles).sum(),
+            pixels: fragments.map(|it| it.pixels).sum(),
+        }
     }
 
     /// The slices, by number.

@@ -271,6 +271,9 @@ pub struct Config {
     /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
     /// between them.
     pub overlap: Option<u64>,
+    /// Whether varyings of very wide primitives drift where a draw has no depth bias, as measured of a G610 (graphics-model.md 3.1).
+    /// Without it they are exact.
+    pub wide_varyings_drift: bool,
     /// Whether the interrupt masks survive a reset. Not established for any part; a driver should not need it.
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
@@ -294,6 +297,7 @@ impl Default for Config {
             l2: false,
             first_level_caches: None,
             overlap: None,
+            wide_varyings_drift: false,
             masks_survive_reset: true,
             injections: Vec::new(),
             defects: Vec::new(),

@@ -2,6 +2,7 @@
 //!
 //! Guarantees: no call panics or takes unbounded time, whatever the host does; all state is in fields, none is global.
 
+use crate::activity::Drawn;
 use crate::clock::Nanoseconds;
 use crate::config::{Config, Product};
 use crate::control::{Consequence, Control};
@@ -247,6 +248,11 @@ impl Gpu {
     /// Sends events to `sink`, or to nobody.
     pub fn trace_to(&mut self, sink: Option<Box<dyn Sink>>) {
         self.fabric.journal.set_sink(sink);
+    }
+
+    /// What was drawn since the device got power.
+    pub fn drawn(&self) -> Drawn {
+        self.fabric.activity.drawn()
     }
 
     /// How the model is set up.

@@ -54,6 +54,12 @@ pub enum Injection {
         /// Exception code.
         exception: u8,
     },
+    /// A step of a draw or of a render pass fails with this exception: a fetch of vertices, an allocation, the begin of a warp, a
+    /// primitive, a frame shader, a write-back, the results of queries; once.
+    DrawStepFault {
+        /// Exception code.
+        exception: u8,
+    },
     /// Compute jobs never finish.
     JobsHang,
     /// An access of a stream or shader through this address space faults as if unmapped; once.
@@ -83,7 +89,7 @@ pub enum Injection {
 
 impl Injection {
     /// One of every kind, with an example of its data.
-    pub const ALL: [Injection; 25] = [
+    pub const ALL: [Injection; 26] = [
         Injection::ResetNeverCompletes,
         Injection::L2PowerStuck,
         Injection::ShaderPowerStuck,
@@ -109,6 +115,7 @@ impl Injection {
         Injection::CountersIgnored,
         Injection::ExtraSample,
         Injection::SampleLost,
+        Injection::DrawStepFault { exception: 0x58 },
     ];
 
     /// The address space or the exception that it is about, if it is about one.
@@ -120,6 +127,7 @@ impl Injection {
             Injection::StreamFault { exception }
             | Injection::StreamFatal { exception }
             | Injection::JobFault { exception }
+            | Injection::DrawStepFault { exception }
             | Injection::GpuFault { exception } => Some(exception),
             _ => None,
         }
@@ -135,6 +143,7 @@ impl Injection {
             Injection::StreamFault { exception }
             | Injection::StreamFatal { exception }
             | Injection::JobFault { exception }
+            | Injection::DrawStepFault { exception }
             | Injection::GpuFault { exception } => *exception = subject,
             _ => {}
         }
@@ -150,6 +159,7 @@ impl Injection {
             | Injection::StreamFault { .. }
             | Injection::StreamFatal { .. }
             | Injection::JobFault { .. }
+            | Injection::DrawStepFault { .. }
             | Injection::PageFault { .. }
             | Injection::TilerOutOfMemory
             | Injection::ExtraSample

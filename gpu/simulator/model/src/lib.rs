@@ -66,6 +66,7 @@ mod tiler;
 mod fragment;
 mod tile;
 
+pub use activity::Drawn;
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use defect::{

@@ -23,6 +23,7 @@
 #![warn(missing_docs)]
 
 mod arch;
+pub mod blending;
 mod descriptor;
 mod dynamic;
 mod error;

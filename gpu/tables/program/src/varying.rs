@@ -85,6 +85,8 @@ pub struct ColorOutput {
     pub target: u8,
     /// What the components are.
     pub kind: NumberKind,
+    /// The shader has blended it with what is there, and masked it: the target must be written as it comes, all channels.
+    pub blended: bool,
 }
 
 impl ColorOutput {
@@ -92,7 +94,8 @@ impl ColorOutput {
     pub const MAX_TARGETS: u8 = 8;
 
     pub(crate) fn to_record(self) -> [u32; 1] {
-        [u32::from(self.target) | self.kind.number() << SECOND]
+        let blended = u32::from(self.blended) << THIRD;
+        [u32::from(self.target) | self.kind.number() << SECOND | blended]
     }
 
     /// The output of a record; `None` when a field has no meaning.
@@ -100,7 +103,12 @@ impl ColorOutput {
         let target = byte(word, 0);
         Some(ColorOutput {
             target: (target < ColorOutput::MAX_TARGETS).then_some(target)?,
-            kind: *NumberKind::ALL.get((word >> SECOND) as usize)?,
+            kind: *NumberKind::ALL.get(usize::from(byte(word, SECOND)))?,
+            blended: match word >> THIRD {
+                0 => false,
+                1 => true,
+                _ => return None,
+            },
         })
     }
 }

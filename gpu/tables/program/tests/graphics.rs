@@ -130,10 +130,12 @@ fn fragment<'a>(entry_points: &'a [EntryParts<'a>]) -> GraphicsParts<'a> {
             ColorOutput {
                 target: 0,
                 kind: NumberKind::Half,
+                blended: false,
             },
             ColorOutput {
                 target: 7,
                 kind: NumberKind::Int,
+                blended: false,
             },
         ],
         varyings: &VARYINGS[1..],

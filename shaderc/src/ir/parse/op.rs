@@ -2,8 +2,8 @@
 use super::{ParseError, Parser, Problem};
 use crate::ir::inst::{Access, AtomicOp, Held, Memory, Op, Space};
 use crate::ir::{
-    Alu, Attribute, Combine, ImageOp, LaneOp, Output, Sampling, ScanForm, Spaces, SysVal, Uniform,
-    Varying,
+    Alu, Attribute, Combine, ImageOp, LaneOp, Output, Sampling, ScanForm, Spaces, SysVal, TileLoad,
+    Uniform, Varying,
 };
 
 impl Parser {
@@ -26,6 +26,7 @@ impl Parser {
                 Ok(Op::LoadAttribute(attribute))
             }
             "varying" => Ok(Op::LoadVarying(Varying::parse(tail).ok_or_else(unknown)?)),
+            "tile" => Ok(Op::LoadTile(TileLoad::parse(tail).ok_or_else(unknown)?)),
             "frag_w" => Ok(Op::FragW(Sampling::from_name(tail).ok_or_else(unknown)?)),
             "output" => Ok(Op::StoreOutput(Output::parse(tail).ok_or_else(unknown)?)),
             "demote" => Ok(Op::Demote),
@@ -64,6 +65,11 @@ impl Parser {
                 }
                 Some(("viewport_offset", axis)) => {
                     Ok(Op::Uniform(Uniform::ViewportOffset(self.axis(axis)?)))
+                }
+                Some(("blend_constant", component)) => {
+                    let component = self.number(component)?;
+                    let component = u8::try_from(component).map_err(|_| unknown())?;
+                    Ok(Op::Uniform(Uniform::BlendConstant(component)))
                 }
                 None if tail == "base_vertex" => Ok(Op::Uniform(Uniform::BaseVertex)),
                 None if tail == "base_instance" => Ok(Op::Uniform(Uniform::BaseInstance)),

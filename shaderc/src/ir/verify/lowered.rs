@@ -76,6 +76,7 @@ impl Verifier<'_> {
             | Op::Uniform(_)
             | Op::LoadAttribute(_)
             | Op::FragW(_)
+            | Op::LoadTile(_)
             | Op::StoreOutput(_)
             | Op::Demote
             | Op::Resource(_)

@@ -297,6 +297,7 @@ impl<'f> Verifier<'f> {
             Op::LoadAttribute(attribute) => attribute.is_possible(),
             Op::LoadVarying(varying) => varying.is_possible(),
             Op::FragW(sampling) => sampling != Sampling::Flat,
+            Op::LoadTile(tile) => tile.is_possible(),
             Op::StoreOutput(output) => output.is_possible(),
             _ => true,
         };

@@ -254,6 +254,7 @@ impl Selector<'_> {
             ir::Op::LoadAttribute(_)
             | ir::Op::LoadVarying(_)
             | ir::Op::FragW(_)
+            | ir::Op::LoadTile(_)
             | ir::Op::StoreOutput(_)
             | ir::Op::Demote => self.refuse(&self.ir.show_inst(inst)),
             ir::Op::LoadVar(_) => self.refuse("load_var"),
@@ -410,7 +411,8 @@ impl Selector<'_> {
             | ir::Uniform::BaseInstance
             | ir::Uniform::ViewIndex
             | ir::Uniform::ViewportScale(_)
-            | ir::Uniform::ViewportOffset(_) => return None,
+            | ir::Uniform::ViewportOffset(_)
+            | ir::Uniform::BlendConstant(_) => return None,
         };
         u16::try_from(number).ok()
     }

@@ -2,6 +2,7 @@
 //!
 //! A storage image of a cube is an array of its faces. Where no derivatives are, outside of fragment shaders, what they would
 //! choose is the first level.  Facts: hardware/compiler-ir.md 1.6; hardware/compiler-passes.md A.9; hardware/compiler-lowering.md 8.
+use super::input_attachment;
 use rspirv::spirv::{ImageOperands, Op};
 
 use super::convert::to_word;
@@ -80,19 +81,19 @@ pub(crate) fn load(t: &mut Translator<'_>, instr: &Instr, ty: &Type, opaque: Opa
 
 /// The optional operands of an image instruction.
 #[derive(Default)]
-struct Operands {
+pub(super) struct Operands {
     bias: Option<u32>,
     lod: Option<u32>,
     min_lod: Option<u32>,
     gradients: Option<[u32; 2]>,
     offset: Option<u32>,
     offsets: Option<u32>,
-    sample: Option<u32>,
+    pub(super) sample: Option<u32>,
     volatile: bool,
 }
 
 impl Operands {
-    fn read(instr: &Instr, at: usize) -> Result<Operands> {
+    pub(super) fn read(instr: &Instr, at: usize) -> Result<Operands> {
         let mut operands = Operands::default();
         let Some(mask) = instr.operands.get(at) else {
             return Ok(operands);
@@ -296,6 +297,9 @@ fn texel_pointer(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
 
 fn read(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     let (image, _) = t.image(instr, 0)?;
+    if image.ty.subpass {
+        return input_attachment::read(t, instr, &image);
+    }
     if !image.ty.storage {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }

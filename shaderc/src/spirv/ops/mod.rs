@@ -9,6 +9,7 @@ pub(crate) mod convert;
 pub(crate) mod group;
 pub(crate) mod image;
 mod image_query;
+mod input_attachment;
 pub(crate) mod integer;
 pub(crate) mod memory;
 pub(crate) mod quad;

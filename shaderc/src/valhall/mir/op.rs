@@ -198,6 +198,7 @@ ops! {
     Atest          Atest,
     ZsEmit         ZsEmit,
     Blend          Blend,
+    LdTile         LdTile,
     Branchzi       Branchzi,
     CubeFace1      Cubeface1,
     CubeFace2      Cubeface2,

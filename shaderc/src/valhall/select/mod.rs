@@ -24,6 +24,7 @@ mod query_lod;
 mod resource;
 mod sysval;
 mod texture;
+mod tile;
 mod transcendental;
 mod uniform_work;
 mod wide;
@@ -230,6 +231,10 @@ impl Selector<'_> {
             }
             ir::Op::LoadAttribute(attribute) => self.load_attribute(attribute, data),
             ir::Op::LoadVarying(varying) => self.load_varying(varying, data),
+            ir::Op::LoadTile(tile) => {
+                self.load_tile(tile, data);
+                Ok(())
+            }
             ir::Op::FragW(sampling) => {
                 self.frag_w(sampling, data);
                 Ok(())

@@ -77,7 +77,11 @@ impl Selector<'_> {
                     self.store_to(Element::Varyings, op, words, slot.offset.into());
                 }
             }
-            Output::Color { .. } | Output::Depth | Output::Stencil | Output::SampleMask => {}
+            Output::Color { .. }
+            | Output::Depth
+            | Output::Stencil
+            | Output::SampleMask
+            | Output::CoverageAlpha => {}
         }
     }
 
@@ -237,16 +241,22 @@ impl Selector<'_> {
 
     /// The alpha that the test looks at.
     fn alpha(&mut self, stored: &[Stored<'_>]) -> Source {
-        let alpha = stored.iter().find_map(|(output, data)| match output {
-            Output::Color {
-                target: 0,
-                index: 0,
-                kind: TexelKind::Float,
-                ..
-            } => data.args.get(3).copied(),
+        let own = stored.iter().find_map(|(output, data)| match output {
+            Output::CoverageAlpha => data.args.first().copied(),
             _ => None,
         });
-        match alpha {
+        let color = || {
+            stored.iter().find_map(|(output, data)| match output {
+                Output::Color {
+                    target: 0,
+                    index: 0,
+                    kind: TexelKind::Float,
+                    ..
+                } => data.args.get(3).copied(),
+                _ => None,
+            })
+        };
+        match own.or_else(color) {
             Some(alpha) => self.plain(alpha),
             None => Source::constant(1.0f32.to_bits()),
         }

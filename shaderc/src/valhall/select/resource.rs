@@ -89,6 +89,7 @@ impl Selector<'_> {
             Uniform::BaseInstance => FauWord::Draw(DrawWord::BaseInstance),
             Uniform::ViewIndex => FauWord::Draw(DrawWord::ViewIndex),
             Uniform::ViewportScale(axis) => FauWord::Draw(DrawWord::ViewportScale(along(axis))),
+            Uniform::BlendConstant(component) => FauWord::Draw(DrawWord::BlendConstant(component)),
             Uniform::ViewportOffset(axis) => FauWord::Draw(DrawWord::ViewportOffset(along(axis))),
         })
     }

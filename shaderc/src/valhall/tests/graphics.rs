@@ -375,9 +375,15 @@ b0:
   %f = select %front, %p, %l
   %level, %raw = image.query_lod.2d.constant @0.0, @0.0, %u, %v
   %g = select %h, %lane, %m
-  output.color.0.0.float %z, %u, %v, %sx
+  %t0, %t1, %t2, %t3 = tile.4.float %s
+  %q0, %q1, %q2, %q3 = tile.2.int 0
+  %k = uniform.blend_constant.3
+  %kt = fmul %k, %t0
+  %z2 = fadd %z, %kt
+  %f2 = iadd %f, %q3
+  output.color.0.0.float %z2, %u, %v, %sx
   output.color.1.0.uint %px, %py, %s, %g
-  output.color.2.0.int %f, %f, %f, %f
+  output.color.2.0.int %f2, %f, %f, %f
   output.color.3.0.float %sy, %at, %off, %level
   output.color.4.0.float %raw, %raw, %raw, %raw
   output.stencil %s
@@ -389,6 +395,49 @@ b0:
         assert!(listing.contains("ZS_EMIT.stencil"), "{listing}");
         assert_eq!(made.preload >> 9, 0b11_1111, "r57 to r62\n{listing}");
     }
+}
+
+#[test]
+fn the_tile_is_read_at_the_lane_s_own_pixel() {
+    let made = fragment(
+        "  %x, %y, %z, %w = tile.1.float 0
+  %a = uniform.blend_constant.0
+  %s = fmul %x, %a
+  output.color.1.0.float %s, %y, %z, %w",
+    );
+    check(
+        &made,
+        "NOP.wait
+         LD_TILE.v4.f32.slot0.wait0 @r0:r1:r2:r3, u4, r60, blend_descriptor_1.w1
+         FMA.f32 r0, ^r0, u0, 0x0.neg
+         ATEST.wait0 @r60, ^r60, 0x3F800000, atest_datum.w0
+         BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_1.w0, r60, target:0x0
+         IADD_IMM.i32 r48, 0x0, #0x0
+         BRANCHZI.eq.absolute 0x0, blend_descriptor_1.w1",
+    );
+}
+
+#[test]
+fn a_sample_of_the_tile_is_named_by_its_number() {
+    let made = fragment(
+        "  %n = sample_id
+  %x, %y, %z, %w = tile.0.uint %n
+  output.color.0.0.uint %y, %x, %w, %z",
+    );
+    check(
+        &made,
+        "RSHIFT_AND.i32.discard r0, r61, 0x13121110.b00, u4
+         LSHIFT_OR.i32.wait r0, ^r0, 0x0.b00, u5
+         LD_TILE.v4.u32.slot0 @r2:r3:r4:r5, ^r0, r60, blend_descriptor_0.w1
+         ATEST.wait0 @r60, ^r60, 0x3F800000, atest_datum.w0
+         MOV.i32 r0, ^r3
+         MOV.i32 r1, ^r2
+         MOV.i32 r2, ^r5
+         MOV.i32 r3, ^r4
+         BLEND.slot2.v4.u32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
+         IADD_IMM.i32 r48, 0x0, #0x0
+         BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
+    );
 }
 
 #[test]

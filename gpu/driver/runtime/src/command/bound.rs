@@ -5,22 +5,40 @@
 use super::descriptor_set::BoundSet;
 use super::error::CommandError;
 use super::recorder::Recorder;
+use crate::device::{Kind, Object};
 use crate::error::{Error, Thing};
 use crate::handle::{DescriptorSet, Pipeline};
-use crate::links::List;
 use crate::platform::Platform;
 use crate::slab::Key;
 use eitri_program::MAX_PUSH_CONSTANT_BYTES;
 
-impl<P: Platform> Recorder<'_, '_, '_, P> {
+impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Refers to something that commands use from here on.
     pub(crate) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        self.device.mention(self.commands, self.space, key, what)
+        self.refer_as(key, what, |_| Some(()))
     }
 
-    /// Refers to everything that is bound to a set; false if something of it was destroyed.
-    pub(crate) fn mention_bound(&mut self, list: List) -> Result<bool, Error> {
-        let mut at = list;
+    /// The same; gives what `take` takes of it.
+    ///
+    /// # Errors
+    /// Those of [`Device::mention`](crate::Device::mention).
+    #[inline]
+    fn refer_as<T>(
+        &mut self,
+        key: Key,
+        what: Thing,
+        take: impl FnOnce(&Object<'d>) -> Option<T>,
+    ) -> Result<T, Error> {
+        let by = (self.commands, self.space);
+        self.device.mention(by, key, what, take)
+    }
+
+    /// Refers to everything that is bound to a set of the commands; false if something of it was destroyed.
+    pub(super) fn refer_to_bound(&mut self, table: u8) -> Result<bool, Error> {
+        let Some(set) = self.set_of(table).filter(|set| !set.mentioned) else {
+            return Ok(true);
+        };
+        let (mut at, whole) = (set.list, set.whole);
         // A list has no more links than there are.
         for _ in 0..self.device.links.capacity() {
             let Some((bound, _, rest)) = self.device.links.first(at) else {
@@ -33,19 +51,40 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 Err(error) => return Err(error),
             }
         }
+        if let Some(set) = self
+            .sets
+            .get_mut(usize::from(table))
+            .and_then(Option::as_mut)
+        {
+            set.mentioned = true;
+        }
+        if let Some(set) = whole {
+            self.device.note_bound_mentioned(set.0);
+        }
         Ok(true)
+    }
+
+    /// The set that is bound for a resource table.
+    pub(super) fn set_of(&self, table: u8) -> Option<&BoundSet> {
+        self.sets.get(usize::from(table))?.as_ref()
     }
 
     /// Uses a pipeline from here on.
     ///
     /// # Errors
     /// If it was destroyed, is in another space, or there is no place for the reference.
+    #[inline(never)]
     pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
         if self.pipeline_of == Some(pipeline) {
             return Ok(self);
         }
-        self.refer(pipeline.0, Thing::Pipeline)?;
-        self.pipeline = Some(self.device.pipeline(pipeline)?);
+        let what = Thing::Pipeline;
+        self.refer(pipeline.0, what)?;
+        let object = self.device.object(pipeline.0, what)?;
+        let Kind::Pipeline(it) = &object.kind else {
+            return Err(Error::Gone { what });
+        };
+        self.pipeline = Some(it.shape(object.mapping.address()));
         self.pipeline_of = Some(pipeline);
         self.made.forget_pipeline();
         self.device.uniforms.found = false;
@@ -61,15 +100,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if self.set == Some(set) {
             return Ok(self);
         }
-        let new = self.device.bound_set(set)?;
-        let bound = self.sets.get(usize::from(new.table));
-        let bound = bound.and_then(|bound| bound.as_ref());
-        if bound.is_some_and(|bound| bound.whole == Some(set)) {
-            self.set = Some(set);
-            return Ok(self);
+        let recording = self.device.recording();
+        let new = self.refer_as(set.0, Thing::DescriptorSet, |object| {
+            BoundSet::of(set, object, recording)
+        })?;
+        let bound = self.set_of(new.table);
+        if bound.is_none_or(|bound| bound.whole != Some(set)) {
+            self.bind_set(new);
         }
-        self.refer(set.0, Thing::DescriptorSet)?;
-        self.bind_set(new);
         self.set = Some(set);
         Ok(self)
     }

@@ -8,7 +8,7 @@ use super::error::CommandError;
 use super::image_descriptors::FETCHES;
 use super::kept_uniforms::Places;
 use super::recorder::Recorder;
-use crate::device::{Device, Kind};
+use crate::device::{Device, Kind, Object};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
@@ -39,8 +39,44 @@ pub(crate) struct BoundSet {
     pub(super) alone: Option<u64>,
     /// What is bound, by the descriptors' numbers.
     pub(crate) list: List,
+    /// The commands that are being recorded refer to all of it.
+    pub(super) mentioned: bool,
     /// Where it keeps uniforms.
     pub(super) places: Places,
+}
+
+impl BoundSet {
+    /// Of an object, in a recording; `None` if it is no set.
+    #[inline]
+    pub(super) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {
+        let Kind::Set {
+            table,
+            bytes,
+            version,
+            mentioned,
+            ..
+        } = object.kind
+        else {
+            return None;
+        };
+        let (address, before) = (object.mapping.address(), table_bytes(table));
+        let memory = object.mapping.memory();
+        let own = before.saturating_add(bytes.into());
+        // The sampler of fetches may stand behind the descriptors.
+        let own = memory.offset(own.saturating_add(DESCRIPTOR_BYTES));
+        let end = memory.offset(object.mapping.bytes());
+        Some(BoundSet {
+            whole: Some(set),
+            table,
+            address: address.offset(before),
+            memory: memory.offset(before),
+            bytes,
+            alone: Some(address.0 | u64::from(resource_entries(table))),
+            list: object.list,
+            mentioned: mentioned == recording,
+            places: Places::between(own, end, version),
+        })
+    }
 }
 
 /// How far a buffer's bound part is moved when its set is bound to commands: the dynamic offset of one descriptor.
@@ -108,6 +144,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             table,
             bytes: u32::try_from(length).unwrap_or(u32::MAX),
             version: self.next_set_version(),
+            mentioned: 0,
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -145,32 +182,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// A set, as the recorder uses it.
     pub(crate) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
-        let object = self.object(set.0, WHAT)?;
-        let Kind::Set {
-            table,
-            bytes,
-            version,
-            ..
-        } = object.kind
-        else {
-            return Err(Error::Gone { what: WHAT });
-        };
-        let (address, before) = (object.mapping.address(), table_bytes(table));
-        let memory = object.mapping.memory();
-        let own = before.saturating_add(bytes.into());
-        // The sampler of fetches may stand behind the descriptors.
-        let own = memory.offset(own.saturating_add(DESCRIPTOR_BYTES));
-        let end = memory.offset(object.mapping.bytes());
-        Ok(BoundSet {
-            whole: Some(set),
-            table,
-            address: address.offset(before),
-            memory: memory.offset(before),
-            bytes,
-            alone: Some(address.0 | u64::from(resource_entries(table))),
-            list: object.list,
-            places: Places::between(own, end, version),
-        })
+        let bound = BoundSet::of(set, self.object(set.0, WHAT)?, self.recording());
+        bound.ok_or(Error::Gone { what: WHAT })
     }
 
     /// The buffer that is bound to a descriptor of a set, with its address and length there.

@@ -4,21 +4,17 @@
 //! [`super::descriptor_set`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
 //! Facts: hardware/command-stream.md sections 4.1, 6.10, 6.12, compiler-abi.md sections 1 to 4.
 
-use super::dispatch_state::JobState;
-use super::emitter::Emitter;
 use super::error::{CommandError, Limit};
 use super::pipeline::Shape;
 use super::recorder::Recorder;
 use super::registers;
-use super::storage::Used;
+use super::repeat::{Changed, Last};
 use super::task::{TaskShape, task_of_unknown_grid, task_shape};
 use super::words::{self, Grid, Wide};
-use super::writer::{ALIGNMENT, Writer};
 use crate::error::Error;
 use crate::handle::Buffer;
 use crate::platform::Platform;
 use crate::queue::Reach;
-use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
 use eitri_cs::builder::Checked;
 use eitri_cs::instr::StoreMultiple;
@@ -26,37 +22,6 @@ use eitri_program::{FauWord, Program, WorkgroupSize};
 
 /// Most instructions of a dispatch: state, grid, the job.
 pub(super) const MOST_WORDS: u32 = 2 * 4 + 2 + 2 * 3 + 1;
-
-/// Last dispatch recorded, for what the next one can use again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LastDispatch {
-    /// The resource table's register.
-    pub(super) resources: Option<u64>,
-    /// The uniforms' register, and the workgroups that they hold if they hold them.
-    pub(super) uniforms: Option<(u64, [u32; 3])>,
-    /// Local storage of its own.
-    pub(super) storage: Option<(Used, GpuAddress)>,
-    /// The sets are known to have everything that the pipeline needs.
-    pub(super) complete: bool,
-    /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
-    pub(super) state: bool,
-    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table.
-    last: Option<Last>,
-}
-
-/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked.
-#[derive(Clone, Copy, Debug)]
-struct Last {
-    workgroups: [u32; 3],
-    /// Bytes that its uniforms take in a block; there are some.
-    bytes: u32,
-    /// Bytes that are to be free in a block for it.
-    wanted: u32,
-    /// Its invocations.
-    threads: u64,
-    /// Its job.
-    run: Checked,
-}
 
 /// A job of a dispatch.
 #[derive(Clone, Copy, Debug)]
@@ -70,45 +35,6 @@ struct Job {
     task: TaskShape,
 }
 
-impl LastDispatch {
-    /// Nothing yet.
-    pub(super) const NOTHING: LastDispatch = LastDispatch {
-        resources: None,
-        uniforms: None,
-        storage: None,
-        complete: false,
-        state: false,
-        last: None,
-    };
-
-    /// Other push constants are in use.
-    pub(super) const fn forget_uniforms(&mut self) {
-        self.uniforms = None;
-    }
-
-    /// Other sets are in use; uniforms may hold addresses of their buffers. The last dispatch stays: see
-    /// [`Recorder::rebind`].
-    pub(super) const fn forget_sets(&mut self) {
-        self.resources = None;
-        self.complete = false;
-        self.uniforms = None;
-        self.state = false;
-    }
-
-    /// Another pipeline is in use.
-    pub(super) const fn forget_pipeline(&mut self) {
-        self.forget_sets();
-        self.storage = None;
-        self.last = None;
-    }
-
-    /// What the registers hold is not known.
-    pub(super) const fn forget_state(&mut self) {
-        self.state = false;
-        self.last = None;
-    }
-}
-
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap. A grid with no
     /// workgroups is no work.
@@ -116,14 +42,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        loop {
-            if self.repeat(workgroups) {
-                return Ok(self);
-            }
-            // True once at most: then all state is set.
-            if !self.rebind(workgroups)? {
-                return self.dispatch_base([0; 3], workgroups);
-            }
+        if self.made.state && self.repeat(workgroups, &Changed::Nothing) {
+            Ok(self)
+        } else {
+            self.dispatch_changed(workgroups)
         }
     }
 
@@ -174,131 +96,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 task,
             },
         )?;
-        let bytes = pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
-        let last = Last {
-            workgroups,
-            bytes,
-            wanted: Writer::wanted(MOST_WORDS, bytes),
-            threads,
-            run,
-        };
-        let repeats = self.made.state && base == [0; 3] && bytes > 0 && !buffer_words;
-        self.made.last = repeats.then_some(last);
+        let repeats = self.made.state && base == [0; 3] && pairs > 0 && !buffer_words;
+        self.made.last = repeats.then(|| Last::new(workgroups, pairs, threads, run));
         Ok(self)
-    }
-
-    /// Runs the last dispatch again, with the uniforms that it has now. False if it is none of as many workgroups, or there is no
-    /// room in the block: then nothing was done.
-    #[inline]
-    fn repeat(&mut self, workgroups: [u32; 3]) -> bool {
-        let Some(last) = &self.made.last else {
-            return false;
-        };
-        if !self.made.state {
-            return false;
-        }
-        let device = &mut *self.device;
-        let Ok(words) = &device.words else {
-            return false;
-        };
-        if last.workgroups != workgroups || self.writer.free() < last.wanted {
-            return false;
-        }
-        let uniforms = match self.made.uniforms {
-            Some((made, _)) => made,
-            None => {
-                let (at, address) = self.writer.take(last.bytes);
-                let words = device.uniforms.again();
-                device.hw.platform.write_words(at, words);
-                let uniforms = address.0 | (words.len() as u64) << COUNT_SHIFT;
-                self.made.uniforms = Some((uniforms, workgroups));
-                uniforms
-            }
-        };
-        let end = self.writer.end();
-        let known = &mut self.known;
-        let mut emitter = Emitter::new(&mut device.hw.platform, words, known, end);
-        emitter.wide_and(Wide::Uniforms, uniforms, last.run);
-        self.writer.end_at(emitter.end());
-        self.invocations = self.invocations.map(|sum| sum.saturating_add(last.threads));
-        self.running.jobs = true;
-        self.unflushed = true;
-        true
-    }
-
-    /// Sets the state of the pipeline and the sets that were bound since the last dispatch, of as many workgroups, so that
-    /// [`Recorder::repeat`] can go on; false if more than that is to be done.
-    #[inline(never)]
-    fn rebind(&mut self, workgroups: [u32; 3]) -> Result<bool, Error> {
-        let known = &self.known;
-        let grid = known.has_grid(Grid::Count, workgroups) && known.has_grid(Grid::First, [0; 3]);
-        if self.made.state || !grid {
-            return Ok(false);
-        }
-        let Shape {
-            shader,
-            workgroup,
-            storage: Some(storage),
-            buffer_words: false,
-            samples,
-            writes_texels,
-            ..
-        } = *self.shape()?
-        else {
-            return Ok(false);
-        };
-        if !self.knows_uniforms()? {
-            return Ok(false);
-        }
-        self.note_texels(samples, writes_texels)?;
-        let resources = self.resources()?;
-        let new = self.made.last.is_none();
-        if new {
-            self.load_state(&JobState {
-                resources,
-                uniforms: None,
-                shader,
-                workgroup,
-                storage,
-            })?
-        } else {
-            self.emit(MOST_WORDS, |it| it.wide(Wide::Resources, resources))?
-        }
-        self.made.state = true;
-        if new {
-            self.made.last = self.first_of(workgroups);
-        }
-        Ok(self.made.last.is_some())
-    }
-
-    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
-    #[inline(always)]
-    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
-        let shape = &self.pipeline.as_ref()?.shape;
-        let words = self.device.words.as_ref().ok()?;
-        let total = total_of(workgroups);
-        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
-            return None;
-        }
-        let invocations = shape.size.invocations();
-        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
-        let bytes = shape.pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
-        Some(Last {
-            workgroups,
-            bytes,
-            wanted: Writer::wanted(MOST_WORDS, bytes),
-            threads: total.saturating_mul(invocations.into()),
-            run: words.run.with(axis, increment),
-        })
-    }
-
-    /// Whether the uniforms of what is bound were found out: a set may keep them.
-    #[inline]
-    pub(super) fn knows_uniforms(&mut self) -> Result<bool, Error> {
-        if !self.device.uniforms.found && self.recall_uniforms()? {
-            self.made.complete = true;
-        }
-        Ok(self.device.uniforms.found)
     }
 
     /// Runs the bound pipeline on a grid whose three counts stand at `offset` in a buffer, a multiple of 4, when the job gets
@@ -367,13 +167,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// What is known of the bound pipeline.
     pub(super) fn shape(&self) -> Result<&Shape, Error> {
         let pipeline = self.pipeline.as_ref();
-        Ok(&pipeline.ok_or(CommandError::NoPipeline)?.shape)
+        Ok(pipeline.ok_or(CommandError::NoPipeline)?)
     }
 
     /// Whether the bound pipeline samples.
     pub(super) fn samples(&self) -> bool {
         let pipeline = self.pipeline.as_ref();
-        pipeline.is_some_and(|pipeline| pipeline.shape.samples)
+        pipeline.is_some_and(|pipeline| pipeline.samples)
     }
 
     /// Notes what the next dispatch does with texels, and invalidates read-only caches first if it samples what may have changed.
@@ -389,9 +189,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// Its program.
     pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
-        let pipeline = self.pipeline.as_ref();
-        let key = pipeline.ok_or(CommandError::NoPipeline)?.key;
-        self.device.program_of(key)
+        let pipeline = self.pipeline_of.ok_or(CommandError::NoPipeline)?;
+        self.device.program_of(pipeline.0)
     }
 
     /// Starts a job; gives its instruction.
@@ -416,7 +215,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 }
 
 /// Workgroups of a grid.
-fn total_of([x, y, z]: [u32; 3]) -> u64 {
+pub(super) fn total_of([x, y, z]: [u32; 3]) -> u64 {
     u64::from(x)
         .saturating_mul(y.into())
         .saturating_mul(z.into())
@@ -427,15 +226,17 @@ const GLOBAL_IDS: u64 = 1 << 32;
 
 /// How many ids a grid wants along an axis, if that is more than there are.
 #[inline(always)]
-fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
-    let ends = workgroups.into_iter().zip(base);
-    let wanted = ends.zip([size.x(), size.y(), size.z()]);
-    let mut wanted = wanted.map(|((count, base), threads)| {
+pub(super) fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
+    let ([x, y, z], [base_x, base_y, base_z]) = (workgroups, base);
+    let wanted = |count: u32, base: u32, threads: u32| {
         let end = u64::from(base).wrapping_add(u64::from(count));
         // The sum has 33 bits.
         end.saturating_mul(u64::from(threads))
-    });
-    wanted.find(|wanted| *wanted > GLOBAL_IDS)
+    };
+    let along_x = wanted(x, base_x, size.x());
+    let along_y = wanted(y, base_y, size.y());
+    let most = along_x.max(along_y).max(wanted(z, base_z, size.z()));
+    (most > GLOBAL_IDS).then_some(most)
 }
 
 /// Where the uniforms register holds the number of words, and what is below it (hardware/command-stream.md 4.1).

@@ -3,7 +3,6 @@
 //! Guarantees: a dispatch has everything that its pipeline needs, or is refused; what stands in memory already is not written again.
 //! Facts: hardware/command-stream.md sections 4.1 and 6.12, compiler-abi.md sections 1 to 4.
 
-use super::descriptor_set::BoundSet;
 use super::descriptors::{
     DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
 };
@@ -13,70 +12,34 @@ use super::image_descriptors::FETCHES;
 use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
 use super::uniforms::Source;
-use super::words::{Narrow, Wide};
+use super::words::Wide;
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::GpuAddress;
 use eitri_program::{DescriptorSlot, FauWord};
 
-/// The state of a pipeline and its sets, as the registers of a job hold it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JobState {
-    pub(super) resources: u64,
-    /// The uniforms, if they are known yet.
-    pub(super) uniforms: Option<u64>,
-    /// The shader's descriptor.
-    pub(super) shader: GpuAddress,
-    /// The workgroup size register.
-    pub(super) workgroup: u32,
-    /// The descriptor of local storage.
-    pub(super) storage: GpuAddress,
-}
-
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Sets the state of a job of about `total` workgroups, its grid aside. The next one of the same pipeline and sets finds it
     /// as it is, unless its local storage is this job's own.
     #[inline(never)]
     pub(super) fn set_state(&mut self, uniforms: u64, total: u64) -> Result<(), Error> {
-        let Shape {
-            shader,
-            workgroup,
-            storage: shared,
-            samples,
-            writes_texels,
-            ..
-        } = *self.shape()?;
+        let shape = *self.shape()?;
+        let (samples, writes_texels, shared) =
+            (shape.samples, shape.writes_texels, shape.storage());
         self.note_texels(samples, writes_texels)?;
         let resources = self.resources()?;
         let storage = match shared {
             Some(storage) => storage,
             None => self.storage(total)?,
         };
-        self.load_state(&JobState {
-            resources,
-            uniforms: Some(uniforms),
-            shader,
-            workgroup,
-            storage,
+        self.emit(MOST_WORDS, |it| {
+            it.wide(Wide::Resources, resources);
+            it.wide(Wide::Uniforms, uniforms);
+            it.state(&shape.state(storage));
         })?;
         self.made.state = shared.is_some();
         Ok(())
-    }
-
-    /// Loads the registers of a pipeline and its sets that have changed.
-    #[inline(never)]
-    pub(super) fn load_state(&mut self, state: &JobState) -> Result<(), Error> {
-        self.emit(MOST_WORDS, |it| {
-            it.wide(Wide::Resources, state.resources);
-            if let Some(uniforms) = state.uniforms {
-                it.wide(Wide::Uniforms, uniforms);
-            }
-            it.wide(Wide::Program, state.shader.0);
-            it.wide(Wide::Storage, state.storage.0);
-            it.narrow(Narrow::AttributeOffset, 0);
-            it.narrow(Narrow::WorkgroupSize, state.workgroup);
-        })
     }
 
     /// Where `bytes` from `offset` on of a buffer are, which the commands refer to from here on; all are multiples of 4.
@@ -142,8 +105,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 self.keep_uniforms();
             }
         }
-        let set = |table| self.sets.get(usize::from(table))?.as_ref();
-        let alone = table.and_then(|table: u8| set(table)?.alone);
+        let alone = table.and_then(|table| self.set_of(table)?.alone);
         let resources = match alone {
             Some(alone) => alone,
             None => self.table_of_sets(highest)?,
@@ -156,7 +118,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline(never)]
     fn check_bindings(&mut self) -> Result<(), Error> {
         for binding in self.program()?.bindings() {
-            let set = self.set(binding.slot.table);
+            let set = self.set_of(binding.slot.table).copied();
             for element in 0..binding.count {
                 if !set.is_some_and(|set| self.device.is_bound(&set, &binding, element)) {
                     let (set, binding) = (binding.set, binding.binding);
@@ -197,10 +159,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
         let address = self.place(used.unwrap_or(&[]))?;
         Ok(address.0 | u64::from(count))
-    }
-
-    fn set(&self, table: u8) -> Option<BoundSet> {
-        self.sets.get(usize::from(table)).copied().flatten()
     }
 
     /// The value of the uniforms register: their address with their number of 64-bit words.
@@ -297,7 +255,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
     pub(super) fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
-        let set = self.set(slot.table);
+        let set = self.set_of(slot.table).copied();
         let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
         // If it is not bound the dispatch is refused: `resources` looks at every binding, and a slot is one of a binding's.
         let Some((buffer, address, bytes)) = bound else {
@@ -310,7 +268,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Number of texels and conversion word of the texel buffer that is bound there.
     fn texels(&mut self, slot: DescriptorSlot) -> Result<[u32; 2], Error> {
         self.buffer(slot)?;
-        let set = self.set(slot.table);
+        let set = self.set_of(slot.table).copied();
         Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
     }
 }

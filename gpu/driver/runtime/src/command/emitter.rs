@@ -4,7 +4,19 @@
 
 use super::words::{Change, EncodedInstructions, Grid, LoadedRegisters, Narrow, Wide};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::vm::GpuAddress;
 use eitri_cs::builder::Checked;
+
+/// Registers that every dispatch of a pipeline has alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PipelineState {
+    /// The shader's descriptor.
+    pub(super) shader: GpuAddress,
+    /// The descriptor of local storage.
+    pub(super) storage: GpuAddress,
+    /// The workgroup size register.
+    pub(super) workgroup: u32,
+}
 
 /// Appends instructions.
 pub(super) struct Emitter<'a, P> {
@@ -40,6 +52,15 @@ impl<'a, P: Platform> Emitter<'a, P> {
     pub(super) fn put(&mut self, it: Checked) {
         self.platform.store64(self.at, it.word());
         self.at = self.at.offset(8);
+    }
+
+    /// Loads the state of a pipeline's jobs as far as it has changed: six instructions at most.
+    #[inline(never)]
+    pub(super) fn state(&mut self, pipeline: &PipelineState) {
+        self.wide(Wide::Program, pipeline.shader.0);
+        self.wide(Wide::Storage, pipeline.storage.0);
+        self.narrow(Narrow::AttributeOffset, 0);
+        self.narrow(Narrow::WorkgroupSize, pipeline.workgroup);
     }
 
     /// Loads state of the next job, if it has changed: two instructions at most.
@@ -79,7 +100,7 @@ impl<'a, P: Platform> Emitter<'a, P> {
     }
 
     /// The same, one instruction at most.
-    pub(super) fn narrow(&mut self, what: Narrow, value: u32) {
+    fn narrow(&mut self, what: Narrow, value: u32) {
         if self.known.change_narrow(what, value) {
             self.put(self.words.narrow(what).with(value));
         }

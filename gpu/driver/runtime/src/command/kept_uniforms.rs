@@ -71,34 +71,40 @@ impl<P: Platform> Device<'_, '_, P> {
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The set that keeps uniforms for the bound pipeline: the only one that it uses.
     fn keeper(&self) -> Option<(&BoundSet, Pipeline)> {
-        let table = self.pipeline.as_ref()?.shape.table?;
-        let set = self.sets.get(usize::from(table))?.as_ref()?;
+        let table = self.pipeline.as_ref()?.table?;
+        let set = self.set_of(table)?;
         set.whole?;
         Some((set, self.pipeline_of?))
     }
 
-    /// Takes the uniforms of what is bound from the set that keeps them; false if it keeps none. Then the set has everything
-    /// that the pipeline needs, and the commands refer to it.
+    /// Takes the uniforms of what is bound from the set that keeps them; false if it keeps none. If it does, the set has everything
+    /// that the pipeline needs, and is the only one that it uses; the commands refer to all of it.
     pub(super) fn recall_uniforms(&mut self) -> Result<bool, Error> {
         let Some((set, pipeline)) = self.keeper() else {
             return Ok(false);
         };
-        let (places, list) = (set.places, set.list);
+        let (places, table, alone) = (set.places, set.table, set.alone);
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
         let mut first = [0; 3];
         self.device.hw.platform.read_words(at, &mut first);
         let [key, second, counts] = first;
-        if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
+        let kept = key == pipeline.0.number() && second == places.version;
+        if !kept || !self.refer_to_bound(table)? {
             return Ok(false);
         }
         let device = &mut *self.device;
         let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
-        Ok(uniforms.restore(pipeline, counts, |number, words| {
+        let restored = uniforms.restore(pipeline, counts, |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
-        }))
+        });
+        if restored {
+            self.made.complete = true;
+            self.made.resources = alone;
+        }
+        Ok(restored)
     }
 
     /// Lets the set keep the uniforms that were found for the bound pipeline; everything that it needs is bound.

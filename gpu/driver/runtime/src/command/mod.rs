@@ -35,6 +35,7 @@ mod own_code;
 mod query;
 mod query_copy;
 mod recorder;
+mod repeat;
 mod room;
 mod storage;
 mod task;

@@ -4,6 +4,7 @@
 //! storage: a dispatch does not write them again.  Facts: hardware/descriptors.md 11 and 13.
 
 use super::descriptors::{local_storage, shader_program, workgroup_size};
+use super::emitter::PipelineState;
 use super::error::{CommandError, Limit};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -24,40 +25,29 @@ const WHAT: Thing = Thing::Pipeline;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pipelined<'d> {
     program: Program<'d>,
-    /// The value of the workgroup size register.
-    workgroup: u32,
-    /// Threads that a core holds of it.
-    threads: u32,
-    /// Pairs of words of its uniforms.
-    pairs: u32,
-    /// Whether they hold the number of workgroups.
-    counts: bool,
-    /// The uniforms hold words of buffers.
-    buffer_words: bool,
-    /// It samples images, or fetches texels of them.
-    samples: bool,
-    /// It may write texels of images.
-    writes_texels: bool,
-    /// The only resource table that it uses, if there is only one.
-    table: Option<u8>,
-    /// The highest one.
-    highest: Option<u8>,
+    /// With addresses from the code on.
+    shape: Shape,
 }
 
-/// A pipeline, as the recorder uses it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BoundPipeline {
-    pub(super) key: Key,
-    pub(super) shape: Shape,
+impl Pipelined<'_> {
+    /// What each dispatch needs to know of it, if its code is there.
+    #[inline]
+    pub(super) const fn shape(&self, code: GpuAddress) -> Shape {
+        self.shape.at(code)
+    }
 }
 
 /// What each dispatch needs to know of its pipeline: small, so that it is copied and not the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) size: WorkgroupSize,
+    /// The value of the workgroup size register.
     pub(super) workgroup: u32,
+    /// Threads that a core holds of it.
     pub(super) threads: u32,
+    /// Pairs of words of its uniforms.
     pub(super) pairs: u32,
+    /// Whether they hold the number of workgroups.
     pub(super) counts: bool,
     /// They hold words of buffers.
     pub(super) buffer_words: bool,
@@ -65,14 +55,45 @@ pub(super) struct Shape {
     pub(super) samples: bool,
     /// It may write texels of images.
     pub(super) writes_texels: bool,
+    /// The only resource table that it uses, if there is only one.
     pub(super) table: Option<u8>,
+    /// The highest one.
     pub(super) highest: Option<u8>,
     /// Where the program's data is.
     pub(super) data: GpuAddress,
     /// The shader's descriptor.
     pub(super) shader: GpuAddress,
+    /// The program needs no local storage, of which a descriptor that says so stands behind the shader's.
+    needs_no_storage: bool,
+}
+
+impl Shape {
+    /// The same of code at an address: what it says of addresses was counted from the code on.
+    const fn at(self, code: GpuAddress) -> Shape {
+        Shape {
+            data: code.offset(self.data.0),
+            shader: code.offset(self.shader.0),
+            ..self
+        }
+    }
+
+    /// The registers of its dispatches, with a descriptor of local storage.
+    pub(super) const fn state(&self, storage: GpuAddress) -> PipelineState {
+        PipelineState {
+            shader: self.shader,
+            storage,
+            workgroup: self.workgroup,
+        }
+    }
+
     /// The descriptor of local storage, if the program needs none.
-    pub(super) storage: Option<GpuAddress>,
+    pub(super) const fn storage(&self) -> Option<GpuAddress> {
+        if self.needs_no_storage {
+            Some(self.shader.offset(LINE))
+        } else {
+            None
+        }
+    }
 }
 
 impl<'d, P: Platform> Device<'_, 'd, P> {
@@ -120,8 +141,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let writes_texels = bindings.any(|binding| {
             matches!(binding.kind, BindingKind::StorageImage(_)) && binding.access != Access::Read
         });
-        let pipelined = Pipelined {
-            program: *program,
+        let places = Places::of(program);
+        let shape = Shape {
+            size: program.workgroup(),
             workgroup,
             threads: self.hw.properties.threads_at_once(registers),
             pairs: words.div_ceil(2),
@@ -131,17 +153,20 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             writes_texels,
             table: highest.filter(|highest| tables.all(|table| table == *highest)),
             highest,
+            data: GpuAddress(places.data),
+            shader: GpuAddress(places.shader),
+            needs_no_storage: program.scratch_bytes() == 0 && program.shared_bytes() == 0,
         };
-        let places = Places::of(program);
+        let program = *program;
         let bytes = places.storage.saturating_add(LINE);
-        let kind = Kind::Pipeline(pipelined);
+        let kind = Kind::Pipeline(Pipelined { program, shape });
         let key = self.create_object(space, "code", bytes, Protection::Code, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
         let (memory, address, bytes) = (mapping.memory(), mapping.address(), mapping.bytes());
         let it = &mut self.hw.platform;
         it.write_bytes(memory, program.code_bytes());
         it.write_bytes(memory.offset(places.data), program.data_bytes());
-        let shader = shader_program(gpu, address.0, program)?;
+        let shader = shader_program(gpu, address.0, &program)?;
         let storage = local_storage(gpu, None, None)?;
         for (place, words) in [(places.shader, shader), (places.storage, storage)] {
             for (word, offset) in words.into_iter().zip((place..).step_by(4)) {
@@ -158,35 +183,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
     pub fn destroy_pipeline(&mut self, pipeline: Pipeline) -> Result<(), Error> {
         self.destroy_object(pipeline.0, WHAT)
-    }
-
-    /// A pipeline, as the recorder uses it.
-    #[inline(always)]
-    pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline, Error> {
-        let object = self.object(pipeline.0, WHAT)?;
-        let Kind::Pipeline(it) = &object.kind else {
-            return Err(Error::Gone { what: WHAT });
-        };
-        let code = object.mapping.address();
-        let places = Places::of(&it.program);
-        let needs_none = it.program.scratch_bytes() == 0 && it.program.shared_bytes() == 0;
-        let shape = Shape {
-            size: it.program.workgroup(),
-            workgroup: it.workgroup,
-            threads: it.threads,
-            pairs: it.pairs,
-            counts: it.counts,
-            buffer_words: it.buffer_words,
-            samples: it.samples,
-            writes_texels: it.writes_texels,
-            table: it.table,
-            highest: it.highest,
-            data: code.offset(places.data),
-            shader: code.offset(places.shader),
-            storage: needs_none.then_some(code.offset(places.storage)),
-        };
-        let key = pipeline.0;
-        Ok(BoundPipeline { key, shape })
     }
 
     /// The program of a pipeline.

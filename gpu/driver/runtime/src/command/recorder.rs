@@ -8,7 +8,7 @@ use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
 use super::emitter::Emitter;
 use super::error::CommandError;
-use super::pipeline::BoundPipeline;
+use super::pipeline::Shape;
 use super::storage::Areas;
 use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
@@ -168,13 +168,13 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) areas: Areas,
     pub(super) known: LoadedRegisters,
     pub(super) running: Running,
-    pub(super) pipeline: Option<BoundPipeline>,
+    pub(super) pipeline: Option<Shape>,
     pub(super) pipeline_of: Option<Pipeline>,
     pub(super) sets: [Option<BoundSet>; TABLES],
     /// The set that was bound last, if its descriptors are used where they are.
     pub(super) set: Option<DescriptorSet>,
     /// What the next dispatch would write as the last did.
-    pub(super) made: super::dispatch::LastDispatch,
+    pub(super) made: super::repeat::LastDispatch,
     /// Something was written since the last flush of all caches.
     pub(crate) unflushed: bool,
     pub(super) partial: bool,
@@ -241,7 +241,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             pipeline_of: None,
             sets: [None; TABLES],
             set: None,
-            made: super::dispatch::LastDispatch::NOTHING,
+            made: super::repeat::LastDispatch::NOTHING,
             unflushed: false,
             partial: false,
             // Those who call may have written texels; what comes before a job its ring entry flushes for.

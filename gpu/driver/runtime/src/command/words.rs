@@ -290,6 +290,7 @@ impl LoadedRegisters {
     };
 
     /// The halves of a register pair that must be loaded for `value`; records the pair as loaded.
+    #[inline]
     pub(super) fn change_wide(&mut self, what: Wide, value: u64) -> Change {
         let place = self.wide.get_mut(what as usize);
         match place.and_then(|place| place.replace(value)) {

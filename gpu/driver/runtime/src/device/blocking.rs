@@ -22,12 +22,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Polls until a job is over, for `limit` at most: then it is still [`Status::Pending`], and goes on.
     #[inline(never)]
     pub fn wait(&mut self, fence: Fence, limit: Duration) -> Status {
-        let over = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
-            let status = device.status(fence);
-            (status != Status::Pending).then_some(status)
+        self.poll_until(Pace::new(Lines::ALL, limit), |device| {
+            (!device.is_pending(fence)).then_some(())
         });
+        let status = self.status(fence);
         self.collect();
-        over.unwrap_or(Status::Pending)
+        status
     }
 
     /// Polls until a point of a semaphore is reached, for `limit` at most; whether it is.
@@ -122,8 +122,7 @@ impl<P: Platform> Device<'_, '_, P> {
             |device| &mut device.hw.platform,
             |device| device.due,
             pace,
-            |device| {
-                let now = device.hw.platform.now();
+            |device, now| {
                 device.poll(now);
                 Ok::<_, Infallible>(found(device))
             },

@@ -265,6 +265,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             in_flight: 0,
             restless: true,
             look_at: crate::platform::Instant(Duration::ZERO),
+            look_without_jobs: crate::platform::Instant(Duration::ZERO),
+            watches_jobs: false,
             set_versions: 0,
             recordings: 0,
             links: Links::new(tables.links),

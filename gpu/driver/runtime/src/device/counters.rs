@@ -240,8 +240,7 @@ impl<P: Platform> Device<'_, '_, P> {
             |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, limit),
-            |device| {
-                let now = device.hw.platform.now();
+            |device, now| {
                 device.poll(now);
                 let taken = device.take_sample(counts)?;
                 Ok::<_, Error>(taken.then_some(()))

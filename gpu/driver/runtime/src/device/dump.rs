@@ -85,11 +85,10 @@ impl<P: Platform> Device<'_, '_, P> {
             |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, limit),
-            |device| {
+            |device, now| {
                 if device.has_news_of_a_fault() {
                     return Ok::<_, Infallible>(Some(None));
                 }
-                let now = device.hw.platform.now();
                 device.poll(now);
                 let status = device.status(fence);
                 Ok((status != Status::Pending).then_some(Some(status)))
@@ -148,7 +147,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 |it| it,
                 |_| None,
                 Pace::new(Lines::JOB, FRESH),
-                |it| Ok::<_, Infallible>(requests.is_answered(it, STATUS).then_some(())),
+                |it, _| Ok::<_, Infallible>(requests.is_answered(it, STATUS).then_some(())),
             );
         }
         let _ = caches::flush(platform, CacheFlush::ALL);

@@ -135,6 +135,10 @@ pub struct Device<'s, 'd, P> {
     restless: bool,
     /// When a poll looks at everything even if nothing was reported.
     look_at: Instant,
+    /// The same but for jobs in flight, which are looked at sooner in case an interrupt was lost.
+    look_without_jobs: Instant,
+    /// `look_at` is for jobs in flight, too.
+    watches_jobs: bool,
     watch: Watch,
     /// Samples of the performance counters, once they were wanted.
     counters: Option<CounterRing>,

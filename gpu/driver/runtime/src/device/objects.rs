@@ -87,6 +87,8 @@ pub(crate) enum Kind<'d> {
         bytes: u32,
         /// Version of what is bound: no other set has it, nor has this one had it before.
         version: u64,
+        /// The last recording whose commands refer to all that is bound.
+        mentioned: u32,
     },
     /// Commands.
     Commands(Commands),
@@ -299,28 +301,51 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             // Once in 2^32 recordings: what another has left is not taken for this one's.
             for (_, object) in self.objects.iter_mut() {
                 object.mentioned = 0;
+                if let Kind::Set { mentioned, .. } = &mut object.kind {
+                    *mentioned = 0;
+                }
             }
             self.recordings = 1;
         }
     }
 
-    /// Lets the commands that are being recorded refer to something in their `space`, once however often they mention it.
+    /// Lets the commands that are being recorded refer to something in their `space`, once however often they mention it; gives
+    /// what `take` takes of it.
+    ///
+    /// # Errors
+    /// If it was destroyed, `take` finds it to be something else, it is in another space, or there is no place for the reference.
     #[inline]
-    pub(crate) fn mention(
+    pub(crate) fn mention<T>(
         &mut self,
-        commands: Key,
-        space: Key,
+        (commands, space): (Key, Key),
         key: Key,
         what: Thing,
-    ) -> Result<(), Error> {
+        take: impl FnOnce(&Object<'d>) -> Option<T>,
+    ) -> Result<T, Error> {
         let object = self.objects.get(key).ok_or(Error::Gone { what })?;
         if object.space != space {
             return Err(Error::OtherSpace { what });
         }
-        if object.mentioned == self.recordings {
-            return Ok(());
+        let taken = take(object).ok_or(Error::Gone { what })?;
+        if object.mentioned != self.recordings {
+            self.mention_first(commands, key)?;
         }
-        self.mention_first(commands, key)
+        Ok(taken)
+    }
+
+    /// The commands that are being recorded refer to all that is bound to a set.
+    pub(crate) fn note_bound_mentioned(&mut self, set: Key) {
+        let recording = self.recordings;
+        if let Some(object) = self.objects.get_mut(set)
+            && let Kind::Set { mentioned, .. } = &mut object.kind
+        {
+            *mentioned = recording;
+        }
+    }
+
+    /// The number of this recording, which objects carry that its commands refer to. No other has it.
+    pub(crate) const fn recording(&self) -> u32 {
+        self.recordings
     }
 
     #[inline(never)]

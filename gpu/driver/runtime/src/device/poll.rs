@@ -127,12 +127,24 @@ impl<P: Platform> Device<'_, '_, P> {
         #[cfg(debug_assertions)]
         self.check_backlog();
         if !all && !self.restless && arranged.is_none() {
-            if self.in_flight > 0 {
-                self.look_at = self.look_at.min(now.after(LOOK_AT_JOBS));
-            }
+            self.watch_jobs(now);
             return Ok(self.look_at);
         }
         Ok(self.next_poll(now, all, asking, arranged))
+    }
+
+    /// Jobs that are in flight are looked at some time from now on, whether an interrupt comes or not: none may be lost in silence.
+    /// Without jobs nothing of theirs can be lost.
+    fn watch_jobs(&mut self, now: Instant) {
+        let busy = self.in_flight > 0;
+        if busy == self.watches_jobs {
+            return;
+        }
+        self.watches_jobs = busy;
+        self.look_at = self.look_without_jobs;
+        if busy {
+            self.look_at = self.look_at.min(now.after(LOOK_AT_JOBS));
+        }
     }
 
     /// When to poll again at the latest, after a poll that has looked at `all`, or has begun something.
@@ -146,8 +158,6 @@ impl<P: Platform> Device<'_, '_, P> {
         let requests = asking || self.seated_groups().any(Group::moves);
         let soon = if requests {
             now.after(LOOK_AT_REQUESTS)
-        } else if self.in_flight > 0 {
-            now.after(LOOK_AT_JOBS)
         } else {
             self.watch.next
         };
@@ -159,7 +169,15 @@ impl<P: Platform> Device<'_, '_, P> {
         let ending = self.backlog.first(Filed::Ending).is_some();
         self.restless = requests || ending || self.spaces_faulted || self.spaces_move;
         // Without an interrupt everything is looked at all the same when it is due.
-        self.look_at = if all { at } else { at.min(self.look_at) };
+        if all {
+            self.look_without_jobs = at;
+            self.look_at = at;
+            self.watches_jobs = false;
+        } else {
+            self.look_without_jobs = at.min(self.look_without_jobs);
+            self.look_at = at.min(self.look_at);
+        }
+        self.watch_jobs(now);
         self.look_at
     }
 

@@ -185,6 +185,13 @@ impl<P: Platform> Device<'_, '_, P> {
         stream.map_or(Status::Unknown, |stream| stream.status(&self.jobs, fence))
     }
 
+    /// Whether a job is in flight.
+    pub(super) fn is_pending(&self, fence: Fence) -> bool {
+        let group = self.group(fence.queue).ok();
+        let stream = group.and_then(|group| group.stream(fence.sub_queue));
+        stream.is_some_and(|stream| stream.is_pending(&self.jobs, fence))
+    }
+
     /// How many jobs of a stream are over.
     ///
     /// # Errors

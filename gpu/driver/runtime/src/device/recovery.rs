@@ -475,8 +475,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, Duration::MAX),
-            |device| {
-                let now = device.hw.platform.now();
+            |device, now| {
                 let moved = device.move_spaces(now)?;
                 device.due = moved;
                 Ok(moved.is_none().then_some(()))
@@ -494,11 +493,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             |device| &mut device.hw.platform,
             |device| device.due,
             Pace::new(Lines::ALL, Duration::MAX),
-            |device| {
+            |device, now| {
                 if done(&device.phase) {
                     return Ok(Some(()));
                 }
-                let now = device.hw.platform.now();
                 device.due = device.poll_phase(now);
                 Ok::<_, Infallible>(done(&device.phase).then_some(()))
             },

@@ -282,14 +282,11 @@ pub(super) fn pass<P: Platform, R: Reporter>(
                 |it| it.ground.platform,
                 |it| it.due,
                 Pace::new(Lines::ALL, Duration::MAX),
-                |it| {
-                    let now = it.ground.platform.now();
-                    match start.look(it.ground.again(), now)? {
-                        Looked::Passed(passed) => Ok(Some(passed)),
-                        Looked::Waits(time) => {
-                            it.due = Some(now.after(time));
-                            Ok(None)
-                        }
+                |it, now| match start.look(it.ground.again(), now)? {
+                    Looked::Passed(passed) => Ok(Some(passed)),
+                    Looked::Waits(time) => {
+                        it.due = Some(now.after(time));
+                        Ok(None)
                     }
                 },
             )

@@ -93,6 +93,29 @@ fn a_job_ends_when_its_point_is_reached() {
     device.shutdown(&mut ()).expect("in order");
 }
 
+/// An interrupt may be lost while a job is in flight, and no longer.
+#[test]
+fn jobs_in_flight_are_looked_at_in_time_and_idle_queues_are_not() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    let due = |device: &mut Device<'_, '_, Fake>| {
+        assert!(device.settle(), "the group has its slot");
+        let now = device.hw.platform.now();
+        device.poll(now).at.map(|at| at.since(now))
+    };
+    let often = Duration::from_millis(10);
+    for point in 1..4 {
+        let busy = due(&mut device);
+        assert!(busy.is_some_and(|at| at <= often), "job {point}: {busy:?}");
+        end_job(&mut device, point, 0);
+        let job = Fence { point, ..fence };
+        assert_eq!(wait(&mut device, job), Ok(()));
+        let idle = due(&mut device);
+        assert!(idle.is_some_and(|at| at > often), "after {point}: {idle:?}");
+        device.submit(fence.queue, commands).expect("it goes on");
+    }
+}
+
 #[test]
 fn a_job_that_does_not_end_is_explained_and_its_queue_cancelled() {
     let image = image(&control_blocks());
@@ -419,7 +442,7 @@ fn a_line_that_stays_high_does_not_stop_time() {
         |it| it,
         |_| None,
         Pace::new(Lines::ALL, LIMIT),
-        |_| {
+        |_, _| {
             looks += 1;
             Ok::<Option<()>, ()>(None)
         },

@@ -472,19 +472,25 @@ fn pipelined(
             *place = Some(format);
         }
         let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
-        let has = outputs.any(|output| usize::from(output.target) == location);
+        let output = outputs.find(|output| usize::from(output.target) == location);
         let blend = info.blends.get(location).copied();
-        let blend = blend.unwrap_or(ColorBlend::default());
+        // What the shader has blended replaces what is there.
+        let blend = match output {
+            Some(output) if output.blended => ColorBlend::default(),
+            _ => blend.unwrap_or(ColorBlend::default()),
+        };
         if format.target().is_none() {
             let format = format.name;
             return Err(GraphicsError::Format { attachment, format }.into());
         }
-        let target = if has {
+        let target = if output.is_some() {
             let made = blend::target(arch, number, format, &blend)?;
             made.ok_or(GraphicsError::Unsupported {
                 what: Unsupported::Blend,
                 target: Some(attachment),
             })?
+        } else if fragment.is_some_and(|it| it.tile_reads() >> location & 1 != 0) {
+            blend::read_only(format)
         } else {
             OFF
         };

@@ -408,25 +408,28 @@ impl Stream {
             self.last = None;
         }
         job.over = true;
-        let (whole, fault) = (job.whole, job.fault);
+        let (whole, failed) = (job.whole, job.fault.is_some());
         let ended = Ended {
             commands: job.commands.take(),
             uses: job.uses,
             begin: job.begin,
             points: job.points.take(),
             ran,
-            well: ran && job.fault.is_none(),
+            well: ran && !failed,
         };
-        if fault.is_none() || whole.is_some() {
-            let _ = jobs.release(first);
-        } else {
-            self.failures = self.failures.saturating_add(1);
-        }
-        if let Some(whole) = whole.and_then(|whole| jobs.get_mut(whole)) {
-            whole.begun = true;
-            if let Some(fault) = fault {
-                whole.fail(fault);
+        if let Some(whole) = whole {
+            let fault = job.fault;
+            if let Some(whole) = jobs.get_mut(whole) {
+                whole.begun = true;
+                if let Some(fault) = fault {
+                    whole.fail(fault);
+                }
             }
+        }
+        if failed && whole.is_none() {
+            self.failures = self.failures.saturating_add(1);
+        } else {
+            let _ = jobs.release(first);
         }
         Some(ended)
     }
@@ -483,16 +486,22 @@ impl Stream {
         self.abandon(jobs, Cause::LostWithGpu, Recovery::Continue)
     }
 
+    /// Whether a job is in flight, as far as [`Stream::retire`] has seen. Jobs end in their order: from the oldest in flight on all
+    /// are.
+    pub(crate) fn is_pending(&self, jobs: &Slab<'_, Job>, fence: Fence) -> bool {
+        let oldest = self.oldest(jobs);
+        fence.point <= self.submitted
+            && oldest.is_some_and(|oldest| fence.point >= oldest.fence.point)
+    }
+
     /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen. Jobs are searched only while
     /// failed ones of the stream are kept.
     pub(crate) fn status(&self, jobs: &Slab<'_, Job>, fence: Fence) -> Status {
+        if self.is_pending(jobs, fence) {
+            return Status::Pending;
+        }
         if fence.point == 0 || fence.point > self.submitted {
             return Status::Unknown;
-        }
-        // Jobs end in their order: from the oldest in flight on all are.
-        let in_flight = |oldest: &Job| fence.point >= oldest.fence.point;
-        if self.oldest(jobs).is_some_and(in_flight) {
-            return Status::Pending;
         }
         let mut kept = (self.failures > 0)
             .then(|| jobs.iter())

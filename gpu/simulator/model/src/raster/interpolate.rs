@@ -106,6 +106,7 @@ pub(crate) struct Weights {
     z: [f64; 3],
     inv_w: [f64; 3],
     bias: f64,
+    drift: f64,
 }
 
 impl Primitive {
@@ -130,6 +131,7 @@ impl Primitive {
             z: self.corners.map(|corner| f64::from(corner.z)),
             inv_w,
             bias: self.bias,
+            drift: self.drift,
         }
     }
 
@@ -172,7 +174,7 @@ impl Weights {
         let products = self.perspective.iter().zip(values);
         let sum: f64 = products.map(|(weight, value)| weight * value).sum();
         let total: f64 = self.products(self.inv_w).sum();
-        sum / total
+        sum * self.drift / total
     }
 
     /// A value times its weight, for each vertex.

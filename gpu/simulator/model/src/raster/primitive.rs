@@ -72,9 +72,17 @@ pub(crate) struct Primitive {
     /// For a clipped primitive: the parts of the original vertices in each corner.
     pub(super) origin: Option<[[f64; 3]; 3]>,
     pub(super) bias: f64,
+    /// What varyings are multiplied by: 1 but where they drift.
+    pub(super) drift: f64,
     /// The side that is seen.
     pub(crate) facing: Facing,
 }
+
+/// Pixels along an axis up to which varyings are exact, and what they are multiplied by beyond.
+// FACT: of the drift two ramps were measured (hardware/graphics-model.md 3.1): one over 8192 pixels is exact, one over 12288 is too
+// small by about 2^-10 of its value; what the circuit does is not known. Settled by ramps of other widths on a G610.
+const WIDEST_EXACT: f32 = 8192.0;
+const DRIFT: f64 = 1.0 - 1.0 / 1024.0;
 
 impl Primitive {
     /// Sets up a triangle. None if it has no area or a corner has no place in fixed point.
@@ -101,6 +109,7 @@ impl Primitive {
             corners,
             origin: None,
             bias: 0.0,
+            drift: 1.0,
             facing: Facing::of(signed, rules.front_ccw),
         })
     }
@@ -147,6 +156,24 @@ impl Primitive {
         Primitive { bias, ..self }
     }
 
+    /// Lets the varyings of a very wide triangle drift; depth and 1/w are exact.
+    pub(crate) fn drifting(self) -> Primitive {
+        let extent = |axis: fn(&Corner) -> f32| {
+            let places = self.corners.iter().map(axis);
+            let (least, most) = (f32::INFINITY, f32::NEG_INFINITY);
+            let (least, most) = places.fold((least, most), |(least, most), at| {
+                (least.min(at), most.max(at))
+            });
+            most - least
+        };
+        let wide = extent(|corner| corner.x).max(extent(|corner| corner.y)) > WIDEST_EXACT;
+        let drift = match &self.gradient {
+            Gradient::Triangle { .. } if wide => DRIFT,
+            _ => 1.0,
+        };
+        Primitive { drift, ..self }
+    }
+
     /// Pixels that the primitive may touch. None if all of them lie outside 16-bit coordinates.
     pub(crate) fn touched(&self) -> Option<PixelBox> {
         PixelBox::around(match &self.form {
@@ -172,6 +199,7 @@ impl Primitive {
             corners,
             origin: None,
             bias: 0.0,
+            drift: 1.0,
             facing: Facing::Front,
         }
     }

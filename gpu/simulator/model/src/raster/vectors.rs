@@ -191,6 +191,39 @@ fn values_agree_with_every_vector() {
 }
 
 #[test]
+fn varyings_of_very_wide_triangles_drift_as_measured() {
+    // A ramp of a value in each pixel of a row (hardware/graphics-model.md 3.1): measured is 12275.53 where 12287.5 is right.
+    let ramp = |width: f32| {
+        let at = |x: f32, y: f32| Corner {
+            x,
+            y,
+            z: 0.5,
+            inv_w: 1.0,
+        };
+        let corners = [at(0.0, 0.0), at(width, 0.0), at(0.0, 64.0)];
+        let rules = TriangleRules {
+            tie: TieBreakRule::Minus180In0Out,
+            front_ccw: true,
+            conservative: false,
+        };
+        Primitive::triangle(corners, rules)
+            .expect("an area")
+            .drifting()
+    };
+    let value = |width: f32, pixel: i32| {
+        let weights = ramp(width).weights(Point {
+            x: 256 * pixel + 128,
+            y: 0,
+        });
+        assert_eq!((weights.inv_w(), weights.depth()), (1.0, 0.5));
+        weights.perspective(&[0.0, f64::from(width), 0.0])
+    };
+    assert_eq!(value(8192.0, 8191), 8191.5);
+    let found = value(12288.0, 12287);
+    assert!((found - 12275.53).abs() < 0.1, "{found}");
+}
+
+#[test]
 fn depth_bias_agrees_with_every_vector() {
     for vector in vectors("graphics-vectors2.json", "depth_bias") {
         let bias = DepthBias {

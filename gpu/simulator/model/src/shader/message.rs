@@ -115,8 +115,12 @@ pub(crate) enum Action {
     ElementAddress { handle: Handle },
     /// Loads from an address, converted.
     LoadConverted { components: Components, offset: u32 },
-    /// Stores to an address, converted.
-    StoreConverted { components: Components, offset: u32 },
+    /// Stores to an address, converted; `helpers`: of helper lanes too.
+    StoreConverted {
+        components: Components,
+        offset: u32,
+        helpers: bool,
+    },
     /// The address and the conversion descriptor of a texel.
     TexelAddress { handle: Handle },
     /// Loads a texel, converted.
@@ -269,6 +273,7 @@ fn action(instr: &Instr) -> Option<Action> {
         Op::StCvt => Action::StoreConverted {
             components: components(instr)?,
             offset: offset as u32,
+            helpers: instr.get::<MemoryAccess>() == Some(MemoryAccess::Force),
         },
         Op::LeaTex | Op::LeaTexImm => Action::TexelAddress {
             handle: handle(instr, 2)?,

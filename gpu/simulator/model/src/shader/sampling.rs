@@ -178,9 +178,10 @@ impl Sampler {
     }
 
     /// The four texels of a gather: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
-    // FACT: the order is that of hardware/valhall-isa.md 11.10 and graphics-texture.md 7.6; the code that PanVK 26.2 makes of
-    // textureGather takes results as (i0, j0), (i1, j0), (i0, j1), (i1, j1). Settled by a gather from four different texels on
-    // any board.
+    // FACT: the order is that of hardware/valhall-isa.md 11.10, of graphics-texture.md 7.6 and of the vectors (`texture_linear`, member
+    // `gather`); the code that PanVK 26.2 makes of textureGather takes the four registers as (i0, j0), (i1, j0), (i0, j1), (i1, j1),
+    // and that driver is said to pass conformance tests on a G610 (graphics-model.md 8). Settled by a gather from four different
+    // texels on any board.
     pub(crate) fn gathered(&self, footing: &Footing, at: &Coordinates) -> [Vec<Tap>; 4] {
         let (fixed, layer) = self.fixed(footing, at, 0);
         let low = [0, 1].map(|axis| (fixed[axis] - ONE / 2).div_euclid(ONE));

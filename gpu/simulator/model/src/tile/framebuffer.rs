@@ -246,6 +246,45 @@ impl Framebuffer {
         Ok(framebuffer)
     }
 
+    /// The first field by which a framebuffer can't be rendered as its other fields say: a tile that the allocation of the tile
+    /// buffer does not hold, or rows of an attachment that run into each other.
+    ///
+    /// What is not written is not counted: slots without an image take no room (hardware/graphics-framebuffer.md 5.2).
+    pub(crate) fn misfit(&self) -> Option<&'static str> {
+        let written = self.targets.iter().filter_map(|target| {
+            let image = target.image.as_ref()?;
+            Some((target, image))
+        });
+        let bytes: u32 = written
+            .clone()
+            .map(|(target, _)| u32::from(target.format.bytes))
+            .sum();
+        let needed = bytes * self.parameters.sample_count * self.tile.pixels();
+        if needed > self.parameters.color_buffer_allocation {
+            return Some("Color Buffer Allocation");
+        }
+        let columns = self
+            .parameters
+            .bound_max_x
+            .min(self.parameters.width.saturating_sub(1))
+            + 1;
+        let overlaps = |surface: &Surface, bytes: u8| surface.rows_overlap(columns, bytes);
+        let targets = written.map(|(_, image)| (&image.surface, image.format.bytes()));
+        if targets
+            .clone()
+            .any(|(surface, bytes)| overlaps(surface, bytes))
+        {
+            return Some("Writeback Row Stride");
+        }
+        let depth = self.depth.as_ref();
+        let depth = depth.map(|it| (&it.surface, ZsElement::of_depth(it.format).element));
+        let stencil = self.stencil.as_ref();
+        let stencil = stencil.map(|it| (&it.surface, ZsElement::of_stencil(it.format).element));
+        let mut zs = depth.into_iter().chain(stencil);
+        zs.any(|(surface, bytes)| overlaps(surface, bytes))
+            .then_some("Row Stride")
+    }
+
     fn add_extension(&mut self, words: &[u32]) -> Result<(), FramebufferError> {
         let not_modelled = FramebufferError::ExtensionNotModelled { word: words[0] };
         let zs = ZsTarget::unpack_at(self.arch, words, 0)?;

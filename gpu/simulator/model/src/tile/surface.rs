@@ -20,6 +20,27 @@ pub(crate) enum Surface {
 }
 
 impl Surface {
+    /// Whether rows of so many pixels of `bytes` run into each other.
+    pub(crate) fn rows_overlap(&self, columns: u32, bytes: u8) -> bool {
+        /// Pixels along a side of a tile of u-interleaved memory.
+        const TILE: u64 = 16;
+        let (columns, bytes) = (u64::from(columns), u64::from(bytes));
+        match self {
+            Surface::Elements {
+                order: Order::Linear,
+                row_stride,
+                ..
+            } => *row_stride < columns * bytes,
+            Surface::Elements {
+                order: Order::UInterleaved,
+                row_stride,
+                ..
+            } => *row_stride < columns.div_ceil(TILE) * TILE * TILE * bytes,
+            // Blocks of 64 KiB and superblocks are found by their own rules.
+            Surface::Elements { .. } | Surface::Afbc(_) => false,
+        }
+    }
+
     /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no
     /// such elements.
     pub(crate) fn address(&self, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {

@@ -15,6 +15,7 @@ use super::stage::Reader;
 use super::through::Through;
 use super::turn::Stepwise;
 use crate::defect::PassDefects;
+use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -81,6 +82,8 @@ pub(super) struct Pass {
     touched: bool,
     done: u64,
     defects: PassDefects,
+    /// Varyings of wide primitives drift.
+    drift: bool,
 }
 
 impl Pass {
@@ -103,6 +106,11 @@ impl Pass {
             Ok(framebuffer) => framebuffer,
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
+        if let Some(field) = framebuffer.misfit() {
+            // Told, and rendered all the same: what hardware does is not known.
+            let address = span.address;
+            reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
+        }
         let asked = corners(issued.corners);
         let asked = PixelBox {
             min: [asked.min_x.into(), asked.min_y.into()],
@@ -133,6 +141,7 @@ impl Pass {
             touched: false,
             done: 0,
             defects: fabric.defects.of_pass(),
+            drift: fabric.config.wide_varyings_drift,
             framebuffer,
             untouched,
         })
@@ -314,6 +323,10 @@ impl Pass {
 }
 
 impl Stepwise for Pass {
+    fn owner(&self) -> Identity {
+        self.reader.owner
+    }
+
     fn has_warp(&self) -> bool {
         self.shader.is_busy()
     }

@@ -444,6 +444,10 @@ impl Tiling {
 }
 
 impl Stepwise for Tiling {
+    fn owner(&self) -> Identity {
+        self.reader.owner
+    }
+
     fn has_warp(&self) -> bool {
         self.running.is_some()
     }

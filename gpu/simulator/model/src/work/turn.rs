@@ -2,12 +2,17 @@
 
 use super::job::Turn;
 use crate::fabric::Fabric;
+use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::JobFault;
+use crate::stream::Identity;
 
 /// A job that goes on step by step, and runs warps between its steps.
 pub(super) trait Stepwise {
+    /// Whose job it is.
+    fn owner(&self) -> Identity;
+
     /// Whether a warp runs, which comes before the next step.
     fn has_warp(&self) -> bool;
 
@@ -55,6 +60,10 @@ pub(super) fn take_turn(
         }
         // A step without a warp counts as an instruction.
         used += 1;
+        if let Some(exception) = injected(fabric, job.owner()) {
+            let address = 0;
+            return (used, Err(Refused::Failed(JobFault { exception, address })));
+        }
         match job.advance(fabric, memory, ready) {
             Ok(false) => {}
             Ok(true) => return (used, Ok(true)),
@@ -62,4 +71,13 @@ pub(super) fn take_turn(
         }
     }
     (used, Ok(false))
+}
+
+/// The exception with which an injection makes this step fail.
+fn injected(fabric: &mut Fabric, owner: Identity) -> Option<u8> {
+    let (slot, stream) = (Some(owner.group), Some(owner.stream));
+    fabric.strike_at(slot, stream, |injection| match injection {
+        Injection::DrawStepFault { exception } => Some(exception),
+        _ => None,
+    })
 }

@@ -36,6 +36,7 @@ use eitri_descriptors::texture::Func;
 use eitri_descriptors::tiler::{TilerContext, TilerHeap};
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, Swizzle};
 use eitri_isa::{Instr, Syntax};
+use eitri_model::{Aim, Injection};
 
 pub const ARCH: Arch = Arch::V10;
 
@@ -643,6 +644,72 @@ fn draw_registers(
     registers.retain(|(register, _)| *register != 42 && *register != 43);
     registers.extend(set);
     registers
+}
+
+/// Runs a pass whose framebuffer has another word, and expects a diagnosis that names a field.
+#[track_caller]
+fn check_misfit(word: u64, change: impl Fn(u32) -> u32, field: &str) {
+    let mut bench = Pass::default().submitted(|bench| {
+        let address = FRAMEBUFFER + 4 * word;
+        let changed = change(bench.get32(1, address));
+        bench.put(1, address, &changed.to_le_bytes());
+    });
+    bench.drain(0);
+    bench.expect_diagnosis(&format!(
+        "the field {field} of the descriptor at 0x41000000"
+    ));
+}
+
+#[test]
+fn a_tile_that_its_allocation_does_not_hold_is_told() {
+    // 16 by 16 pixels of 4 bytes, and no room.
+    check_misfit(11, |word| word & 0x00ff_ffff, "Color Buffer Allocation");
+}
+
+#[test]
+fn attachments_whose_rows_overlap_are_told() {
+    // Of the colour target, of depth, of stencil: one byte too few.
+    check_misfit(48 + 10, |_| ROW - 1, "Writeback Row Stride");
+    check_misfit(32 + 10, |_| ROW - 1, "Row Stride");
+    check_misfit(32 + 14, |_| SIDE - 1, "Row Stride");
+}
+
+#[test]
+fn a_fault_at_any_step_of_a_draw_ends_its_job_alone() {
+    let fault = Injection::DrawStepFault { exception: 0x58 };
+    let pass = Pass {
+        uniforms: STORE.to_vec(),
+        draws: vec![Rectangle {
+            vertices: Some(Vertices {
+                mode: 8,
+                count: 3,
+                program: "LEA_BUF_IMM.slot1.wait1 @r4:r5, r59, table:0xD, index:0x0
+                    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+                    NOP.end",
+                size: 1.0,
+                flags: 0,
+            }),
+            program: "MOV.i32 r0, r60\nOUTPUT",
+            layers: 0,
+            ..Rectangle::default()
+        }],
+        ..Pass::default()
+    };
+    let mut struck = 0;
+    for nth in 1.. {
+        let mut bench = pass.submitted(|_| {});
+        bench.gpu.inject_aimed(fault, Aim::NOW.nth(nth));
+        bench.wait(2000);
+        let reported = bench.shared(bench::stream_output(0) + 0x80) & 0xff;
+        if reported == 0 {
+            assert_eq!(bench.get64(1, DONE), 1, "step {nth}");
+            break;
+        }
+        assert_eq!(reported, 0x58, "step {nth}");
+        struck += 1;
+    }
+    // Of the draw: fetch, allocation, a warp, three vertices and their triangle, the end; of the pass: eight steps of its tile.
+    assert!((10..40).contains(&struck), "{struck} steps");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::super::bench::Bench;
 use super::{flat, noise};
 use crate::bench::OrFail;
+use alloc::vec;
 use alloc::vec::Vec;
 use eitri_program::ImageDimension;
 use eitri_runtime::{
@@ -119,8 +120,7 @@ pub(crate) fn texels_of_every_size_are_copied_between_all_orders() {
                 it.slices(second, (0, 0), Aspect::Color) == of_second,
                 "{what:?}: copy"
             );
-            let mut found = Vec::new();
-            found.resize(wanted.len(), 0);
+            let mut found = vec![0; wanted.len()];
             it.device
                 .read_buffer(target, 0, &mut found)
                 .or_fail("it is there");
@@ -199,8 +199,7 @@ pub(crate) fn levels_layers_and_slices_are_copied() {
         );
         for layer in 1..3 {
             let found = it.slices(layered, (0, layer), Aspect::Color);
-            let mut expected = Vec::new();
-            expected.resize(found.len(), 0);
+            let mut expected = vec![0; found.len()];
             let from = Block {
                 whole: [16, 12],
                 first: [4, 3, 1 + layer as usize],
@@ -368,8 +367,7 @@ pub(crate) fn bytes_are_copied_wherever_they_are() {
     for (start, to, bytes) in parts.map(|(a, b, c)| (a as usize, b as usize, c as usize)) {
         wanted[to..to + bytes].copy_from_slice(&from[start..start + bytes]);
     }
-    let mut found = Vec::new();
-    found.resize(3000, 0);
+    let mut found = vec![0; 3000];
     it.device
         .read_buffer(target, 0, &mut found)
         .or_fail("it is there");
@@ -400,8 +398,7 @@ pub(crate) fn copies_and_clears_are_ordered_by_barriers() {
     });
     for _ in 0..3 {
         it.run();
-        let mut found = Vec::new();
-        found.resize(4 * 64 * 64 * 4, 0);
+        let mut found = vec![0; 4 * 64 * 64 * 4];
         it.device
             .read_buffer(target, 0, &mut found)
             .or_fail("it is there");

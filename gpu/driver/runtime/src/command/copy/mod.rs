@@ -13,10 +13,11 @@ pub use region::{BufferImageCopy, ImageCopy, ImageSubresource};
 
 use super::descriptors::{local_storage, pack};
 use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
+use super::emitter::PipelineState;
 use super::own_code::{OwnCode, descriptors_of};
 use super::recorder::Recorder;
 use super::task::task_shape;
-use super::words::{Grid, Narrow, Wide};
+use super::words::{Grid, Wide};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, Image};
 use crate::image::{ImageError, ImageInfo};
@@ -103,7 +104,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let bytes = |elements: u32| u64::from(elements).saturating_mul(element.bytes().into());
         let (row, rows) = (bytes(row), u64::from(rows));
         let slice = row.saturating_mul(rows);
-        let before = |count: u32, stride: u64| u64::from(count).saturating_sub(1) * stride;
+        let before =
+            |count: u32, stride: u64| u64::from(count).saturating_sub(1).saturating_mul(stride);
         let end = before(slices, slice)
             .saturating_add(before(height, row))
             .saturating_add(bytes(width));
@@ -333,16 +335,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let grid = [width.div_ceil(across), height.div_ceil(down), slices];
         let at_once = self.device.hw.properties.threads_at_once(REGISTERS);
         let task = task_shape(across.saturating_mul(down), grid, at_once);
+        let state = PipelineState {
+            shader: program,
+            storage,
+            workgroup,
+        };
         // The next dispatch loads what this one changes.
         self.made.forget_state();
         let run = self.words()?.run.with(task.axis, task.increment);
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Resources, 0);
             it.wide(Wide::Uniforms, uniforms);
-            it.wide(Wide::Program, program.0);
-            it.wide(Wide::Storage, storage.0);
-            it.narrow(Narrow::AttributeOffset, 0);
-            it.narrow(Narrow::WorkgroupSize, workgroup);
+            it.state(&state);
             it.grid(Grid::First, [0; 3]);
             it.grid(Grid::Count, grid);
             it.put(run);

@@ -224,8 +224,18 @@ impl Memory {
             Action::LoadConverted { components, offset } => {
                 sender.load_converted(warp, message, instruction, components, offset)?;
             }
-            Action::StoreConverted { components, offset } => {
-                sender.store_converted(warp, message, instruction, components, offset)?;
+            Action::StoreConverted {
+                components,
+                offset,
+                helpers,
+            } => {
+                let lanes = if helpers {
+                    warp.lanes
+                } else {
+                    warp.lanes & !warp.helpers
+                };
+                let texels = (components, offset, lanes);
+                sender.store_converted(warp, message, instruction, texels)?;
             }
             Action::TexelAddress { handle } => {
                 self.texel_addresses(&mut sender, warp, message, instruction, handle)?;

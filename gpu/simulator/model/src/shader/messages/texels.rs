@@ -254,13 +254,13 @@ impl Sender<'_> {
         warp: &Warp,
         instruction: &Instruction,
         offset: u32,
-        kind: AccessKind,
+        (kind, lanes): (AccessKind, u16),
     ) -> Result<[Option<(PixelFormat, Target)>; WARP], Stopped> {
         let bases = self.addresses(warp, instruction);
         let conversions = self.source(warp, &instruction.sources[1]);
         let mut located = [None; WARP];
         let mut page = None;
-        for lane in bits(warp.lanes) {
+        for lane in bits(lanes) {
             let Some(format) = conversion(conversions[lane]) else {
                 return Err(self.not_modelled(instruction));
             };
@@ -279,7 +279,8 @@ impl Sender<'_> {
         components: Components,
         offset: u32,
     ) -> Result<(), Stopped> {
-        let located = self.locate_converted(warp, instruction, offset, AccessKind::Read)?;
+        let reads = (AccessKind::Read, warp.lanes);
+        let located = self.locate_converted(warp, instruction, offset, reads)?;
         let mut registers = [[0; 4]; WARP];
         for lane in bits(warp.lanes) {
             if let Some((format, target)) = &located[lane] {
@@ -296,11 +297,11 @@ impl Sender<'_> {
         warp: &Warp,
         message: &Message,
         instruction: &Instruction,
-        components: Components,
-        offset: u32,
+        (components, offset, lanes): (Components, u32, u16),
     ) -> Result<(), Stopped> {
-        let located = self.locate_converted(warp, instruction, offset, AccessKind::Write)?;
-        for lane in bits(warp.lanes) {
+        let writes = (AccessKind::Write, lanes);
+        let located = self.locate_converted(warp, instruction, offset, writes)?;
+        for lane in bits(lanes) {
             if let Some((format, target)) = &located[lane]
                 && format.bytes() != 0
             {

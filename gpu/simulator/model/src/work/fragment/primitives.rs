@@ -38,14 +38,18 @@ pub(super) struct QuadCount {
     all: u64,
     /// Those with a pixel of which nothing is covered.
     partial: u64,
+    /// Pixels of which something is covered.
+    pixels: u64,
 }
 
 impl QuadCount {
     pub(super) fn of(quads: &[Quad]) -> QuadCount {
         let partial = quads.iter().filter(|quad| quad.coverage.contains(&0));
+        let pixels = quads.iter().flat_map(|quad| quad.coverage);
         QuadCount {
             all: quads.len() as u64,
             partial: partial.count() as u64,
+            pixels: pixels.filter(|coverage| *coverage != 0).count() as u64,
         }
     }
 }
@@ -162,6 +166,7 @@ impl Pass {
         counted.rasterised += u64::from(quads.all > 0);
         counted.quads += quads.all;
         counted.partial_quads += quads.partial;
+        counted.pixels += quads.pixels;
     }
 
     /// Queues the quads of a primitive that lie in the tile, and counts them.
@@ -245,6 +250,7 @@ impl Pass {
         };
         Some(match &draw.bias {
             Some(bias) => primitive.biased(bias),
+            None if self.drift => primitive.drifting(),
             None => primitive,
         })
     }

@@ -1,0 +1,120 @@
+//! `eitri bench draw`: how fast the model draws, scene by scene, on one thread.
+//!
+//! A scene's time is all of its run on the host: bring-up of the GPU, the driver, and the model's work. Compilation is not in it.
+
+use crate::commands::draw::read_scenes;
+use crate::draw::{Measured, Run, Verdict};
+use crate::input::gpu_choice::GpuArgument;
+use crate::outcome::{Failure, Status};
+use crate::output::streams::outln;
+use crate::runs::dispatch::Place;
+use crate::workspace::Workspace;
+use serde_json::json;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longest that one scene may take.
+const LIMIT: Duration = Duration::from_secs(300);
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scene files, or folders of them; shared/scenes beside the clone if none is given.
+    #[arg(value_name = "SCENE.json|DIR")]
+    scenes: Vec<PathBuf>,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    /// Only scenes whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A measured scene.
+struct Row {
+    name: String,
+    measured: Measured,
+}
+
+impl Row {
+    fn a_second(&self, count: u64) -> f64 {
+        count as f64 / self.measured.took.as_secs_f64().max(1e-9)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Measured { took, drawn } = &self.measured;
+        json!({
+            "name": self.name,
+            "seconds": took.as_secs_f64(),
+            "primitives": drawn.primitives,
+            "pixels": drawn.pixels,
+            "tiles": drawn.tiles,
+        })
+    }
+
+    fn print(&self) -> Result<(), Failure> {
+        let Measured { took, drawn } = &self.measured;
+        outln!(
+            "{:<28} {:>9.1} ms {:>8} primitives {:>9} pixels {:>10.0} primitives/s {:>11.0} pixels/s",
+            self.name,
+            took.as_secs_f64() * 1e3,
+            drawn.primitives,
+            drawn.pixels,
+            self.a_second(drawn.primitives),
+            self.a_second(drawn.pixels),
+        )
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let paths = match args.scenes.as_slice() {
+        [] => vec![Workspace::find()?.root().join("../shared/scenes")],
+        paths => paths.to_vec(),
+    };
+    let scenes = read_scenes(&paths, args.filter.as_deref())?;
+    let how = Run {
+        place: Place::Host,
+        gpu: args.gpu.choice(),
+        optimised: false,
+        limit: LIMIT,
+        dump: false,
+        jobs: NonZero::<usize>::MIN,
+        timelines: None,
+    };
+    let mut rows = Vec::new();
+    let mut failed = false;
+    for scene in &scenes {
+        let name = scene.file.name.clone();
+        match how.measure(scene) {
+            Ok(measured) => {
+                let row = Row { name, measured };
+                if !args.json {
+                    row.print()?;
+                }
+                rows.push(row);
+            }
+            Err(Verdict::Failed(why)) => {
+                failed = true;
+                eprint(&name, &why);
+            }
+            Err(Verdict::Skipped(why)) => eprint(&name, &why),
+            Err(Verdict::Passed) => {}
+        }
+    }
+    if args.json {
+        let scenes: Vec<serde_json::Value> = rows.iter().map(Row::json).collect();
+        outln!("{}", json!({"schema": SCHEMA, "scenes": scenes}))?;
+    }
+    Ok(match failed {
+        false => Status::Good,
+        true => Status::CheckFailed,
+    })
+}
+
+fn eprint(name: &str, why: &str) {
+    crate::output::streams::talk!("{name} is not measured: {why}");
+}

@@ -1,0 +1,235 @@
+//! Repetition: dispatches that differ from the last one in their uniforms, their sets or their pipeline, but not in their grid.
+//!
+//! What such a dispatch needs is known before a word of it is written: so room is made once, and all its instructions are emitted in
+//! one go. Whatever is not of this kind is left to [`super::dispatch`].
+//! Facts: hardware/command-stream.md sections 4.1 and 6.10.
+
+use super::dispatch::{COUNT_SHIFT, MOST_WORDS, too_large, total_of};
+use super::emitter::{Emitter, PipelineState};
+use super::recorder::Recorder;
+use super::storage::Used;
+use super::task::{TaskShape, task_shape};
+use super::words::{Grid, Wide};
+use super::writer::{ALIGNMENT, Writer};
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::vm::GpuAddress;
+use eitri_cs::builder::Checked;
+
+/// Last dispatch recorded, for what the next one can use again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastDispatch {
+    /// The resource table's register.
+    pub(super) resources: Option<u64>,
+    /// The uniforms' register, and the workgroups that they hold if they hold them.
+    pub(super) uniforms: Option<(u64, [u32; 3])>,
+    /// Local storage of its own.
+    pub(super) storage: Option<(Used, GpuAddress)>,
+    /// The sets are known to have everything that the pipeline needs.
+    pub(super) complete: bool,
+    /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
+    pub(super) state: bool,
+    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table.
+    pub(super) last: Option<Last>,
+}
+
+/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    workgroups: [u32; 3],
+    /// Bytes that its uniforms take in a block; there are some.
+    bytes: u32,
+    /// Bytes that are to be free in a block for it.
+    wanted: u32,
+    /// Its invocations.
+    threads: u64,
+    /// Its job.
+    run: Checked,
+}
+
+impl LastDispatch {
+    /// Nothing yet.
+    pub(super) const NOTHING: LastDispatch = LastDispatch {
+        resources: None,
+        uniforms: None,
+        storage: None,
+        complete: false,
+        state: false,
+        last: None,
+    };
+
+    /// Other push constants are in use.
+    pub(super) const fn forget_uniforms(&mut self) {
+        self.uniforms = None;
+    }
+
+    /// Other sets are in use; uniforms may hold addresses of their buffers. The last dispatch stays: see
+    /// [`Recorder::dispatch_changed`].
+    pub(super) const fn forget_sets(&mut self) {
+        self.resources = None;
+        self.complete = false;
+        self.uniforms = None;
+        self.state = false;
+    }
+
+    /// Another pipeline is in use.
+    pub(super) const fn forget_pipeline(&mut self) {
+        self.forget_sets();
+        self.storage = None;
+        self.last = None;
+    }
+
+    /// What the registers hold is not known.
+    pub(super) const fn forget_state(&mut self) {
+        self.state = false;
+        self.last = None;
+    }
+}
+
+impl Last {
+    /// A dispatch of so many workgroups, with so many pairs of uniforms, of which there are some.
+    #[inline(always)]
+    pub(super) const fn new(workgroups: [u32; 3], pairs: u32, threads: u64, run: Checked) -> Last {
+        let bytes = pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
+        Last {
+            workgroups,
+            bytes,
+            wanted: Writer::wanted(MOST_WORDS, bytes),
+            threads,
+            run,
+        }
+    }
+}
+
+/// What differs from the last dispatch, its uniforms aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Changed {
+    Nothing,
+    /// The resource table's register.
+    Sets(u64),
+    /// The same, and the state of the pipeline.
+    Pipeline(u64, PipelineState, Last),
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Runs the last dispatch again, with what has changed and the uniforms that it has now. False if it is none of as many
+    /// workgroups, or there is no room in the block: then nothing was done.
+    #[inline]
+    pub(super) fn repeat(&mut self, workgroups: [u32; 3], changed: &Changed) -> bool {
+        let last = match changed {
+            Changed::Pipeline(_, _, dispatch) => Some(dispatch),
+            Changed::Nothing | Changed::Sets(_) => self.made.last.as_ref(),
+        };
+        let (Some(last), Ok(words)) = (last, &self.device.words) else {
+            return false;
+        };
+        if last.workgroups != workgroups || self.writer.free() < last.wanted {
+            return false;
+        }
+        let (run, threads) = (last.run, last.threads);
+        let (platform, uniforms) = (&mut self.device.hw.platform, &mut self.device.uniforms);
+        let uniforms = match self.made.uniforms {
+            Some((made, _)) => made,
+            None => {
+                let (at, address) = self.writer.take(last.bytes);
+                let words = uniforms.again();
+                platform.write_words(at, words);
+                let uniforms = address.0 | (words.len() as u64) << COUNT_SHIFT;
+                self.made.uniforms = Some((uniforms, workgroups));
+                uniforms
+            }
+        };
+        let mut emitter = Emitter::new(platform, words, &mut self.known, self.writer.end());
+        match changed {
+            Changed::Nothing => {}
+            Changed::Sets(resources) => {
+                emitter.wide(Wide::Resources, *resources);
+                self.made.state = true;
+            }
+            Changed::Pipeline(resources, state, dispatch) => {
+                emitter.wide(Wide::Resources, *resources);
+                emitter.state(state);
+                self.made.last = Some(*dispatch);
+                self.made.state = true;
+            }
+        }
+        emitter.wide_and(Wide::Uniforms, uniforms, run);
+        self.writer.end_at(emitter.end());
+        self.invocations = self.invocations.map(|sum| sum.saturating_add(threads));
+        self.running.jobs = true;
+        self.unflushed = true;
+        true
+    }
+
+    /// The same as [`Recorder::dispatch`] where more than the uniforms differs from the last dispatch.
+    #[inline(never)]
+    pub(super) fn dispatch_changed(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
+        if !self.made.state
+            && let Some(changed) = self.changed(workgroups)
+            && self.knows_state()?
+        {
+            let resources = self.made.resources.unwrap_or(0);
+            let changed = match changed {
+                None => Changed::Sets(resources),
+                Some((state, last)) => Changed::Pipeline(resources, state, last),
+            };
+            if self.repeat(workgroups, &changed) {
+                return Ok(self);
+            }
+        }
+        self.dispatch_base([0; 3], workgroups)
+    }
+
+    /// The pipeline's state and its dispatch, if the last dispatch was of another; `None` if the registers hold another grid, or such
+    /// a dispatch can't be repeated.
+    #[inline]
+    fn changed(&self, workgroups: [u32; 3]) -> Option<Option<(PipelineState, Last)>> {
+        if let Some(last) = &self.made.last {
+            return (last.workgroups == workgroups).then_some(None);
+        }
+        let known = &self.known;
+        if !known.has_grid(Grid::Count, workgroups) || !known.has_grid(Grid::First, [0; 3]) {
+            return None;
+        }
+        let shape = self.pipeline.as_ref().filter(|shape| !shape.buffer_words)?;
+        let state = shape.state(shape.storage()?);
+        Some(Some((state, self.first_of(workgroups)?)))
+    }
+
+    /// Whether the state of what is bound is known: its resource table, and its uniforms.
+    #[inline]
+    fn knows_state(&mut self) -> Result<bool, Error> {
+        if !self.knows_uniforms()? {
+            return Ok(false);
+        }
+        let shape = self.shape()?;
+        let (samples, writes_texels) = (shape.samples, shape.writes_texels);
+        self.note_texels(samples, writes_texels)?;
+        if self.made.resources.is_none() {
+            self.made.resources = Some(self.resources()?);
+        }
+        Ok(true)
+    }
+
+    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
+    #[inline(always)]
+    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
+        let shape = self.pipeline.as_ref()?;
+        let words = self.device.words.as_ref().ok()?;
+        let total = total_of(workgroups);
+        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
+            return None;
+        }
+        let invocations = shape.size.invocations();
+        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
+        let run = words.run.with(axis, increment);
+        let threads = total.saturating_mul(invocations.into());
+        Some(Last::new(workgroups, shape.pairs, threads, run))
+    }
+
+    /// Whether the uniforms of what is bound were found out: a set may keep them.
+    #[inline]
+    pub(super) fn knows_uniforms(&mut self) -> Result<bool, Error> {
+        Ok(self.device.uniforms.found || self.recall_uniforms()?)
+    }
+}
