@@ -112,7 +112,7 @@ fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
         return ColorState::default();
     };
     let names = pipeline.colors.iter().map(|color| {
-        let buffer = script.buffers.get(color.buffer.0 as usize)?;
+        let buffer = script.buffers.get(color.buffer.0)?;
         buffer.ty.format_name()
     });
     let names: Vec<Option<String>> = names.map(|name| name.map(|it| it.to_string())).collect();

@@ -439,7 +439,10 @@ fn pictures_contents_and_listings_of_one_script_can_be_had() {
         "no buffer is called `framebuffer`",
     );
     refused(&[&script, "-b", "x", "-B", "7"], "binds no buffer to 7");
-    refused(&[OURS, "-w", "x"], "5 scripts are chosen");
+    refused(
+        &[OURS, "-w", "x"],
+        "scripts are chosen: outputs are those of one",
+    );
 }
 
 #[test]

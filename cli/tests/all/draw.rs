@@ -82,10 +82,10 @@ fn each_scene_has_a_line_in_the_order_of_names() {
         folder.path(),
         "lacking",
         336,
-        r#""occlusionQueryPrecise", "alphaToOne""#,
+        r#""occlusionQueryPrecise", "fillModeNonSolid""#,
     );
     let expected = "ok good\n\
-        skipped lacking: alphaToOne\n\
+        skipped lacking: fillModeNonSolid\n\
         FAIL wrong: buffer b: at 0: 50, expected 51; 1 of 32 differ\n\
         1 passed, 1 failed, 1 skipped\n";
     for arguments in [&["--jobs", "1"][..], &["--opt", "--jobs", "3"]] {

@@ -113,14 +113,14 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         ("draw-all", Changes::All),
         ("draw-pipeline", Changes::Pipeline),
     ] {
-        let mut all = |device: &mut Gpu, count: u32| {
+        let all = |device: &mut Gpu, count: u32| {
             record(device, parts, |it| draws(it, &things, changes, count))
         };
         all(device, MANY)?;
         let (few, many) = (all(device, 2)?, all(device, MANY)?);
         many.less(few, MANY - 2).print(name);
     }
-    let mut passes = |device: &mut Gpu, count: u32, drawn: u32| {
+    let passes = |device: &mut Gpu, count: u32, drawn: u32| {
         record(device, parts, |it| {
             (0..count).try_for_each(|_| draws(it, &things, Changes::Nothing, drawn))
         })

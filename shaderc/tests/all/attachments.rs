@@ -78,7 +78,7 @@ fn fragments_with_a_negative_clip_distance_are_discarded() {
 
 /// A fragment shader that reads input attachment 1.
 fn input_attachment() -> Vec<u8> {
-    let spirv = fragment(
+    fragment(
         "OpDecorate %attachment DescriptorSet 0
          OpDecorate %attachment Binding 3
          OpDecorate %attachment InputAttachmentIndex 1",
@@ -92,8 +92,7 @@ fn input_attachment() -> Vec<u8> {
          %texel = OpImageRead %v4 %loaded %origin
          OpStore %color %texel
          OpReturn",
-    );
-    spirv
+    )
 }
 
 #[test]

@@ -218,6 +218,7 @@ impl ImageInfo {
             () if compressed.is_some() && many => ("samples", self.samples),
             // FACT: which compressed formats have textures of one and of three dimensions is not published, ASTC apart, whose
             // planes of two dimensions have blocks of two (hardware/graphics-texture.md 7.3). Of one dimension there are none here.
+            // Settled by sampling a texture of one dimension in each of these formats on any board.
             () if compressed.is_some() && flat => ("height", self.height),
             () if astc.is_some() && deep => ("depth", self.depth),
             () => return Ok(()),
