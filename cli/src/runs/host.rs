@@ -89,6 +89,11 @@ impl HostGpu {
                 0 => {}
                 more => diagnoses.push(format!("model: {more} more like these")),
             }
+            if result.failure.is_some() {
+                // Which fragments failed.
+                let notes = gpu.notes().iter().take(SHOWN_DIAGNOSES);
+                diagnoses.extend(notes.map(|note| format!("model: note: {note}")));
+            }
             diagnoses
         });
         Ok(Done { result, diagnoses })

@@ -58,6 +58,9 @@ fn print(after: &Dump<'_>, replayed: &crate::runs::replay::Replayed) -> Result<(
     for diagnosis in &replayed.diagnoses {
         outln!("model: {diagnosis}")?;
     }
+    for note in &replayed.notes {
+        outln!("model: note: {note}")?;
+    }
     for stream in &replayed.unfinished {
         outln!("stream {stream} did not consume its ring")?;
     }

@@ -94,6 +94,8 @@ pub(crate) struct Options {
 pub(crate) struct Replayed {
     /// What the model thinks of the work.
     pub(crate) diagnoses: Vec<String>,
+    /// What it says besides: which fragment failed.
+    pub(crate) notes: Vec<String>,
     /// Streams that were not done when it ended.
     pub(crate) unfinished: Vec<StreamName>,
     /// The GPU afterwards, as a dump.
@@ -171,6 +173,7 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
             driver.gpu.dropped_diagnoses()
         ));
     }
+    let notes = driver.gpu.notes().iter().map(ToString::to_string).collect();
     let name = |work: &Work| StreamName {
         slot: work.slot,
         number: work.stream,
@@ -181,6 +184,7 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
         .map_err(|error| ReplayError::Dump(error.to_string()))?;
     Ok(Replayed {
         diagnoses,
+        notes,
         unfinished: left.iter().map(name).collect(),
         file,
     })

@@ -12,7 +12,7 @@ mod streams;
 mod teller;
 
 pub use registers::{FirmwareMisuse, MmuMisuse, RegisterMisuse};
-pub use shader::ShaderMisuse;
+pub use shader::{FragmentPlace, ShaderMisuse};
 pub use streams::{StreamMisuse, StreamPlace};
 pub use teller::{News, Teller};
 
@@ -71,6 +71,10 @@ impl Misuse {
         matches!(
             self,
             Misuse::Firmware(FirmwareMisuse::JobGivenUp { .. })
+                | Misuse::Shader {
+                    misuse: ShaderMisuse::FragmentFault { .. },
+                    ..
+                }
                 | Misuse::Stream {
                     misuse: StreamMisuse::WaitOnUnusedSlot { .. },
                     ..

@@ -1,5 +1,35 @@
 //! Misuse by a shader.
 
+use core::fmt;
+
+/// A fragment: what drew it, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentPlace {
+    /// GPU address of the instruction of the draw; 0: a frame shader, which no draw runs.
+    pub draw: u64,
+    /// Number of the primitive in its draw.
+    pub primitive: u32,
+    /// Framebuffer coordinates of the first pixel among those that run.
+    pub pixel: (u16, u16),
+}
+
+impl fmt::Display for FragmentPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FragmentPlace {
+            draw,
+            primitive,
+            pixel: (x, y),
+        } = self;
+        match draw {
+            0 => write!(f, "pixel ({x}, {y}) of a frame shader"),
+            _ => write!(
+                f,
+                "pixel ({x}, {y}) of primitive {primitive} of the draw at {draw:#x}"
+            ),
+        }
+    }
+}
+
 misuses! {
     /// Misuse by a shader instruction.
     ShaderMisuse {
@@ -27,6 +57,7 @@ misuses! {
         TestOrder { reason: &'static str }          = "the tests of a fragment are out of order: {reason}", "graphics-model.md 4.2";
         TileAccess { reason: &'static str }         = "an access to the tile buffer has no effect: {reason}", "graphics-model.md 4.4";
         BlendOperand { operand: u64 }               = "the operand {operand:#x} of a BLEND means nothing", "valhall-isa.md 11.9";
+        FragmentFault { fragment: FragmentPlace }   = "fails for {fragment}", "graphics-model.md 2";
         UnknownBranchTest { word: u64 }             = "{word:#018x} tests with a combination that is not established", "valhall-isa.md 12.1";
     }
 }

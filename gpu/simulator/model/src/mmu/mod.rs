@@ -67,6 +67,8 @@ pub(crate) struct Stall {
     pub(crate) space: u8,
     /// The space's generation when the access was refused.
     generation: u64,
+    /// The access failed, and the host may still mend what it missed.
+    pub(crate) faulted: bool,
 }
 
 /// All address spaces.
@@ -239,6 +241,7 @@ impl Mmu {
         let stall = Stall {
             space: request.space,
             generation: space.generation(),
+            faulted: false,
         };
         if space.is_locked(request.address) {
             space.waits.get_or_insert((request.address, journal.time()));
@@ -298,7 +301,10 @@ impl Mmu {
         if request.space == MCU_SPACE || space.is_unmapped() {
             Refusal::Fault(fault)
         } else {
-            Refusal::Stalled(stall)
+            Refusal::Stalled(Stall {
+                faulted: true,
+                ..stall
+            })
         }
     }
 
@@ -325,6 +331,7 @@ impl Mmu {
         Stall {
             space,
             generation: self.space(space).generation(),
+            faulted: false,
         }
     }
 }

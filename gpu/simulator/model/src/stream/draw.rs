@@ -48,6 +48,7 @@ impl Stream {
                     storage: pick(i.fragment_tsd_select, 24, 28),
                 };
                 let draw = IssuedDraw {
+                    instruction: self.address(),
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
@@ -65,6 +66,7 @@ impl Stream {
                     storage: 24 + first,
                 };
                 let draw = IssuedDraw {
+                    instruction: self.address(),
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
@@ -76,6 +78,7 @@ impl Stream {
             }
             Instr::RunFullscreen(i) => {
                 let draw = IssuedFullscreen {
+                    instruction: self.address(),
                     registers: self.staging(fabric, word, StagingMap::Fullscreen)?,
                     flags_override: i.flags_override,
                     heap: self.heap_context,

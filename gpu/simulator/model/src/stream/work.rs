@@ -72,6 +72,8 @@ pub(crate) enum VertexStages {
 /// A draw as a stream issues it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IssuedDraw {
+    /// GPU address of the instruction.
+    pub(crate) instruction: u64,
     /// r0 to r65.
     pub(crate) registers: [u32; DRAW_REGISTERS],
     /// Added to the primitive flags, r56, by OR.
@@ -86,6 +88,8 @@ pub(crate) struct IssuedDraw {
 /// A fullscreen draw as a stream issues it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IssuedFullscreen {
+    /// GPU address of the instruction.
+    pub(crate) instruction: u64,
     /// r0 to r65.
     pub(crate) registers: [u32; DRAW_REGISTERS],
     pub(crate) flags_override: u32,

@@ -142,6 +142,7 @@ fn state(draw: u32) -> DrawState {
         depth_range: [0.25, 0.75],
         primitive_size: 1.5,
         varying_bytes: 12,
+        instruction: 13,
         depth_stencil: 1 << 40 | 8,
         blend: 2 << 40 | 9,
         occlusion: 3 << 40,

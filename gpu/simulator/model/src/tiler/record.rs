@@ -34,11 +34,13 @@ pub(crate) struct DrawState {
     pub(crate) fau: u64,
     pub(crate) program: u64,
     pub(crate) storage: u64,
+    /// GPU address of the instruction that draws; 0: none does.
+    pub(crate) instruction: u64,
 }
 
 impl DrawState {
     /// Words of a record.
-    pub(super) const WORDS: usize = 26;
+    pub(super) const WORDS: usize = 28;
 
     pub(super) fn words(&self) -> [u32; DrawState::WORDS] {
         let mut words = [0; DrawState::WORDS];
@@ -64,6 +66,7 @@ impl DrawState {
             self.fau,
             self.program,
             self.storage,
+            self.instruction,
         ];
         let halves = double
             .into_iter()
@@ -97,6 +100,7 @@ impl DrawState {
             fau: double(20),
             program: double(22),
             storage: double(24),
+            instruction: double(26),
         })
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn state_of_draw(arch: Arch, issued: &IssuedDraw) -> DrawState {
         fau: stage.uniforms,
         program: stage.program,
         storage: stage.storage,
+        instruction: issued.instruction,
     }
 }
 
@@ -81,6 +82,7 @@ pub(super) fn state_of_fullscreen(
     Ok(DrawState {
         scissor: [issued.registers[42], issued.registers[43]],
         primitive_flags: issued.registers[56] | issued.flags_override,
+        instruction: issued.instruction,
         ..state_of_descriptor(arch, words)?
     })
 }

@@ -6,7 +6,7 @@
 
 use super::draw::LoadedDraw;
 use super::stage::LoadedStage;
-use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
@@ -42,6 +42,24 @@ struct Running {
     begun: [FragmentLane; WARP],
     /// Samples whose runs have not begun.
     samples: u16,
+}
+
+impl Running {
+    /// Notes which draw, primitive and pixel a warp was shading when it failed: registers tell an address alone.
+    fn note_fault(&self, fabric: &mut Fabric, unit: &Memory) {
+        let Stage::Fragment(stage) = &unit.stage else {
+            return;
+        };
+        let lane = self.warp.lanes.trailing_zeros() as usize;
+        let pixel = stage.lanes.get(lane).map(|lane| lane.pixel);
+        let fragment = FragmentPlace {
+            draw: self.draw.words.instruction,
+            primitive: stage.geometry.id,
+            pixel: pixel.unwrap_or_default(),
+        };
+        let (address, misuse) = (self.warp.pc, ShaderMisuse::FragmentFault { fragment });
+        fabric.journal.report(Misuse::Shader { address, misuse });
+    }
 }
 
 /// Shades the fragments of a tile.
@@ -185,7 +203,13 @@ impl Shader {
                 let exception = exception::INSTR_BARRIER_FAULT;
                 return Err((used, Refused::Failed(JobFault { exception, address })));
             }
-            Stopped::Refused(refused) => return Err((used, refused)),
+            Stopped::Refused(refused) => {
+                let waits = matches!(refused, Refused::Stalled(stall) if !stall.faulted);
+                if !waits {
+                    running.note_fault(fabric, &self.unit);
+                }
+                return Err((used, refused));
+            }
         }
         Ok(used.max(1))
     }

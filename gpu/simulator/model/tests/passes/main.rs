@@ -7,6 +7,7 @@
 
 #[path = "../bench/mod.rs"]
 mod bench;
+mod faults;
 mod frame_shaders;
 mod interrupted;
 mod rectangles;

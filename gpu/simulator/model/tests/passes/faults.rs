@@ -1,0 +1,35 @@
+//! Faults of fragments: who failed, and where.
+
+use super::{Pass, Rectangle};
+
+/// Loads from an address that nothing maps.
+const STRAY: &str = "
+    MOV.i32 r4, 0x0
+    MOV.i32 r5, 0x0
+    LOAD.i32.unsigned.slot0.wait0 @r0, r4, offset:0
+    OUTPUT";
+
+#[test]
+fn a_fault_of_a_fragment_is_noted_with_its_draw_primitive_and_pixel() {
+    let innocent = Rectangle {
+        scissor: [[0, 0], [3, 3]],
+        ..Rectangle::default()
+    };
+    let stray = Rectangle {
+        program: STRAY,
+        scissor: [[8, 4], [11, 7]],
+        ..Rectangle::default()
+    };
+    let pass = Pass {
+        draws: vec![innocent, stray],
+        ..Pass::default()
+    };
+    let mut bench = pass.submitted(|_| {});
+    bench.wait(1_000_000);
+    let notes = bench.notes();
+    let place = notes.split("fails for ").nth(1).unwrap_or_default();
+    assert!(
+        place.starts_with("pixel (8, 4) of primitive 0 of the draw at 0x"),
+        "{notes}"
+    );
+}
