@@ -218,8 +218,16 @@ impl<P: Platform> Bench<P> {
     }
 
     pub(super) fn texels(&mut self, image: Image) -> Vec<u32> {
+        self.texels_of(image, 0)
+    }
+
+    /// Those of one layer.
+    pub(super) fn texels_of(&mut self, image: Image, layer: u32) -> Vec<u32> {
         let mut bytes = vec![0; (SIDE * SIDE * 4) as usize];
-        let part = ImagePart::default();
+        let part = ImagePart {
+            layer,
+            ..ImagePart::default()
+        };
         self.device
             .read_image(image, part, &mut bytes)
             .or_fail("it is there");

@@ -4,12 +4,11 @@ use super::bench::{
     BLUE, BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle,
 };
 use crate::bench::OrFail;
-use alloc::vec::Vec;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
     ClearAttachment, ClearColor, ClearRect, ColorAttachment, DepthAttachment, DepthState, Draw,
-    GraphicsPipelineInfo, ImageInfo, ImagePart, ImageView, LoadOp, Rect, RenderingInfo, StoreOp,
-    Tiling, Topology,
+    GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, Rect, RenderingInfo, StoreOp, Tiling,
+    Topology,
 };
 
 const ALL: [f32; 2] = [-1.0, -1.0];
@@ -136,16 +135,7 @@ pub(crate) fn layers_are_cleared_on_their_own() {
     });
     it.run();
     for layer in 0..4 {
-        let mut bytes = alloc::vec![0; (SIDE * SIDE * 4) as usize];
-        let part = ImagePart {
-            layer,
-            ..ImagePart::default()
-        };
-        it.device
-            .read_image(image, part, &mut bytes)
-            .or_fail("it is there");
-        let (words, _) = bytes.as_chunks::<4>();
-        let texels: Vec<u32> = words.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        let texels = it.texels_of(image, layer);
         check(&texels, 0, |x, y| {
             if inside(hole, x, y) && (1..3).contains(&layer) {
                 GREEN_WORD
@@ -192,16 +182,7 @@ pub(crate) fn each_view_is_drawn_to_its_layer() {
         it.run();
     }
     for layer in 0..4 {
-        let mut bytes = alloc::vec![0; (SIDE * SIDE * 4) as usize];
-        let part = ImagePart {
-            layer,
-            ..ImagePart::default()
-        };
-        it.device
-            .read_image(image, part, &mut bytes)
-            .or_fail("it is there");
-        let (words, _) = bytes.as_chunks::<4>();
-        let texels: Vec<u32> = words.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        let texels = it.texels_of(image, layer);
         check(&texels, 0, |_, y| match (layer, y) {
             (1 | 3, _) | (_, 0..32) => GREEN_WORD,
             (_, 32..48) => RED_WORD,

@@ -340,7 +340,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let code = color_code(&colors.kinds);
         Ok(Cleared {
             code: self.recorder.bare_code(OwnCode::Clear(key), &code)?,
-            tests: pack(arch, tests(arch, [false; 2]))?,
+            tests: pack(arch, tests_that_replace(arch, [false; 2]))?,
             blends,
             blend_count: self.framebuffer.count as u32,
             uniforms: &colors.uniforms,
@@ -364,7 +364,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             code: self
                 .recorder
                 .bare_code(OwnCode::Clear(key), &depth_code(has))?,
-            tests: pack(arch, tests(arch, has))?,
+            tests: pack(arch, tests_that_replace(arch, has))?,
             blends: &OFF.words,
             blend_count: 1,
             uniforms,
@@ -506,8 +506,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 }
 
-/// Tests that all pass, and write depth and stencil of the program, if these are cleared.
-fn tests(arch: Arch, [depth, stencil]: [bool; 2]) -> DepthStencil {
+/// Tests that all fragments pass. Depth and stencil become those that the program exports, as far as they are asked for.
+pub(super) fn tests_that_replace(arch: Arch, [depth, stencil]: [bool; 2]) -> DepthStencil {
     let mut tests = DepthStencil {
         depth_function: Func::Always,
         depth_write_enable: depth,

@@ -6,6 +6,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, graphics-raster.md 4.6 and 4.14.
 
 use super::blend::{self, ColorBlend, OFF};
+use super::clear_attachments::tests_that_replace;
 use super::framebuffer::{Framebuffer, MOST_COLORS, Surface};
 use crate::command::{
     DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
@@ -15,9 +16,7 @@ use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::vm::GpuAddress;
 use eitri_descriptors::formats::VkFormat;
-use eitri_descriptors::raster::{
-    DcdFlags0, DcdFlags1, DcdFlags2, DepthSource, DepthStencil, Draw, PixelKill, StencilOp,
-};
+use eitri_descriptors::raster::{DcdFlags0, DcdFlags1, DcdFlags2, DepthStencil, Draw, PixelKill};
 use eitri_descriptors::shader::{
     CoverageBitmaskType, FauPointer, Preload, ShaderEnvironment, ShaderProgram,
     ShaderRegisterAllocation, ShaderStage,
@@ -399,28 +398,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         stage: &Stage,
     ) -> Result<Draw, Error> {
         let arch = self.arch();
-        let mut tests = DepthStencil {
+        let tests = DepthStencil {
             depth_cull_enable: false,
-            depth_function: Func::Always,
-            depth_write_enable: depth,
-            separated_dependency_tracking: arch == Arch::V11,
-            ..DepthStencil::default()
+            ..tests_that_replace(arch, [depth, stencil])
         };
-        if depth {
-            tests.depth_source = DepthSource::Shader;
-        }
-        if stencil {
-            tests.stencil_test_enable = true;
-            tests.stencil_from_shader = true;
-            tests.front_compare_function = Func::Always;
-            tests.back_compare_function = Func::Always;
-            tests.front_depth_pass = StencilOp::Replace;
-            tests.back_depth_pass = StencilOp::Replace;
-            tests.front_write_mask = 0xFF;
-            tests.back_write_mask = 0xFF;
-            tests.front_value_mask = 0xFF;
-            tests.back_value_mask = 0xFF;
-        }
         let tests: [u32; 8] = pack(arch, tests)?;
         let flags_0 = frame_flags(arch, samples, PixelKill::ForceLate);
         self.frame_draw(stage, &tests, (&OFF.words, 1), (flags_0, 0))

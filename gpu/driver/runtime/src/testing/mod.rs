@@ -3,7 +3,10 @@
 //! It knows nothing of GPUs: a test says which write has which effect; [`firmware`] says the effects that bring-up needs.
 //! The whole path is tested on the model, elsewhere.
 
+mod commented_words;
 pub(crate) mod firmware;
+
+pub(crate) use commented_words::check_commented_words;
 
 use crate::page_allocator::PageAllocator;
 use crate::platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform};

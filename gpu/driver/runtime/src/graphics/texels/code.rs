@@ -246,35 +246,12 @@ fn least_of(words: &'static [u64; 2], kind: Kind) -> &'static [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eitri_isa::{Instr, Syntax};
-    use std::string::{String, ToString};
-
-    /// The comments of this file behind the words, in their order.
-    fn comments() -> impl Iterator<Item = (u64, &'static str)> {
-        let lines = include_str!("code.rs").lines();
-        lines.filter_map(|line| {
-            let (word, text) = line.trim().split_once("// ")?;
-            let start = word.find("0x")?;
-            let digits: String = word.get(start + 2..start + 21)?.replace('_', "");
-            Some((u64::from_str_radix(&digits, 16).ok()?, text.trim()))
-        })
-    }
+    use crate::testing::check_commented_words;
 
     #[test]
     fn the_words_are_what_their_comments_say() {
-        let mut found = 0;
-        for arch in eitri_isa::Arch::ALL {
-            if !(10..=13).contains(&arch.major()) {
-                continue;
-            }
-            for (word, text) in comments() {
-                let instr = Instr::decode(word, arch).expect("legal");
-                let decoded = instr.display(arch, Syntax::Mesa24).to_string();
-                assert_eq!(decoded.trim(), text, "{word:#x} on {arch}");
-                found += 1;
-            }
-        }
-        assert!(found >= 4 * 44, "only {found} words have comments");
+        let checked = check_commented_words(include_str!("code.rs"));
+        assert!(checked >= 4 * 44, "only {checked} words have comments");
     }
 
     #[test]
