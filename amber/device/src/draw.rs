@@ -308,7 +308,7 @@ fn pipeline(
     })
 }
 
-/// How a pipeline with so many colours mixes them; `None` if it is by an operation that there is no word for.
+/// Blend state of a pipeline with `colors` attachments; `None` if its blend operation can't be expressed.
 pub fn blend(state: &eitri_amber::script::FixedState, colors: usize) -> Option<Blend> {
     let own = match state.blend {
         None => None,

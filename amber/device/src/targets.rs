@@ -26,7 +26,7 @@ const DEPTH_BYTES: usize = 4;
 pub(crate) struct Targets {
     pub(crate) colors: Vec<Target>,
     pub(crate) depth: Option<Target>,
-    /// What samples of colours become one in, by the colours' places.
+    /// Resolve targets, in the order of the colour attachments.
     resolves: Vec<Target>,
     pub(crate) size: (u32, u32),
 }
@@ -60,7 +60,7 @@ impl Target {
             .saturating_mul(size.1 as usize)
             .saturating_mul(samples as usize);
         let host = memory.get(id).map_or(&[][..], |host| &host.bytes);
-        // What nothing has written is zero.
+        // Texels beyond the buffer's host contents are zero.
         let mut bytes = Vec::from(host);
         bytes.resize(texels.saturating_mul(stride), 0);
         let parts = match (has_depth(&format), has_stencil(&format)) {
@@ -168,7 +168,7 @@ impl Targets {
         self.colors.iter().chain(&self.depth).chain(&self.resolves)
     }
 
-    /// How many images there are.
+    /// Number of attachments and resolve targets.
     pub(crate) fn count(&self) -> usize {
         self.all().count()
     }
@@ -219,7 +219,7 @@ impl Targets {
         views.collect()
     }
 
-    /// What of the images is wanted at the end.
+    /// Readbacks of all aspects of all images.
     pub(crate) fn results(&self) -> Vec<Readback> {
         let results = (0..).zip(self.all()).flat_map(|(place, target)| {
             target.parts.iter().map(move |(aspect, _)| Readback::Image {
@@ -304,7 +304,7 @@ fn color_of(target: &Target, color: [f32; 4]) -> Result<Color, DeviceError> {
     let is = |encoding: &str| target.format.contains(encoding);
     Ok(match (is("uint"), is("sint")) {
         (false, false) => Color::Float(color),
-        // Of integers 0 alone means something.
+        // A script gives clear colours as floats; only zero has an obvious integer meaning.
         (true, _) if color == [0.0; 4] => Color::Uint([0; 4]),
         (_, true) if color == [0.0; 4] => Color::Int([0; 4]),
         _ => return Err(lacks("graphics: clear values of integers")),

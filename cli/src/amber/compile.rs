@@ -102,7 +102,7 @@ pub(super) fn compile(
     })
 }
 
-/// What becomes of a pipeline's colours. What can't be said here the device refuses.
+/// Blend state that the fragment shader is compiled for. The default if it can't be expressed: the device refuses such a draw.
 fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
     let target = manner.gpu.target();
     let (Machine::Valhall(arch), Some(blend)) = (

@@ -39,9 +39,9 @@ const DRAWN: &[&str] = &[
     "copy_regions",
     "clear_commands",
 ];
-/// What OpenGL ES draws is compared with what a driver for the CPU draws in the same guest.
+/// OpenGL ES pictures, each compared with that of a CPU driver in the same guest.
 const GL_CASES: &str = "qemu-tests/gl-cases";
-/// How many pictures there are, and the packages of both drivers and of the program.
+/// Number of pictures, and the packages of both drivers and of the program.
 const GL_PICTURES: usize = 6;
 const GL_PACKAGES: &[&str] = &[
     "python3",

@@ -32,7 +32,7 @@ pub(crate) struct Run<'r> {
     pub(crate) timelines: Option<&'r Timelines>,
 }
 
-/// How long a scene took, from the GPU's power-off to its results, and what the GPU has drawn in it.
+/// Time of a scene, from GPU power-off to its results, and counts of what the GPU drew.
 pub(crate) struct Measured {
     pub(crate) took: Duration,
     pub(crate) drawn: eitri_model::Drawn,

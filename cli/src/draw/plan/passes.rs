@@ -33,7 +33,7 @@ pub(in super::super) struct Colors {
 }
 
 impl Colors {
-    /// How a pipeline mixes colours, by target.
+    /// Blend state of a pipeline, in the order of the targets.
     pub(in super::super) fn placed(&self, blend: &Blend) -> Blend {
         let mut placed = blend.clone();
         if self.locations.is_empty() {

@@ -57,7 +57,7 @@ pub(super) fn add<'s>(
             to: buffer_id(scene, &copy.buffer)?,
             offset: copy.offset,
         },
-        // What is left are steps on images.
+        // `image_steps` has taken the steps on images already; any other step is not implemented.
         other => return Err(Lack::not_yet(other.name())),
     });
     Ok(())

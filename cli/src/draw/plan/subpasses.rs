@@ -42,7 +42,7 @@ impl<'s> Attachments<'s> {
         })
     }
 
-    /// What the draws of a part have of them.
+    /// Attachments that the draws of a subpass see.
     fn of_part(&self, scene: &SceneFile, part: &scenes::Subpass) -> Targets {
         let target = |number: &usize| self.targets.get(*number).copied().flatten();
         let mut all = self.colors.iter().copied().chain(self.depth);
@@ -60,7 +60,7 @@ impl<'s> Attachments<'s> {
     }
 }
 
-/// Whether parts read what isn't a colour of the pass.
+/// True if a subpass reads an input attachment that is no colour attachment of the pass.
 fn reads_others(attachments: &Attachments<'_>, pass: &scenes::Subpasses) -> bool {
     let mut inputs = pass.subpasses.iter().flat_map(|part| &part.inputs);
     inputs.any(|number| {
