@@ -4,6 +4,7 @@ mod amber;
 mod asm;
 mod bench;
 mod compile;
+mod compile_graphics;
 mod console;
 mod cs;
 pub(crate) mod demo;

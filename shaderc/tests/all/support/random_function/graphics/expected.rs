@@ -213,11 +213,7 @@ pub fn picture(
 }
 
 /// Colours, depth and stencil values of all pixels.
-fn planes(
-    pipeline: &Pipeline,
-    inputs: &Inputs,
-    stored: &BTreeMap<[u32; 2], Outputs>,
-) -> Picture {
+fn planes(pipeline: &Pipeline, inputs: &Inputs, stored: &BTreeMap<[u32; 2], Outputs>) -> Picture {
     let pixels = (0..SIZE[1]).flat_map(|y| (0..SIZE[0]).map(move |x| [x, y]));
     let pixels: Vec<[u32; 2]> = pixels.collect();
     let find = |pixel: &[u32; 2], wanted: &dyn Fn(Output) -> bool| {

@@ -21,11 +21,7 @@ const SHAPE: ImageShape = ImageShape {
 /// Declares both images.
 pub(super) fn declare(function: &mut Function) {
     for (binding, kind, texel) in [
-        (
-            SAMPLED,
-            BindingKind::CombinedImageSampler,
-            TexelKind::Float,
-        ),
+        (SAMPLED, BindingKind::CombinedImageSampler, TexelKind::Float),
         (FETCHED, BindingKind::SampledImage, TexelKind::Unsigned),
     ] {
         function.bindings.push(Binding {
