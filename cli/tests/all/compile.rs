@@ -363,7 +363,9 @@ fn a_pipeline_is_reported_by_stage() {
     let shaders = json["shaders"].as_array().unwrap();
     let names = |shader: &Value| -> Vec<String> {
         let variants = shader["variants"].as_array().unwrap().iter();
-        variants.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+        variants
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(names(&shaders[0]), ["Position", "Varying"]);
     assert_eq!(names(&shaders[1]), ["Main"]);

@@ -1,5 +1,5 @@
-//! Random vertex and fragment functions as machine code on the model, drawn by the driver, against the interpreter: with all
-//! registers, and with so few that everything is spilled.
+//! Random vertex and fragment functions as machine code on the model, drawn by the driver on a GPU of each generation, against
+//! the interpreter: with all registers, and with so few that everything is spilled.
 
 use crate::random_function::graphics::expected::{Picture, picture};
 use crate::random_function::graphics::inputs::{
@@ -17,13 +17,16 @@ use eitri_drawing::{
     GraphicsPipeline, Image, ImageData, ImageId, Pass, PassCommand, PipelineId, ProgramId, Range,
     Readback, Sampler, SamplerId, Set, SetId, Step, Using, VertexBuffer, Vertices, View, ViewId,
 };
-use eitri_model::Config;
+use eitri_model::{Config, Product};
 use eitri_on_model::Machine;
 use eitri_shaderc::ir::TexelKind;
 use eitri_shaderc::{CompiledGraphics, Options, Robust, Target, compile_graphics_functions};
 
 /// Bytes of a vertex: clip coordinates, four words, four bytes.
 const STRIDE: u32 = 36;
+
+/// A GPU of each generation.
+const PRODUCTS: [&str; 4] = ["G610", "G615", "G720", "G925"];
 
 /// The buffers of a drawing, in its order.
 const INPUT: BufferId = BufferId(0);
@@ -283,6 +286,7 @@ fn results(pipeline: &Pipeline, inputs: &Inputs) -> Vec<Readback> {
 
 /// Draws with the programs on the model; what they leave, or what model and driver say against them.
 fn drawn(
+    product: Product,
     compiled: &CompiledGraphics,
     pipeline: &Pipeline,
     inputs: &Inputs,
@@ -320,7 +324,10 @@ fn drawn(
         results: results(pipeline, inputs),
         frames: vec![],
     };
-    let machine = Machine::new(Config::default());
+    let machine = Machine::new(Config {
+        product,
+        ..Config::default()
+    });
     let firmware = eitri_model::stub_firmware();
     let (_, saved) = eitri_player::play_here(machine.clone(), &firmware, &drawing, &mut ());
     let diagnosis = machine.gpu(|gpu| gpu.diagnoses().first().map(ToString::to_string));
@@ -349,12 +356,16 @@ fn listings(compiled: &CompiledGraphics) -> String {
 
 /// Compares one pipeline; false if it runs too long to be compared.
 fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
-    let pipeline = generate(seed, &Target::default());
+    let name = PRODUCTS[(seed / 4) as usize % PRODUCTS.len()];
+    let product = Product::find(name).ok_or_else(|| format!("the model knows no {name}"))?;
+    let target = Target::valhall(product.arch());
+    let pipeline = generate(seed, &target);
     let inputs = inputs(seed, &pipeline);
     let Ok(expected) = picture((&pipeline.vertex, &pipeline.fragment), &pipeline, &inputs) else {
         return Ok(false);
     };
     let options = Options {
+        target,
         register_limit,
         robust: match seed % 4 < 2 {
             true => Robust::On,
@@ -367,14 +378,14 @@ fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
     let [vertex, fragment] = functions.map(Clone::clone);
     let compiled = compile_graphics_functions((vertex, &options), Some((fragment, &options)));
     let compiled = compiled.map_err(|error| error.to_string())?;
-    let wrong = match drawn(&compiled, &pipeline, &inputs) {
+    let wrong = match drawn(product, &compiled, &pipeline, &inputs) {
         Ok(got) => expected.difference(&got),
         Err(error) => Some(error),
     };
     match wrong {
         None => Ok(true),
         Some(wrong) => Err(format!(
-            "{wrong}\n{}\n{}\n{}",
+            "{wrong} ({name})\n{}\n{}\n{}",
             pipeline.vertex,
             pipeline.fragment,
             listings(&compiled)
