@@ -9,8 +9,9 @@ use crate::random_function::graphics::inputs::{
 use crate::random_function::graphics::{FETCHED, Pipeline, SAMPLED, SIZE, generate};
 use eitri_drawing::state::{
     AddressMode, Aspect, Attribute as VertexAttribute, Blend, Border, Color, CompareOp, DepthTest,
-    DescriptorKind, Filter, ImageType, LoadOp, Multisample, Raster, Rect, StencilFace, StencilOp,
-    StencilTest, StoreOp, Swizzle, Topology, VertexBinding, VertexRate, ViewType, Viewport,
+    DescriptorKind, Filter, ImageType, LoadOp, Multisample, Raster, Rect, ResolveMode, StencilFace,
+    StencilOp, StencilTest, StoreOp, Swizzle, Topology, VertexBinding, VertexRate, ViewType,
+    Viewport,
 };
 use eitri_drawing::{
     Attachment, Binding, BorderColor, Bound, Buffer, BufferId, ClearValue, Draw, Drawing,
@@ -91,16 +92,23 @@ fn view(number: usize, image: &Image<'_>) -> View {
     }
 }
 
-/// The images: two that are read, then targets, depth and stencil.
+/// The images: two that are read, then targets, depth and stencil; of several samples then those that take the first of them.
 fn images<'d>(pipeline: &Pipeline, inputs: &'d Inputs) -> Vec<Image<'d>> {
     let mut images = vec![
         texture(SAMPLED_FORMAT, &inputs.sampled),
         texture(FETCHED_FORMAT, std::slice::from_ref(&inputs.fetched)),
     ];
     let targets = pipeline.targets.iter();
-    images.extend(targets.map(|target| attachment(target.format)));
+    images.extend(targets.map(|target| Image {
+        samples: pipeline.samples,
+        ..attachment(target.format)
+    }));
     images.extend(pipeline.depth.then(|| attachment("d32_sfloat")));
     images.extend(pipeline.stencil.then(|| attachment("s8_uint")));
+    if pipeline.samples > 1 {
+        let targets = pipeline.targets.iter();
+        images.extend(targets.map(|target| attachment(target.format)));
+    }
     images
 }
 
@@ -181,7 +189,10 @@ fn made_pipeline(pipeline: &Pipeline) -> GraphicsPipeline {
         topology: Topology::TriangleList,
         restart: false,
         raster: Raster::default(),
-        multisample: Multisample::default(),
+        multisample: Multisample {
+            samples: pipeline.samples,
+            ..Multisample::default()
+        },
         depth: pipeline.depth.then_some(DepthTest {
             test: true,
             write: true,
@@ -209,14 +220,17 @@ fn clear(kind: TexelKind, words: [u32; 4]) -> ClearValue {
 }
 
 fn pass<'d>(pipeline: &Pipeline, inputs: &'d Inputs) -> Pass<'d> {
-    let mut views = (2..).map(ViewId);
+    let mut views = 2..;
     let mut attachment = |clear| {
         views.next().map(|view| Attachment {
-            view,
+            view: ViewId(view),
             load: LoadOp::Clear,
             store: StoreOp::Store,
             clear,
-            resolve: None,
+            resolve: (pipeline.samples > 1).then(|| {
+                let resolved = view + pipeline.targets.len() as u32;
+                (ViewId(resolved), ResolveMode::SampleZero)
+            }),
         })
     };
     let targets = pipeline.targets.iter().zip(&inputs.held);
@@ -237,7 +251,7 @@ fn pass<'d>(pipeline: &Pipeline, inputs: &'d Inputs) -> Pass<'d> {
         area,
         layers: 1,
         view_mask: 0,
-        samples: 1,
+        samples: pipeline.samples,
         commands: vec![PassCommand::Draw(Box::new(Draw {
             using: Using {
                 pipeline: PipelineId(0),
@@ -269,13 +283,20 @@ fn results(pipeline: &Pipeline, inputs: &Inputs) -> Vec<Readback> {
     let aspects = colors
         .chain(pipeline.depth.then_some(Aspect::Depth))
         .chain(pipeline.stencil.then_some(Aspect::Stencil));
-    let images = (2..).zip(aspects).map(|(image, aspect)| Readback::Image {
-        image: ImageId(image),
-        aspect,
-        level: 0,
-        layer: 0,
-        layers: 1,
-    });
+    // Of several samples what the first of them became.
+    let first = match pipeline.samples {
+        1 => 2,
+        _ => 2 + pipeline.targets.len() as u32,
+    };
+    let images = (first..)
+        .zip(aspects)
+        .map(|(image, aspect)| Readback::Image {
+            image: ImageId(image),
+            aspect,
+            level: 0,
+            layer: 0,
+            layers: 1,
+        });
     let buffer = Readback::Buffer(Range {
         buffer: OUTPUT,
         offset: 0,
@@ -354,15 +375,21 @@ fn listings(compiled: &CompiledGraphics) -> String {
     listings.collect::<Vec<String>>().join("\n")
 }
 
-/// Compares one pipeline; false if it runs too long to be compared.
-fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
+/// What came of a pipeline that was compared.
+struct Compared {
+    /// Whether it draws anything.
+    drawn: bool,
+}
+
+/// Compares one pipeline; none if it runs too long to be compared.
+fn check(seed: u64, register_limit: Option<u32>) -> Result<Option<Compared>, String> {
     let name = PRODUCTS[(seed / 4) as usize % PRODUCTS.len()];
     let product = Product::find(name).ok_or_else(|| format!("the model knows no {name}"))?;
     let target = Target::valhall(product.arch());
     let pipeline = generate(seed, &target);
     let inputs = inputs(seed, &pipeline);
     let Ok(expected) = picture((&pipeline.vertex, &pipeline.fragment), &pipeline, &inputs) else {
-        return Ok(false);
+        return Ok(None);
     };
     let options = Options {
         target,
@@ -383,7 +410,9 @@ fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
         Err(error) => Some(error),
     };
     match wrong {
-        None => Ok(true),
+        None => Ok(Some(Compared {
+            drawn: expected.has_drawn(),
+        })),
         Some(wrong) => Err(format!(
             "{wrong} ({name})\n{}\n{}\n{}",
             pipeline.vertex,
@@ -395,11 +424,15 @@ fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
 
 /// Runs seeds; those that fail are named, the first with all that is known of it.
 fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
-    let (mut compared, mut failures) = (0, vec![]);
+    let (mut compared, mut drawn, mut failures) = (0, 0, vec![]);
     let count = seeds.end - seeds.start;
     for seed in seeds {
         match check(seed, register_limit) {
-            Ok(done) => compared += u64::from(done),
+            Ok(None) => {}
+            Ok(Some(done)) => {
+                compared += 1;
+                drawn += u64::from(done.drawn);
+            }
             Err(error) => failures.push((seed, error)),
         }
     }
@@ -414,6 +447,7 @@ fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
         );
     }
     assert!(compared * 10 > count * 9, "only {compared} of {count} end");
+    assert!(drawn * 4 > count * 3, "only {drawn} of {count} draw");
 }
 
 #[test]

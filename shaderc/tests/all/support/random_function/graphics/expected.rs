@@ -23,6 +23,16 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// Whether texels of a colour differ: something was drawn.
+    pub fn has_drawn(&self) -> bool {
+        self.colors.iter().any(|texels| {
+            let bytes = texels.len() / (SIZE[0] * SIZE[1]) as usize;
+            let mut all = texels.chunks(bytes.max(1));
+            let first = all.next();
+            all.any(|texel| Some(texel) != first)
+        })
+    }
+
     /// Where two differ first; none if they don't.
     pub fn difference(&self, other: &Picture) -> Option<String> {
         let mut parts = vec![];
@@ -56,14 +66,30 @@ impl Picture {
     }
 }
 
-fn draw(inputs: &Inputs) -> Draw {
+/// Where the samples of a pixel lie, of four and of one.
+const PLACES: [[f32; 2]; 4] = [
+    [0.375, 0.125],
+    [0.875, 0.375],
+    [0.125, 0.625],
+    [0.625, 0.875],
+];
+const CENTER: [[f32; 2]; 1] = [[0.5; 2]];
+
+fn places(pipeline: &Pipeline) -> &'static [[f32; 2]] {
+    match pipeline.samples {
+        1 => &CENTER,
+        _ => &PLACES,
+    }
+}
+
+fn draw(pipeline: &Pipeline, inputs: &Inputs) -> Draw {
     let half = SIZE.map(|size| size as f32 / 2.0);
     Draw {
         base_vertex: FIRST_VERTEX,
         base_instance: FIRST_INSTANCE,
         viewport_scale: [half[0], half[1], 1.0],
         viewport_offset: [half[0], half[1], 0.0],
-        samples: vec![[0.5; 2]],
+        samples: places(pipeline).to_vec(),
         push_constants: inputs.push.clone(),
         step_limit: 4_000_000,
         ..Draw::default()
@@ -122,28 +148,35 @@ fn in_window(function: &Function, noperspective: u32, draw: &Draw, outputs: &mut
     }
 }
 
-/// The quads in which the triangle covers a centre.
-fn quads(triangle: &Triangle, front_facing: bool, held: &[[u32; 4]]) -> Vec<[Fragment; 4]> {
+/// The quads in which the triangle covers a sample, one after the other.
+fn quads(
+    triangle: &Triangle,
+    front_facing: bool,
+    (held, places): (&[[u32; 4]], &[[f32; 2]]),
+) -> Vec<[Fragment; 4]> {
     let mut quads = vec![];
     for y in (0..SIZE[1]).step_by(2) {
         for x in (0..SIZE[0]).step_by(2) {
-            let quad = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| {
-                let pixel = [x + dx, y + dy];
-                let centre = pixel.map(|at| at as f32 + 0.5);
-                let inside = triangle.weights(centre).iter().all(|weight| *weight >= 0.0);
-                let mut fragment = Fragment {
-                    pixel,
-                    coverage: inside.into(),
-                    centroid: [0.5; 2],
-                    front_facing,
-                    helper: !inside,
-                    ..Fragment::default()
-                };
-                fragment.tile[..held.len()].copy_from_slice(held);
-                fragment
-            });
-            if quad.iter().any(|fragment| !fragment.helper) {
-                quads.push(quad);
+            for (sample, place) in (0..).zip(places) {
+                let quad = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| {
+                    let pixel = [x + dx, y + dy];
+                    let at = [0, 1].map(|axis| pixel[axis] as f32 + place[axis]);
+                    let inside = triangle.weights(at).iter().all(|weight| *weight >= 0.0);
+                    let mut fragment = Fragment {
+                        pixel,
+                        sample,
+                        coverage: u32::from(inside) << sample,
+                        centroid: [0.5; 2],
+                        front_facing,
+                        helper: !inside,
+                        ..Fragment::default()
+                    };
+                    fragment.tile[..held.len()].copy_from_slice(held);
+                    fragment
+                });
+                if quad.iter().any(|fragment| !fragment.helper) {
+                    quads.push(quad);
+                }
             }
         }
     }
@@ -179,7 +212,7 @@ pub fn picture(
     pipeline: &Pipeline,
     inputs: &Inputs,
 ) -> Result<Picture, String> {
-    let draw = draw(inputs);
+    let draw = draw(pipeline, inputs);
     let mut resources = inputs.resources();
     let shaded = interpret_vertices(vertex, &draw, &vertices(inputs), &resources);
     let mut shaded = shaded.map_err(|trap| format!("vertices: {trap}"))?;
@@ -190,7 +223,8 @@ pub fn picture(
         return Err(format!("{} vertices", shaded.len()));
     };
     let triangle = Triangle::new([a, b, c]).ok_or("there are no positions")?;
-    let quads = quads(&triangle, is_front(&inputs.positions), &inputs.held);
+    let given = (inputs.held.as_slice(), places(pipeline));
+    let quads = quads(&triangle, is_front(&inputs.positions), given);
     let primitive: &dyn Primitive = &triangle;
     let shaded = interpret_quads(fragment, &draw, primitive, &quads, &mut resources);
     let shaded = shaded.map_err(|trap| format!("fragments: {trap}"))?;
@@ -199,9 +233,10 @@ pub fn picture(
         quads.iter().flatten().zip(shaded.into_iter().flatten())
     {
         let masked = |(output, words): &(Output, Vec<u32>)| {
-            *output == Output::SampleMask && words[0] & 1 == 0
+            *output == Output::SampleMask && words[0] >> fragment.sample & 1 == 0
         };
-        if !helper && !outputs.iter().any(masked) {
+        // Of several samples the first is compared.
+        if !helper && fragment.sample == 0 && !outputs.iter().any(masked) {
             stored.insert(fragment.pixel, outputs);
         }
     }

@@ -20,6 +20,8 @@ pub struct Quads {
     targets: Vec<ColorTarget>,
     /// Column and row of the pixel.
     pixel: [Value; 2],
+    /// The number of the sample.
+    sample: Value,
     /// Whether lanes look at each other.
     looks: bool,
     /// Least depth of statements at which all lanes of a quad are together.
@@ -29,13 +31,17 @@ pub struct Quads {
 }
 
 /// Whole numbers that a float of a varying counts, in a pixel.
-const PER_UNIT: f32 = 16.0;
+const PER_UNIT: f32 = 32.0;
 
 /// The function that a vertex function hands to, if it agrees.
 pub(super) fn generate(seed: u64, target: &Target, agreed: &Agreed) -> Function {
     let mut function = Function::new("main");
     function.lanes = target.lanes;
-    function.stage = Stage::Fragment(FragmentStage::default());
+    let by_sample = agreed.samples > 1;
+    function.stage = Stage::Fragment(FragmentStage {
+        sample_shading: by_sample,
+        ..FragmentStage::default()
+    });
     let declared = declare(&mut function);
     textures::declare(&mut function);
     let entry = function.new_block();
@@ -43,7 +49,15 @@ pub(super) fn generate(seed: u64, target: &Target, agreed: &Agreed) -> Function 
     b.exact = true;
     let [x, y] = [SysVal::PixelX, SysVal::PixelY].map(|axis| b.sys_val(axis));
     let row = b.alu_word(Alu::IMul, y, SIZE[0]);
-    let number = b.alu(Alu::IAdd, &[row, x]);
+    let mut number = b.alu(Alu::IAdd, &[row, x]);
+    let sample = match by_sample {
+        true => b.sys_val(SysVal::SampleId),
+        false => b.word(0),
+    };
+    if by_sample {
+        let first = b.alu_word(Alu::IMul, number, agreed.samples);
+        number = b.alu(Alu::IAdd, &[first, sample]);
+    }
     let small = b.alu_word(Alu::IAnd, x, 3);
     let pushed = b.uniform(Uniform::PushConstant(8));
     let start = Start {
@@ -57,7 +71,7 @@ pub(super) fn generate(seed: u64, target: &Target, agreed: &Agreed) -> Function 
             together: Together::Quad,
         },
         number,
-        all: SIZE[0] * SIZE[1],
+        all: SIZE[0] * SIZE[1] * agreed.samples,
         small,
         uniform: pushed,
         words: vec![x, y, pushed],
@@ -68,6 +82,7 @@ pub(super) fn generate(seed: u64, target: &Target, agreed: &Agreed) -> Function 
         handed: agreed.handed.clone(),
         targets: agreed.targets.clone(),
         pixel: [x, y],
+        sample,
         looks: agreed.quads,
         together: DEPTH,
         kills: vec![],
@@ -242,7 +257,7 @@ impl Generator<'_> {
         let sys_val = all[number as usize];
         let value = self.b.sys_val(sys_val);
         let value = match sys_val {
-            SysVal::FragZ => self.whole(value, 4096.0),
+            SysVal::FragZ => self.whole(value, 16_384.0),
             _ => value,
         };
         self.keep(value);
@@ -261,8 +276,10 @@ impl Generator<'_> {
             target: number as u8,
             kind: target.kind,
         };
-        let zero = self.b.word(0);
-        for value in self.b.inst(Op::LoadTile(load), &[zero]) {
+        let Some(sample) = self.quads.as_ref().map(|quads| quads.sample) else {
+            return;
+        };
+        for value in self.b.inst(Op::LoadTile(load), &[sample]) {
             let word = match target.kind {
                 TexelKind::Float => self.b.alu(Alu::F2U, &[value]),
                 _ => value,

@@ -41,10 +41,10 @@ pub struct Inputs {
     pub held: Vec<[u32; 4]>,
 }
 
-/// Corners of a triangle whose edges run between pixels' centres; clip coordinates with the same w.
+/// Corners of a triangle whose edges run between the places of samples, which are multiples of an eighth; clip coordinates with the same w.
 fn corners(random: &mut Random) -> [[f32; 4]; 3] {
     let w = random.pick(&[1.0, 2.0, 0.5, 4.0]);
-    let start = [0.125, 0.25].map(|fraction| random.below(20) as f32 - 14.0 + fraction);
+    let start = [2.0 / 32.0, 3.0 / 32.0].map(|fraction| random.below(20) as f32 - 14.0 + fraction);
     let mut corners = [
         start,
         [start[0] + SIDE, start[1]],
@@ -89,7 +89,7 @@ fn held(random: &mut Random, target: &ColorTarget) -> [u32; 4] {
 /// What the pipeline of a seed is given.
 pub fn inputs(seed: u64, pipeline: &Pipeline) -> Inputs {
     let mut random = Random(seed ^ 0x3c6e_f372);
-    let pixels = SIZE[0] * SIZE[1];
+    let pixels = SIZE[0] * SIZE[1] * pipeline.samples;
     let positions = corners(&mut random);
     let integers = [(); 3].map(|()| [(); 4].map(|()| random.word()));
     let small = [(); 3].map(|()| [(); 4].map(|()| random.word() as i8));

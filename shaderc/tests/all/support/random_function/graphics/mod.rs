@@ -25,6 +25,8 @@ pub struct Pipeline {
     pub vertex: Function,
     pub fragment: Function,
     pub targets: Vec<ColorTarget>,
+    /// Samples of a pixel; if there are several, the fragment function runs for each.
+    pub samples: u32,
     /// Whether the fragment function stores the depth, and the stencil value.
     pub depth: bool,
     pub stencil: bool,
@@ -73,6 +75,7 @@ struct Handed {
 
 /// What both functions of a pipeline agree on.
 struct Agreed {
+    samples: u32,
     handed: Vec<Handed>,
     targets: Vec<ColorTarget>,
     depth: bool,
@@ -117,13 +120,16 @@ pub fn generate(seed: u64, target: &Target) -> Pipeline {
     let quads = seed.is_multiple_of(2);
     let locations = 1 + random.below(6) as u8;
     let targets = 1 + random.below(3);
+    let samples = if seed % 5 == 4 { 4 } else { 1 };
     let agreed = Agreed {
+        samples,
         handed: (0..locations)
-            .map(|location| handed(&mut random, location, quads))
+            .map(|location| handed(&mut random, location, quads || samples > 1))
             .collect(),
         targets: (0..targets).map(|_| random.pick(FORMATS)).collect(),
-        depth: random.below(3) == 0,
-        stencil: random.below(3) == 0,
+        // What is left of these in several samples is not compared.
+        depth: random.below(3) == 0 && samples == 1,
+        stencil: random.below(3) == 0 && samples == 1,
         mask: random.below(4) == 0,
         quads,
     };
@@ -133,6 +139,7 @@ pub fn generate(seed: u64, target: &Target) -> Pipeline {
         noperspective: noperspective.fold(0, |mask, handed| mask | 1 << handed.location),
         vertex: vertex::generate(seed, target, &agreed),
         fragment: fragment::generate(seed, target, &agreed),
+        samples,
         depth: agreed.depth,
         stencil: agreed.stencil,
         targets: agreed.targets,
