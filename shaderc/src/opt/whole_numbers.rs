@@ -103,3 +103,51 @@ fn sum_of(function: &Function, value: Value, depth: u32) -> Option<Sum> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Constants of the least part, and others.
+    fn constant() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            (-4_194_400i32..4_194_400).prop_map(|parts| parts as f32 / PARTS),
+            -2.0f32..2.0,
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn joined_constants_give_the_same_bits(
+            word in 0..=MOST, first in constant(), second in constant(), third in constant(),
+        ) {
+            let float = word as f32;
+            let both = joined(first, second);
+            let all = both.and_then(|both| joined(both, third));
+            if let Some(all) = all {
+                let apart = float + first + second + third;
+                let together = if all == 0.0 { float } else { float + all };
+                prop_assert_eq!(apart.to_bits(), together.to_bits());
+            }
+        }
+
+        #[test]
+        fn less_than_one_is_cut_off(word in 0..=MOST, part in 0.0f32..1.0) {
+            if let Some(part) = joined(part, 0.0) {
+                let sum = word as f32 + part;
+                prop_assert_eq!(sum as u32, word);
+                prop_assert_eq!(sum.floor(), word as f32);
+            }
+        }
+    }
+
+    #[test]
+    fn constants_have_few_bits() {
+        assert_eq!(joined(0.5, -0.5), Some(0.0));
+        assert_eq!(joined(32_768.0, 0.0), Some(32_768.0));
+        assert_eq!(joined(32_768.0, 1.0), None);
+        assert_eq!(joined(1.0 / 256.0, 0.0), None);
+        assert_eq!(joined(f32::NAN, 0.0), None);
+    }
+}
