@@ -19,7 +19,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// Examples, each as it is typed.
 #[rustfmt::skip]
 const EXAMPLES: &[(&str, &[&str])] = &[
-    ("amber",       &["eitri amber tests/", "eitri amber tests/ --shard 2/8 --junit part-2.xml"]),
+    ("amber",       &["eitri amber tests/", "eitri amber tests/ --shard 2/8 --results part-2.json"]),
     ("asm",         &["echo 'FADD.f32 r0, r1, r2' | eitri asm"]),
     ("bench",       &["eitri bench tables"]),
     ("boot",        &["eitri boot firmware.elf", "eitri boot --gpu G720 --trace timeline.json firmware.elf", "eitri boot --gdb 1234 firmware.elf"]),
@@ -40,7 +40,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("kernel",      &["eitri kernel saxpy.json", "eitri kernel kernels/ --shard 1/4"]),
     ("linux",       &["eitri linux -- vulkaninfo --summary"]),
     ("man",         &["eitri man -o man/"]),
-    ("merge",       &["eitri merge part-*.xml --junit all.xml"]),
+    ("merge",       &["eitri merge part-1.json part-2.json --junit all.xml"]),
     ("mutants",     &["eitri mutants --list"]),
     ("pack",        &["eitri pack --list"]),
     ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spvasm"]),

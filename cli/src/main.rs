@@ -14,6 +14,7 @@ mod draw;
 mod help;
 mod images;
 mod input;
+mod interrupt;
 mod linux;
 mod messages;
 mod mutants;
@@ -21,6 +22,7 @@ mod outcome;
 mod output;
 mod reduce;
 mod reports;
+mod results;
 mod runs;
 
 use clap::FromArgMatches;
@@ -45,5 +47,13 @@ fn main() -> std::process::ExitCode {
     let matches = help::command().get_matches();
     let eitri = Eitri::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     eitri.messages.apply();
+    // Temporary files of this process lie in one folder, so that they are removed whatever ends it.
+    let temporary = tempfile::Builder::new().prefix("eitri-").tempdir().ok();
+    let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
+    if let Some(folder) = &folder {
+        // An error means that there is such a folder already: nobody else sets one.
+        let _ = tempfile::env::override_temp_dir(folder);
+    }
+    interrupt::watch(folder);
     outcome::report(commands::run(eitri.command))
 }

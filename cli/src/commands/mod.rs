@@ -6,7 +6,7 @@ mod bench;
 mod boot;
 mod compile;
 mod completions;
-mod console;
+pub(crate) mod console;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
@@ -21,6 +21,7 @@ mod image;
 mod kernel;
 mod linux;
 mod man;
+mod merge;
 mod mutants;
 mod pack;
 mod reduce;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     Linux(linux::Args),
     /// Write manual pages.
     Man(man::Args),
+    /// Make the results of several machines one: `--shard` and `--results` of other commands.
+    Merge(merge::Args),
     /// Put slips into the code, one at a time, and see whether a test catches each.
     Mutants(mutants::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
@@ -120,6 +123,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Kernel(args) => kernel::run(&args),
         Command::Linux(args) => linux::run(&args),
         Command::Man(args) => man::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reduce(args) => reduce::run(&args),

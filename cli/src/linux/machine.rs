@@ -9,6 +9,7 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
 use crate::output::whole_file;
+use crate::process;
 use crate::runs::boot;
 use crate::runs::tail::Tail;
 use dtoolkit::error::FdtParseError;
@@ -313,6 +314,7 @@ impl Machine<'_> {
 
     /// Waits for the end, and hands on what the model says of the driver meanwhile.
     fn watch(&self, mut child: Child, said: &Path) -> Result<Status, Failure> {
+        let _listed = process::Listed::of(&child);
         let deadline = self.limit.map(|limit| (limit, Instant::now() + limit));
         let mut words = Words::follow(said)?;
         loop {
