@@ -37,16 +37,25 @@ fn main() {
 fn monitor(out: &Path) -> Result<Vec<u8>, String> {
     let workspace = Workspace::find().map_err(|problem| problem.to_string())?;
     for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", workspace.root().join(source).display());
+        println!(
+            "cargo::rerun-if-changed={}",
+            workspace.root().join(source).display()
+        );
     }
     let target = out.join("images");
     let mut command = images::build(&workspace, MONITOR);
     command.env("CARGO_TARGET_DIR", &target);
     // These are meant for the command, which runs on another machine than the monitor.
-    for variable in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER"] {
+    for variable in [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_WRAPPER",
+    ] {
         command.env_remove(variable);
     }
-    let output = command.output().map_err(|cause| format!("cargo: {cause}"))?;
+    let output = command
+        .output()
+        .map_err(|cause| format!("cargo: {cause}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let first = said.lines().find(|line| line.starts_with("error"));

@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs"]),
-    ("This machine",        &["demo", "doctor", "completions", "man"]),
+    ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs"]),
 ];
 
@@ -35,19 +35,20 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("dump",        &["eitri dump show job.dump", "eitri dump replay job.dump"]),
     ("explain",     &["eitri explain L2_READY", "eitri explain G610", "eitri explain GPU_ID=0xa8670005"]),
     ("firmware",    &["eitri firmware stub -o stub.bin", "eitri firmware show mali_csffw.bin"]),
-    ("fuzz",        &["eitri fuzz --seconds 10"]),
+    ("fuzz",        &["eitri fuzz --seed 1"]),
     ("image",       &["eitri image --validation --board rk3588 --firmware mali_csffw.bin", "eitri image shader.comp --buffer 0=zero:4096 --board rk3588 --firmware mali_csffw.bin"]),
     ("kernel",      &["eitri kernel saxpy.json", "eitri kernel kernels/ --shard 1/4"]),
     ("linux",       &["eitri linux -- vulkaninfo --summary"]),
     ("man",         &["eitri man -o man/"]),
     ("merge",       &["eitri merge part-1.json part-2.json --junit all.xml"]),
     ("mutants",     &["eitri mutants --list"]),
-    ("pack",        &["eitri pack --list"]),
-    ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spvasm"]),
+    ("pack",        &["eitri pack buffer size=4096 address=0x4100010000"]),
+    ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spv"]),
     ("reflect",     &["eitri reflect shader.comp", "eitri reflect shader.comp --json"]),
     ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720"]),
+    ("schema",      &["eitri schema results"]),
     ("test",        &["eitri test --list"]),
-    ("unpack",      &["eitri unpack --list"]),
+    ("unpack",      &["eitri unpack buffer 1900000000100000000001004100000000000000000000000000000000000000"]),
     ("validate",    &["eitri validate", "eitri validate --junit results.xml --kcidb results.json", "eitri validate --on qemu --board rk3588 --only power."]),
 ];
 
@@ -87,7 +88,9 @@ fn groups(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         text += &format!("{title}:\n");
         for name in *names {
-            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             text += &format!("  {name:<12} {about}\n");
         }
@@ -103,9 +106,16 @@ mod tests {
     #[test]
     fn every_subcommand_is_in_one_group_and_has_examples() {
         let command = Eitri::command();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
         let mut shown: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
-        let mut names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let mut names: Vec<&str> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
         for list in [&mut grouped, &mut shown, &mut names] {
             list.sort_unstable();
         }
@@ -118,7 +128,11 @@ mod tests {
         for (name, examples) in EXAMPLES {
             for example in *examples {
                 let start = example.find("eitri ").unwrap();
-                let words = example[start..].split(" > ").next().unwrap().split_whitespace();
+                let words = example[start..]
+                    .split(" > ")
+                    .next()
+                    .unwrap()
+                    .split_whitespace();
                 let words: Vec<&str> = words.map(|word| word.trim_matches('\'')).collect();
                 assert_eq!(words[1], *name);
                 let parsed = command().try_get_matches_from(&words);

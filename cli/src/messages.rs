@@ -11,10 +11,24 @@ use std::io::IsTerminal;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// When diagnostics are coloured; `auto`: on a terminal, unless NO_COLOR is set.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Messages")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Messages"
+    )]
     color: Color,
     /// How diagnostics look: sentences, or an object a line for other programs.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Messages")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Messages"
+    )]
     message_format: MessageFormat,
     /// Show no progress.
     #[arg(long, global = true, help_heading = "Messages")]
@@ -40,7 +54,9 @@ impl Arguments {
         // An error means that there is a hook already: nobody else sets one.
         let _ = miette::set_hook(Box::new(move |_| {
             let wraps = std::io::stderr().is_terminal();
-            let mut options = MietteHandlerOpts::new().wrap_lines(wraps).break_words(wraps);
+            let mut options = MietteHandlerOpts::new()
+                .wrap_lines(wraps)
+                .break_words(wraps);
             if !wraps {
                 options = options.width(usize::MAX / 2);
             }

@@ -83,6 +83,25 @@ fn every_published_crate_says_what_a_registry_asks() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// `eitri test --filter publishable` packages what stands in its list.
+#[test]
+fn every_published_crate_is_packaged_by_the_check() {
+    let checks = std::fs::read_to_string(root().join("cli/src/checks/mod.rs")).unwrap();
+    let list = checks.split("const PUBLISHABLE").nth(1).unwrap();
+    let list = list.split("];").next().unwrap();
+    for package in packages(&["--no-deps"])
+        .iter()
+        .filter(|it| is_published(it))
+    {
+        let row = format!("\"-p={}\"", name(package));
+        assert!(
+            list.contains(&row),
+            "{} is in no row of PUBLISHABLE",
+            name(package)
+        );
+    }
+}
+
 #[test]
 fn published_crates_need_published_crates_by_version() {
     let all = packages(&["--no-deps"]);
@@ -128,7 +147,12 @@ fn alternatives(expression: &str) -> Vec<Vec<String>> {
         // AND binds tighter than OR.
         false => parts
             .split(" OR ")
-            .map(|group| group.split(" AND ").map(|it| it.trim().to_owned()).collect())
+            .map(|group| {
+                group
+                    .split(" AND ")
+                    .map(|it| it.trim().to_owned())
+                    .collect()
+            })
             .collect(),
     }
 }
@@ -144,16 +168,25 @@ fn what_we_depend_on_has_licences_that_allow_it() {
             continue;
         };
         let allowed = |chosen: &&Vec<String>| {
-            chosen.iter().all(|licence| LICENCES.contains(&licence.as_str()))
+            chosen
+                .iter()
+                .all(|licence| LICENCES.contains(&licence.as_str()))
         };
         // The shortest choice: nothing more is promised than has to be.
         let choices = alternatives(expression);
-        match choices.iter().filter(allowed).min_by_key(|choice| choice.len()) {
+        match choices
+            .iter()
+            .filter(allowed)
+            .min_by_key(|choice| choice.len())
+        {
             Some(choice) => needed.extend(choices.iter().flatten().cloned().chain(choice.clone())),
             None => wrong.push(format!("{of} {version}: {expression}")),
         }
     }
-    for unused in LICENCES.iter().filter(|licence| !needed.contains(**licence)) {
+    for unused in LICENCES
+        .iter()
+        .filter(|licence| !needed.contains(**licence))
+    {
         wrong.push(format!("nothing is under {unused}: drop it from LICENCES"));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -50,7 +50,9 @@ impl Outcome {
         let verdict = &self.verdict;
         let status = match verdict {
             Verdict::Pass => results::Status::Pass,
-            Verdict::Skip(_) | Verdict::ExpectedFail(_) | Verdict::Flake(_) => results::Status::Skip,
+            Verdict::Skip(_) | Verdict::ExpectedFail(_) | Verdict::Flake(_) => {
+                results::Status::Skip
+            }
             Verdict::Fail(_) | Verdict::UnexpectedPass(_) => results::Status::Fail,
             Verdict::Crash(_) | Verdict::Timeout(_) => results::Status::Error,
         };

@@ -181,8 +181,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         _ => Form::Lines,
     };
     report::start(form, chosen.len())?;
-    let recorder = args.results.record("amber", &[("gpu", &manner.gpu.to_string())]);
-    let tell = Tell { form, recorder: &recorder };
+    let recorder = args
+        .results
+        .record("amber", &[("gpu", &manner.gpu.to_string())]);
+    let tell = Tell {
+        form,
+        recorder: &recorder,
+    };
     let outcomes = match args.parse_only && !args.pipelines_only {
         true => read(&chosen, &tell)?,
         false => {

@@ -95,7 +95,9 @@ fn yes_or_no(word: &str) -> Result<Coherent, String> {
 #[derive(Debug, Error, Diagnostic)]
 enum BootCommandError {
     #[error("of {board} only its device tree is known, so there is no address to load an image at")]
-    #[diagnostic(help("leave --board out, or name one of `eitri image --list-boards` with addresses"))]
+    #[diagnostic(help(
+        "leave --board out, or name one of `eitri image --list-boards` with addresses"
+    ))]
     NoAddresses { board: &'static str },
     #[error("{path}: the image did not end within {seconds} s of the machine's time")]
     #[diagnostic(help("the lines above have the registers; --timeout gives it more"))]
@@ -196,7 +198,9 @@ fn seen(board: Option<&str>) -> Result<Seen, Failure> {
 fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
     let of_board = seen.board.and_then(GpuChoice::of_board);
     let gpu = args.gpu.or(of_board).unwrap_or_default();
-    let limit = args.timeout.map(|seconds| Duration::from_secs(seconds.into()));
+    let limit = args
+        .timeout
+        .map(|seconds| Duration::from_secs(seconds.into()));
     let mut words = vec![
         format!("limit-ms={}", limit.unwrap_or(NO_LIMIT).as_millis()),
         format!("gpu={gpu}"),
@@ -261,7 +265,10 @@ fn status(args: &Args, booted: &Booted) -> Result<Status, Failure> {
         }
         (Some(status), _) if status == MONITOR_FAILED || booted.monitor.is_empty() => {
             let said = booted.qemu.clone() + &booted.monitor;
-            Err(Failure::missing(BootCommandError::NotBooted { status, said }))
+            Err(Failure::missing(BootCommandError::NotBooted {
+                status,
+                said,
+            }))
         }
         (Some(status), _) => Ok(Status::OfGuest(status as u8)),
         (None, _) => Err(Failure::refused(BootCommandError::Killed)),

@@ -45,7 +45,9 @@ enum ConsoleError {
     #[error("{path} holds nothing of Eitri's: no result, no plan, no crash")]
     #[diagnostic(help("a log begins with `eitri VERSION on BOARD, build ID`"))]
     Nothing { path: String },
-    #[error("{path} goes on for more than {MOST_BYTES} bytes, or has a line of more than {MOST_OF_A_LINE}")]
+    #[error(
+        "{path} goes on for more than {MOST_BYTES} bytes, or has a line of more than {MOST_OF_A_LINE}"
+    )]
     #[diagnostic(help("the console of a board is wanted, or a log of one"))]
     Endless { path: String },
     #[error("{path} can't be set to {baud} baud: {why}")]
@@ -66,7 +68,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let started = SystemTime::now();
     let is_file = path != "-" && std::fs::metadata(path).is_ok_and(|it| it.is_file());
     let time = match is_file {
-        true => std::fs::metadata(path).and_then(|it| it.modified()).unwrap_or(started),
+        true => std::fs::metadata(path)
+            .and_then(|it| it.modified())
+            .unwrap_or(started),
         false => started,
     };
     let bytes = Arc::new(Mutex::new(Vec::new()));
@@ -83,7 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         };
         interrupt::before_end(move || {
             let text = console::decode(&locked(&bytes), &elf);
-            outputs.write(&text, &lab_log::read(&text), &origin).map(drop)
+            outputs
+                .write(&text, &lab_log::read(&text), &origin)
+                .map(drop)
         })
     };
     match is_file {
@@ -203,7 +209,10 @@ fn listen(args: &Args, all: &Mutex<Vec<u8>>) -> Result<(), Failure> {
         let part: Vec<u8> = part;
         let mut all = locked(all);
         all.extend(part);
-        let end = all.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let end = all
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
         let unfinished = all.len() - end.max(shown);
         if all.len() > MOST_BYTES || unfinished > MOST_OF_A_LINE {
             return Err(endless(&args.source));

@@ -108,7 +108,9 @@ pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let scenes = args.results.part(read_scenes(&args.scenes, args.filter.as_deref())?);
+    let scenes = args
+        .results
+        .part(read_scenes(&args.scenes, args.filter.as_deref())?);
     if args.output.is_some() && scenes.len() != 1 {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
@@ -129,7 +131,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(scenes.len());
-    let recorder = args.results.record("draw", &[("gpu", &how.gpu.to_string())]);
+    let recorder = args
+        .results
+        .record("draw", &[("gpu", &how.gpu.to_string())]);
     let mut begun = Instant::now();
     draw::run(&scenes, &how, |scene, drawn| {
         let name = &scene.file.name;

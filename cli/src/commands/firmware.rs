@@ -67,7 +67,10 @@ fn release(image: &Image<'_>) -> Option<&'static Release> {
 
 /// A section's name without the zeros behind it.
 fn name(name: &[u8]) -> String {
-    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    let end = name
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(name.len());
     String::from_utf8_lossy(name.get(..end).unwrap_or(name)).into_owned()
 }
 

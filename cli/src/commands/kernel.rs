@@ -104,7 +104,9 @@ fn adreno(name: &str) -> Result<Target, Failure> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.target.as_deref().map(adreno).transpose()?;
-    let cases = args.results.part(read_cases(&args.cases, args.filter.as_deref())?);
+    let cases = args
+        .results
+        .part(read_cases(&args.cases, args.filter.as_deref())?);
     let trace = args.trace.path();
     let timelines = Timelines::default();
     let setting = Setting {
@@ -136,7 +138,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     } else {
         "skipped"
     };
-    let gpu = args.target.clone().unwrap_or_else(|| args.gpu.choice().to_string());
+    let gpu = args
+        .target
+        .clone()
+        .unwrap_or_else(|| args.gpu.choice().to_string());
     let recorder = args.results.record("kernel", &[("gpu", &gpu)]);
     let timed = |case: &Case| {
         let started = Instant::now();

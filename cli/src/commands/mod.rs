@@ -27,6 +27,7 @@ mod pack;
 mod reduce;
 mod reflect;
 mod run;
+mod schema;
 mod test;
 mod unpack;
 mod validate;
@@ -92,6 +93,8 @@ pub(crate) enum Command {
     Reflect(reflect::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
+    /// Print the form of what other commands write as JSON.
+    Schema(schema::Args),
     /// Run every check of the repository, and print a summary.
     Test(test::Args),
     /// Print the fields of a packed descriptor.
@@ -129,6 +132,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),
         Command::Validate(args) => validate::run(&args),

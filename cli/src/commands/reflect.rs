@@ -109,7 +109,9 @@ fn members(of: &Type) -> String {
         return String::new();
     };
     let line = |member: &Member| {
-        let offset = member.offset.map_or(String::new(), |offset| offset.to_string());
+        let offset = member
+            .offset
+            .map_or(String::new(), |offset| offset.to_string());
         format!("    {offset:>6}  {}: {}\n", member.name, member.ty)
     };
     members.iter().map(line).collect()

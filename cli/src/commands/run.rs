@@ -129,7 +129,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     check_saves(&args.saves, args.screen.as_deref())?;
     let show = show(args)?;
     // clap has seen to it that there is one.
-    let shader = args.language.load(args.shader.as_deref().unwrap_or_default())?;
+    let shader = args
+        .language
+        .load(args.shader.as_deref().unwrap_or_default())?;
     let options = args.passes.apply(Options {
         target: args.gpu.choice().target(),
         printf: Some(printf::BUFFER),

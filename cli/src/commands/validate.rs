@@ -2,11 +2,11 @@
 
 use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
+use crate::commands::console::known;
+use crate::images::lab_log::{self, LabOutputs, Origin};
 use crate::input::board_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
-use crate::commands::console::known;
-use crate::images::lab_log::{self, LabOutputs, Origin};
 use crate::interrupt::{self, Registered};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
@@ -71,7 +71,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     seeded_faults: Option<String>,
     /// With --seeded-faults: every N-th only, from the K-th on, for N machines.
-    #[arg(long, value_name = "K/N", requires = "seeded_faults", help_heading = "Results")]
+    #[arg(
+        long,
+        value_name = "K/N",
+        requires = "seeded_faults",
+        help_heading = "Results"
+    )]
     shard: Option<Shard>,
     #[command(flatten)]
     outputs: LabOutputs,
@@ -277,7 +282,9 @@ impl Transcript {
     fn finish(&self, of_image: bool) -> Result<(), Failure> {
         if of_image {
             let mut text = locked(&self.text);
-            let lines = text.lines().map(|line| line.split_once("] ").map_or(line, |(_, it)| it));
+            let lines = text
+                .lines()
+                .map(|line| line.split_once("] ").map_or(line, |(_, it)| it));
             *text = lines.map(|line| format!("{line}\n")).collect();
         }
         write(&self.text, &self.outputs, self.time, false)
@@ -304,7 +311,9 @@ fn write(
         known: known(),
         interrupted,
     };
-    outputs.write(&text, &lab_log::read(&text), &origin).map(drop)
+    outputs
+        .write(&text, &lab_log::read(&text), &origin)
+        .map(drop)
 }
 
 /// The first test that failed, and what it said.

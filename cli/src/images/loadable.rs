@@ -39,7 +39,9 @@ pub(crate) enum LoadableError {
         "{path}: is linked for {:#x}..{:#x}, but images of {board} lie in {:#x}..{:#x}",
         .is.start, .is.end, .memory.base, .memory.end()
     )]
-    #[diagnostic(help("the linker script must place it in that memory: examples/standalone has one to copy"))]
+    #[diagnostic(help(
+        "the linker script must place it in that memory: examples/standalone has one to copy"
+    ))]
     Elsewhere {
         path: String,
         board: &'static str,

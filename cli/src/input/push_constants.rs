@@ -26,7 +26,9 @@ pub(crate) enum PushError {
     #[error(transparent)]
     Hex(#[from] crate::input::buffer_source::SourceError),
     #[error("`{value}` is not a value of type {ty}")]
-    #[diagnostic(help("types are u8, i8, u16, i16, u32, i32, f32, u64, i64, f64 and bool; a vector's parts are separated by `:`"))]
+    #[diagnostic(help(
+        "types are u8, i8, u16, i16, u32, i32, f32, u64, i64, f64 and bool; a vector's parts are separated by `:`"
+    ))]
     Value { value: String, ty: String },
     #[error("`{text}` is not NAME=VALUE")]
     #[diagnostic(help("--push a=2.0,n=1024, --push f32:2.0,u32:1024 or --push 0000004000040000"))]
@@ -200,8 +202,16 @@ fn scalar(ty: &str, value: &str) -> Result<Vec<u8>, PushError> {
         "i32" => integer!(i32),
         "u64" | "ptr" => integer!(u64),
         "i64" => integer!(i64),
-        "f32" => value.parse::<f32>().map_err(|_| wrong())?.to_le_bytes().to_vec(),
-        "f64" => value.parse::<f64>().map_err(|_| wrong())?.to_le_bytes().to_vec(),
+        "f32" => value
+            .parse::<f32>()
+            .map_err(|_| wrong())?
+            .to_le_bytes()
+            .to_vec(),
+        "f64" => value
+            .parse::<f64>()
+            .map_err(|_| wrong())?
+            .to_le_bytes()
+            .to_vec(),
         // A bool of a block is a word.
         "bool" => u32::from(value.parse::<bool>().map_err(|_| wrong())?)
             .to_le_bytes()
@@ -257,9 +267,16 @@ mod tests {
     #[test]
     fn bytes_are_digits_or_typed_values() {
         assert_eq!(bytes("00ff"), Ok(vec![0, 255]));
-        assert_eq!(bytes("f32:2.0,u32:0x10"), Ok(vec![0, 0, 0, 64, 16, 0, 0, 0]));
+        assert_eq!(
+            bytes("f32:2.0,u32:0x10"),
+            Ok(vec![0, 0, 0, 64, 16, 0, 0, 0])
+        );
         assert_eq!(bytes("i16:-2, u8:7"), Ok(vec![254, 255, 7]));
-        assert!(bytes("u8:256").unwrap_err().contains("not a value of type u8"));
+        assert!(
+            bytes("u8:256")
+                .unwrap_err()
+                .contains("not a value of type u8")
+        );
         assert!(bytes("f33:1").unwrap_err().contains("type f33"));
         assert!(bytes("xyz").unwrap_err().contains("hex digits"));
     }

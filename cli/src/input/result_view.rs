@@ -26,7 +26,9 @@ pub(crate) enum ViewError {
     #[diagnostic(help("--print 1:f32[0..8]; types are u32, i32, f32, f16, u16, i16, u8 and i8"))]
     Print { text: String },
     #[error("`{text}` is not BINDING=FILE[:TYPE[:TOLERANCE]]")]
-    #[diagnostic(help("--compare 1=expected.bin:f32:1e-5; types are u32, i32, f32, f16, u16, i16, u8 and i8"))]
+    #[diagnostic(help(
+        "--compare 1=expected.bin:f32:1e-5; types are u32, i32, f32, f16, u16, i16, u8 and i8"
+    ))]
     Compare { text: String },
 }
 
@@ -57,7 +59,11 @@ impl FromStr for PrintArgument {
                 let (from, to) = range.split_once("..").ok_or_else(wrong)?;
                 let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
                 let from = if from.is_empty() { 0 } else { number(from)? };
-                let to = if to.is_empty() { usize::MAX } else { number(to)? };
+                let to = if to.is_empty() {
+                    usize::MAX
+                } else {
+                    number(to)?
+                };
                 (rest, Some((from, to)))
             }
             _ => (text, None),
@@ -91,7 +97,11 @@ impl PrintArgument {
             None if to < all => format!(" … {} more", all - to),
             _ => String::new(),
         };
-        format!("{} {ty}[{from}..{to}]: {}{more}", self.name, shown.join(" "))
+        format!(
+            "{} {ty}[{from}..{to}]: {}{more}",
+            self.name,
+            shown.join(" ")
+        )
     }
 }
 
@@ -184,7 +194,10 @@ mod tests {
     #[test]
     fn a_part_of_a_buffer_is_printed_as_its_type() {
         let floats = [1.0f32, 2.5, -3.0].map(f32::to_le_bytes).concat();
-        assert_eq!(line("1:f32[0..2]", &floats), "0:1 f32[0..2]: 1.0 2.5 (0x40200000)");
+        assert_eq!(
+            line("1:f32[0..2]", &floats),
+            "0:1 f32[0..2]: 1.0 2.5 (0x40200000)"
+        );
         assert_eq!(line("2:1:f32[2..]", &floats), "2:1 f32[2..3]: -3.0");
         assert_eq!(line("0[3]:u8[..2]", &floats), "0:0[3] u8[0..2]: 0 0");
         assert_eq!(line("0:1", &[5, 0, 0, 0]), "0:1 u32[0..1]: 5");
@@ -199,7 +212,10 @@ mod tests {
     fn a_comparison_has_a_type_and_a_tolerance_if_it_is_given_them() {
         let parse = |text: &str| text.parse::<CompareArgument>().unwrap();
         let plain = parse("1=dir/a:b.bin");
-        assert_eq!((plain.path.as_str(), plain.rule), ("dir/a:b.bin", Rule::Exact { element: None }));
+        assert_eq!(
+            (plain.path.as_str(), plain.rule),
+            ("dir/a:b.bin", Rule::Exact { element: None })
+        );
         let typed = parse("1=a.bin:u32");
         assert_eq!(typed.path, "a.bin");
         let close = parse("0:1=a.bin:f32:1e-5");
@@ -221,7 +237,10 @@ mod tests {
         let difference = |got: &[u8]| argument.difference(got).unwrap();
         assert_eq!(difference(&[1, 0, 0, 0, 2, 0, 0, 0]), None);
         let text = difference(&[1, 0, 0, 0, 3, 0, 0, 0]).unwrap();
-        assert!(text.contains("element 1 (byte 0x4, u32): got 3, expected 2"), "{text}");
+        assert!(
+            text.contains("element 1 (byte 0x4, u32): got 3, expected 2"),
+            "{text}"
+        );
         let text = difference(&[1]).unwrap();
         assert!(text.contains("1 bytes, but"), "{text}");
     }

@@ -31,7 +31,9 @@ impl Results {
     pub(super) fn from_json(value: &Value) -> Result<Results, String> {
         let schema = value["schema"].as_u64();
         if schema != Some(u64::from(SCHEMA)) {
-            return Err(format!("`schema` is not {SCHEMA}: not results of this version"));
+            return Err(format!(
+                "`schema` is not {SCHEMA}: not results of this version"
+            ));
         }
         let text = |name: &str| {
             let text = value[name].as_str().map(str::to_owned);
@@ -57,9 +59,10 @@ impl Results {
 }
 
 fn of_case(case: &Case) -> Value {
-    let numbers = case.numbers.iter().map(|number| {
-        json!({ "name": number.name, "value": number.value, "unit": number.unit })
-    });
+    let numbers = case
+        .numbers
+        .iter()
+        .map(|number| json!({ "name": number.name, "value": number.value, "unit": number.unit }));
     let mut value = json!({ "name": case.name, "status": case.status.word() });
     let mut set = |name: &str, member: Value| value[name] = member;
     if !case.why.is_empty() {
@@ -131,6 +134,9 @@ mod tests {
         assert!(Results::from_json(&other).is_err());
         let mut other = results.to_json();
         other["cases"][0]["status"] = json!("good");
-        assert_eq!(Results::from_json(&other), Err("a.b has no status".to_owned()));
+        assert_eq!(
+            Results::from_json(&other),
+            Err("a.b has no status".to_owned())
+        );
     }
 }

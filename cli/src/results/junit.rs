@@ -7,9 +7,16 @@ use std::fmt::Write;
 impl Results {
     /// The whole file: one suite.
     pub(crate) fn junit(&self) -> String {
-        let seconds: f64 = self.cases.iter().filter_map(|case| case.seconds).sum();
+        let seconds = self
+            .cases
+            .iter()
+            .filter_map(|case| case.seconds)
+            .fold(0.0, |sum, it| sum + it);
         let errors = self.count(Status::Error) + self.count(Status::Missing);
-        let start = self.start.as_deref().map(|start| start.trim_end_matches('Z'));
+        let start = self
+            .start
+            .as_deref()
+            .map(|start| start.trim_end_matches('Z'));
         let mut text = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\" time=\"{seconds:.3}\"",
             escaped(&self.suite),
@@ -21,9 +28,15 @@ impl Results {
             let _ = write!(text, " timestamp=\"{}\"", escaped(start));
         }
         text.push_str(">\n");
-        text.push_str(&properties(self.properties.iter().map(|(name, value)| (name.as_str(), value.clone()))));
+        text.push_str(&properties(
+            self.properties
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.clone())),
+        ));
         let group = self.suite.split('.').next().unwrap_or_default();
-        self.cases.iter().for_each(|case| text.push_str(&element(group, case)));
+        self.cases
+            .iter()
+            .for_each(|case| text.push_str(&element(group, case)));
         text.push_str("</testsuite>\n</testsuites>\n");
         text
     }
@@ -48,7 +61,10 @@ fn properties<'p>(all: impl Iterator<Item = (&'p str, String)>) -> String {
 /// A case; `group` begins the name of its class.
 fn element(group: &str, case: &Case) -> String {
     // The group of a test is its class: `mmu.blocks.small`, `draw/lines/wide.amber`.
-    let split = case.name.rsplit_once('/').or_else(|| case.name.rsplit_once('.'));
+    let split = case
+        .name
+        .rsplit_once('/')
+        .or_else(|| case.name.rsplit_once('.'));
     let (class, name) = match split {
         Some((class, name)) => (format!("{group}.{class}"), name),
         None => (group.to_owned(), case.name.as_str()),
@@ -60,16 +76,30 @@ fn element(group: &str, case: &Case) -> String {
         case.seconds.unwrap_or(0.0)
     );
     let numbers = case.numbers.iter();
-    let numbers = numbers.map(|number| (number.name.as_str(), format!("{} {}", number.value, number.unit)));
+    let numbers = numbers.map(|number| {
+        (
+            number.name.as_str(),
+            format!("{} {}", number.value, number.unit),
+        )
+    });
     let mut inside = properties(numbers);
     let summary = escaped(case.why.lines().next().unwrap_or_default());
     let why = escaped(&case.why);
     let _ = match case.status {
         Status::Pass => Ok(()),
         Status::Skip => writeln!(inside, "<skipped message=\"{summary}\"/>"),
-        Status::Fail => writeln!(inside, "<failure type=\"Fail\" message=\"{summary}\">{why}</failure>"),
-        Status::Error => writeln!(inside, "<error type=\"Crash\" message=\"{summary}\">{why}</error>"),
-        Status::Missing => writeln!(inside, "<error type=\"Missing\" message=\"{summary}\">{why}</error>"),
+        Status::Fail => writeln!(
+            inside,
+            "<failure type=\"Fail\" message=\"{summary}\">{why}</failure>"
+        ),
+        Status::Error => writeln!(
+            inside,
+            "<error type=\"Crash\" message=\"{summary}\">{why}</error>"
+        ),
+        Status::Missing => writeln!(
+            inside,
+            "<error type=\"Missing\" message=\"{summary}\">{why}</error>"
+        ),
     };
     if !case.output.is_empty() {
         let _ = writeln!(inside, "<system-out>{}</system-out>", escaped(&case.output));

@@ -11,7 +11,9 @@ use thiserror::Error;
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum MergeError {
     #[error("{path}: no results: {why}")]
-    #[diagnostic(help("--results FILE of `amber`, `kernel`, `draw`, `validate`, `mutants` and `console` writes them"))]
+    #[diagnostic(help(
+        "--results FILE of `amber`, `kernel`, `draw`, `validate`, `mutants` and `console` writes them"
+    ))]
     NotResults { path: String, why: String },
     #[error("{path} is of {suite}, {first} of {of}: one list is merged at a time")]
     OtherSuite {
@@ -99,7 +101,8 @@ fn merged(parts: Vec<(&String, Results)>) -> Result<Results, MergeError> {
         all.start = [all.start.take(), part.start].into_iter().flatten().min();
         all.interrupted |= part.interrupted;
         // What is not the same for all is no fact of the whole.
-        all.properties.retain(|property| part.properties.contains(property));
+        all.properties
+            .retain(|property| part.properties.contains(property));
         all.cases.extend(part.cases);
     }
     all.shard = None;
@@ -108,7 +111,8 @@ fn merged(parts: Vec<(&String, Results)>) -> Result<Results, MergeError> {
         for number in 1..=of {
             if !shards.iter().any(|shard| shard.number == number) {
                 let name = format!("part {number} of {of}");
-                all.cases.push(Case::new(&name, Status::Missing, "nobody gave its results"));
+                all.cases
+                    .push(Case::new(&name, Status::Missing, "nobody gave its results"));
             }
         }
     }
@@ -128,7 +132,9 @@ mod tests {
     }
 
     fn merged(parts: &[Results]) -> Result<Results, String> {
-        let paths: Vec<String> = (1..=parts.len()).map(|number| format!("{number}.json")).collect();
+        let paths: Vec<String> = (1..=parts.len())
+            .map(|number| format!("{number}.json"))
+            .collect();
         let parts = paths.iter().zip(parts.iter().cloned()).collect();
         super::merged(parts).map_err(|error| error.to_string())
     }
@@ -164,6 +170,10 @@ mod tests {
             suite: "draw".to_owned(),
             ..part("", &["b"])
         };
-        assert!(merged(&[part("", &["a"]), other]).unwrap_err().contains("of draw"));
+        assert!(
+            merged(&[part("", &["a"]), other])
+                .unwrap_err()
+                .contains("of draw")
+        );
     }
 }

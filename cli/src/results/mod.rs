@@ -122,7 +122,10 @@ impl Results {
     }
 
     pub(crate) fn count(&self, status: Status) -> usize {
-        self.cases.iter().filter(|case| case.status == status).count()
+        self.cases
+            .iter()
+            .filter(|case| case.status == status)
+            .count()
     }
 
     /// Whether nothing in it is bad.
@@ -145,7 +148,11 @@ pub(crate) fn rfc3339(time: std::time::SystemTime) -> String {
     let of_year = day - (365 * year + year / 4 - year / 100);
     let shifted = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = year + era * 400 + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
@@ -161,7 +168,7 @@ mod tests {
         let at = |seconds: u64| rfc3339(UNIX_EPOCH + Duration::from_secs(seconds));
         assert_eq!(at(0), "1970-01-01T00:00:00Z");
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(at(1_795_838_399), "2026-11-27T23:59:59Z");
+        assert_eq!(at(1_795_838_399), "2026-11-28T03:59:59Z");
         assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
     }
 }

@@ -9,16 +9,15 @@ use std::time::SystemTime;
 
 /// Options of commands that run a list.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Results")]
 pub(crate) struct ResultOptions {
     /// Every N-th only, from the K-th on: for N machines, whose results `eitri merge` makes one.
-    #[arg(long, value_name = "K/N")]
+    #[arg(long, value_name = "K/N", help_heading = "Results")]
     shard: Option<Shard>,
     /// Write the results as JSON (`eitri schema results`); written too when the run is interrupted.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     results: Option<String>,
     /// Write the results as JUnit XML; written too when the run is interrupted.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     junit: Option<String>,
 }
 

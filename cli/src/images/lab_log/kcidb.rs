@@ -95,7 +95,10 @@ impl Document<'_> {
     fn test(&self, path: &str, status: &str, why: &str) -> Map<String, Value> {
         let mut test = Map::new();
         let mut set = |name: &str, value: Value| test.insert(name.to_owned(), value);
-        set("id", json!(format!("{ORIGIN}:{}-{}", self.prefix, id(path))));
+        set(
+            "id",
+            json!(format!("{ORIGIN}:{}-{}", self.prefix, id(path))),
+        );
         set("origin", json!(ORIGIN));
         set("build_id", json!(self.build_id));
         let dotted = path.replace(['/', ' '], ".");

@@ -106,7 +106,9 @@ impl Log {
             return "the log does not end with `# done`: the image hung between tests, or the log was cut off"
                 .to_owned();
         };
-        let waited = self.waited.map(|seconds| format!(", begun {seconds:.0} s before the end"));
+        let waited = self
+            .waited
+            .map(|seconds| format!(", begun {seconds:.0} s before the end"));
         let waited = waited.unwrap_or_default();
         format!("the log ends in {begun}{waited}: the test hung, or the log was cut off")
     }
@@ -117,7 +119,11 @@ impl Log {
             "" => "eitri".to_owned(),
             board => format!("eitri.{board}"),
         });
-        for (name, value) in [("board", &self.board), ("build", &self.build), ("title", &self.title)] {
+        for (name, value) in [
+            ("board", &self.board),
+            ("build", &self.build),
+            ("title", &self.title),
+        ] {
             if !value.is_empty() {
                 results.properties.push((name.to_owned(), value.clone()));
             }
@@ -138,11 +144,15 @@ impl Log {
             };
             results.cases.push(Case::new(begun, Status::Error, &why));
             missing = missing.saturating_sub(1);
-            others.retain(|why| !why.starts_with("the log ends in ") && !why.starts_with("the image crashed"));
+            others.retain(|why| {
+                !why.starts_with("the log ends in ") && !why.starts_with("the image crashed")
+            });
         }
         results.cases.extend(self.not_run(known, missing));
         if !others.is_empty() {
-            results.cases.push(Case::new("log", Status::Error, &others.join("; ")));
+            results
+                .cases
+                .push(Case::new("log", Status::Error, &others.join("; ")));
         }
         results
     }
@@ -189,7 +199,9 @@ impl Log {
             (None, _) => why.push("no plan: what was to be run is not known".to_owned()),
             (_, 0) => {}
             (Some(planned), missing) => {
-                why.push(format!("{missing} of {planned} planned tests have no result"));
+                why.push(format!(
+                    "{missing} of {planned} planned tests have no result"
+                ));
             }
         }
         match self.end {

@@ -8,31 +8,30 @@ use std::time::SystemTime;
 
 /// Options of commands that read or run the suite.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Results")]
 pub(crate) struct LabOutputs {
     /// Write the results as JUnit XML.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     junit: Option<String>,
     /// Write the results as TAP.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     tap: Option<String>,
     /// Write the results as KernelCI's database takes them.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     kcidb: Option<String>,
     /// Write the results as JSON (`eitri schema results`).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     results: Option<String>,
     /// Name of this run: part of every id, which a database takes for one object. Made of the time and the log if not given.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Results")]
     run_id: Option<String>,
     /// Name or serial number of the device: boards of one type differ by it.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Results")]
     device: Option<String>,
     /// The git commit that the image was built from.
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", help_heading = "Results")]
     commit: Option<String>,
     /// Where the whole log can be read.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Results")]
     log_url: Option<String>,
 }
 
@@ -60,7 +59,13 @@ impl LabOutputs {
     /// Writes what is asked for; tells whether something went to standard output.
     pub(crate) fn write(&self, text: &str, log: &Log, origin: &Origin) -> Result<bool, Failure> {
         let start = rfc3339(origin.time);
-        let made = || format!("{}-{:08x}", start.replace([':', '-'], ""), crc32fast::hash(text.as_bytes()));
+        let made = || {
+            format!(
+                "{}-{:08x}",
+                start.replace([':', '-'], ""),
+                crc32fast::hash(text.as_bytes())
+            )
+        };
         let run = Run {
             id: self.run_id.clone().unwrap_or_else(made),
             start: start.clone(),
@@ -72,7 +77,10 @@ impl LabOutputs {
         let outputs = [
             (&self.junit, results.junit()),
             (&self.tap, write::tap(log, &results)),
-            (&self.kcidb, format!("{:#}\n", kcidb::kcidb(log, &results, &run))),
+            (
+                &self.kcidb,
+                format!("{:#}\n", kcidb::kcidb(log, &results, &run)),
+            ),
             (&self.results, format!("{:#}\n", results.to_json())),
         ];
         let mut files = Vec::new();
@@ -119,7 +127,9 @@ impl LabOutputs {
             ("log", run.log_url),
         ];
         for (name, value) in facts {
-            results.properties.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+            results
+                .properties
+                .extend(value.map(|value| (name.to_owned(), value.to_owned())));
         }
         results
     }

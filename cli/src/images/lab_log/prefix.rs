@@ -160,7 +160,14 @@ mod tests {
 
     #[test]
     fn what_is_no_prefix_stays() {
-        for line in ["1..4", "[fd, b3] x", "12:30 x", "- {no json}", "@M a.b 20 us", "[] x"] {
+        for line in [
+            "1..4",
+            "[fd, b3] x",
+            "12:30 x",
+            "- {no json}",
+            "@M a.b 20 us",
+            "[] x",
+        ] {
             assert_eq!(line_of(line).text, line);
         }
     }
