@@ -11,7 +11,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Shaders",             &["run", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "merge"]),
-    ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs"]),
+    ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs"]),
 ];
@@ -47,6 +47,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("reflect",     &["eitri reflect shader.comp", "eitri reflect shader.comp --json"]),
     ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720"]),
     ("schema",      &["eitri schema results"]),
+    ("svd",         &["eitri svd --board rk3588 -o mali.svd"]),
     ("test",        &["eitri test --list"]),
     ("unpack",      &["eitri unpack buffer 1900000000100000000001004100000000000000000000000000000000000000"]),
     ("validate",    &["eitri validate", "eitri validate --junit results.xml --kcidb results.json", "eitri validate --on qemu --board rk3588 --only power."]),

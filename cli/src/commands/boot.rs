@@ -11,6 +11,7 @@ use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, talk};
 use crate::output::whole_file;
+use crate::reports::waveform::WaveformArgument;
 use crate::runs::boot::{Boot, Booted, Start, boot_attended};
 use crate::runs::qemu;
 use crate::runs::tail::Tail;
@@ -63,6 +64,8 @@ pub(crate) struct Args {
     board: Option<String>,
     #[command(flatten)]
     trace: TraceArgument,
+    #[command(flatten)]
+    waveform: WaveformArgument,
     /// Whether the GPU sees the CPU's caches. With `no`, cache maintenance that the driver forgets is reported.
     #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_or_no)]
     coherent: Coherent,
@@ -168,6 +171,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         qemu::tell(&events, &mut *trace.sink());
         trace.write(&args.image)?;
     }
+    if let Some(waveform) = args.waveform.start() {
+        qemu::tell(&events, &mut *waveform.sink());
+        args.waveform.write(&waveform)?;
+    }
     status(args, &booted?)
 }
 
@@ -212,7 +219,7 @@ fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
     if args.coherent == Coherent::No {
         words.push("coherent=no".to_owned());
     }
-    if args.trace.path().is_some() {
+    if args.trace.path().is_some() || args.waveform.is_wanted() {
         words.push(format!("trace={}", events.display()));
     }
     words.extend_from_slice(&args.words);

@@ -10,6 +10,7 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
 use crate::progress;
+use crate::reports::code_forms;
 use crate::reports::report::{self, ShaderReport};
 use crate::runs::parallel;
 use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
@@ -91,6 +92,10 @@ enum Emit {
     Hex,
     /// The program binary, as the runtime reads it.
     Program,
+    /// The machine code as Compiler Explorer's own JSON.
+    Ce,
+    /// The control flow of the machine code as a graph for GraphViz.
+    Dot,
 }
 
 impl Emit {
@@ -101,6 +106,8 @@ impl Emit {
             Emit::Asm => "asm",
             Emit::Hex => "hex",
             Emit::Program => "eprg",
+            Emit::Ce => "json",
+            Emit::Dot => "dot",
         }
     }
 }
@@ -295,6 +302,8 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
         Emit::Asm => compiled.listing.to_string().into_bytes(),
         Emit::Program => compiled.program.clone(),
         Emit::Hex => hex(&compiled.code).into_bytes(),
+        Emit::Ce => format!("{}\n", code_forms::compiler_explorer(&compiled.listing, &shader.path)).into_bytes(),
+        Emit::Dot => code_forms::graph(&compiled.listing, path).into_bytes(),
         Emit::Ir => {
             let errors = |errors: Vec<_>| {
                 let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);

@@ -28,6 +28,7 @@ mod reduce;
 mod reflect;
 mod run;
 mod schema;
+mod svd;
 mod test;
 mod unpack;
 mod validate;
@@ -95,6 +96,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Print the form of what other commands write as JSON.
     Schema(schema::Args),
+    /// Write the GPU's registers as CMSIS-SVD, which debuggers read.
+    Svd(svd::Args),
     /// Run every check of the repository, and print a summary.
     Test(test::Args),
     /// Print the fields of a packed descriptor.
@@ -133,6 +136,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Svd(args) => svd::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),
         Command::Validate(args) => validate::run(&args),

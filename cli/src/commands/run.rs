@@ -16,6 +16,7 @@ use crate::reports::counter_table;
 use crate::reports::executed::Counter;
 use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::timeline::Both;
+use crate::reports::waveform::{Waveform, WaveformArgument};
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::printf;
 use crate::runs::screen::{self, Screen, Show};
@@ -61,6 +62,8 @@ pub(crate) struct Args {
     gpu: GpuArgument,
     #[command(flatten)]
     trace: TraceArgument,
+    #[command(flatten)]
+    waveform: WaveformArgument,
     /// Put CPU caches that the GPU does not see before its memory: cache upkeep that the driver forgets is told.
     #[arg(long)]
     non_coherent: bool,
@@ -174,13 +177,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     // Instructions are told on the host alone.
     let counter = (args.stats && args.place() == Place::Host).then(Counter::default);
     let timeline = trace.as_ref().map(|trace| trace.sink());
-    let sink = match (timeline, counter.as_ref().map(Counter::sink)) {
-        (Some(timeline), Some(counter)) => {
-            let both: Box<dyn Sink> = Box::new(Both(timeline, counter));
-            Some(both)
-        }
-        (timeline, counter) => timeline.or(counter),
-    };
+    let waveform = args.waveform.start();
+    let counted = counter.as_ref().map(Counter::sink);
+    let waves = waveform.as_ref().map(Waveform::sink);
+    let sinks = [timeline, counted, waves].into_iter().flatten();
+    let sink = sinks.reduce(|one, other| {
+        let both: Box<dyn Sink> = Box::new(Both(one, other));
+        both
+    });
     let done = match &show {
         Some(show) => dispatch::execute_shown(&shader.path, &compiled, &request, show, sink),
         None => dispatch::execute(&shader.path, &compiled, &request, args.place(), sink)
@@ -189,6 +193,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
+    }
+    if let Some(waveform) = waveform {
+        args.waveform.write(&waveform)?;
     }
     let (done, screen) = done?;
     if let Some(path) = &args.dump {
