@@ -5,12 +5,13 @@ use crate::input::descriptor_count::DescriptorCount;
 use crate::input::gpu_choice::TargetArguments;
 use crate::input::job_arguments::RobustArgument;
 use crate::input::passes::{self, PassArguments, Told};
-use crate::input::shader_file;
+use crate::input::shader_file::LanguageArgument;
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
 use crate::progress;
+use crate::reports::code_forms;
 use crate::reports::report::{self, ShaderReport};
 use crate::runs::parallel;
 use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
@@ -23,9 +24,12 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; or drawn scenes, .json, of which all pipelines are compiled.
+    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input. Or drawn scenes, .json, of which all pipelines
+    /// are compiled.
     #[arg(required_unless_present = "list_passes", value_name = "SHADER")]
     shaders: Vec<String>,
+    #[command(flatten)]
+    language: LanguageArgument,
     /// The fragment shader of a graphics pipeline: the one SHADER is then its vertex shader, and both are fitted to each other.
     #[arg(long, value_name = "SHADER", conflicts_with = "stop_after")]
     fragment: Option<String>,
@@ -93,6 +97,10 @@ pub(super) enum Emit {
     Hex,
     /// The program binary, as the runtime reads it.
     Program,
+    /// The machine code as Compiler Explorer's own JSON.
+    Ce,
+    /// The control flow of the machine code as a graph for GraphViz.
+    Dot,
 }
 
 impl Emit {
@@ -103,6 +111,8 @@ impl Emit {
             Emit::Asm => "asm",
             Emit::Hex => "hex",
             Emit::Program => "eprg",
+            Emit::Ce => "json",
+            Emit::Dot => "dot",
         }
     }
 }
@@ -191,7 +201,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         None => match &args.fragment {
             Some(fragment) => compile_graphics::pair(path, fragment, output.emit, &options),
             None if path.ends_with(".json") => compile_graphics::scene(path, output.emit, &options),
-            None => compile(path, output.emit, &options),
+            None => compile(path, output.emit, args, &options),
         },
     };
     parallel::in_order(&items, jobs, work, |(path, output), result| {
@@ -285,7 +295,7 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
 
 /// A shader's IR, or the machine's, after a pass.
 fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done, Failure> {
-    let shader = shader_file::load(path)?;
+    let shader = args.language.load(path)?;
     let text = compile_until(&shader.spirv, options, pass).map_err(|errors| {
         let path = path.to_owned();
         Failure::refused(CompileError::Refused { path, errors })
@@ -298,7 +308,7 @@ fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done,
     })
 }
 
-fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
+fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Done, Failure> {
     let refused = |errors| {
         let path = path.to_owned();
         Failure::refused(CompileError::Refused { path, errors })
@@ -307,13 +317,15 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
         let path = path.to_owned();
         Failure::refused(CompileError::Defect { path, cause })
     };
-    let shader = shader_file::load(path)?;
+    let shader = args.language.load(path)?;
     let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
     let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
         Emit::Asm => compiled.listing.to_string().into_bytes(),
         Emit::Program => compiled.program.clone(),
         Emit::Hex => hex(&compiled.code).into_bytes(),
+        Emit::Ce => format!("{}\n", code_forms::compiler_explorer(&compiled.listing, &shader.path)).into_bytes(),
+        Emit::Dot => code_forms::graph(&compiled.listing, path).into_bytes(),
         Emit::Ir => {
             let errors = |errors: Vec<_>| {
                 let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);
