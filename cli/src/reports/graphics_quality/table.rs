@@ -63,7 +63,7 @@ impl Row {
         let peer = self.peer?;
         let straight = peer.loops == 0.0 && self.measured.statistics.loops == 0;
         let warps = self.measured.ran?.warps;
-        (straight && warps > 0).then(|| peer.cycles * warps as f64)
+        (straight && warps > 0).then_some(peer.cycles * warps as f64)
     }
 
     fn line(&self) -> String {

@@ -112,12 +112,15 @@ b0:
     let made = binary(text, Arch::V10, &VaryingLayout::default());
     check(
         &made,
-        "U16_TO_F32.discard r0, r59.h00
+        "U16_TO_F32.wait0126 r0, ^r59.h00
+         ATEST @r60, ^r60, r0, atest_datum.w0
          MOV.i32 r1, r0
          MOV.i32 r2, r0
-         MOV.i32.wait0126 r3, r0
-         ATEST.wait @r60, ^r60, r0, atest_datum.w0
+         MOV.i32.wait r3, r0
          BLEND.slot2.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
+         MOV.i32 r1, r0
+         MOV.i32 r2, r0
+         MOV.i32 r3, r0
          BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_1.w0, r60, target:0x0
          IADD_IMM.i32 r48, 0x0, #0x0
          BRANCHZI.eq.absolute 0x0, blend_descriptor_1.w1",
