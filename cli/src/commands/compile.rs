@@ -302,7 +302,11 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
         Emit::Asm => compiled.listing.to_string().into_bytes(),
         Emit::Program => compiled.program.clone(),
         Emit::Hex => hex(&compiled.code).into_bytes(),
-        Emit::Ce => format!("{}\n", code_forms::compiler_explorer(&compiled.listing, &shader.path)).into_bytes(),
+        Emit::Ce => format!(
+            "{}\n",
+            code_forms::compiler_explorer(&compiled.listing, &shader.path)
+        )
+        .into_bytes(),
         Emit::Dot => code_forms::graph(&compiled.listing, path).into_bytes(),
         Emit::Ir => {
             let errors = |errors: Vec<_>| {

@@ -38,9 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             let text = text.clone();
             parsed.map_err(|_| Failure::refused(NoArch { text }))?
         }
-        None => {
-            GpuChoice::of_board(board).map_or(Arch::V10, GpuChoice::arch)
-        }
+        None => GpuChoice::of_board(board).map_or(Arch::V10, GpuChoice::arch),
     };
     let text = svd::document(board.name(), board.gpu(), arch);
     whole_file::write(&args.output, text.as_bytes())?;

@@ -123,12 +123,21 @@ mod tests {
                 Some((from.parse().ok()?, to.parse().ok()?))
             })
             .collect();
-        assert!(edges.iter().any(|(from, to)| to <= from), "no way back: {text}");
+        assert!(
+            edges.iter().any(|(from, to)| to <= from),
+            "no way back: {text}"
+        );
         assert!(text.contains("-> end"), "no end: {text}");
         let nodes = text.matches("[label=\"b").count();
         for (from, to) in edges {
-            assert!(text.contains(&format!("    b{from} [label")), "{from} of {nodes}");
-            assert!(text.contains(&format!("    b{to} [label")), "{to} of {nodes}");
+            assert!(
+                text.contains(&format!("    b{from} [label")),
+                "{from} of {nodes}"
+            );
+            assert!(
+                text.contains(&format!("    b{to} [label")),
+                "{to} of {nodes}"
+            );
         }
     }
 
@@ -137,9 +146,14 @@ mod tests {
         let listing = listing();
         let value = compiler_explorer(&listing, "loop.wgsl");
         let lines = value["asm"].as_array().unwrap();
-        let instructions = lines.iter().filter(|line| line["opcodes"].is_array()).count();
+        let instructions = lines
+            .iter()
+            .filter(|line| line["opcodes"].is_array())
+            .count();
         assert_eq!(instructions, listing.rows().count());
-        let labels = lines.iter().filter(|line| line["text"].as_str().unwrap().ends_with(':'));
+        let labels = lines
+            .iter()
+            .filter(|line| line["text"].as_str().unwrap().ends_with(':'));
         assert!(labels.count() > 0);
     }
 

@@ -8,6 +8,6 @@ pub(crate) mod executed;
 pub(crate) mod open_facts;
 pub(crate) mod reference;
 pub(crate) mod report;
-pub(crate) mod timeline;
 pub(crate) mod svd;
+pub(crate) mod timeline;
 pub(crate) mod waveform;

@@ -42,7 +42,11 @@ fn has(row: &Register, arch: Arch) -> bool {
 }
 
 fn peripheral(text: &mut String, block: &Block, gpu: &Gpu, arch: Arch, first: bool) {
-    let rows: Vec<&Register> = block.registers.iter().filter(|row| has(row, arch)).collect();
+    let rows: Vec<&Register> = block
+        .registers
+        .iter()
+        .filter(|row| has(row, arch))
+        .collect();
     if rows.is_empty() {
         return;
     }

@@ -201,22 +201,44 @@ mod tests {
         let mut sink = waveform.sink();
         let (offset, value) = (L2_READY.offset, 5);
         sink.event(10, Event::Read { offset, value });
-        sink.event(12, Event::Line { line: "job", high: true });
+        sink.event(
+            12,
+            Event::Line {
+                line: "job",
+                high: true,
+            },
+        );
         let (group, state) = (3, CsgState::Resume);
         sink.event(13, Event::Group { group, state });
         let text = waveform.0.borrow().document();
         let id_of = |name: &str| {
-            let line = text.lines().find(|line| line.contains(&format!(" {name} $end"))).unwrap();
+            let line = text
+                .lines()
+                .find(|line| line.contains(&format!(" {name} $end")))
+                .unwrap();
             line.split(' ').nth(3).unwrap().to_owned()
         };
         let after = |time: u32| {
-            let rest = text.split(&format!("#{time}\n")).nth(1).unwrap();
-            rest.split('#').next().unwrap().to_owned()
+            let rest = text.split(&format!("\n#{time}\n")).nth(1).unwrap();
+            // A signal may be called `#`, too.
+            format!("{}\n", rest.split("\n#").next().unwrap())
         };
-        assert!(after(10).contains(&format!("b101 {}\n", id_of("L2_READY"))), "{text}");
-        assert!(after(10).contains(&format!("1{}\n", id_of("read"))), "{text}");
-        assert!(after(11).contains(&format!("0{}\n", id_of("read"))), "{text}");
-        assert!(after(12).contains(&format!("1{}\n", id_of("job"))), "{text}");
+        assert!(
+            after(10).contains(&format!("b101 {}\n", id_of("L2_READY"))),
+            "{text}"
+        );
+        assert!(
+            after(10).contains(&format!("1{}\n", id_of("read"))),
+            "{text}"
+        );
+        assert!(
+            after(11).contains(&format!("0{}\n", id_of("read"))),
+            "{text}"
+        );
+        assert!(
+            after(12).contains(&format!("1{}\n", id_of("job"))),
+            "{text}"
+        );
         let state = format!("b{:b} {}\n", CsgState::Resume.to_bits(), id_of("slot3"));
         assert!(after(13).contains(&state), "{text}");
     }
@@ -228,6 +250,10 @@ mod tests {
         sorted.sort();
         sorted.dedup();
         assert_eq!(sorted.len(), names.len());
-        assert!(names.iter().all(|name| name.bytes().all(|byte| (33..=126).contains(&byte))));
+        assert!(
+            names
+                .iter()
+                .all(|name| name.bytes().all(|byte| (33..=126).contains(&byte)))
+        );
     }
 }
