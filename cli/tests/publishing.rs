@@ -170,7 +170,7 @@ fn alternatives(expression: &str) -> Vec<Vec<String>> {
         // A choice in each group.
         true => groups.iter().fold(vec![Vec::new()], |chosen, group| {
             let longer = |so_far: &Vec<String>| {
-                let with = |it: &String| [so_far.as_slice(), &[it.clone()]].concat();
+                let with = |it: &String| [so_far.as_slice(), std::slice::from_ref(it)].concat();
                 group.iter().map(with).collect::<Vec<_>>()
             };
             chosen.iter().flat_map(longer).collect()
