@@ -126,7 +126,6 @@ enum CompileError {
         cause: report::ReportError,
     },
     #[error("several shaders, but {path} is no folder")]
-    #[diagnostic(help("make it first: mkdir -p {path}"))]
     NoFolder { path: String },
     #[error("{first} and {second} would both be written to {path}")]
     SameOutput {
@@ -231,6 +230,12 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
         (None, Some(_)) => Emit::Program,
         (None, None) => Emit::Asm,
     };
+    if let (Some(out), [_, _, ..]) = (args.output.as_deref(), &args.shaders[..])
+        && out != "-"
+        && !Path::new(out).exists()
+    {
+        std::fs::create_dir_all(out).map_err(|cause| Failure::unwritable(out, cause))?;
+    }
     let is_folder = |path: &str| Path::new(path).is_dir();
     let path = |shader: &String| match args.output.as_deref() {
         // Figures alone leave nothing behind.
