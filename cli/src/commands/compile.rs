@@ -1,5 +1,6 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
+use crate::commands::compile_graphics;
 use crate::input::descriptor_count::DescriptorCount;
 use crate::input::gpu_choice::TargetArguments;
 use crate::input::job_arguments::RobustArgument;
@@ -23,11 +24,15 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input.
+    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input. Or drawn scenes, .json, of which all pipelines
+    /// are compiled.
     #[arg(required_unless_present = "list_passes", value_name = "SHADER")]
     shaders: Vec<String>,
     #[command(flatten)]
     language: LanguageArgument,
+    /// The fragment shader of a graphics pipeline: the one SHADER is then its vertex shader, and both are fitted to each other.
+    #[arg(long, value_name = "SHADER", conflicts_with = "stop_after")]
+    fragment: Option<String>,
     /// Where the output goes: a file (`-` is standard output), or for several shaders a folder.
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
@@ -83,7 +88,7 @@ impl Figures {
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Emit {
+pub(super) enum Emit {
     /// The compiler's own representation, as the back end receives it.
     Ir,
     /// The machine code as text, with labels and source lines.
@@ -114,7 +119,14 @@ impl Emit {
 
 /// What is wrong with the request.
 #[derive(Debug, Error, Diagnostic)]
-enum CompileError {
+pub(super) enum CompileError {
+    #[error("--fragment makes a pipeline of one vertex shader, and {shaders} are given")]
+    OneVertex { shaders: usize },
+    #[error("{path}: a pipeline is several programs, which are not written to one file")]
+    #[diagnostic(help("--emit asm, hex or ir writes them one behind the other"))]
+    Programs { path: String },
+    #[error("{path}: {why}")]
+    Scene { path: String, why: String },
     #[error("{path}: {errors}")]
     Refused {
         path: String,
@@ -141,11 +153,12 @@ struct Output {
     emit: Emit,
 }
 
-/// A compiled shader with what was asked for.
-struct Done {
-    bytes: Vec<u8>,
-    /// What is known of it; nothing of one that was compiled to a pass only.
-    report: Option<(ShaderReport, Told)>,
+/// A compiled shader, or pipelines, with what was asked for.
+pub(super) struct Done {
+    pub(super) bytes: Vec<u8>,
+    /// What is known of each stage; nothing of one that was compiled to a pass only.
+    pub(super) reports: Vec<ShaderReport>,
+    pub(super) told: Vec<Told>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -172,6 +185,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         robust: args.robust.into(),
         ..Options::default()
     });
+    if args.fragment.is_some() && args.shaders.len() != 1 {
+        let shaders = args.shaders.len();
+        return Err(Failure::refused(CompileError::OneVertex { shaders }));
+    }
     let outputs = outputs(args)?;
     let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
     let (mut good, mut bad, mut compiled) = (Vec::new(), Vec::new(), 0);
@@ -180,15 +197,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let work = |(path, output): &(&String, Output)| match args.passes.last() {
         Some(pass) => until(path, pass, args, &options),
-        None => compile(path, output.emit, args, &options),
+        None => match &args.fragment {
+            Some(fragment) => compile_graphics::pair(path, fragment, output.emit, &options),
+            None if path.ends_with(".json") => compile_graphics::scene(path, output.emit, &options),
+            None => compile(path, output.emit, args, &options),
+        },
     };
     parallel::in_order(&items, jobs, work, |(path, output), result| {
         progress.done(path, || match result {
             Ok(done) => {
-                if let Some((report, told)) = done.report {
-                    args.passes.tell(path, &told);
-                    good.push(report);
+                for told in &done.told {
+                    args.passes.tell(path, told);
                 }
+                good.extend(done.reports);
                 if let Some(to) = &output.path {
                     whole_file::write(to, &done.bytes)?;
                 }
@@ -287,7 +308,8 @@ fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done,
     let text = text.ok_or_else(|| args.passes.not_reached())?;
     Ok(Done {
         bytes: format!("{}\n", text.trim_end()).into_bytes(),
-        report: None,
+        reports: vec![],
+        told: vec![],
     })
 }
 
@@ -325,12 +347,13 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
     let told = Told::of(&compiled);
     Ok(Done {
         bytes,
-        report: Some((report, told)),
+        reports: vec![report],
+        told: vec![told],
     })
 }
 
 /// A word a line.
-fn hex(code: &[u64]) -> String {
+pub(super) fn hex(code: &[u64]) -> String {
     let mut text = String::new();
     for word in code {
         // Writing to a string can't fail.
@@ -357,7 +380,7 @@ fn figures(wanted: &Figures, good: &[ShaderReport], bad: &[(String, String)]) ->
         text.push_str(good.first().map_or("", ShaderReport::notes));
     }
     if wanted.stats {
-        let lines = good.iter().map(ShaderReport::line);
+        let lines = good.iter().map(ShaderReport::lines);
         lines.for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text

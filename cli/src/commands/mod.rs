@@ -5,6 +5,7 @@ mod asm;
 mod bench;
 mod boot;
 mod compile;
+mod compile_graphics;
 mod completions;
 pub(crate) mod console;
 mod cs;

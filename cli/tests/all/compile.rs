@@ -353,3 +353,82 @@ fn reflection_is_a_table_for_people() {
         "{errors}"
     );
 }
+
+const VERTEX: &str = "#version 450
+layout(location = 0) in vec4 place;
+layout(location = 1) in vec2 given;
+layout(location = 0) out vec2 coordinates;
+layout(location = 1) out float unread;
+void main() { gl_Position = place; coordinates = given; unread = given.x; }
+";
+const FRAGMENT: &str = "#version 450
+layout(location = 0) in vec2 coordinates;
+layout(location = 0) out vec4 color;
+void main() { color = vec4(dFdx(coordinates), coordinates); }
+";
+
+#[test]
+fn a_pipeline_is_reported_by_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    let pipeline = |more: &[&str]| {
+        let all = [&["compile", &vertex, "--fragment", &fragment], more].concat();
+        good(&all)
+    };
+    let text = pipeline(&["--report"]);
+    for line in [
+        "Shader type: Vertex (main)",
+        "Variant: position",
+        "Variant: varying",
+        "Varyings: 8 bytes",
+        "Shader type: Fragment (main)",
+        "Needs helper lanes: true",
+        "Runs for each sample: false",
+    ] {
+        assert!(text.contains(line), "no `{line}` in {text}");
+    }
+    let lines = pipeline(&["--stats"]);
+    let stages: Vec<&str> = lines
+        .lines()
+        .filter_map(|line| line.split(" - ").nth(1)?.split(" shader").next())
+        .collect();
+    assert_eq!(stages, ["position", "varying", "fragment"]);
+    let json: Value = serde_json::from_str(&pipeline(&["--report-json"])).unwrap();
+    let shaders = json["shaders"].as_array().unwrap();
+    let names = |shader: &Value| -> Vec<String> {
+        let variants = shader["variants"].as_array().unwrap().iter();
+        variants
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&shaders[0]), ["Position", "Varying"]);
+    assert_eq!(names(&shaders[1]), ["Main"]);
+    assert_eq!(shaders[1]["shader"]["type"], "Fragment");
+    let listing = pipeline(&[]);
+    for program in ["a.vert position", "a.vert varying", "a.frag fragment"] {
+        assert!(listing.contains(program), "{listing}");
+    }
+}
+
+#[test]
+fn a_pipeline_has_one_vertex_shader_and_no_single_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    for (arguments, expected) in [
+        (
+            vec!["compile", &vertex, &vertex, "--fragment", &fragment],
+            "--fragment makes a pipeline of one vertex shader, and 2 are given",
+        ),
+        (
+            vec!["compile", &vertex, "--fragment", &fragment, "-o", "-"],
+            "a pipeline is several programs",
+        ),
+    ] {
+        let output = eitri(&arguments, b"");
+        let stderr = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
