@@ -3,6 +3,7 @@
 mod amber;
 mod asm;
 mod bench;
+mod broken;
 mod compile;
 mod console;
 mod cs;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Asm(asm::Args),
     /// Measure how fast the tables and the model are.
     Bench(bench::Args),
+    /// Check labelled shaders, broken ones and their clean twins, and count what the checkers find, miss and tell in vain.
+    Broken(broken::Args),
     /// Compile shaders to programs, listings and figures.
     Compile(compile::Args),
     /// Read what a board has said on its console, and judge it.
@@ -89,6 +92,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Amber(args) => amber::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Broken(args) => broken::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Console(args) => console::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -31,7 +31,8 @@ pub(crate) struct JobArguments {
     /// A sampler, in words such as nearest, linear, trilinear, repeat, mirror, clamp, border.
     #[arg(long = "sampler", value_name = "BINDING=WORDS")]
     samplers: Vec<SamplerArgument>,
-    /// Push constants as hex digits, lowest byte first.
+    /// Push constants as hex digits, lowest byte first; or @BINDING+BYTES, the address of a buffer, of which only the checkers know
+    /// (`eitri broken`).
     #[arg(long, value_name = "HEX", value_parser = push_constants)]
     push: Option<PushConstants>,
     /// Workgroups.
@@ -103,7 +104,18 @@ impl JobArguments {
     }
 
     pub(crate) fn push_constants(&self) -> Vec<u8> {
-        self.push.as_ref().map_or(Vec::new(), |push| push.0.clone())
+        self.push.as_ref().map_or(Vec::new(), |push| match push {
+            PushConstants::Bytes(bytes) => bytes.clone(),
+            PushConstants::Address(..) => vec![0; 8],
+        })
+    }
+
+    /// The buffer whose address the push constants are, and how far behind its start.
+    pub(crate) fn push_address(&self) -> Option<(BindingName, u64)> {
+        match self.push {
+            Some(PushConstants::Address(name, plus)) => Some((name, plus)),
+            _ => None,
+        }
     }
 
     pub(crate) fn groups(&self) -> [u32; 3] {
@@ -149,10 +161,20 @@ impl From<RobustArgument> for Robust {
 
 /// The bytes of `--push`.
 #[derive(Clone, Debug)]
-struct PushConstants(Vec<u8>);
+enum PushConstants {
+    Bytes(Vec<u8>),
+    Address(BindingName, u64),
+}
 
 fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
-    hex_bytes(text).map(PushConstants)
+    let Some(address) = text.strip_prefix('@') else {
+        return hex_bytes(text).map(PushConstants::Bytes);
+    };
+    let (name, plus) = address.split_once('+').unwrap_or((address, "0"));
+    let plus = plus.parse().map_err(|_| SourceError::Hex {
+        text: text.to_owned(),
+    })?;
+    Ok(PushConstants::Address(name.parse()?, plus))
 }
 
 /// `X[,Y[,Z]]`.
