@@ -1,7 +1,7 @@
 //! Runs a workgroup for an observer: its warps in turns, until all have ended or none makes progress.
 //!
 //! Needs: `run`, which runs a warp for a while.  Guarantees: ends. A workgroup whose whole state comes back without any change of
-//! memory in between goes round for ever; one that takes more instructions than [`LONGEST`] is given up without that proof.
+//! memory in between goes round for ever; one that takes more instructions than [`LONGEST`] and [`LONGEST_LANE`] is given up without that proof.
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
@@ -12,8 +12,9 @@ use super::run::{At, Machine, Warp};
 use super::trap::Trap;
 use crate::ir::{BlockId, Inst};
 
-/// Instructions of all lanes of a workgroup together from one barrier to the next.
-const LONGEST: u64 = 1 << 26;
+/// Instructions of a lane on average, and of all lanes of a workgroup together at least, from one barrier to the next.
+const LONGEST_LANE: u64 = 1 << 18;
+const LONGEST: u64 = 1 << 24;
 /// Rounds before it is asked whether there is progress: most workgroups have ended by then.
 const PATIENCE: u64 = 8;
 
@@ -47,6 +48,8 @@ impl<O: Observer> Machine<'_, O> {
         let mut warps = self.warps();
         let lanes: Vec<usize> = warps.iter().map(|warp| warp.lanes.len()).collect();
         self.observer.begin(number, &lanes);
+        let all = lanes.iter().sum::<usize>() as u64;
+        let longest = LONGEST.max(all * LONGEST_LANE);
         let (mut cycle, mut rounds, mut start) = (Cycle::default(), 0u64, self.steps);
         loop {
             let mut running = false;
@@ -56,9 +59,9 @@ impl<O: Observer> Machine<'_, O> {
             rounds += 1;
             if running {
                 let proved = rounds > PATIENCE && cycle.repeats(self.state(&warps));
-                if proved || self.steps - start > LONGEST {
+                if proved || self.steps - start > longest {
                     self.stall(proved, &mut warps)?;
-                    return Ok(());
+                    return Err(Trap::StepLimit(self.steps));
                 }
                 continue;
             }

@@ -7,6 +7,7 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams;
 use crate::output::whole_file;
 use crate::reports::code_quality::{Change, Peers, Table, measure};
+use crate::input::check_arguments::Wanted;
 use crate::runs::case_run::Setting;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         // As the peers: no kernel leaves its buffers, and Vulkan asks for no more unless told to.
         robust: Robust::Off,
         limit: LIMIT,
+        check: &Wanted::Nothing,
     };
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let table = measure(&cases, setting, jobs)?;

@@ -1,6 +1,6 @@
 //! A dispatch, checked.
 use eitri_shaderc::interp::{Dispatch, Key, Resources, Trap, address, interpret_observed};
-use eitri_shaderc::ir::Function;
+use eitri_shaderc::ir::{BindingKind, Function};
 use eitri_shaderc::spirv::{self, error::Error as SpirvError};
 use eitri_shaderc::{Options, Robust};
 use std::fmt;
@@ -100,6 +100,7 @@ pub fn check(request: &Request<'_>, resources: &mut Resources) -> Result<Checked
     let options = Options {
         notes: true,
         robust: Robust::Off,
+        printf: None,
         ..request.options.clone()
     };
     let translated = spirv::translate(request.spirv, &options).map_err(Error::Spirv)?;
@@ -109,6 +110,15 @@ pub fn check(request: &Request<'_>, resources: &mut Resources) -> Result<Checked
         let constants = &mut dispatch.push_constants;
         constants.resize(constants.len().max(push.at + bytes.len()), 0);
         constants[push.at..push.at + bytes.len()].copy_from_slice(&bytes);
+    }
+    // What only dead code uses need not be bound: an empty buffer stands for it.
+    for binding in &translated.function.bindings {
+        for element in 0..binding.count {
+            let key = (binding.set, binding.binding, element);
+            if matches!(binding.kind, BindingKind::Storage | BindingKind::Uniform) {
+                resources.buffers.entry(key).or_default();
+            }
+        }
     }
     let mut watch = Watch::new(&translated.function, resources, request.unwritten);
     let done = interpret_observed(

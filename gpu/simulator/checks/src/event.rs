@@ -63,6 +63,8 @@ pub struct Access {
     pub order: Option<Order>,
     /// What is written.
     pub value: u64,
+    /// Whether that does not depend on the invocation: a constant, or the same for the whole dispatch.
+    pub fixed: bool,
     /// The instruction: a number of the caller's.
     pub site: u32,
 }

@@ -16,6 +16,7 @@ pub(crate) struct Record {
     pub(crate) kind: Kind,
     pub(crate) reach: Reach,
     pub(crate) value: u64,
+    pub(crate) fixed: bool,
     pub(crate) site: u32,
 }
 

@@ -90,8 +90,10 @@ pub enum Gravity {
     /// The letter of the model has it, and both ways of reading it have a case: an exchange inside of a workgroup, over a barrier, by
     /// memory that is not coherent or that only a fence before the barrier names.
     Disputed,
-    /// All store the same.
+    /// All store the same, whatever invocation they are.
     SameValue,
+    /// They store the same in this run, by chance as far as is known.
+    EqualValue,
     /// Anything may come out.
     Harmful,
 }
@@ -178,8 +180,8 @@ fn each_class(classes: Classes) -> impl Iterator<Item = usize> {
 impl Races {
     /// An access; the race that it is in with an earlier one.
     pub fn access(&mut self, access: &Access) -> Option<Race> {
-        if let Some(order) = access.order.filter(|_| access.kind != Kind::Read) {
-            self.release(access, order);
+        if access.reach.atomic.is_some() && access.kind != Kind::Read {
+            self.release(access);
         }
         let stamp = self.stamp(access.agent);
         let record = Record {
@@ -189,6 +191,7 @@ impl Races {
             kind: access.kind,
             reach: access.reach,
             value: access.value,
+            fixed: access.fixed,
             site: access.site,
         };
         let class = index(access.class);
@@ -384,14 +387,14 @@ impl Races {
     }
 
     /// What an atomic that writes lets others see.
-    fn release(&mut self, access: &Access, order: Order) {
+    fn release(&mut self, access: &Access) {
         let mut releases: Vec<Release> = vec![];
         for fence in &self.lane(access.agent).fences {
             if fence.classes.has(access.class) {
                 releases.push(fence.clone());
             }
         }
-        if order.release {
+        if let Some(order) = access.order.filter(|order| order.release) {
             releases.push(self.publish(access.agent, order));
         }
         let kept = self.released.entry((access.object, access.start)).or_default();
@@ -519,9 +522,10 @@ impl View<'_> {
         let same_value = earlier.kind == Kind::Write
             && own.kind == Kind::Write
             && earlier.value == own.value;
-        let bad = match same_value {
-            true => Gravity::SameValue,
-            false => Gravity::Harmful,
+        let bad = match (same_value, earlier.fixed && own.fixed) {
+            (true, true) => Gravity::SameValue,
+            (true, false) => Gravity::EqualValue,
+            (false, _) => Gravity::Harmful,
         };
         let unordered = match (earlier.reach.atomic, own.reach.atomic) {
             (Some(first), Some(second)) => {

@@ -67,6 +67,7 @@ fn access(agent: Agent, kind: Kind, start: u64, reach: Reach) -> Access {
         reach,
         order: None,
         value: u64::from(agent.lane) + 1,
+        fixed: true,
         site: agent.lane,
     }
 }
@@ -317,6 +318,12 @@ fn stores_of_the_same_value_are_told_apart() {
     races.access(&one(A));
     let race = races.access(&one(B));
     assert_eq!(race.map(|race| race.gravity), Some(Gravity::SameValue));
+    let by_chance = Access {
+        fixed: false,
+        ..one(C)
+    };
+    let race = races.access(&by_chance);
+    assert_eq!(race.map(|race| race.gravity), Some(Gravity::EqualValue));
     let race = races.access(&access(C, Kind::Read, DATA, PLAIN));
     assert_eq!(race.map(|race| race.gravity), Some(Gravity::Harmful));
 }

@@ -93,6 +93,7 @@ impl Watch<'_> {
             reach: note.and_then(|note| note.reach).unwrap_or(PRIVATE),
             order: note.and_then(|note| note.order),
             value: value & u64::from(u32::MAX),
+            fixed: operands.iter().all(|value| self.is_fixed(*value)),
             site,
         };
         self.race(&event);

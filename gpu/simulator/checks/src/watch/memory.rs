@@ -1,7 +1,7 @@
 //! Accesses to buffers, shared memory and memory by address: bounds, alignment, undefined bytes, races.
 use eitri_shaderc::interp::{LaneSet, Values, located};
 use eitri_shaderc::ir::notes::Classes;
-use eitri_shaderc::ir::{Access as IrAccess, AtomicOp, BindingId, Held, Inst, Op, Space};
+use eitri_shaderc::ir::{Access as IrAccess, AtomicOp, BindingId, Held, Inst, Op, Space, Value};
 
 use super::{SHARED, Watch};
 use crate::event::{Access, Kind, Reach};
@@ -90,7 +90,7 @@ impl Watch<'_> {
         }
         let kind = match data.op {
             Op::Store(_) => Kind::Write,
-            Op::Atomic(AtomicOp::Exchange, _) | Op::Atomic(..) => Kind::Update,
+            Op::Atomic(..) => Kind::Update,
             _ => Kind::Read,
         };
         let operand = data.args.get(access.address_operands() + number);
@@ -111,9 +111,17 @@ impl Watch<'_> {
                 (Kind::Write, Some(value)) => values.get(*value, lane),
                 _ => 0,
             },
+            fixed: operand.is_some_and(|value| self.is_fixed(*value)),
             site: inst.index() as u32,
         };
         self.race(&event);
+    }
+
+    /// Whether a value is the same in all invocations, as far as its definition tells.
+    pub(super) fn is_fixed(&self, value: Value) -> bool {
+        let constant = self.function.as_bits(value).is_some();
+        let data = self.function.def_inst(value);
+        constant || data.is_some_and(|data| matches!(data.op, Op::Uniform(_)))
     }
 
     fn place(

@@ -68,6 +68,8 @@ pub(crate) struct Watch<'f> {
     warp_size: u32,
     warps: Vec<WarpShadow>,
     rounds: Rounds,
+    /// By object and byte: the lines of the race there that was told.
+    racy: FxHashMap<(u32, u64), Key>,
     /// By instruction that asks for the value of a lane: where the one that was missing has gone.
     missing: FxHashMap<u32, BlockId>,
     pub(crate) findings: FxHashMap<Key, Finding>,
@@ -127,6 +129,7 @@ impl<'f> Watch<'f> {
             warp_size: function.lanes.count(),
             warps: vec![],
             rounds: Rounds::new(function),
+            racy: FxHashMap::default(),
             missing: FxHashMap::default(),
             findings: FxHashMap::default(),
             order: vec![],
@@ -192,6 +195,7 @@ impl Observer for Watch<'_> {
     fn begin(&mut self, workgroup: u32, warps: &[usize]) {
         self.races.end(self.group);
         self.races.forget(SHARED);
+        self.racy.retain(|(object, _), _| *object != SHARED);
         self.group = workgroup;
         self.warp_count = warps.len() as u32;
         self.shared = match self.function.shared_bytes {

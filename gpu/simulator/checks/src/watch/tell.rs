@@ -177,20 +177,30 @@ impl Watch<'_> {
         };
         let (first, second) = (Self::inst(race.first.site), Self::inst(race.second.site));
         let mut key = self.key(Rule::Race, first, Some(second));
-        if race.gravity != Gravity::Harmful {
+        if race.gravity < Gravity::EqualValue {
             // What does harm at the same lines is told besides.
             key.1 |= 1 << 30;
+        } else if self.follows(race.object, race.offset, key) {
+            return;
         }
         self.keep(key, |watch| watch.race_finding(&race, first, second));
+    }
+
+    /// Whether a race follows from one at the same place that was told before: one of its accesses was in that, too.
+    fn follows(&mut self, object: u32, offset: u64, key: Key) -> bool {
+        let told = self.racy.entry((object, offset)).or_insert(key);
+        *told != key && [told.1, told.2].iter().any(|site| [key.1, key.2].contains(site))
     }
 
     fn race_finding(&self, race: &Race, first: Inst, second: Inst) -> Finding {
         let level = match race.gravity {
             Gravity::Harmful => Level::Error,
+            Gravity::EqualValue => Level::Warning,
             Gravity::SameValue | Gravity::Disputed => Level::Note,
         };
         let what = match (race.gravity, race.cause) {
             (Gravity::SameValue, _) => "nothing orders these stores, which all store the same",
+            (Gravity::EqualValue, _) => "nothing orders these stores, whose values are equal in this run",
             (Gravity::Disputed, Cause::Private) => {
                 "a barrier orders these accesses, but the memory is not coherent"
             }
@@ -389,6 +399,21 @@ impl Watch<'_> {
                 self.store_decided(byte.origin, position);
             }
         }
+        self.drop_explained();
+    }
+
+    /// Drops what a race explains: memory that a read found unwritten because nothing orders it behind the write.
+    fn drop_explained(&mut self) {
+        let races: Vec<Key> = self
+            .order
+            .iter()
+            .filter(|(rule, ..)| *rule == Rule::Race)
+            .copied()
+            .collect();
+        let explained = |key: &Key| {
+            key.0 == Rule::Uninit && races.iter().any(|race| [race.1, race.2].contains(&key.2))
+        };
+        self.order.retain(|key| !explained(key));
     }
 
     fn store_decided(&mut self, origin: OriginId, at: PositionId) {
