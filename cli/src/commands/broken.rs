@@ -142,7 +142,9 @@ fn read(folder: &Path, filter: Option<&str>) -> Result<Vec<Row>, Failure> {
     };
     let text = std::fs::read(&path).map_err(|cause| Failure::unreadable(&path, cause))?;
     let value: Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-    let rows = value.as_array().ok_or_else(|| wrong("not a list".to_owned()))?;
+    let rows = value
+        .as_array()
+        .ok_or_else(|| wrong("not a list".to_owned()))?;
     let mut found = vec![];
     for value in rows {
         let row = row(value).ok_or_else(|| wrong(format!("a row lacks something: {value}")))?;
@@ -174,7 +176,9 @@ fn row(value: &Value) -> Option<Row> {
         Some(Expected {
             kind: finding["kind"].as_str()?.to_owned(),
             lines: lines.iter().filter_map(number).collect(),
-            binding: finding["binding"].as_str().and_then(|text| text.parse().ok()),
+            binding: finding["binding"]
+                .as_str()
+                .and_then(|text| text.parse().ok()),
             secondary: finding["secondary"].as_bool().unwrap_or(false),
         })
     };
@@ -182,7 +186,11 @@ fn row(value: &Value) -> Option<Row> {
         name: text("name")?,
         class: text("class")?,
         label: text("label")?,
-        expected: value["findings"].as_array()?.iter().filter_map(expected).collect(),
+        expected: value["findings"]
+            .as_array()?
+            .iter()
+            .filter_map(expected)
+            .collect(),
         options,
     })
 }
@@ -194,14 +202,19 @@ fn judge(folder: &Path, row: &Row, options: Options) -> Result<Judged, Failure> 
             why,
         })
     };
-    let given = RowOptions::try_parse_from(&row.options).map_err(|error| wrong(error.to_string()))?;
+    let given =
+        RowOptions::try_parse_from(&row.options).map_err(|error| wrong(error.to_string()))?;
     let path = folder.join(format!("{}.spv", row.name));
     let shader = shader_file::load(&path.display().to_string())?;
     let options = Options {
         target: options.target,
         ..given.job.options()
     };
-    let unwritten: Vec<_> = given.unwritten.iter().map(UnwrittenArgument::part).collect();
+    let unwritten: Vec<_> = given
+        .unwritten
+        .iter()
+        .map(UnwrittenArgument::part)
+        .collect();
     let addresses: Vec<PushAddress> = given.job.push_address().into_iter().map(address).collect();
     let checked = checked::run(&Subject {
         spirv: &shader.spirv,
@@ -295,7 +308,11 @@ fn verdict(row: &Row, findings: Vec<Finding>) -> Judged {
         // To be told apart: as a note.
         "benign" => match findings.iter().any(|finding| loud(&finding)) {
             true => Verdict::Vain,
-            false => match row.expected.iter().any(|expected| told(expected, Level::Note)) {
+            false => match row
+                .expected
+                .iter()
+                .any(|expected| told(expected, Level::Note))
+            {
                 true => Verdict::Right,
                 false => Verdict::Missed,
             },
@@ -386,7 +403,10 @@ fn described(row: &Row, judged: &Judged) -> String {
         .iter()
         .map(|expected| format!("{} {:?}", expected.kind, expected.lines))
         .collect();
-    let problem = judged.problem.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+    let problem = judged
+        .problem
+        .as_ref()
+        .map_or(String::new(), |why| format!(" ({why})"));
     format!(
         "{}{problem}: expected {}, told {}",
         judged.verdict.name(),

@@ -54,8 +54,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// What checkers tell besides: `all`, `none`, `errors`, or rules by name, separated by commas (docs/checks.md). A kernel of which
-    /// an error or a warning is told has failed.
-    #[arg(long, value_name = "none|errors|all|LIST", default_value = "none")]
+    /// an error or a warning is told has failed. Not with --target.
+    #[arg(long, value_name = "none|errors|all|LIST", default_value = "all")]
     check: Wanted,
 }
 

@@ -26,7 +26,10 @@ impl Sources {
     /// Those of a shader.
     pub(crate) fn beside(shader: &str) -> Sources {
         Sources {
-            folder: Path::new(shader).parent().unwrap_or(Path::new("")).to_owned(),
+            folder: Path::new(shader)
+                .parent()
+                .unwrap_or(Path::new(""))
+                .to_owned(),
             texts: BTreeMap::new(),
         }
     }
@@ -43,7 +46,10 @@ impl Sources {
             });
             text
         };
-        self.texts.entry(file.to_owned()).or_insert_with(read).as_ref()
+        self.texts
+            .entry(file.to_owned())
+            .or_insert_with(read)
+            .as_ref()
     }
 }
 
@@ -103,7 +109,10 @@ fn span(text: &str, place: &Place) -> Option<(usize, usize)> {
         0 | 1 => indent,
         column => (column - 1).clamp(indent, line.trim_end().len()),
     };
-    Some((before + from, line.trim_end().len().saturating_sub(from).max(1)))
+    Some((
+        before + from,
+        line.trim_end().len().saturating_sub(from).max(1),
+    ))
 }
 
 /// Shows findings on standard error.
@@ -126,7 +135,9 @@ pub(crate) fn show(findings: &[Finding], sources: &mut Sources) {
 
 fn with_source(finding: &Finding, sources: &mut Sources) -> Shown {
     let all = || finding.places.iter().chain(&finding.related);
-    let file = all().find_map(|related| related.place.as_ref()).map(|place| place.file.clone());
+    let file = all()
+        .find_map(|related| related.place.as_ref())
+        .map(|place| place.file.clone());
     let source = file.as_ref().and_then(|file| sources.find(file)).cloned();
     let mut labels = vec![];
     let mut help = vec![];
@@ -196,7 +207,10 @@ pub(crate) fn write_json(path: &str, shader: &str, findings: &[Finding]) -> Resu
 }
 
 fn location(related: &Related, shader: &str) -> Value {
-    let file = related.place.as_ref().map_or(shader, |place| place.file.as_str());
+    let file = related
+        .place
+        .as_ref()
+        .map_or(shader, |place| place.file.as_str());
     let mut physical = json!({ "artifactLocation": { "uri": file } });
     if let Some(place) = &related.place {
         let mut region = json!({ "startLine": place.line });

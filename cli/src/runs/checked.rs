@@ -4,8 +4,8 @@
 
 use crate::input::given::Given;
 use eitri_checks::{Checked, PushAddress, Request, Unwritten, check};
-use eitri_job::{Content, Part};
 use eitri_descriptors::texture::WrapMode;
+use eitri_job::{Content, Part};
 use eitri_program::ImageDimension;
 use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::Options;
@@ -87,7 +87,10 @@ fn image(info: &ImageInfo, bytes: &[u8]) -> Result<Image, String> {
         ImageDimension::ThreeD => info.depth,
         _ => 1,
     };
-    let mut image = Image::new(texel_format(info.format.name)?, [info.width, info.height, depth]);
+    let mut image = Image::new(
+        texel_format(info.format.name)?,
+        [info.width, info.height, depth],
+    );
     image.layers = info.layers;
     image.levels = info.levels;
     image.samples = info.samples;

@@ -42,11 +42,22 @@ pub(crate) fn collect<T>(
     let told = match loud.next() {
         None => Ok(()),
         Some(first) => {
-            let place = first.places.first().and_then(|related| related.place.as_ref());
+            let place = first
+                .places
+                .first()
+                .and_then(|related| related.place.as_ref());
             let place = place.map_or(String::new(), |place| format!("{place}: "));
             let more = loud.count();
-            let rest = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-            Err(format!("{place}{}: {}{rest}", first.rule.name(), first.message))
+            let rest = if more == 0 {
+                String::new()
+            } else {
+                format!(" (and {more} more)")
+            };
+            Err(format!(
+                "{place}{}: {}{rest}",
+                first.rule.name(),
+                first.message
+            ))
         }
     };
     (done, told)

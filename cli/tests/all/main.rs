@@ -3,6 +3,7 @@
 //! One binary, so that it links once and what waits does so beside what computes.
 
 mod amber;
+mod checks;
 mod code_quality;
 mod compile;
 mod compile_adreno;

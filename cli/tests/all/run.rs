@@ -373,7 +373,13 @@ fn code_without_its_optimisations_computes_the_same() {
     let folder = Folder::new();
     let shader = folder.file("double.wgsl", DOUBLE);
     let run = |more: &[&str]| {
-        let all = ["--buffer", "0=iota-u32:4", "--save", "0=out.bin", "--check"];
+        let all = [
+            "--buffer",
+            "0=iota-u32:4",
+            "--save",
+            "0=out.bin",
+            "--verify",
+        ];
         folder.words(&shader, &[&all[..], more].concat())
     };
     let expected = [0, 2, 4, 6];

@@ -79,7 +79,12 @@ impl<O: Observer> Machine<'_, O> {
         if lanes.any(|lane| lane.at != first) {
             let waiting: Vec<Vec<Option<Inst>>> = warps
                 .iter()
-                .map(|warp| warp.lanes.iter().map(|lane| self.barrier(lane.at)).collect())
+                .map(|warp| {
+                    warp.lanes
+                        .iter()
+                        .map(|lane| self.barrier(lane.at))
+                        .collect()
+                })
                 .collect();
             self.observer.diverge(&waiting);
             return false;

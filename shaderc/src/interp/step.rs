@@ -8,7 +8,9 @@ use super::observer::Observer;
 use super::quads::{self, Coordinates};
 use super::run::{LaneInput, Machine, Warp};
 use super::trap::Trap;
-use crate::ir::{Access, AtomicOp, Dim, Held, ImageAction, ImageOp, Inst, InstData, Op, Space, SysVal, Type};
+use crate::ir::{
+    Access, AtomicOp, Dim, Held, ImageAction, ImageOp, Inst, InstData, Op, Space, SysVal, Type,
+};
 
 impl<O: Observer> Machine<'_, O> {
     /// Runs an instruction for some lanes.

@@ -104,6 +104,27 @@ pub enum Source {
     Down(Value),
     /// That of the lane with that number, which must be the same in all lanes.
     Same(Value),
+    /// That of the lane that the instruction itself names.
+    Given,
+}
+
+/// When a function of GLSL gives nothing defined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Domain {
+    /// Signed: the second is greater than the third.
+    SClamp,
+    /// Unsigned: the second is greater than the third.
+    UClamp,
+    /// The second is greater than the third.
+    FClamp,
+    /// The first is not less than the second.
+    SmoothStep,
+    /// The first is less than zero, or both are zero, or the first is and the second is less.
+    Pow,
+    /// The first is less than zero.
+    Negative,
+    /// The first is beyond -1 or 1.
+    BeyondOne,
 }
 
 /// What the source says of an instruction.
@@ -123,6 +144,8 @@ pub struct Note {
     pub source: Option<Source>,
     /// The operation of the source has undefined results for some operands, and this is it.
     pub arithmetic: bool,
+    /// Functions of GLSL that the instruction is a part of, with their operands.
+    pub domains: Vec<(Domain, [Value; 3])>,
     /// The resource may differ between invocations.
     pub non_uniform: bool,
 }

@@ -4,14 +4,16 @@
 //! here runs.  Facts: hardware/memory-model.md 2 to 4; a module without the Vulkan memory model is read as its section 4 says.
 use std::sync::Arc;
 
+use rspirv::spirv::GlslStd450Op as Glsl;
 use rspirv::spirv::{
     Decoration, ImageOperands, MemoryAccess, MemorySemantics, Op, Scope as SpirvScope, StorageClass,
 };
 
+use super::module::InstructionSet;
 use super::reader::{Instr, Result};
 use super::translate::{Item, Translator};
 use super::types::Type;
-use crate::ir::notes::{Classes, Index, Named, Note, Order, Reach, Scope, Source};
+use crate::ir::notes::{Classes, Domain, Index, Named, Note, Order, Reach, Scope, Source};
 use crate::ir::{self, Inst, LaneOp};
 
 /// What is known of a pointer or an image by its id.
@@ -122,6 +124,14 @@ impl Translator<'_> {
             }
             Op::GroupNonUniformShuffle => self.observe_lanes(instr, first, Source::Lane)?,
             Op::GroupNonUniformBroadcast => self.observe_lanes(instr, first, Source::Same)?,
+            Op::GroupNonUniformQuadBroadcast
+            | Op::GroupNonUniformQuadSwap
+            | Op::GroupNonUniformRotateKHR => {
+                self.note_each(first, is_shuffle, |note| note.source = Some(Source::Given));
+            }
+            Op::VectorExtractDynamic => self.observe_dynamic(instr, (0, 1), first)?,
+            Op::VectorInsertDynamic => self.observe_dynamic(instr, (0, 2), first)?,
+            Op::ExtInst => self.observe_function(instr, first)?,
             Op::GroupNonUniformShuffleXor => self.observe_lanes(instr, first, Source::Xor)?,
             Op::GroupNonUniformShuffleUp => self.observe_lanes(instr, first, Source::Up)?,
             Op::GroupNonUniformShuffleDown => self.observe_lanes(instr, first, Source::Down)?,
@@ -151,17 +161,13 @@ impl Translator<'_> {
         let Item::Pointer(base) = self.item(instr, instr.word(0)?)? else {
             return Ok(());
         };
-        let elements = matches!(
-            instr.op,
-            Op::PtrAccessChain | Op::InBoundsPtrAccessChain
-        );
+        let elements = matches!(instr.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
         let mut ty = base.ty;
         for operand in 1 + usize::from(elements)..instr.operands.len() {
             let id = instr.word(operand)?;
             root.non_uniform |= self.is_non_uniform(id);
             let composite = self.composite(instr, id)?;
-            let (Type::Int { signed, .. }, &[value]) = (&*composite.ty, &*composite.scalars)
-            else {
+            let (Type::Int { signed, .. }, &[value]) = (&*composite.ty, &*composite.scalars) else {
                 return Ok(());
             };
             let constant = self.builder.function.as_bits(value).map(|bits| bits as u32);
@@ -227,6 +233,13 @@ impl Translator<'_> {
         };
         let reach = self.reach(instr, &root, operands)?;
         self.note_accesses(first, &root, Some(reach));
+        // Push constants are chosen from: there is no access.
+        let function = &mut *self.builder.function;
+        let insts = first..function.inst_count();
+        let mut ops = insts.map(|number| function.inst(Inst(number as u32)).op);
+        if !root.indices.is_empty() && ops.len() != 0 && !ops.any(is_access) {
+            apply(function.notes.at(Inst(first as u32)), &root, Some(reach));
+        }
         Ok(())
     }
 
@@ -327,13 +340,60 @@ impl Translator<'_> {
             true => number,
             false => return Ok(()),
         };
-        let is_shuffle = |op| {
-            matches!(
-                op,
-                ir::Op::Lanes(LaneOp::Shuffle | LaneOp::ShuffleXor)
-            )
-        };
         self.note_each(first, is_shuffle, |note| note.source = Some(source(number)));
+        Ok(())
+    }
+
+    /// A component that is chosen at run time.
+    fn observe_dynamic(
+        &mut self,
+        instr: &Instr,
+        (vector, index): (usize, usize),
+        first: usize,
+    ) -> Result<()> {
+        let (vector, index) = (self.operand(instr, vector)?, self.operand(instr, index)?);
+        let (Type::Vector { count, .. }, Type::Int { signed, .. }, &[value]) =
+            (&*vector.ty, &*index.ty, &*index.scalars)
+        else {
+            return Ok(());
+        };
+        let index = Index {
+            value,
+            signed: *signed,
+            len: Some(*count),
+            stride: 0,
+        };
+        let function = &mut *self.builder.function;
+        if first < function.inst_count() {
+            function.notes.at(Inst(first as u32)).indices.push(index);
+        }
+        Ok(())
+    }
+
+    /// A function of GLSL that has undefined results.
+    fn observe_function(&mut self, instr: &Instr, first: usize) -> Result<()> {
+        let set = self.module.sets.get(&instr.word(0)?);
+        let Some(domain) = domain(instr.word(1)?).filter(|_| set == Some(&InstructionSet::Glsl))
+        else {
+            return Ok(());
+        };
+        let mut operands = vec![];
+        for number in 2..instr.operands.len().min(5) {
+            operands.push(self.operand(instr, number)?.scalars);
+        }
+        let count = operands.first().map_or(0, |scalars| scalars.len());
+        let each = (0..count).map(|component| {
+            let of = |number: usize| {
+                let scalars = operands.get(number).unwrap_or(&operands[0]);
+                scalars.get(component).copied().unwrap_or(scalars[0])
+            };
+            (domain, [of(0), of(1), of(2)])
+        });
+        let domains: Vec<(Domain, [ir::Value; 3])> = each.collect();
+        let function = &mut *self.builder.function;
+        if first < function.inst_count() {
+            function.notes.at(Inst(first as u32)).domains = domains;
+        }
         Ok(())
     }
 
@@ -413,6 +473,24 @@ fn legacy(root: &Root) -> Reach {
         coherent: root.coherent.then_some(Scope::Device),
         atomic: None,
     }
+}
+
+/// When a function of GLSL.std.450, by its number, gives nothing defined.
+fn domain(number: u32) -> Option<Domain> {
+    Some(match Glsl::from_u32(number)? {
+        Glsl::FClamp => Domain::FClamp,
+        Glsl::UClamp => Domain::UClamp,
+        Glsl::SClamp => Domain::SClamp,
+        Glsl::SmoothStep => Domain::SmoothStep,
+        Glsl::Pow => Domain::Pow,
+        Glsl::Sqrt | Glsl::InverseSqrt | Glsl::Log | Glsl::Log2 => Domain::Negative,
+        Glsl::Asin | Glsl::Acos => Domain::BeyondOne,
+        _ => return None,
+    })
+}
+
+fn is_shuffle(op: ir::Op) -> bool {
+    matches!(op, ir::Op::Lanes(LaneOp::Shuffle | LaneOp::ShuffleXor))
 }
 
 fn is_fence(op: ir::Op) -> bool {

@@ -172,7 +172,10 @@ impl DebugInfo {
     fn take(&mut self, instr: &Instr, line: &mut Option<Line>) {
         match instr.op {
             Op::ExtInstImport => {
-                if instr.string(0).is_ok_and(|(name, _)| name == DebugInfo::NAME) {
+                if instr
+                    .string(0)
+                    .is_ok_and(|(name, _)| name == DebugInfo::NAME)
+                {
                     self.set = instr.result;
                 }
             }

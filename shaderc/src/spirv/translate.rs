@@ -16,12 +16,12 @@ use super::error::{Error, Feature, Invalid, Warning};
 use super::functions::{SpvBlock, SpvFunction};
 use super::glsl;
 use super::module::{InstructionSet, Module};
+use super::observe::Root;
 use super::ops;
 use super::pointer::{Opaque, Pointer};
 use super::printf::Printf;
 use super::reader::{Instr, Result};
 use super::refusals::Refusals;
-use super::observe::Root;
 use super::stage_interface;
 use super::stage_interface::StageState;
 use super::types::{ImageType, Type};
@@ -560,7 +560,8 @@ impl Translator<'_> {
         }
         if self.notes {
             let given = instr.rest(1).iter().zip(&function.parameters);
-            let roots = given.filter_map(|(id, (parameter, _))| Some((*parameter, self.root(*id)?)));
+            let roots =
+                given.filter_map(|(id, (parameter, _))| Some((*parameter, self.root(*id)?)));
             self.argument_roots = roots.collect();
         }
         let continuation = self.builder.function.new_block();

@@ -2,12 +2,12 @@
 
 use crate::commands::kernel::read_cases;
 use crate::input::buffer_source;
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams;
 use crate::output::whole_file;
 use crate::reports::code_quality::{Change, Peers, Table, measure};
-use crate::input::check_arguments::Wanted;
 use crate::runs::case_run::Setting;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;

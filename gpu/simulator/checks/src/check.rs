@@ -121,12 +121,7 @@ pub fn check(request: &Request<'_>, resources: &mut Resources) -> Result<Checked
         }
     }
     let mut watch = Watch::new(&translated.function, resources, request.unwritten);
-    let done = interpret_observed(
-        &translated.function,
-        &dispatch,
-        resources,
-        &mut watch,
-    );
+    let done = interpret_observed(&translated.function, &dispatch, resources, &mut watch);
     watch.finish();
     let mut findings = watch.findings;
     let found = watch.order.iter().filter_map(|key| findings.remove(key));

@@ -82,15 +82,23 @@ impl Rule {
     /// In a sentence.
     pub fn text(self) -> &'static str {
         match self {
-            Rule::Race => "Two accesses to the same bytes that nothing orders, of which one writes.",
-            Rule::Uninit => "Memory that nobody wrote decides a branch, an address or what is stored.",
+            Rule::Race => {
+                "Two accesses to the same bytes that nothing orders, of which one writes."
+            }
+            Rule::Uninit => {
+                "Memory that nobody wrote decides a branch, an address or what is stored."
+            }
             Rule::UndefinedUse => {
                 "A variable that nothing was stored to decides a branch, an address or what is stored."
             }
             Rule::OutOfBounds => "An access outside of a buffer, an image or an array.",
-            Rule::Misaligned => "An address that is no multiple of the alignment that was promised.",
+            Rule::Misaligned => {
+                "An address that is no multiple of the alignment that was promised."
+            }
             Rule::BarrierDivergent => "A barrier that not all invocations of the workgroup reach.",
-            Rule::Subgroup => "A value of a lane that does not run the operation, or that there is not.",
+            Rule::Subgroup => {
+                "A value of a lane that does not run the operation, or that there is not."
+            }
             Rule::NonUniform => "A resource that differs between invocations, without NonUniform.",
             Rule::Arithmetic => "An operation whose result is undefined for its operands.",
             Rule::NoProgress => "A loop that goes round without end.",

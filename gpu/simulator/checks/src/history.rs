@@ -54,9 +54,10 @@ impl History {
         });
         if self.0.len() >= MOST {
             // One of another workgroup is of more use than several of one.
-            let alike = self.0.iter().position(|old| {
-                old.sort() == new.sort() && old.agent.group == new.agent.group
-            });
+            let alike = self
+                .0
+                .iter()
+                .position(|old| old.sort() == new.sort() && old.agent.group == new.agent.group);
             self.0.remove(alike.unwrap_or(0));
         }
         self.0.push(new);

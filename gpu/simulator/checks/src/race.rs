@@ -18,10 +18,14 @@ use crate::history::{Histories, Record};
 struct Knowledge {
     /// They happened before.
     before: Clock,
+    /// What they wrote is available to the subgroup.
+    available_subgroup: Clock,
     /// What they wrote is available to the workgroup.
     available_group: Clock,
     /// What they wrote is available to the device.
     available_device: Clock,
+    /// What is available to the subgroup is visible here.
+    visible_subgroup: Clock,
     /// What is available to the workgroup is visible here.
     visible_group: Clock,
     /// What is available to the device is visible here.
@@ -29,10 +33,15 @@ struct Knowledge {
 }
 
 impl Knowledge {
-    fn join(&mut self, other: &Knowledge, order: &Order, same_group: bool) {
+    /// Learns what another invocation knows, which is in the same subgroup, the same workgroup, or further away.
+    fn join(&mut self, other: &Knowledge, order: &Order, within: Scope) {
         self.before.join(&other.before);
         self.available_device.join(&other.available_device);
-        if same_group {
+        if within <= Scope::Subgroup {
+            self.available_subgroup.join(&other.available_subgroup);
+            self.visible_group.join(&other.visible_group);
+        }
+        if within <= Scope::Workgroup {
             self.available_group.join(&other.available_group);
             self.visible_device.join(&other.visible_device);
         }
@@ -41,8 +50,25 @@ impl Knowledge {
         }
     }
 
+    fn available(&self) -> [(Scope, &Clock); 3] {
+        [
+            (Scope::Subgroup, &self.available_subgroup),
+            (Scope::Workgroup, &self.available_group),
+            (Scope::Device, &self.available_device),
+        ]
+    }
+
+    fn visible(&self) -> [(Scope, &Clock); 3] {
+        [
+            (Scope::Subgroup, &self.visible_subgroup),
+            (Scope::Workgroup, &self.visible_group),
+            (Scope::Device, &self.visible_device),
+        ]
+    }
+
     fn make_visible(&mut self, scope: Scope) {
         let before = self.before.clone();
+        self.visible_subgroup.join(&before);
         if scope >= Scope::Workgroup {
             self.visible_group.join(&before);
         }
@@ -239,9 +265,7 @@ impl Races {
         if order.release {
             let release = self.publish(agent, order);
             let fences = &mut self.lane(agent).fences;
-            fences.retain(|fence| {
-                fence.scope > order.scope || !order.classes.has(fence.classes)
-            });
+            fences.retain(|fence| fence.scope > order.scope || !order.classes.has(fence.classes));
             fences.push(release);
         }
     }
@@ -264,7 +288,7 @@ impl Races {
                         visible: false,
                         ..order
                     };
-                    joined[class].join(&lane.known[class], &all, true);
+                    joined[class].join(&lane.known[class], &all, Scope::Workgroup);
                 }
             }
             for class in each_class(order.classes) {
@@ -289,6 +313,8 @@ impl Races {
                 for class in each_class(order.classes) {
                     let known = &mut lane.known[class];
                     let own = std::mem::replace(known, joined[class].clone());
+                    known.available_subgroup.join(&own.available_subgroup);
+                    known.visible_subgroup.join(&own.visible_subgroup);
                     known.visible_group.join(&own.visible_group);
                     known.visible_device.join(&own.visible_device);
                 }
@@ -351,7 +377,10 @@ impl Races {
 
     fn stamp(&mut self, agent: Agent) -> Stamp {
         let release = self.lane(agent).releases;
-        let barrier = self.groups.get(&agent.group).map_or(0, |group| group.barriers);
+        let barrier = self
+            .groups
+            .get(&agent.group)
+            .map_or(0, |group| group.barriers);
         Stamp {
             group: agent.group,
             lane: agent.lane,
@@ -369,12 +398,13 @@ impl Races {
             let known = &mut lane.known[class];
             known.before.learn_lane(agent.lane, number);
             if order.available {
-                // What others have made available to this workgroup goes on to the device with it.
-                let group = known.available_group.clone();
-                known.available_group.learn_lane(agent.lane, number);
+                // What others have made available nearer by goes on with it.
+                known.available_subgroup.learn_lane(agent.lane, number);
+                if order.scope >= Scope::Workgroup {
+                    known.available_group.join(&known.available_subgroup);
+                }
                 if order.scope >= Scope::Device {
-                    known.available_device.join(&group);
-                    known.available_device.learn_lane(agent.lane, number);
+                    known.available_device.join(&known.available_group);
                 }
             }
         }
@@ -397,7 +427,10 @@ impl Races {
         if let Some(order) = access.order.filter(|order| order.release) {
             releases.push(self.publish(access.agent, order));
         }
-        let kept = self.released.entry((access.object, access.start)).or_default();
+        let kept = self
+            .released
+            .entry((access.object, access.start))
+            .or_default();
         if access.kind == Kind::Write {
             kept.clear();
         }
@@ -437,8 +470,19 @@ impl Races {
         let known = &mut self.lane(agent).known;
         let both = Classes(order.classes.0 & release.classes.0);
         for class in each_class(both) {
-            known[class].join(&release.knowledge[class], &order, agent.group == by.group);
+            known[class].join(&release.knowledge[class], &order, within(agent, by));
         }
+    }
+}
+
+/// The smallest scope that has both.
+fn within(a: Agent, b: Agent) -> Scope {
+    if a.reaches(b, Scope::Subgroup) {
+        Scope::Subgroup
+    } else if a.reaches(b, Scope::Workgroup) {
+        Scope::Workgroup
+    } else {
+        Scope::Device
     }
 }
 
@@ -475,7 +519,7 @@ fn merged(fences: Vec<Release>) -> Vec<(Classes, Release)> {
                 };
                 let known = std::rc::Rc::make_mut(&mut old.knowledge);
                 for class in each_class(fence.classes) {
-                    known[class].join(&fence.knowledge[class], &order, true);
+                    known[class].join(&fence.knowledge[class], &order, Scope::Workgroup);
                 }
             }
             None => all.push((fence.classes, fence)),
@@ -507,7 +551,10 @@ impl View<'_> {
             && self
                 .group
                 .is_some_and(|group| group.ordered[self.class] > earlier.stamp.barrier);
-        by_barrier || self.known().is_some_and(|known| known.before.knows(&earlier.stamp))
+        by_barrier
+            || self
+                .known()
+                .is_some_and(|known| known.before.knows(&earlier.stamp))
     }
 
     /// What is wrong between an earlier access and this one.
@@ -519,9 +566,8 @@ impl View<'_> {
         if reads(earlier) && reads(own) {
             return None;
         }
-        let same_value = earlier.kind == Kind::Write
-            && own.kind == Kind::Write
-            && earlier.value == own.value;
+        let same_value =
+            earlier.kind == Kind::Write && own.kind == Kind::Write && earlier.value == own.value;
         let bad = match (same_value, earlier.fixed && own.fixed) {
             (true, true) => Gravity::SameValue,
             (true, false) => Gravity::EqualValue,
@@ -560,26 +606,24 @@ impl View<'_> {
         if earlier.kind == Kind::Read {
             return None;
         }
-        let same_group = earlier.agent.group == self.agent.group;
+        let near = within(earlier.agent, self.agent);
         let covers = |reach: &Reach| {
-            reach.coherent.is_some_and(|scope| {
-                earlier.agent.reaches(self.agent, scope)
-            })
+            let scope = reach.coherent;
+            scope.is_some_and(|scope| earlier.agent.reaches(self.agent, scope))
         };
         let known = self.known();
-        let knows = |group: fn(&Knowledge) -> &Clock, device: fn(&Knowledge) -> &Clock| {
+        let knows = |clocks: fn(&Knowledge) -> [(Scope, &Clock); 3]| {
             known.is_some_and(|known| {
-                device(known).knows(&earlier.stamp)
-                    || same_group && group(known).knows(&earlier.stamp)
+                let reach = clocks(known).into_iter();
+                reach
+                    .filter(|(scope, _)| near <= *scope)
+                    .any(|(_, clock)| clock.knows(&earlier.stamp))
             })
         };
-        if !covers(&earlier.reach) && !knows(|it| &it.available_group, |it| &it.available_device) {
+        if !covers(&earlier.reach) && !knows(Knowledge::available) {
             return Some(Cause::NotAvailable);
         }
-        if reads
-            && !covers(own)
-            && !knows(|it| &it.visible_group, |it| &it.visible_device)
-        {
+        if reads && !covers(own) && !knows(Knowledge::visible) {
             return Some(Cause::NotVisible);
         }
         None
@@ -587,7 +631,9 @@ impl View<'_> {
 
     /// Whether a fence before a barrier and the barrier would order an access if there were a fence behind it.
     fn almost(&self, earlier: &Record) -> bool {
-        let lane = self.group.and_then(|group| group.lanes.get(&self.agent.lane));
+        let lane = self
+            .group
+            .and_then(|group| group.lanes.get(&self.agent.lane));
         lane.is_some_and(|(_, lane)| {
             lane.seen.iter().any(|(_, release)| {
                 release.by.group == self.agent.group

@@ -94,7 +94,13 @@ impl Shadow {
     }
 
     /// Takes in a store.
-    pub(crate) fn store(&mut self, at: u64, bytes: u32, (bits, origin): (u64, OriginId), site: u32) {
+    pub(crate) fn store(
+        &mut self,
+        at: u64,
+        bytes: u32,
+        (bits, origin): (u64, OriginId),
+        site: u32,
+    ) {
         if bits == 0 && self.is_defined() {
             return;
         }
@@ -111,7 +117,11 @@ impl Shadow {
     /// The undefined bytes that were stored.
     pub(crate) fn stored(&self) -> Vec<Byte> {
         match self {
-            Shadow::Few(few) => few.values().filter(|byte| byte.store.is_some()).copied().collect(),
+            Shadow::Few(few) => few
+                .values()
+                .filter(|byte| byte.store.is_some())
+                .copied()
+                .collect(),
             Shadow::All(_) => vec![],
         }
     }
@@ -128,7 +138,10 @@ mod tests {
         assert_eq!(shadow.load(0, 4, 7), (0xffff_0000, 7));
         shadow.store(2, 1, (0, 0), 1);
         assert_eq!(shadow.load(0, 4, 7), (0xff00_0000, 7));
-        assert!(shadow.stored().is_empty(), "nobody stored what is undefined");
+        assert!(
+            shadow.stored().is_empty(),
+            "nobody stored what is undefined"
+        );
         shadow.store(0, 4, (0x0000_00f0, 9), 1);
         assert_eq!(shadow.load(0, 4, 7), (0xf0, 9));
         assert_eq!(shadow.stored().len(), 1);

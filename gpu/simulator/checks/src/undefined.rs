@@ -4,6 +4,7 @@
 //! of the operands do not decide; exactly for bitwise operations, shifts by defined amounts, selections, extensions and comparisons
 //! for equality; sums and products are undefined from the lowest undefined bit on; all else wholly.
 //! Does not find: bits that are decided although one operand is undefined, beyond those (such as a float times zero).
+use eitri_shaderc::ir::notes::Domain;
 use eitri_shaderc::ir::{Alu, Type};
 
 /// Why an operation gives nothing defined.
@@ -48,18 +49,63 @@ pub fn fault(alu: Alu, width: Type, args: [u64; 4]) -> Option<Fault> {
             (a == least && b == width.mask(), Fault::DivisionOverflow)
         }
         Alu::IShl | Alu::UShr | Alu::SShr => (b >= bits, Fault::ShiftRange),
-        Alu::F2I => (outside(-2_147_483_649.0, 2_147_483_648.0), Fault::FloatToInt),
+        Alu::F2I => (
+            outside(-2_147_483_649.0, 2_147_483_648.0),
+            Fault::FloatToInt,
+        ),
         Alu::F2U => (outside(-1.0, 4_294_967_296.0), Fault::FloatToInt),
         Alu::F2S64 => (
             outside(-9_223_373_136_366_403_584.0, 9_223_372_036_854_775_808.0),
             Fault::FloatToInt,
         ),
-        Alu::F2U64 => (outside(-1.0, 18_446_744_073_709_551_616.0), Fault::FloatToInt),
+        Alu::F2U64 => (
+            outside(-1.0, 18_446_744_073_709_551_616.0),
+            Fault::FloatToInt,
+        ),
         Alu::UBitExtract | Alu::SBitExtract => (b.saturating_add(c) > bits, Fault::BitFieldRange),
         Alu::BitInsert => (c.saturating_add(d) > bits, Fault::BitFieldRange),
         _ => (false, Fault::ShiftRange),
     };
     found.then_some(fault)
+}
+
+/// What is wrong with the operands of a function of GLSL, in a sentence. Of floats those of 32 bits are looked at.
+pub fn outside(domain: Domain, ty: Type, words: [u64; 3]) -> Option<&'static str> {
+    let bits = 64 - ty.bits();
+    let signed = words.map(|word| (word << bits).cast_signed() >> bits);
+    let float = words.map(|word| f32::from_bits(word as u32));
+    let is_float = ty == Type::W32;
+    let (found, text) = match domain {
+        Domain::SClamp => (
+            signed[1] > signed[2],
+            "clamp() to a least that is above the greatest",
+        ),
+        Domain::UClamp => (
+            words[1] > words[2],
+            "clamp() to a least that is above the greatest",
+        ),
+        Domain::FClamp => (
+            is_float && float[1] > float[2],
+            "clamp() to a least that is above the greatest",
+        ),
+        Domain::SmoothStep => (
+            is_float && float[0] >= float[1],
+            "smoothstep() with a first edge that is not below the second",
+        ),
+        Domain::Pow => (
+            is_float && (float[0] < 0.0 || float[0] == 0.0 && float[1] <= 0.0),
+            "pow() of a negative number, or of zero by nothing above zero",
+        ),
+        Domain::Negative => (
+            is_float && float[0] < 0.0,
+            "a root or logarithm of a negative number",
+        ),
+        Domain::BeyondOne => (
+            is_float && float[0].abs() > 1.0,
+            "asin() or acos() of a number beyond 1",
+        ),
+    };
+    found.then_some(text)
 }
 
 /// All bits from the lowest that is set in a mask.
@@ -177,8 +223,29 @@ mod tests {
         assert_eq!(and, 7);
         let away = undefined_bits(Alu::Select, word, [1, 5, 9, 0], [0, 0, u64::MAX, 0]);
         assert_eq!(away, 0);
-        let differ = undefined_bits(Alu::IEq, (Type::W32, Type::Bool), [2, 1, 0, 0], [4, 0, 0, 0]);
+        let differ = undefined_bits(
+            Alu::IEq,
+            (Type::W32, Type::Bool),
+            [2, 1, 0, 0],
+            [4, 0, 0, 0],
+        );
         assert_eq!(differ, 0);
+    }
+
+    #[test]
+    fn functions_have_domains() {
+        let of = |domain, words: [f32; 3]| {
+            outside(domain, Type::W32, words.map(|word| word.to_bits().into())).is_some()
+        };
+        assert!(of(Domain::FClamp, [0.0, 2.0, 1.0]));
+        assert!(!of(Domain::FClamp, [0.0, 1.0, 1.0]));
+        assert!(of(Domain::SmoothStep, [1.0, 1.0, 0.0]));
+        assert!(of(Domain::Pow, [-1.0, 2.0, 0.0]));
+        assert!(!of(Domain::Pow, [0.0, 2.0, 0.0]));
+        assert!(!of(Domain::Negative, [f32::NAN, 0.0, 0.0]));
+        let minus = u64::from(u32::MAX);
+        assert!(outside(Domain::SClamp, Type::W32, [0, 0, minus]).is_some());
+        assert!(outside(Domain::UClamp, Type::W32, [0, 0, minus]).is_none());
     }
 
     #[test]
@@ -195,8 +262,14 @@ mod tests {
         assert_eq!(of(Alu::IShl, [1, 31, 0, 0]), None);
         assert_eq!(of(Alu::F2I, [float(3e9), 0, 0, 0]), Some(Fault::FloatToInt));
         assert_eq!(of(Alu::F2U, [float(3e9), 0, 0, 0]), None);
-        assert_eq!(of(Alu::F2U, [float(f32::NAN), 0, 0, 0]), Some(Fault::FloatToInt));
-        assert_eq!(of(Alu::UBitExtract, [1, 25, 8, 0]), Some(Fault::BitFieldRange));
+        assert_eq!(
+            of(Alu::F2U, [float(f32::NAN), 0, 0, 0]),
+            Some(Fault::FloatToInt)
+        );
+        assert_eq!(
+            of(Alu::UBitExtract, [1, 25, 8, 0]),
+            Some(Fault::BitFieldRange)
+        );
         assert_eq!(of(Alu::UBitExtract, [1, 24, 8, 0]), None);
     }
 }

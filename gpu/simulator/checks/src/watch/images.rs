@@ -81,7 +81,8 @@ impl Watch<'_> {
         }
         let note = self.note(inst);
         let value = operands.iter().fold(0u64, |all, value| {
-            all.wrapping_mul(0x9e37_79b9).wrapping_add(values.get(*value, lane))
+            all.wrapping_mul(0x9e37_79b9)
+                .wrapping_add(values.get(*value, lane))
         });
         let event = Access {
             agent: self.agent(warp, lane),
@@ -162,6 +163,9 @@ impl Watch<'_> {
         let [x, y, z, layer] = at.map(|at| at as u64);
         let texel = ((layer * depth + z) * height + y) * width + x;
         // Levels are few: each has its own quarter of the numbers.
-        Some(4 * (texel * u64::from(element.samples.max(1)) + u64::from(sample)) + ((level as u64) << 48))
+        Some(
+            4 * (texel * u64::from(element.samples.max(1)) + u64::from(sample))
+                + ((level as u64) << 48),
+        )
     }
 }

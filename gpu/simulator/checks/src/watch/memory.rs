@@ -65,8 +65,7 @@ impl Watch<'_> {
         let data = self.function.inst(inst);
         let bytes = access.elem.bytes();
         let place = self.place(lane, inst, (access, number), values);
-        let aligned = place.at % u64::from(access.align.min(bytes as u8).max(1)) == 0;
-        if access.space == Space::Global && !aligned {
+        if access.space == Space::Global && number == 0 && place.at % u64::from(access.align) != 0 {
             let message = format!(
                 "the address ends in {:#x}, and {} bytes are accessed that must lie at a multiple of {}",
                 place.at % 16,
@@ -136,7 +135,10 @@ impl Watch<'_> {
         let base = values.get(data.args[access.address_operands() - 1], lane);
         let at = base.wrapping_add(bytes * number as u64);
         let within = |object: u32, at: u64| {
-            let size = self.elements.get(object as usize).map_or(0, |own| own.bytes);
+            let size = self
+                .elements
+                .get(object as usize)
+                .map_or(0, |own| own.bytes);
             Place {
                 object: Some(object),
                 at,
@@ -332,12 +334,21 @@ impl Watch<'_> {
         };
         for lane in lanes.iter() {
             let element = values.get(resource, lane);
-            if self.rounds.differs((warp, lane), (inst, block), binding, element) {
+            if self
+                .rounds
+                .differs((warp, lane), (inst, block), binding, element)
+            {
                 let name = note.named.as_ref().map_or("", |named| named.name.as_str());
                 let message = format!(
                     "the element of `{name}` differs between invocations of the workgroup, and is not marked NonUniform"
                 );
-                self.tell_lane(Rule::NonUniform, Level::Warning, message, inst, (warp, lane));
+                self.tell_lane(
+                    Rule::NonUniform,
+                    Level::Warning,
+                    message,
+                    inst,
+                    (warp, lane),
+                );
                 return;
             }
         }

@@ -112,7 +112,9 @@ impl<'f> Watch<'f> {
             is_global && op.effects().writes
         });
         if writes_by_address {
-            elements.iter_mut().for_each(|element| element.constant = false);
+            elements
+                .iter_mut()
+                .for_each(|element| element.constant = false);
         }
         let group_size = function.workgroup_size.iter().product();
         Watch {
@@ -144,8 +146,14 @@ impl<'f> Watch<'f> {
     fn agent(&self, warp: usize, lane: usize) -> Agent {
         let within = warp as u32 * self.warp_size + lane as u32;
         Agent {
-            lane: self.group.wrapping_mul(self.group_size).wrapping_add(within),
-            subgroup: self.group.wrapping_mul(self.warp_count).wrapping_add(warp as u32),
+            lane: self
+                .group
+                .wrapping_mul(self.group_size)
+                .wrapping_add(within),
+            subgroup: self
+                .group
+                .wrapping_mul(self.warp_count)
+                .wrapping_add(warp as u32),
             group: self.group,
         }
     }
@@ -177,7 +185,8 @@ fn element_of(
         (0..image.levels).map(|level| image.sizes(level)).collect()
     });
     let texels = sizes.first().map_or(0, |size| {
-        size.iter().fold(4u64, |all, one| all * u64::from((*one).max(1)))
+        size.iter()
+            .fold(4u64, |all, one| all * u64::from((*one).max(1)))
     });
     Element {
         is_buffer,
@@ -217,7 +226,16 @@ impl Observer for Watch<'_> {
     }
 
     fn step(&mut self, warp: usize, lanes: LaneSet, inst: Inst, values: Values<'_>) {
-        match self.function.inst(inst).op {
+        let op = self.function.inst(inst).op;
+        if let Some(note) = self.note(inst) {
+            if !note.domains.is_empty() {
+                self.check_domains(warp, lanes, inst, values);
+            }
+            if !note.indices.is_empty() && matches!(op, Op::Alu(_) | Op::Uniform(_)) {
+                self.check_indices(warp, lanes, inst, values);
+            }
+        }
+        match op {
             Op::Alu(alu) => self.alu(warp, lanes, inst, alu, values),
             Op::Lanes(op) => self.lanes(warp, lanes, inst, op, values),
             Op::Ballot(_) | Op::Scan(..) => self.together(warp, lanes, inst),

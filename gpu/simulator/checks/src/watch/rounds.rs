@@ -47,7 +47,10 @@ impl Rounds {
     pub(super) fn begin(&mut self, warps: &[usize]) {
         self.chosen.clear();
         let none = vec![0; self.loops.len()];
-        self.turns = warps.iter().map(|lanes| vec![none.clone(); *lanes]).collect();
+        self.turns = warps
+            .iter()
+            .map(|lanes| vec![none.clone(); *lanes])
+            .collect();
     }
 
     pub(super) fn enter(&mut self, warp: usize, lanes: LaneSet, from: BlockId, to: BlockId) {
@@ -75,12 +78,13 @@ impl Rounds {
         let place = self.places[block.index()];
         let around = self.loops.iter().zip(&self.turns[warp][lane]);
         let turns = around
-            .filter(|((header, last), _)| {
-                (self.places[header.index()]..=*last).contains(&place)
-            })
+            .filter(|((header, last), _)| (self.places[header.index()]..=*last).contains(&place))
             .map(|(_, turn)| *turn)
             .chain([binding.index() as u32]);
-        let first = self.chosen.entry((inst, turns.collect())).or_insert(element);
+        let first = self
+            .chosen
+            .entry((inst, turns.collect()))
+            .or_insert(element);
         *first != element
     }
 }

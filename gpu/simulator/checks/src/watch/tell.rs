@@ -189,7 +189,10 @@ impl Watch<'_> {
     /// Whether a race follows from one at the same place that was told before: one of its accesses was in that, too.
     fn follows(&mut self, object: u32, offset: u64, key: Key) -> bool {
         let told = self.racy.entry((object, offset)).or_insert(key);
-        *told != key && [told.1, told.2].iter().any(|site| [key.1, key.2].contains(site))
+        *told != key
+            && [told.1, told.2]
+                .iter()
+                .any(|site| [key.1, key.2].contains(site))
     }
 
     fn race_finding(&self, race: &Race, first: Inst, second: Inst) -> Finding {
@@ -200,11 +203,15 @@ impl Watch<'_> {
         };
         let what = match (race.gravity, race.cause) {
             (Gravity::SameValue, _) => "nothing orders these stores, which all store the same",
-            (Gravity::EqualValue, _) => "nothing orders these stores, whose values are equal in this run",
+            (Gravity::EqualValue, _) => {
+                "nothing orders these stores, whose values are equal in this run"
+            }
             (Gravity::Disputed, Cause::Private) => {
                 "a barrier orders these accesses, but the memory is not coherent"
             }
-            (Gravity::Disputed, _) => "a fence and a barrier order these accesses, but no fence behind it",
+            (Gravity::Disputed, _) => {
+                "a fence and a barrier order these accesses, but no fence behind it"
+            }
             (Gravity::Harmful, Cause::Unordered) => "nothing orders these accesses",
             (Gravity::Harmful, Cause::ScopeTooSmall) => {
                 "these atomics are in no scope that has both invocations"
@@ -220,15 +227,22 @@ impl Watch<'_> {
             }
         };
         let object = match race.object {
-            super::SHARED => self.note(second).and_then(|note| note.named.as_ref()).map_or_else(
-                || "shared memory".to_owned(),
-                |named| format!("shared `{}`", named.name),
-            ),
+            super::SHARED => self
+                .note(second)
+                .and_then(|note| note.named.as_ref())
+                .map_or_else(
+                    || "shared memory".to_owned(),
+                    |named| format!("shared `{}`", named.name),
+                ),
             object => self.object_name(object, second),
         };
         let element = match race.object {
             super::SHARED => format!("byte {} of {object}", race.offset),
-            own if self.elements.get(own as usize).is_some_and(|own| own.is_buffer) => {
+            own if self
+                .elements
+                .get(own as usize)
+                .is_some_and(|own| own.is_buffer) =>
+            {
                 format!("byte {} of {object}", race.offset)
             }
             _ => format!("texel {} of {object}", race.offset / 4),
@@ -250,7 +264,10 @@ impl Watch<'_> {
             (Kind::Write, false) => "write",
             (Kind::Update, _) => "atomic",
         };
-        let within = party.agent.lane.wrapping_sub(party.agent.group.wrapping_mul(self.group_size));
+        let within = party
+            .agent
+            .lane
+            .wrapping_sub(party.agent.group.wrapping_mul(self.group_size));
         let (warp, lane) = (within / self.warp_size, within % self.warp_size);
         let group = party.agent.group;
         format!("{does} by lane {lane} of subgroup {warp} in workgroup {group}")
@@ -326,15 +343,19 @@ impl Watch<'_> {
             .iter()
             .enumerate()
             .flat_map(|(warp, lanes)| {
-                let away = lanes.iter().enumerate().filter(|(_, at)| **at != Some(barrier));
+                let away = lanes
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, at)| **at != Some(barrier));
                 away.map(move |(lane, _)| (warp, lane))
             })
             .collect();
         let key = self.key(Rule::BarrierDivergent, barrier, None);
         self.keep(key, |watch| {
-            let mut finding =
-                watch.finding(Rule::BarrierDivergent, Level::Error, message, barrier);
-            let went = others.first().and_then(|(warp, lane)| watch.warps[*warp].branches[*lane]);
+            let mut finding = watch.finding(Rule::BarrierDivergent, Level::Error, message, barrier);
+            let went = others
+                .first()
+                .and_then(|(warp, lane)| watch.warps[*warp].branches[*lane]);
             if let Some(block) = went {
                 let position = watch.function.block(block).position;
                 let text = "the others have gone another way here";
@@ -347,7 +368,10 @@ impl Watch<'_> {
     pub(super) fn stalled(&mut self, proved: bool, blocks: &[BlockId]) {
         let chooses = |block: &&BlockId| {
             let terminator = &self.function.block(**block).terminator;
-            matches!(terminator, Terminator::Branch { .. } | Terminator::Switch { .. })
+            matches!(
+                terminator,
+                Terminator::Branch { .. } | Terminator::Switch { .. }
+            )
         };
         let placed = |block: &&BlockId| self.source(self.function.block(**block).position);
         let mut ways: Vec<(Place, BlockId)> = blocks
@@ -356,13 +380,18 @@ impl Watch<'_> {
             .filter_map(|block| Some((placed(&block)?, *block)))
             .collect();
         ways.sort();
-        let block = ways.first().map(|(_, block)| *block).or(blocks.first().copied());
+        let block = ways
+            .first()
+            .map(|(_, block)| *block)
+            .or(blocks.first().copied());
         let Some(block) = block else { return };
         let group = self.group;
         let (level, message) = match proved {
             true => (
                 Level::Error,
-                format!("workgroup {group} goes round here for ever: its state comes back, and memory stays the same"),
+                format!(
+                    "workgroup {group} goes round here for ever: its state comes back, and memory stays the same"
+                ),
             ),
             false => (
                 Level::Warning,

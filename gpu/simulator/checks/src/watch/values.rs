@@ -6,7 +6,7 @@ use eitri_shaderc::ir::{Alu, BlockId, Function, Inst, LaneOp, Type, Value, Var};
 use super::Watch;
 use crate::finding::{Level, Rule};
 use crate::origin::{Origin, OriginId, Source};
-use crate::undefined::{fault, only_moves, undefined_bits};
+use crate::undefined::{fault, only_moves, outside, undefined_bits};
 
 /// What is undefined in a warp.
 pub(super) struct WarpShadow {
@@ -102,7 +102,12 @@ impl Watch<'_> {
         for value in &data.args[..count.min(data.args.len())] {
             for lane in self.warps[warp].undefined_lanes(*value, lanes).iter() {
                 let (_, origin) = self.warps[warp].get(*value, lane);
-                self.decided(origin, data.position, "an address comes from it", (warp, lane));
+                self.decided(
+                    origin,
+                    data.position,
+                    "an address comes from it",
+                    (warp, lane),
+                );
             }
         }
     }
@@ -119,7 +124,10 @@ impl Watch<'_> {
         let result = data.results[0];
         let checked = self.note(inst).is_some_and(|note| note.arithmetic);
         let shadow = &mut self.warps[warp];
-        let undefined = data.args.iter().fold(0, |all, value| all | shadow.lanes[value.index()]);
+        let undefined = data
+            .args
+            .iter()
+            .fold(0, |all, value| all | shadow.lanes[value.index()]);
         if undefined & lanes.0 == 0 && !checked {
             shadow.define(result, lanes);
             return;
@@ -177,7 +185,7 @@ impl Watch<'_> {
                     Some(Asked::Xor(value)) => own ^ word(value),
                     Some(Asked::Up(value)) => own - word(value),
                     Some(Asked::Down(value)) => own + word(value),
-                    None => match op {
+                    None | Some(Asked::Given) => match op {
                         LaneOp::First => lanes.iter().next().map_or(0, |lane| lane as i64),
                         LaneOp::Shuffle => word(data.args[1]),
                         LaneOp::ShuffleXor => own ^ word(data.args[1]),
@@ -213,11 +221,40 @@ impl Watch<'_> {
         if let Some(number) = data.args.get(1) {
             for lane in self.warps[warp].undefined_lanes(*number, lanes).iter() {
                 let (_, origin) = self.warps[warp].get(*number, lane);
-                self.decided(origin, data.position, "a lane is chosen by it", (warp, lane));
+                self.decided(
+                    origin,
+                    data.position,
+                    "a lane is chosen by it",
+                    (warp, lane),
+                );
             }
         }
         for (lane, bits) in results {
             self.warps[warp].set(data.results[0], lane, bits);
+        }
+    }
+
+    /// Tells of functions of GLSL whose operands are outside of what they are defined for. An undefined operand is none of these.
+    pub(super) fn check_domains(
+        &mut self,
+        warp: usize,
+        lanes: LaneSet,
+        inst: Inst,
+        values: Values<'_>,
+    ) {
+        let Some(note) = self.note(inst) else { return };
+        for (domain, operands) in &note.domains {
+            for lane in lanes.iter() {
+                let shadow = &self.warps[warp];
+                let defined = |value: &Value| shadow.get(*value, lane).0 == 0;
+                let words = operands.map(|value| values.get(value, lane));
+                if operands.iter().all(defined)
+                    && let Some(text) = outside(*domain, self.function.ty(operands[0]), words)
+                {
+                    let (rule, level) = (Rule::Arithmetic, Level::Warning);
+                    self.tell_lane(rule, level, text.to_owned(), inst, (warp, lane));
+                }
+            }
         }
     }
 
@@ -240,7 +277,10 @@ impl Watch<'_> {
     /// What lanes compute together: undefined in all if it is in one.
     pub(super) fn together(&mut self, warp: usize, lanes: LaneSet, inst: Inst) {
         let data = self.function.inst(inst);
-        let some = self.warps[warp].undefined_lanes(data.args[0], lanes).iter().next();
+        let some = self.warps[warp]
+            .undefined_lanes(data.args[0], lanes)
+            .iter()
+            .next();
         for result in &data.results {
             match some {
                 None => self.warps[warp].define(*result, lanes),
