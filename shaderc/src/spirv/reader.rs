@@ -171,13 +171,12 @@ impl DebugInfo {
     /// information never makes valid input fail.
     fn take(&mut self, instr: &Instr, line: &mut Option<Line>) {
         match instr.op {
-            Op::ExtInstImport => {
+            Op::ExtInstImport
                 if instr
                     .string(0)
-                    .is_ok_and(|(name, _)| name == DebugInfo::NAME)
-                {
-                    self.set = instr.result;
-                }
+                    .is_ok_and(|(name, _)| name == DebugInfo::NAME) =>
+            {
+                self.set = instr.result;
             }
             Op::Constant => {
                 if let (Some(id), [bits]) = (instr.result, &*instr.operands) {

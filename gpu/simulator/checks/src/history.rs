@@ -115,7 +115,7 @@ impl Histories {
     /// Calls `each` with the first byte, the history and the part of the value of each place that an access touches.
     pub(crate) fn visit(&mut self, access: &Access, mut each: impl FnMut(u64, &mut History, u64)) {
         let object = self.0.entry(access.object).or_default();
-        let aligned = access.start % 4 == 0 && access.bytes % 4 == 0;
+        let aligned = access.start.is_multiple_of(4) && access.bytes.is_multiple_of(4);
         if !aligned && object.place != 1 {
             object.split();
         }

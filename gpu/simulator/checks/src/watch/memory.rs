@@ -65,7 +65,8 @@ impl Watch<'_> {
         let data = self.function.inst(inst);
         let bytes = access.elem.bytes();
         let place = self.place(lane, inst, (access, number), values);
-        if access.space == Space::Global && number == 0 && place.at % u64::from(access.align) != 0 {
+        let aligned = place.at.is_multiple_of(access.align.into());
+        if access.space == Space::Global && number == 0 && !aligned {
             let message = format!(
                 "the address ends in {:#x}, and {} bytes are accessed that must lie at a multiple of {}",
                 place.at % 16,
