@@ -40,11 +40,10 @@ impl Sources {
             let name = Path::new(file);
             let beside = name.file_name().map(|name| folder.join(name));
             let ways = [Some(name.to_owned()), Some(folder.join(name)), beside];
-            let text = ways.into_iter().flatten().find_map(|path| {
+            ways.into_iter().flatten().find_map(|path| {
                 let text = std::fs::read_to_string(&path).ok()?;
                 Some(NamedSource::new(path.display().to_string(), text))
-            });
-            text
+            })
         };
         self.texts
             .entry(file.to_owned())
