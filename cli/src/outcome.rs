@@ -3,9 +3,10 @@
 //! Guarantees: every failure is printed once, on stderr, with its cause; stdout stays the result.
 //! Facts: the table of statuses is in `--help` and in docs/cli.md.
 
-use crate::output::streams::talk;
+use crate::output::streams::{MESSAGE_SCHEMA, MessageFormat, message_format, say_json, talk};
 use eitri_launch::Problem;
 use miette::Diagnostic;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,14 +26,18 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    fn code(self) -> ExitCode {
+    fn number(self) -> u8 {
         match self {
-            Status::Good => ExitCode::SUCCESS,
-            Status::CheckFailed => ExitCode::from(1),
-            Status::Refused => ExitCode::from(2),
-            Status::Missing => ExitCode::from(3),
-            Status::OfGuest(code) => ExitCode::from(code),
+            Status::Good => 0,
+            Status::CheckFailed => 1,
+            Status::Refused => 2,
+            Status::Missing => 3,
+            Status::OfGuest(code) => code,
         }
+    }
+
+    fn code(self) -> ExitCode {
+        ExitCode::from(self.number())
     }
 }
 
@@ -77,6 +82,20 @@ impl Failure {
     /// The failure as a person sees it.
     pub(crate) fn shown(&self) -> String {
         format!("{:?}", self.report)
+    }
+
+    /// The failure as an object.
+    fn json(&self) -> Value {
+        let report: &miette::Report = &self.report;
+        let causes = report.chain().skip(1).map(ToString::to_string);
+        json!({
+            "schema": MESSAGE_SCHEMA,
+            "level": "error",
+            "status": self.status.number(),
+            "message": report.to_string(),
+            "causes": causes.collect::<Vec<_>>(),
+            "help": report.help().map(|help| help.to_string()),
+        })
     }
 
     fn new(status: Status, cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
@@ -141,7 +160,10 @@ pub(crate) fn report(outcome: Result<Status, Failure>) -> ExitCode {
     match outcome {
         Ok(status) => status.code(),
         Err(failure) => {
-            talk!("{:?}", failure.report);
+            match message_format() {
+                MessageFormat::Human => talk!("{:?}", failure.report),
+                MessageFormat::Json => say_json(&failure.json()),
+            }
             failure.status.code()
         }
     }

@@ -5,10 +5,43 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a running child is looked at.
 const POLL: Duration = Duration::from_millis(20);
+
+/// Children that run now, whichever thread waits for them.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn running() -> MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child that [`stop_all`] stops until this is dropped.
+#[derive(Debug)]
+pub struct Listed(u32);
+
+impl Listed {
+    /// Lists a child that somebody else has started and waits for.
+    pub fn of(child: &Child) -> Listed {
+        running().push(child.id());
+        Listed(child.id())
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        running().retain(|id| *id != self.0);
+    }
+}
+
+/// Kills every child that runs, with the process groups that they lead: this process is about to end.
+pub fn stop_all() {
+    for id in running().drain(..) {
+        kill(id);
+    }
+}
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +202,7 @@ fn wait_while(
     child: &mut Child,
     may_run: &mut dyn FnMut() -> bool,
 ) -> Result<End, Problem> {
+    let _listed = Listed::of(child);
     let mut watch = || loop {
         if let Some(status) = child.try_wait()? {
             return Ok(End::Exited(status));
@@ -188,16 +222,21 @@ fn wait_while(
 
 /// Kills the process group that the child leads; the child alone, if it leads none or that fails.
 fn stop_group(child: &mut Child) {
-    // The shell's own `kill`: a bare machine has no program of that name.
-    let killed = Command::new("sh")
-        .args(["-c", "kill -s KILL -- \"-$0\"", &child.id().to_string()])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !killed {
+    if !kill(child.id()) {
         // An error means that it has ended by itself.
         let _ = child.kill();
     }
+}
+
+/// Kills the process group that a process leads, or the process if it leads none. Tells whether that was possible.
+fn kill(id: u32) -> bool {
+    // The shell's own `kill`: a bare machine has no program of that name.
+    let script = "kill -s KILL -- \"-$0\" || kill -s KILL \"$0\"";
+    Command::new("sh")
+        .args(["-c", script, &id.to_string()])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
@@ -263,6 +302,19 @@ mod tests {
         let mut command = Command::new("true");
         let ended = run_attended(&mut command, &log, &mut |_| true).unwrap();
         assert!(ended.end.good());
+    }
+
+    #[test]
+    fn a_listed_child_is_stopped_with_what_it_started() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 100 & wait"]).process_group(0);
+        let mut child = start(&mut command, Stdio::null()).unwrap();
+        let listed = Listed::of(&child);
+        assert!(running().contains(&child.id()));
+        kill(child.id());
+        assert!(!child.wait().unwrap().success());
+        drop(listed);
+        assert!(!running().contains(&child.id()));
     }
 
     #[test]

@@ -43,6 +43,8 @@ struct Display {
     /// A thread keeps the display up to date.
     ticking: bool,
     columns: Option<usize>,
+    /// Steps are not shown.
+    quiet: bool,
 }
 
 static DISPLAY: Mutex<Display> = Mutex::new(Display {
@@ -52,11 +54,17 @@ static DISPLAY: Mutex<Display> = Mutex::new(Display {
     paused: false,
     ticking: false,
     columns: None,
+    quiet: false,
 });
 
 fn display() -> MutexGuard<'static, Display> {
     // Whatever thread panicked, lines can still be drawn.
     DISPLAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows no steps from now on: what is printed on standard error is what [`say`] is told.
+pub fn hide_steps() {
+    display().quiet = true;
 }
 
 /// Says that `what` has begun.
@@ -73,10 +81,11 @@ pub fn start(what: &str) -> Step {
         told: now,
     });
     match std::io::stderr().is_terminal() {
+        _ if display.quiet => {}
         true => display.draw(),
         false => display.print(format_args!("     … {what}\n")),
     }
-    if !display.ticking {
+    if !display.ticking && !display.quiet {
         display.ticking = true;
         std::thread::spawn(tick);
     }
@@ -120,6 +129,9 @@ impl Step {
         if let Some(step) = display.remove(self.number) {
             let mark = if good { "    ok" } else { "FAILED" };
             let seconds = step.started.elapsed().as_secs_f32();
+            if display.quiet {
+                return;
+            }
             display.print(format_args!("{mark} {} ({seconds:.1} s)\n", step.what));
         }
     }

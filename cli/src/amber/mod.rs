@@ -8,7 +8,6 @@ mod compile;
 pub(crate) mod expectations;
 pub(crate) mod host_scripts;
 mod jobs;
-pub(crate) mod junit;
 mod keep;
 mod lacks;
 pub(crate) mod outputs;

@@ -1,6 +1,7 @@
 //! Which scripts are run: files, folders, a filter, a shard.
 
 use crate::outcome::Failure;
+use crate::results::Shard;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -30,37 +31,12 @@ impl ScriptFile {
     }
 }
 
-/// `K/N`: every N-th script, from the K-th on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    number: usize,
-    of: usize,
-}
-
 /// What is wrong with the choice of scripts.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
 pub(crate) enum ChoiceError {
-    #[error("`{text}` is no shard: write K/N with K from 1 to N")]
-    Shard { text: String },
     #[error("no script is chosen")]
     #[diagnostic(help("a folder is searched for files that end in .amber or .vkscript"))]
     Nothing,
-}
-
-impl std::str::FromStr for Shard {
-    type Err = ChoiceError;
-
-    fn from_str(text: &str) -> Result<Shard, ChoiceError> {
-        let parts = text
-            .split_once('/')
-            .and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parts {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err(ChoiceError::Shard {
-                text: text.to_owned(),
-            }),
-        }
-    }
 }
 
 /// The scripts of `paths` that `filter` and `shard` leave, in order of name; a folder is searched to its depths.
@@ -87,13 +63,10 @@ pub(crate) fn choose(
     found.sort();
     found.dedup();
     found.retain(|script| filter.is_none_or(|filter| script.name.contains(filter)));
-    if let Some(Shard { number, of }) = shard {
-        let every = found.into_iter().skip(number - 1).step_by(of);
-        return Ok(every.collect());
-    }
     match found.is_empty() {
         true => Err(Failure::refused(ChoiceError::Nothing)),
-        false => Ok(found),
+        // A part may be empty.
+        false => Ok(Shard::part(shard, found)),
     }
 }
 
@@ -136,8 +109,5 @@ mod tests {
         assert_eq!(names(None, "2/2"), ["b.amber"]);
         assert_eq!(names(Some("b."), ""), ["b.amber"]);
         assert!(choose(&paths, Some("zzz"), None).is_err());
-        for bad in ["0/2", "3/2", "1", "x/y", "1/0"] {
-            assert!(bad.parse::<Shard>().is_err(), "{bad}");
-        }
     }
 }

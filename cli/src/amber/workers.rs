@@ -9,6 +9,7 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError};
 use crate::process::{self, End, Finished};
 use crate::reports::timeline::Timelines;
+use crate::results;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use eitri_amber::Word;
@@ -44,6 +45,29 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// The outcome as other programs get it. What is known is neither good nor news: it is skipped.
+    pub(crate) fn case(&self) -> results::Case {
+        let verdict = &self.verdict;
+        let status = match verdict {
+            Verdict::Pass => results::Status::Pass,
+            Verdict::Skip(_) | Verdict::ExpectedFail(_) | Verdict::Flake(_) => {
+                results::Status::Skip
+            }
+            Verdict::Fail(_) | Verdict::UnexpectedPass(_) => results::Status::Fail,
+            Verdict::Crash(_) | Verdict::Timeout(_) => results::Status::Error,
+        };
+        let why = match verdict {
+            Verdict::Pass | Verdict::Skip(_) | Verdict::Fail(_) => verdict.message().to_owned(),
+            other => format!("{}: {}", other.word(), other.message()),
+        };
+        let mut case = results::Case::new(&self.script.name, status, &why);
+        case.seconds = Some(self.took.as_secs_f64());
+        if status.is_bad() {
+            case.output = self.output.clone();
+        }
+        case
+    }
+
     /// That of a script that no process was started for.
     fn without_run(script: &ScriptFile, verdict: Verdict) -> Outcome {
         Outcome {
@@ -265,4 +289,25 @@ fn told(output: &str) -> String {
         .collect();
     let from = lines.len().saturating_sub(TOLD_LINES);
     lines.get(from..).unwrap_or(&[]).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_no_failure_for_other_programs() {
+        let case = |verdict: Verdict| {
+            let script = ScriptFile {
+                name: "a.amber".to_owned(),
+                path: "a.amber".into(),
+            };
+            Outcome::without_run(&script, verdict).case()
+        };
+        let flake = case(Verdict::Flake("now and then".to_owned()));
+        assert_eq!(flake.status, results::Status::Skip);
+        assert_eq!(flake.why, "Flake: now and then");
+        let crash = case(Verdict::Crash("x".to_owned()));
+        assert_eq!(crash.status, results::Status::Error);
+    }
 }

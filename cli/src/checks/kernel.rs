@@ -237,6 +237,7 @@ fn start(
             Entry::Monitor => Start::Monitor {
                 monitor,
                 image: raw,
+                at: BOARD.memory.image.base,
                 tree: None,
             },
             Entry::El3 => Start::At(raw, linked, Level::El3),

@@ -4,6 +4,7 @@
 
 mod amber;
 mod boards;
+mod boot;
 mod display;
 mod documentation;
 mod draw;
@@ -182,6 +183,34 @@ const PACKAGES: &[&str] = &[
     "-p=eitri-descriptors",
     "-p=eitri-csf",
 ];
+/// All crates that others can build on; what they hold is compiled by other checks. A test of `cli/tests/publishing.rs` says which.
+const PUBLISHABLE: &[&str] = &[
+    "package",
+    "--no-verify",
+    "--allow-dirty",
+    "--offline",
+    "-p=eitri-arch",
+    "-p=eitri-boards",
+    "-p=eitri-cache-line",
+    "-p=eitri-cs",
+    "-p=eitri-csf",
+    "-p=eitri-descriptors",
+    "-p=eitri-draw-programs",
+    "-p=eitri-dump",
+    "-p=eitri-embassy",
+    "-p=eitri-ir3-isa",
+    "-p=eitri-ir3-program",
+    "-p=eitri-isa",
+    "-p=eitri-mmio",
+    "-p=eitri-model",
+    "-p=eitri-on-model",
+    "-p=eitri-program",
+    "-p=eitri-program-file",
+    "-p=eitri-runtime",
+    "-p=eitri-shaderc",
+    "-p=eitri-texels",
+    "-p=eitri-validation",
+];
 
 /// The driver's tests on the host.
 const DRIVER: &[&str] = &[
@@ -212,6 +241,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "embassy",    when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "tasks on an executor share a GPU in QEMU",               action: Action::Cases(kernel::run_embassy) },
     Check { name: "small",      when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "an image that is small runs in QEMU, and its errors are read", action: Action::Cases(kernel::run_small) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel, the monitor and a display in QEMU",          action: Action::Cases(kernel::run) },
+    Check { name: "boot",       when: When::Always,           lane: Lane::Images, needs: QEMU, what: "images of others meet the model, and the crate to copy runs", action: Action::Cases(boot::run) },
     Check { name: "driver",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "places",     when: When::Long("4 min"),    lane: Lane::Images, needs: BARE, what: "an image has the same bytes wherever it is built",        action: Action::Cases(places::run) },
@@ -224,6 +254,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
+    Check { name: "publishable", when: When::Always,          lane: Lane::Images, needs: RUST, what: "every library crate can be packaged",                     action: Action::Cargo(PUBLISHABLE) },
     Check { name: "examples",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "examples in the documentation",                          action: Action::CargoTest(&["test", "--no-fail-fast", "--doc"]) },
 ];
 

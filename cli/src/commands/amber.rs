@@ -4,10 +4,10 @@ use crate::amber::case::{self, Manner};
 use crate::amber::expectations::Expectations;
 use crate::amber::outputs::OutputArguments;
 use crate::amber::report::{self, Form};
-use crate::amber::scripts::{self, ScriptFile, Shard};
+use crate::amber::scripts::{self, ScriptFile};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
-use crate::amber::{junit, results, source, status, suite};
+use crate::amber::{results, source, status, suite};
 use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
@@ -19,6 +19,7 @@ use crate::output::streams::{outln, talk};
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
+use crate::results::{Recorder, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use crate::workspace::Workspace;
@@ -61,9 +62,6 @@ pub(crate) struct Args {
     /// Scripts at once; as many as the machine has cores, if not given.
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// Every N-th script only, from the K-th on: for N machines, whose JUnit files are merged.
-    #[arg(long, value_name = "K/N")]
-    shard: Option<Shard>,
     /// Only scripts whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -79,9 +77,8 @@ pub(crate) struct Args {
     /// Print results in the Test Anything Protocol.
     #[arg(long, conflicts_with = "quiet")]
     tap: bool,
-    /// Write results as JUnit XML.
-    #[arg(long, value_name = "FILE")]
-    junit: Option<String>,
+    #[command(flatten)]
+    results: ResultOptions,
     /// Failures that are known: NAME,STATUS lines. They don't fail the run; one that passes does.
     #[arg(long, value_name = "FILE")]
     baseline: Option<String>,
@@ -103,7 +100,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     outputs: OutputArguments,
     /// Write an image that carries the scripts and reports TAP on its console, and run nothing here.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["tap", "junit", "status", "output", "pipelines_only"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tap", "junit", "results", "status", "output", "pipelines_only"])]
     image: Option<String>,
     /// The board that the image is for.
     #[arg(long, value_name = "NAME", requires = "image", default_value = BOARD.name)]
@@ -159,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         whole_file::write(verdict, found.to_json().as_bytes())?;
         return Ok(Status::Good);
     }
-    let chosen = scripts::choose(&args.paths, args.filter.as_deref(), args.shard)?;
+    let chosen = scripts::choose(&args.paths, args.filter.as_deref(), args.results.shard())?;
     if args.list {
         chosen
             .iter()
@@ -169,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.outputs.check(chosen.len())?;
     let lists = [&args.baseline, &args.flakes, &args.skips].map(Option::as_deref);
     let expectations = Expectations::read(lists[0], lists[1], lists[2])?;
-    if args.filter.is_none() && args.shard.is_none() {
+    if args.filter.is_none() && args.results.shard().is_none() {
         let names: Vec<&str> = chosen.iter().map(|script| &script.name[..]).collect();
         for name in expectations.missing(&names) {
             talk!("warning: the baseline names {name}, and there is no such script");
@@ -184,19 +181,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         _ => Form::Lines,
     };
     report::start(form, chosen.len())?;
+    let recorder = args
+        .results
+        .record("amber", &[("gpu", &manner.gpu.to_string())]);
+    let tell = Tell {
+        form,
+        recorder: &recorder,
+    };
     let outcomes = match args.parse_only && !args.pipelines_only {
-        true => read(&chosen, form)?,
+        true => read(&chosen, &tell)?,
         false => {
             let timelines = trace.map(|_| &timelines);
-            carry_out(args, &chosen, &manner, (&expectations, timelines), form)?
+            carry_out(args, &chosen, &manner, (&expectations, timelines), &tell)?
         }
     };
     if let Some(path) = trace {
         timelines.write(path)?;
     }
-    if let Some(path) = &args.junit {
-        whole_file::write(path, junit::document(&outcomes).as_bytes())?;
-    }
+    recorder.finish()?;
     if let Some(path) = &args.status {
         whole_file::write(path, status::page(&outcomes).as_bytes())?;
     }
@@ -212,8 +214,21 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     )
 }
 
+/// Where the outcome of each script goes.
+struct Tell<'r> {
+    form: Form,
+    recorder: &'r Recorder,
+}
+
+impl Tell<'_> {
+    fn one(&self, number: usize, outcome: &Outcome) -> Result<(), Failure> {
+        self.recorder.add(outcome.case());
+        report::one(self.form, number, outcome)
+    }
+}
+
 /// Reads scripts: in this process, since reading can't fail but with an error. What is wrong is shown in its place.
-fn read(chosen: &[ScriptFile], form: Form) -> Result<Vec<Outcome>, Failure> {
+fn read(chosen: &[ScriptFile], tell: &Tell<'_>) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::new();
     for script in chosen {
         let started = std::time::Instant::now();
@@ -238,7 +253,7 @@ fn read(chosen: &[ScriptFile], form: Form) -> Result<Vec<Outcome>, Failure> {
             took: started.elapsed(),
             output: String::new(),
         };
-        report::one(form, outcomes.len() + 1, &outcome)?;
+        tell.one(outcomes.len() + 1, &outcome)?;
         outcomes.push(outcome);
     }
     Ok(outcomes)
@@ -249,7 +264,7 @@ fn carry_out(
     chosen: &[ScriptFile],
     manner: &Manner,
     (expectations, timelines): (&Expectations, Option<&Timelines>),
-    form: Form,
+    tell: &Tell<'_>,
 ) -> Result<Vec<Outcome>, Failure> {
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let limits = limits(args);
@@ -262,7 +277,7 @@ fn carry_out(
         let setting = (manner.gpu, &limits);
         return suite::run_in_qemu(chosen, &cases, setting, expectations, |outcome| {
             number += 1;
-            report::one(form, number, outcome)
+            tell.one(number, outcome)
         });
     }
     let count = progress::count(chosen.len());
@@ -274,7 +289,7 @@ fn carry_out(
         timelines,
         |outcome| {
             number += 1;
-            count.done(&outcome.script.name, || report::one(form, number, outcome))
+            count.done(&outcome.script.name, || tell.one(number, outcome))
         },
     )
 }

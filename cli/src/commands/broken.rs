@@ -220,7 +220,7 @@ fn judge(folder: &Path, row: &Row, options: Options) -> Result<Judged, Failure> 
         spirv: &shader.spirv,
         options: &options,
         groups: given.job.groups(),
-        push_constants: &given.job.push_constants(),
+        push_constants: &given.job.push_constants(&shader)?,
         resources: &given.job.resources()?,
         unwritten: &unwritten,
         addresses: &addresses,

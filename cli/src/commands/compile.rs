@@ -4,12 +4,13 @@ use crate::input::descriptor_count::DescriptorCount;
 use crate::input::gpu_choice::TargetArguments;
 use crate::input::job_arguments::RobustArgument;
 use crate::input::passes::{self, PassArguments, Told};
-use crate::input::shader_file;
+use crate::input::shader_file::LanguageArgument;
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
 use crate::progress;
+use crate::reports::code_forms;
 use crate::reports::report::{self, ShaderReport};
 use crate::runs::parallel;
 use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
@@ -22,9 +23,11 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm.
+    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input.
     #[arg(required_unless_present = "list_passes", value_name = "SHADER")]
     shaders: Vec<String>,
+    #[command(flatten)]
+    language: LanguageArgument,
     /// Where the output goes: a file (`-` is standard output), or for several shaders a folder.
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
@@ -89,6 +92,10 @@ enum Emit {
     Hex,
     /// The program binary, as the runtime reads it.
     Program,
+    /// The machine code as Compiler Explorer's own JSON.
+    Ce,
+    /// The control flow of the machine code as a graph for GraphViz.
+    Dot,
 }
 
 impl Emit {
@@ -99,6 +106,8 @@ impl Emit {
             Emit::Asm => "asm",
             Emit::Hex => "hex",
             Emit::Program => "eprg",
+            Emit::Ce => "json",
+            Emit::Dot => "dot",
         }
     }
 }
@@ -172,7 +181,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let work = |(path, output): &(&String, Output)| match args.passes.last() {
         Some(pass) => until(path, pass, args, &options),
-        None => compile(path, output.emit, &options),
+        None => compile(path, output.emit, args, &options),
     };
     parallel::in_order(&items, jobs, work, |(path, output), result| {
         progress.done(path, || match result {
@@ -265,7 +274,7 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
 
 /// A shader's IR, or the machine's, after a pass.
 fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done, Failure> {
-    let shader = shader_file::load(path)?;
+    let shader = args.language.load(path)?;
     let text = compile_until(&shader.spirv, options, pass).map_err(|errors| {
         let path = path.to_owned();
         Failure::refused(CompileError::Refused { path, errors })
@@ -277,7 +286,7 @@ fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done,
     })
 }
 
-fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
+fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Done, Failure> {
     let refused = |errors| {
         let path = path.to_owned();
         Failure::refused(CompileError::Refused { path, errors })
@@ -286,13 +295,19 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
         let path = path.to_owned();
         Failure::refused(CompileError::Defect { path, cause })
     };
-    let shader = shader_file::load(path)?;
+    let shader = args.language.load(path)?;
     let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
     let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
         Emit::Asm => compiled.listing.to_string().into_bytes(),
         Emit::Program => compiled.program.clone(),
         Emit::Hex => hex(&compiled.code).into_bytes(),
+        Emit::Ce => format!(
+            "{}\n",
+            code_forms::compiler_explorer(&compiled.listing, &shader.path)
+        )
+        .into_bytes(),
+        Emit::Dot => code_forms::graph(&compiled.listing, path).into_bytes(),
         Emit::Ir => {
             let errors = |errors: Vec<_>| {
                 let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);

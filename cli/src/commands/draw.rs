@@ -9,6 +9,7 @@ use crate::output::streams::outln;
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
+use crate::results::{self, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use eitri_compute_cases::CaseError;
@@ -16,7 +17,7 @@ use eitri_draw_scenes::{Picture, Scene, SceneError, find};
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 #[derive(clap::Args)]
@@ -46,6 +47,8 @@ pub(crate) struct Args {
     /// Longest that the commands of one scene may take, in seconds: 60 if not given, and in QEMU, where the model is slower, 600.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: Option<u32>,
+    #[command(flatten)]
+    results: ResultOptions,
     /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
     /// the GPU if its commands failed: NAME.core.
     #[arg(long, value_name = "DIR")]
@@ -105,7 +108,9 @@ pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let scenes = read_scenes(&args.scenes, args.filter.as_deref())?;
+    let scenes = args
+        .results
+        .part(read_scenes(&args.scenes, args.filter.as_deref())?);
     if args.output.is_some() && scenes.len() != 1 {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
@@ -126,8 +131,20 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(scenes.len());
+    let recorder = args
+        .results
+        .record("draw", &[("gpu", &how.gpu.to_string())]);
+    let mut begun = Instant::now();
     draw::run(&scenes, &how, |scene, drawn| {
         let name = &scene.file.name;
+        let (status, why) = match &drawn.verdict {
+            Verdict::Passed => (results::Status::Pass, ""),
+            Verdict::Failed(why) => (results::Status::Fail, why.as_str()),
+            Verdict::Skipped(why) => (results::Status::Skip, why.as_str()),
+        };
+        // Since the one before: with several at once that is less than it took.
+        let took = std::mem::replace(&mut begun, Instant::now()).elapsed();
+        recorder.add(results::Case::new(name, status, why).took(took.as_secs_f64()));
         if let Some(path) = &args.output {
             write_picture(path, scene, &drawn)?;
         }
@@ -153,6 +170,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(path) = trace {
         timelines.write(path)?;
     }
+    recorder.finish()?;
     outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
     Ok(match failed {
         0 => Status::Good,

@@ -314,7 +314,7 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
     }
     let request = Request {
         resources,
-        push_constants: args.job.push_constants(),
+        push_constants: args.job.push_constants(&shader)?,
         groups: args.job.groups(),
         gpu,
         saves,

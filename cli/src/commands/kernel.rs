@@ -7,6 +7,7 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
 use crate::progress;
 use crate::reports::timeline::Timelines;
+use crate::results::{self, ResultOptions};
 use crate::runs::case_run::{self, Setting, Verdict};
 use crate::runs::dispatch::Place;
 use crate::runs::ir3_case;
@@ -16,7 +17,7 @@ use eitri_shaderc::{Machine, Robust, Target};
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 #[derive(clap::Args)]
@@ -50,6 +51,8 @@ pub(crate) struct Args {
     /// Longest that one job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
+    #[command(flatten)]
+    results: ResultOptions,
     /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -106,7 +109,9 @@ fn adreno(name: &str) -> Result<Target, Failure> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.target.as_deref().map(adreno).transpose()?;
-    let cases = read_cases(&args.cases, args.filter.as_deref())?;
+    let cases = args
+        .results
+        .part(read_cases(&args.cases, args.filter.as_deref())?);
     let trace = args.trace.path();
     let timelines = Timelines::default();
     let setting = Setting {
@@ -139,8 +144,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     } else {
         "skipped"
     };
-    parallel::in_order(&cases, jobs, work, |case, verdict| {
+    let gpu = args
+        .target
+        .clone()
+        .unwrap_or_else(|| args.gpu.choice().to_string());
+    let recorder = args.results.record("kernel", &[("gpu", &gpu)]);
+    let timed = |case: &Case| {
+        let started = Instant::now();
+        (work(case), started.elapsed())
+    };
+    parallel::in_order(&cases, jobs, timed, |case, (verdict, took)| {
         let name = &case.name;
+        let (status, why) = match &verdict {
+            Verdict::Passed(_) => (results::Status::Pass, ""),
+            Verdict::Failed(why) => (results::Status::Fail, why.as_str()),
+            Verdict::Skipped(what) => (results::Status::Skip, what.as_str()),
+        };
+        recorder.add(results::Case::new(name, status, why).took(took.as_secs_f64()));
         progress.done(name, || match verdict {
             Verdict::Passed(_) => {
                 passed += 1;
@@ -160,6 +180,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(path) = trace {
         timelines.write(path)?;
     }
+    recorder.finish()?;
     outln!("{passed} passed, {failed} failed, {skipped} {what_skipped}")?;
     Ok(match failed {
         0 => Status::Good,

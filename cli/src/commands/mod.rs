@@ -3,9 +3,11 @@
 mod amber;
 mod asm;
 mod bench;
+mod boot;
 mod broken;
 mod compile;
-mod console;
+mod completions;
+pub(crate) mod console;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
@@ -14,15 +16,20 @@ mod doctor;
 mod draw;
 mod dump;
 mod explain;
+mod firmware;
 pub(crate) mod fuzz;
 mod image;
 mod kernel;
 mod linux;
+mod man;
+mod merge;
 mod mutants;
 mod pack;
 mod reduce;
 mod reflect;
 mod run;
+mod schema;
+mod svd;
 mod test;
 mod unpack;
 mod validate;
@@ -35,13 +42,17 @@ pub(crate) enum Command {
     Amber(amber::Args),
     /// Assemble shader instructions: text in, one word of 16 hex digits a line out.
     Asm(asm::Args),
-    /// Measure how fast the tables and the model are.
+    /// Measure how fast the tables, the model and the driver are, and how good compiled code is.
     Bench(bench::Args),
+    /// Boot anybody's bare-metal image in QEMU, with the model as its GPU: for drivers in any language, also as a cargo runner.
+    Boot(boot::Args),
     /// Check labelled shaders, broken ones and their clean twins, and count what the checkers find, miss and tell in vain.
     Broken(broken::Args),
     /// Compile shaders to programs, listings and figures.
     Compile(compile::Args),
-    /// Read what a board has said on its console, and judge it.
+    /// Print the completions of a shell.
+    Completions(completions::Args),
+    /// Read what a board has printed on its console, and judge it.
     Console(console::Args),
     /// Run the demo shaders from power-off to a checked result, and leave a picture.
     Demo(demo::Args),
@@ -61,6 +72,9 @@ pub(crate) enum Command {
     Dump(dump::Command),
     /// Say what the tables know of a name or a number.
     Explain(explain::Args),
+    /// Write the stub firmware that the model runs, or print what a firmware image holds.
+    #[command(subcommand)]
+    Firmware(firmware::Command),
     /// Try random words on the decoders.
     Fuzz(fuzz::Args),
     /// Make an image that boots on a board and runs a shader there.
@@ -69,6 +83,10 @@ pub(crate) enum Command {
     Kernel(kernel::Args),
     /// Boot an unmodified Linux, whose own drivers find a Mali, and run a command there.
     Linux(linux::Args),
+    /// Write manual pages.
+    Man(man::Args),
+    /// Make the results of several machines one: `--shard` and `--results` of other commands.
+    Merge(merge::Args),
     /// Put slips into the code, one at a time, and see whether a test catches each.
     Mutants(mutants::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
@@ -79,6 +97,10 @@ pub(crate) enum Command {
     Reflect(reflect::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
+    /// Print the form of what other commands write as JSON.
+    Schema(schema::Args),
+    /// Write the GPU's registers as CMSIS-SVD, which debuggers read.
+    Svd(svd::Args),
     /// Run every check of the repository, and print a summary.
     Test(test::Args),
     /// Print the fields of a packed descriptor.
@@ -92,8 +114,10 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Amber(args) => amber::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Boot(args) => boot::run(&args),
         Command::Broken(args) => broken::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::Console(args) => console::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
@@ -103,15 +127,20 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Draw(args) => draw::run(&args),
         Command::Dump(command) => dump::run(&command),
         Command::Explain(args) => explain::run(&args),
+        Command::Firmware(command) => firmware::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
         Command::Linux(args) => linux::run(&args),
+        Command::Man(args) => man::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Svd(args) => svd::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),
         Command::Validate(args) => validate::run(&args),

@@ -1,8 +1,9 @@
 //! `eitri mutants`: slips in the code, one at a time, and whether a test catches each.
 
-use crate::mutants::{self, Equivalents, Judgement, Mutant, Subject, Suite, Tree};
+use crate::mutants::{self, Equivalents, Judgement, Mutant, Suite, Tree};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
+use crate::results::{self, Recorder, ResultOptions};
 use crate::runs::parallel;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
@@ -25,6 +26,8 @@ pub(crate) struct Args {
     /// Only mutants of files whose path contains this.
     #[arg(long, value_name = "TEXT")]
     file: Option<String>,
+    #[command(flatten)]
+    results: ResultOptions,
     /// Print the mutants, and try none.
     #[arg(long)]
     list: bool,
@@ -82,7 +85,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         .into_iter()
         .map(|index| (numbers[index], &all[index]))
         .collect();
-    let tally = judge(&workspace, &tree, &subjects, &equivalents, &chosen)?;
+    let chosen = args.results.part(chosen);
+    let seed = args.seed.to_string();
+    let recorder = args.results.record("mutants", &[("seed", &seed)]);
+    let suite = Suite::of(&workspace, &tree, &subjects)?;
+    let tally = judge(&suite, &equivalents, &chosen, &recorder)?;
+    recorder.finish()?;
     talk!("{} mutants compile, {} don't", all.len(), tree.left_out());
     outln!(
         "{} caught, {} survived, {} equivalent",
@@ -107,13 +115,11 @@ pub(crate) struct Tally {
 
 /// Tries mutants, and prints a line for each.
 fn judge(
-    workspace: &Workspace,
-    tree: &Tree,
-    subjects: &[&Subject],
+    suite: &Suite,
     equivalents: &Equivalents,
     chosen: &[(usize, &Mutant)],
+    recorder: &Recorder,
 ) -> Result<Tally, Failure> {
-    let suite = Suite::of(workspace, tree, subjects)?;
     talk!("{} tests, {} mutants", suite.len(), chosen.len());
     let mut tally = Tally::default();
     let ask = |(number, _): &(usize, &Mutant)| suite.judge(*number);
@@ -123,7 +129,9 @@ fn judge(
         ask,
         |(_, mutant), verdict| {
             let (place, name) = (mutant.place(), mutant.name());
-            match Judgement::of(mutant, verdict?, equivalents) {
+            let judgement = Judgement::of(mutant, verdict?, equivalents);
+            recorder.add(case(&format!("{place} {name}"), &judgement));
+            match judgement {
                 Judgement::Caught { by } => {
                     tally.caught += 1;
                     outln!("caught     {place} {name}\n           by {by}")
@@ -141,4 +149,14 @@ fn judge(
     )?;
     suite.clean()?;
     Ok(tally)
+}
+
+/// A mutant as other programs get it: one that survives has failed.
+fn case(name: &str, judgement: &Judgement) -> results::Case {
+    let (status, why) = match judgement {
+        Judgement::Caught { .. } => (results::Status::Pass, ""),
+        Judgement::Equivalent { reason } => (results::Status::Skip, reason.as_str()),
+        Judgement::Survived { why } => (results::Status::Fail, why.as_str()),
+    };
+    results::Case::new(name, status, why)
 }

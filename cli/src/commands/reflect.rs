@@ -1,6 +1,6 @@
-//! `eitri reflect`: what a shader wants from outside, as JSON.
+//! `eitri reflect`: what a shader wants from outside.
 
-use crate::input::shader_file;
+use crate::input::shader_file::LanguageArgument;
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
@@ -11,10 +11,12 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm.
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input.
     shader: String,
-    /// Print JSON: the only form there is, so it must be asked for.
-    #[arg(long, required = true)]
+    #[command(flatten)]
+    language: LanguageArgument,
+    /// Print JSON.
+    #[arg(long)]
     json: bool,
     /// Entry point; needed when the module has several.
     #[arg(long, value_name = "NAME")]
@@ -31,19 +33,88 @@ struct Refused {
     cause: eitri_shaderc::spirv::error::Error,
 }
 
+/// A value for a constant that is not there.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{path}: no specialisation constant has SpecId {id}")]
+struct NoSpec {
+    path: String,
+    id: u32,
+}
+
 /// Version of the JSON; a member that goes or changes its meaning makes a new one.
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let shader = shader_file::load(&args.shader)?;
+    let shader = args.language.load(&args.shader)?;
     let values = args.specialisation.iter();
     let values = values.map(|spec| (spec.id, spec.bits)).collect();
     let found = reflect(&shader.spirv, args.entry.as_deref(), &values).map_err(|cause| {
         let path = args.shader.clone();
         Failure::refused(Refused { path, cause })
     })?;
-    outln!("{:#}", json_of(&args.shader, &found))?;
+    if let Some(spec) = args.specialisation.iter().find(|spec| {
+        let mut known = found.spec_constants.iter();
+        !known.any(|constant| constant.id == spec.id)
+    }) {
+        let (path, id) = (shader.path, spec.id);
+        return Err(Failure::refused(NoSpec { path, id }));
+    }
+    match args.json {
+        true => outln!("{:#}", json_of(&args.shader, &found))?,
+        false => outln!("{}", text_of(&shader.path, &found).trim_end())?,
+    }
     Ok(Status::Good)
+}
+
+/// The same for people: a line a resource, a line a member.
+fn text_of(path: &str, found: &Reflection) -> String {
+    let [x, y, z] = found.workgroup_size;
+    let mut text = format!("{path}: {}, workgroups of {x},{y},{z}\n", found.entry);
+    for resource in &found.resources {
+        let access = match (resource.read_only, resource.write_only) {
+            (true, _) => "read",
+            (_, true) => "write",
+            _ => "read and write",
+        };
+        let count = match resource.count {
+            Some(1) => String::new(),
+            Some(count) => format!("[{count}]"),
+            None => "[]".to_owned(),
+        };
+        text += &format!(
+            "{}:{}  {}  {}{count}  {access}\n",
+            resource.set,
+            resource.binding,
+            kind(resource.kind),
+            resource.name
+        );
+        text += &members(&resource.ty);
+    }
+    if let Some(constants) = &found.push_constants {
+        text += &format!("push constants, {} bytes\n", constants.bytes());
+        text += &members(constants);
+    }
+    for constant in &found.spec_constants {
+        text += &format!(
+            "spec {}  {} {} = {}\n",
+            constant.id, constant.name, constant.ty, constant.default
+        );
+    }
+    text
+}
+
+/// The members of a struct, a line each; nothing of another type.
+fn members(of: &Type) -> String {
+    let Type::Struct { members, .. } = of else {
+        return String::new();
+    };
+    let line = |member: &Member| {
+        let offset = member
+            .offset
+            .map_or(String::new(), |offset| offset.to_string());
+        format!("    {offset:>6}  {}: {}\n", member.name, member.ty)
+    };
+    members.iter().map(line).collect()
 }
 
 fn json_of(path: &str, found: &Reflection) -> Value {

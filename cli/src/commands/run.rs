@@ -6,7 +6,8 @@ use crate::input::gpu_choice::GpuArgument;
 use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
 use crate::input::passes::{self, PassArguments, Told};
-use crate::input::shader_file;
+use crate::input::result_view::{CompareArgument, PrintArgument};
+use crate::input::shader_file::LanguageArgument;
 use crate::input::shown;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -16,6 +17,7 @@ use crate::reports::counter_table;
 use crate::reports::executed::Counter;
 use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::timeline::Both;
+use crate::reports::waveform::{Waveform, WaveformArgument};
 use crate::runs::checked::Subject;
 use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
@@ -30,29 +32,41 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm.
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input.
     #[arg(required_unless_present = "list_passes")]
     shader: Option<String>,
+    #[command(flatten)]
+    language: LanguageArgument,
     #[command(flatten)]
     job: JobArguments,
     /// Where the content of a buffer or image goes after the dispatch; `-` is standard output. An image becomes a picture
     /// where FILE ends with .png.
     #[arg(long = "save", value_name = "BINDING=FILE")]
     saves: Vec<SaveArgument>,
+    /// Print elements of a buffer after the dispatch, as TYPE: u32 (default), i32, f32, f16, u16, i16, u8 or i8; the first 16 without
+    /// a range. `--print 1:f32[0..8]`.
+    #[arg(long = "print", value_name = "BINDING[:TYPE][[FROM..TO]]")]
+    prints: Vec<PrintArgument>,
+    /// Compare a buffer after the dispatch with a file: the first difference is reported, and the exit status is 1. With a type, a
+    /// TOLERANCE is allowed: of floats |got - expected| <= T + T * |expected|, of integers a difference.
+    #[arg(long = "compare", value_name = "BINDING=FILE[:TYPE[:TOLERANCE]]")]
+    compares: Vec<CompareArgument>,
     /// Show an image that the shader has written in QEMU's window, until that is closed: the image on bare metal puts it on the
-    /// machine's display.
+    /// machine's display. Runs in QEMU.
     #[arg(long, value_name = "BINDING")]
     show: Option<BindingName>,
     /// No window for --show: write what the display shows into a file, a PNG where FILE ends with .png, else a portable pixmap.
     #[arg(long, value_name = "FILE", requires = "show")]
     screen: Option<String>,
-    /// Where the job runs.
-    #[arg(long, value_enum, default_value_t = Place::Qemu)]
-    on: Place,
+    /// Where the job runs: `host` unless an image is shown.
+    #[arg(long, value_enum)]
+    on: Option<Place>,
     #[command(flatten)]
     gpu: GpuArgument,
     #[command(flatten)]
     trace: TraceArgument,
+    #[command(flatten)]
+    waveform: WaveformArgument,
     /// Put CPU caches that the GPU does not see before its memory: cache upkeep that the driver forgets is told.
     #[arg(long)]
     non_coherent: bool,
@@ -104,6 +118,27 @@ struct SavedTwice {
 #[diagnostic(help("--save BINDING=FILE.png writes the picture"))]
 struct NoMachine;
 
+impl Args {
+    fn place(&self) -> Place {
+        let default = match self.show {
+            Some(_) => Place::Qemu,
+            None => Place::Host,
+        };
+        self.on.unwrap_or(default)
+    }
+
+    /// The buffers that are wanted back.
+    fn wanted(&self) -> Vec<BindingName> {
+        let saved = self.saves.iter().map(|save| save.name);
+        let printed = self.prints.iter().map(|print| print.name);
+        let compared = self.compares.iter().map(|compare| compare.name);
+        let mut wanted: Vec<BindingName> = saved.chain(printed).chain(compared).collect();
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.gpu.choice().target();
     if args.passes.list_passes {
@@ -114,7 +149,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     check_saves(&args.saves, args.screen.as_deref())?;
     let show = show(args)?;
     // clap has seen to it that there is one.
-    let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
+    let shader = args
+        .language
+        .load(args.shader.as_deref().unwrap_or_default())?;
     let options = args.passes.apply(Options {
         target: args.gpu.choice().target(),
         printf: Some(printf::BUFFER),
@@ -130,10 +167,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.passes.tell(&shader.path, &Told::of(&compiled));
     let mut request = Request {
         resources: args.job.resources()?,
-        push_constants: args.job.push_constants(),
+        push_constants: args.job.push_constants(&shader)?,
         groups: args.job.groups(),
         gpu: args.gpu.choice(),
-        saves: args.saves.iter().map(|save| save.name).collect(),
+        saves: args.wanted(),
         coherent: !args.non_coherent,
         firmware: args.job.firmware()?,
         limit: args.job.limit(),
@@ -155,15 +192,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     printf::attach(&compiled, &mut request);
     let trace = args.trace.start();
     // Instructions are told on the host alone.
-    let counter = (args.stats && args.on == Place::Host).then(Counter::default);
+    let counter = (args.stats && args.place() == Place::Host).then(Counter::default);
     let timeline = trace.as_ref().map(|trace| trace.sink());
-    let sink = match (timeline, counter.as_ref().map(Counter::sink)) {
-        (Some(timeline), Some(counter)) => {
-            let both: Box<dyn Sink> = Box::new(Both(timeline, counter));
-            Some(both)
-        }
-        (timeline, counter) => timeline.or(counter),
-    };
+    let waveform = args.waveform.start();
+    let counted = counter.as_ref().map(Counter::sink);
+    let waves = waveform.as_ref().map(Waveform::sink);
+    let sinks = [timeline, counted, waves].into_iter().flatten();
+    let sink = sinks.reduce(|one, other| {
+        let both: Box<dyn Sink> = Box::new(Both(one, other));
+        both
+    });
     let unwritten: Vec<_> = args.unwritten.iter().map(UnwrittenArgument::part).collect();
     let address = args.job.push_address();
     let addresses: Vec<_> = address.into_iter().map(super::broken::address).collect();
@@ -182,13 +220,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         match &show {
             Some(show) => dispatch::execute_shown(&shader.path, &compiled, &request, show, sink),
-            None => dispatch::execute(&shader.path, &compiled, &request, args.on, sink)
+            None => dispatch::execute(&shader.path, &compiled, &request, args.place(), sink)
                 .map(|done| (done, None)),
         }
     });
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
+    }
+    if let Some(waveform) = waveform {
+        args.waveform.write(&waveform)?;
     }
     let ((done, screen), status) = done?;
     if let Some(path) = &args.dump {
@@ -200,7 +241,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let screen = screen.map(|(path, pixmap)| screen::file(path, &pixmap));
     save(&args.saves, &request, &ran, screen.transpose()?)?;
     report(args, &compiled, &ran, counter.as_ref())?;
-    Ok(status)
+    Ok(match compare(&args.compares, &ran)? {
+        Status::Good => status,
+        failed => failed,
+    })
 }
 
 /// Writes the core dump, if there is one: a job that went well leaves none.
@@ -232,7 +276,7 @@ fn show(args: &Args) -> Result<Option<Show>, Failure> {
     let Some(name) = args.show else {
         return Ok(None);
     };
-    if args.on != Place::Qemu {
+    if args.place() != Place::Qemu {
         return Err(Failure::refused(NoMachine));
     }
     let screen = match args.screen {
@@ -251,8 +295,7 @@ fn save(
 ) -> Result<(), Failure> {
     let mut pending: Vec<Pending> = screen.into_iter().collect();
     for save in saves {
-        let found = ran.saved.iter().find(|(name, _)| *name == save.name);
-        let bytes = found.map_or(&[][..], |(_, bytes)| bytes);
+        let bytes = content(ran, save.name);
         let image = request
             .resources
             .iter()
@@ -272,6 +315,24 @@ fn save(
     pending.into_iter().try_for_each(Pending::commit)
 }
 
+/// The content of a buffer after the dispatch.
+fn content(ran: &Ran, name: BindingName) -> &[u8] {
+    let found = ran.saved.iter().find(|(of, _)| *of == name);
+    found.map_or(&[], |(_, bytes)| bytes)
+}
+
+/// Reports how buffers differ from what is expected.
+fn compare(compares: &[CompareArgument], ran: &Ran) -> Result<Status, Failure> {
+    let mut status = Status::Good;
+    for compare in compares {
+        if let Some(difference) = compare.difference(content(ran, compare.name))? {
+            talk!("{difference}");
+            status = Status::CheckFailed;
+        }
+    }
+    Ok(status)
+}
+
 /// What was asked for on standard output; a person's own data there is left alone.
 fn report(
     args: &Args,
@@ -286,6 +347,9 @@ fn report(
     let data_on_stdout =
         args.saves.iter().any(|save| save.path == "-") || args.screen.as_deref() == Some("-");
     let mut text = String::new();
+    for print in &args.prints {
+        text.push_str(&format!("{}\n", print.line(content(ran, print.name))));
+    }
     if args.stats {
         let report = ShaderReport::of(&name, compiled, &args.gpu.choice().target());
         let report = report.map_err(Failure::refused)?;

@@ -2,11 +2,15 @@
 
 use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
+use crate::commands::console::known;
+use crate::images::lab_log::{self, LabOutputs, Origin};
 use crate::input::board_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
+use crate::interrupt::{self, Registered};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
+use crate::results::{self, Shard};
 use crate::runs::dispatch::{Place, Talk};
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Setting};
@@ -20,7 +24,8 @@ use eitri_validation::{
 };
 use miette::Diagnostic;
 use std::num::NonZero;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
 
 /// Bytes of memory of the machine on the host: enough for a block of 1 GiB beside all else.
@@ -65,6 +70,16 @@ pub(crate) struct Args {
     /// beginning, picks some.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     seeded_faults: Option<String>,
+    /// With --seeded-faults: every N-th only, from the K-th on, for N machines.
+    #[arg(
+        long,
+        value_name = "K/N",
+        requires = "seeded_faults",
+        help_heading = "Results"
+    )]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    outputs: LabOutputs,
     /// Longest that one run may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=36_000))]
     timeout: u32,
@@ -86,6 +101,8 @@ enum ValidateError {
     #[error("seeded faults are of the Mali-G610, on the host")]
     #[diagnostic(help("leave --gpu and --on out"))]
     OnlyHere,
+    #[error("--seeded-faults writes its results with --results and --junit alone")]
+    Outputs,
     #[error("boards are shown in QEMU: the host has none")]
     #[diagnostic(help("--on qemu"))]
     NoBoard,
@@ -158,10 +175,13 @@ fn good(args: &Args) -> Config {
 fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     let config = good(args);
     let setup = setup(args, firmware, &config);
+    // The words of a board's first line: version, board, build.
     let title = format!("{} model {}", env!("CARGO_PKG_VERSION"), args.gpu.choice());
     let mut said = Ok(());
+    let transcript = Transcript::of(&args.outputs);
     let mut console = Console::new(args.console, &title, |line: &str| {
-        if said.is_ok() {
+        transcript.line(line);
+        if said.is_ok() && !transcript.on_stdout {
             said = outln!("{line}");
         }
     });
@@ -171,6 +191,7 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     let mut scripts = HostScripts::read(bytes.as_deref(), firmware)?;
     let outcome = run_with(machine, &setup, None, &mut scripts, &mut console);
     said?;
+    transcript.finish(false)?;
     Ok(verdict(outcome.summary))
 }
 
@@ -202,9 +223,14 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
         words: &words,
     };
     let (console, diagnoses) = qemu::run_validation(board, firmware, scripts.as_deref(), &setting)?;
+    let transcript = Transcript::of(&args.outputs);
     for line in console.lines() {
-        outln!("{line}")?;
+        transcript.line(line);
+        if !transcript.on_stdout {
+            outln!("{line}")?;
+        }
     }
+    transcript.finish(true)?;
     for line in diagnoses {
         talk!("{line}");
     }
@@ -216,6 +242,78 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
         true => Status::CheckFailed,
         false => Status::Good,
     })
+}
+
+/// What the suite prints, with the time of each line, for those who want the results as files.
+struct Transcript {
+    text: Arc<Mutex<String>>,
+    begun: Instant,
+    time: SystemTime,
+    outputs: LabOutputs,
+    /// One of the files is standard output.
+    on_stdout: bool,
+    _registered: Option<Registered>,
+}
+
+impl Transcript {
+    fn of(outputs: &LabOutputs) -> Transcript {
+        let text = Arc::new(Mutex::new(String::new()));
+        let time = SystemTime::now();
+        let registered = outputs.any().then(|| {
+            let (text, outputs) = (Arc::clone(&text), outputs.clone());
+            interrupt::before_end(move || write(&text, &outputs, time, true))
+        });
+        Transcript {
+            text,
+            begun: Instant::now(),
+            time,
+            on_stdout: outputs.on_stdout(),
+            outputs: outputs.clone(),
+            _registered: registered,
+        }
+    }
+
+    fn line(&self, line: &str) {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        locked(&self.text).push_str(&format!("[{seconds:.6}] {line}\n"));
+    }
+
+    /// Writes the files. An image's lines have come all at once: the times of its tests are not known.
+    fn finish(&self, of_image: bool) -> Result<(), Failure> {
+        if of_image {
+            let mut text = locked(&self.text);
+            let lines = text
+                .lines()
+                .map(|line| line.split_once("] ").map_or(line, |(_, it)| it));
+            *text = lines.map(|line| format!("{line}\n")).collect();
+        }
+        write(&self.text, &self.outputs, self.time, false)
+    }
+}
+
+fn locked(text: &Mutex<String>) -> MutexGuard<'_, String> {
+    // A line is there or not.
+    text.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(
+    text: &Mutex<String>,
+    outputs: &LabOutputs,
+    time: SystemTime,
+    interrupted: bool,
+) -> Result<(), Failure> {
+    if !outputs.any() {
+        return Ok(());
+    }
+    let text = locked(text).clone();
+    let origin = Origin {
+        time,
+        known: known(),
+        interrupted,
+    };
+    outputs
+        .write(&text, &lab_log::read(&text), &origin)
+        .map(drop)
 }
 
 /// The first test that failed, and what it said.
@@ -240,7 +338,9 @@ fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, F
         .filter(|seeded| seeded.name.starts_with(prefix))
         .copied()
         .collect();
-    if chosen.is_empty() {
+    let all = chosen.len();
+    let chosen = Shard::part(args.shard, chosen);
+    if all == 0 {
         let prefix = prefix.to_owned();
         return Err(Failure::refused(ValidateError::NoFault { prefix }));
     }
@@ -265,12 +365,21 @@ fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, F
         run_suite(machine, &setup, Some(&programs), &mut first);
         first.0
     };
+    if args.outputs.any_but_results() {
+        return Err(Failure::refused(ValidateError::Outputs));
+    }
+    let recorder = args.outputs.record("seeded-faults", args.shard);
     outln!("1..{}", chosen.len())?;
     let mut number = 0;
     let mut missed = 0;
     let jobs: NonZero<usize> = parallel::available();
     parallel::in_order(&chosen, jobs, try_one, |seeded, first| {
         number += 1;
+        let caught = match &first {
+            Some(_) => results::Case::new(seeded.name, results::Status::Pass, ""),
+            None => results::Case::new(seeded.name, results::Status::Fail, "no test fails"),
+        };
+        recorder.add(caught);
         match first {
             Some((test, why)) => {
                 let why = why.lines().next().unwrap_or("").replace('#', "no.");
@@ -286,6 +395,7 @@ fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, F
             }
         }
     })?;
+    recorder.finish()?;
     let caught = chosen.len() - missed;
     outln!(
         "# done: {caught} of {} caught, {missed} missed",

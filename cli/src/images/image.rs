@@ -19,7 +19,7 @@ use thiserror::Error;
 /// Longest that a build may take.
 const BUILD_LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Most bytes of a raw image: a stray segment must not fill the disk.
-const MOST_BYTES: u64 = 512 << 20;
+pub(crate) const MOST_BYTES: u64 = 512 << 20;
 
 /// The variables that build scripts of images look at: the board,
 const BOARD: &str = "EITRI_BOARD";
@@ -288,6 +288,24 @@ impl Builder {
     }
 }
 
+/// What of an ELF file is loaded: each segment's physical address, and its bytes.
+pub(crate) fn load_segments(elf: &[u8]) -> Result<Vec<(u64, &[u8])>, object::Error> {
+    let header = elf::FileHeader64::<object::LittleEndian>::parse(elf)?;
+    let endian = header.endian()?;
+    let mut loaded = Vec::new();
+    for segment in header.program_headers(endian, elf)? {
+        if segment.p_type(endian) != elf::PT_LOAD {
+            continue;
+        }
+        // One that leaves the file holds nothing.
+        let bytes = segment.data(endian, elf).unwrap_or(&[]);
+        if !bytes.is_empty() {
+            loaded.push((segment.p_paddr(endian), bytes));
+        }
+    }
+    Ok(loaded)
+}
+
 impl Image {
     /// Where cargo put the ELF file.
     pub(crate) fn path(&self) -> &Path {
@@ -296,29 +314,12 @@ impl Image {
 
     /// What is loaded: each segment's physical address, and its bytes.
     fn segments(&self) -> Result<Vec<(u64, &[u8])>, Failure> {
-        let path = || self.path.display().to_string();
-        let bad = |cause| {
+        load_segments(&self.elf).map_err(|cause| {
             Failure::missing(ImageError::Elf {
-                path: path(),
+                path: self.path.display().to_string(),
                 cause,
             })
-        };
-        let elf = self.elf.as_slice();
-        let header = elf::FileHeader64::<object::LittleEndian>::parse(elf).map_err(bad)?;
-        let endian = header.endian().map_err(bad)?;
-        let segments = header.program_headers(endian, elf).map_err(bad)?;
-        let mut loaded = Vec::new();
-        for segment in segments {
-            if segment.p_type(endian) != elf::PT_LOAD {
-                continue;
-            }
-            // The linker has just written it, so no segment leaves the file.
-            let bytes = segment.data(endian, elf).unwrap_or(&[]);
-            if !bytes.is_empty() {
-                loaded.push((segment.p_paddr(endian), bytes));
-            }
-        }
-        Ok(loaded)
+        })
     }
 
     /// The address of its first byte.

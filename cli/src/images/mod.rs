@@ -6,3 +6,5 @@ pub(crate) mod error_code;
 pub(crate) mod image;
 pub(crate) mod lab_files;
 pub(crate) mod lab_log;
+pub(crate) mod loadable;
+pub(crate) mod monitor;

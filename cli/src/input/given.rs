@@ -46,6 +46,9 @@ impl Given {
     }
 }
 
+/// Bytes of a buffer that is proposed to somebody who gave none.
+const LEAST_BYTES: u32 = 4096;
+
 /// What a binding wants of those who run the shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
@@ -87,12 +90,13 @@ impl Want {
         }
     }
 
-    /// The option that gives one.
-    pub(crate) fn option(self, name: BindingName) -> String {
+    /// An option that gives one, of at least so many bytes: it can be typed as it is.
+    pub(crate) fn option(self, name: BindingName, bytes: u32) -> String {
+        let bytes = bytes.max(LEAST_BYTES);
         match self {
-            Want::Buffer => format!("--buffer {name}=SOURCE"),
-            Want::Texels => format!("--buffer {name}=SOURCE --format {name}=FORMAT"),
-            Want::Image => format!("--image {name}=FILE.png"),
+            Want::Buffer => format!("--buffer {name}=zero:{bytes}"),
+            Want::Texels => format!("--buffer {name}=zero:{bytes} --texels {name}=R32_UINT"),
+            Want::Image => format!("--image {name}=zero:64x64"),
             Want::Sampler => format!("--sampler {name}=nearest"),
         }
     }

@@ -1,9 +1,11 @@
 //! The arguments that say what a job is: the same wherever a shader is made into one.
 
 use crate::input::board_firmware;
-use crate::input::buffer_source::{BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::input::buffer_source::{BindingName, BufferArgument};
 use crate::input::given::Given;
 use crate::input::image_source::{FormatArgument, ImageArgument, SamplerArgument};
+use crate::input::push_constants::PushArgument;
+use crate::input::shader_file::Shader;
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::Failure;
 use eitri_job::Content;
@@ -31,10 +33,10 @@ pub(crate) struct JobArguments {
     /// A sampler, in words such as nearest, linear, trilinear, repeat, mirror, clamp, border.
     #[arg(long = "sampler", value_name = "BINDING=WORDS")]
     samplers: Vec<SamplerArgument>,
-    /// Push constants as hex digits, lowest byte first; or @BINDING+BYTES, the address of a buffer, of which only the checkers know
-    /// (`eitri broken`).
-    #[arg(long, value_name = "HEX", value_parser = push_constants)]
-    push: Option<PushConstants>,
+    /// Push constants: by the shader's names (a=2.0,n=1024, a vector as 1:2:3), as typed values (f32:2.0,u32:1024), or as hex digits,
+    /// lowest byte first; or @BINDING+BYTES, the address of a buffer, of which only the checkers know.
+    #[arg(long, value_name = "VALUES|HEX")]
+    push: Option<PushArgument>,
     /// Workgroups.
     #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1")]
     groups: Groups,
@@ -103,19 +105,19 @@ impl JobArguments {
         Ok(resources)
     }
 
-    pub(crate) fn push_constants(&self) -> Vec<u8> {
-        self.push.as_ref().map_or(Vec::new(), |push| match push {
-            PushConstants::Bytes(bytes) => bytes.clone(),
-            PushConstants::Address(..) => vec![0; 8],
-        })
+    /// The bytes of the push constants, of which the shader has the names.
+    pub(crate) fn push_constants(&self, shader: &Shader) -> Result<Vec<u8>, Failure> {
+        let Some(push) = &self.push else {
+            return Ok(Vec::new());
+        };
+        let constants = self.specialisation.iter();
+        let constants = constants.map(|spec| (spec.id, spec.bits)).collect();
+        push.bytes(shader, self.entry.as_deref(), &constants)
     }
 
     /// The buffer whose address the push constants are, and how far behind its start.
     pub(crate) fn push_address(&self) -> Option<(BindingName, u64)> {
-        match self.push {
-            Some(PushConstants::Address(name, plus)) => Some((name, plus)),
-            _ => None,
-        }
+        self.push.as_ref().and_then(PushArgument::address)
     }
 
     pub(crate) fn groups(&self) -> [u32; 3] {
@@ -157,24 +159,6 @@ impl From<RobustArgument> for Robust {
             RobustArgument::Off => Robust::Off,
         }
     }
-}
-
-/// The bytes of `--push`.
-#[derive(Clone, Debug)]
-enum PushConstants {
-    Bytes(Vec<u8>),
-    Address(BindingName, u64),
-}
-
-fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
-    let Some(address) = text.strip_prefix('@') else {
-        return hex_bytes(text).map(PushConstants::Bytes);
-    };
-    let (name, plus) = address.split_once('+').unwrap_or((address, "0"));
-    let plus = plus.parse().map_err(|_| SourceError::Hex {
-        text: text.to_owned(),
-    })?;
-    Ok(PushConstants::Address(name.parse()?, plus))
 }
 
 /// `X[,Y[,Z]]`.

@@ -17,6 +17,8 @@ pub(crate) mod ir3_text;
 pub(crate) mod job_arguments;
 pub(crate) mod nearest;
 pub(crate) mod passes;
+pub(crate) mod push_constants;
+pub(crate) mod result_view;
 pub(crate) mod shader_file;
 pub(crate) mod shown;
 pub(crate) mod specialisation;

@@ -14,29 +14,52 @@ use std::path::Path;
 use std::process::{Command, Output};
 use thiserror::Error;
 
-/// Languages that a file can be in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Language {
+/// Languages that a file can be in; of GLSL with the stage that it is for. The names are the usual ends of file names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Language {
+    /// WGSL.
     Wgsl,
-    Glsl(GlslStage),
+    /// GLSL of a compute shader.
+    #[value(name = "comp", alias = "glsl")]
+    ComputeGlsl,
+    /// GLSL of a vertex shader.
+    #[value(name = "vert")]
+    VertexGlsl,
+    /// GLSL of a fragment shader.
+    #[value(name = "frag")]
+    FragmentGlsl,
+    /// SPIR-V.
+    #[value(name = "spv")]
     Spirv,
+    /// SPIR-V as text.
+    #[value(name = "spvasm")]
     SpirvAssembly,
 }
 
-/// The stage that a GLSL file is for, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GlslStage {
-    Compute,
-    Vertex,
-    Fragment,
+/// `--language`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct LanguageArgument {
+    /// The shader's language, whatever the file is called. Standard input (`-`) needs it, unless it is SPIR-V.
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    language: Option<Language>,
 }
+
+impl LanguageArgument {
+    /// Reads the shader at `path`; `-` is standard input.
+    pub(crate) fn load(self, path: &str) -> Result<Shader, Failure> {
+        load_as(path, self.language)
+    }
+}
+
+/// Name of standard input in messages.
+const STDIN: &str = "<stdin>";
 
 /// Why a shader file could not be turned into SPIR-V.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ShaderFileError {
     #[error("{path}: can't tell the language of this file")]
     #[diagnostic(help(
-        "the name must end in .wgsl, .comp, .vert, .frag or .glsl, .spv, or .spvasm"
+        "the name must end in .wgsl, .comp, .vert, .frag or .glsl, .spv, or .spvasm; or say it: --language wgsl"
     ))]
     Extension { path: String },
     #[error("{path}: not a text file: byte {at} is not UTF-8")]
@@ -85,23 +108,40 @@ pub(crate) struct Shader {
     pub(crate) path: String,
 }
 
-/// Reads the shader at `path`.
+/// Reads the shader at `path`, in the language that its name tells.
 pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
+    load_as(path, None)
+}
+
+fn load_as(path: &str, told: Option<Language>) -> Result<Shader, Failure> {
     let bytes = buffer_source::read(path)?;
-    let language = language(path, &bytes).ok_or_else(|| {
+    let shown = if path == "-" { STDIN } else { path };
+    let language = told.or_else(|| language(path, &bytes)).ok_or_else(|| {
         Failure::refused(ShaderFileError::Extension {
-            path: path.to_owned(),
+            path: shown.to_owned(),
         })
     })?;
+    // Tools read files.
+    let stdin = match path {
+        "-" => Some(stdin_file(&bytes)?),
+        _ => None,
+    };
+    let folder = stdin.as_ref().map(tempfile::TempDir::path);
+    let source = Source {
+        path: shown,
+        folder,
+    };
     let spirv = match language {
         Language::Spirv => bytes,
-        Language::Wgsl => of_wgsl(path, text(path, &bytes)?)?,
-        Language::Glsl(stage) => glsl(stage, path, text(path, &bytes)?)?,
+        Language::Wgsl => of_wgsl(shown, text(shown, &bytes)?)?,
+        Language::ComputeGlsl | Language::VertexGlsl | Language::FragmentGlsl => {
+            glsl(language, source, text(shown, &bytes)?)?
+        }
         Language::SpirvAssembly => {
-            text(path, &bytes)?;
+            text(shown, &bytes)?;
             run_tool(
                 Tool::SpirvAs,
-                path,
+                source,
                 None,
                 &["--target-env", "spv1.5", "--preserve-numeric-ids"],
             )?
@@ -109,23 +149,41 @@ pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
     };
     check_spirv(&spirv).map_err(|why| {
         Failure::refused(ShaderFileError::NotSpirv {
-            path: path.to_owned(),
+            path: shown.to_owned(),
             why,
         })
     })?;
     Ok(Shader {
         spirv: little_endian(spirv),
-        path: path.to_owned(),
+        path: shown.to_owned(),
     })
+}
+
+/// A file that tools read.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    /// Its path, in messages and in debug information too.
+    path: &'a str,
+    /// The folder that the path begins in, if not the one that this process is in.
+    folder: Option<&'a Path>,
+}
+
+/// A folder with standard input in a file of the name that stands in messages.
+fn stdin_file(bytes: &[u8]) -> Result<tempfile::TempDir, Failure> {
+    let written = tempfile::tempdir().and_then(|folder| {
+        std::fs::write(folder.path().join(STDIN), bytes)?;
+        Ok(folder)
+    });
+    written.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))
 }
 
 fn language(path: &str, bytes: &[u8]) -> Option<Language> {
     let extension = Path::new(path).extension().and_then(|text| text.to_str());
     match extension {
         Some("wgsl") => Some(Language::Wgsl),
-        Some("comp" | "glsl") => Some(Language::Glsl(GlslStage::Compute)),
-        Some("vert") => Some(Language::Glsl(GlslStage::Vertex)),
-        Some("frag") => Some(Language::Glsl(GlslStage::Fragment)),
+        Some("comp" | "glsl") => Some(Language::ComputeGlsl),
+        Some("vert") => Some(Language::VertexGlsl),
+        Some("frag") => Some(Language::FragmentGlsl),
         Some("spv") => Some(Language::Spirv),
         Some("spvasm") => Some(Language::SpirvAssembly),
         _ => check_spirv(bytes).is_ok().then_some(Language::Spirv),
@@ -180,29 +238,31 @@ pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The module of a GLSL source: by Khronos' own compiler where it is there, since naga knows less of the language.
-fn glsl(stage: GlslStage, path: &str, source: &str) -> Result<Vec<u8>, Failure> {
+fn glsl(stage: Language, source: Source<'_>, text: &str) -> Result<Vec<u8>, Failure> {
     let (language, name) = match stage {
-        GlslStage::Compute => (TextLanguage::Glsl, "comp"),
-        GlslStage::Vertex => (TextLanguage::VertexGlsl, "vert"),
-        GlslStage::Fragment => (TextLanguage::FragmentGlsl, "frag"),
+        Language::VertexGlsl => (TextLanguage::VertexGlsl, "vert"),
+        Language::FragmentGlsl => (TextLanguage::FragmentGlsl, "frag"),
+        _ => (TextLanguage::Glsl, "comp"),
     };
     let by_khronos = |naga: &str| {
         let arguments = ["-S", name, "--target-env", "vulkan1.2", "-g"];
-        run_tool(Tool::Glslang, path, Some(naga.to_owned()), &arguments)
+        run_tool(Tool::Glslang, source, Some(naga.to_owned()), &arguments)
     };
     if tools::in_path(Tool::Glslang.program()) {
         return by_khronos("");
     }
-    to_spirv(language, path, source).or_else(|error| by_khronos(&error.report(path, source)))
+    let path = source.path;
+    to_spirv(language, path, text).or_else(|error| by_khronos(&error.report(path, text)))
 }
 
-/// Runs a tool that writes SPIR-V from the file at `path`. `naga` is what naga said of the file, if it was asked.
+/// Runs a tool that writes SPIR-V from a file. `naga` is what naga said of the file, if it was asked.
 fn run_tool(
     tool: Tool,
-    path: &str,
+    source: Source<'_>,
     naga: Option<String>,
     arguments: &[&str],
 ) -> Result<Vec<u8>, Failure> {
+    let path = source.path;
     let failed = |cause: std::io::Error| {
         Failure::missing(ShaderFileError::ToolFailed {
             path: path.to_owned(),
@@ -210,7 +270,11 @@ fn run_tool(
             cause,
         })
     };
-    let installed = Workspace::find().and_then(|workspace| tools::ensure(&workspace, &[tool]));
+    // What is there needs no sources of ours to be installed from.
+    let installed = match tools::in_path(tool.program()) {
+        true => Ok(()),
+        false => Workspace::find().and_then(|workspace| tools::ensure(&workspace, &[tool])),
+    };
     if let Err(problem) = installed {
         let because = naga.map(|message| format!("; naga alone can't read it:\n{message}"));
         return Err(Failure::missing(ShaderFileError::ToolMissing {
@@ -220,7 +284,11 @@ fn run_tool(
         }));
     }
     let out = tempfile::NamedTempFile::new().map_err(failed)?;
-    let run = Command::new(tool.program())
+    let mut command = Command::new(tool.program());
+    if let Some(folder) = source.folder {
+        command.current_dir(folder);
+    }
+    let run = command
         .args(arguments)
         .arg("-o")
         .arg(out.path())

@@ -9,15 +9,16 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
 use crate::output::whole_file;
+use crate::process;
 use crate::runs::boot;
+use crate::runs::tail::Tail;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};
 use eitri_host_gpu::{MachineMemory, Part};
 use eitri_launch::tools::Tool;
 use miette::Diagnostic;
-use std::fs::File;
-use std::io::{IsTerminal, Read, Seek, SeekFrom};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -313,6 +314,7 @@ impl Machine<'_> {
 
     /// Waits for the end, and hands on what the model says of the driver meanwhile.
     fn watch(&self, mut child: Child, said: &Path) -> Result<Status, Failure> {
+        let _listed = process::Listed::of(&child);
         let deadline = self.limit.map(|limit| (limit, Instant::now() + limit));
         let mut words = Words::follow(said)?;
         loop {
@@ -353,39 +355,21 @@ fn status(words: &Words, how: ExitStatus) -> Result<Status, Failure> {
 
 /// What the monitor says, line by line as it comes.
 struct Words {
-    file: File,
-    /// The beginning of a line whose end has not come yet.
-    rest: String,
+    tail: Tail,
     /// The exit status that the guest told.
     status: Option<u8>,
 }
 
 impl Words {
     fn follow(path: &Path) -> Result<Words, Failure> {
-        let opened = File::open(path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(0))?;
-            Ok(file)
-        });
-        match opened {
-            Ok(file) => Ok(Words {
-                file,
-                rest: String::new(),
-                status: None,
-            }),
-            Err(cause) => Err(Failure::unreadable(path, cause)),
-        }
+        let tail = Tail::of(path)?;
+        Ok(Words { tail, status: None })
     }
 
     /// Says what has come since the last call: what the model has to say of the driver, with `all` everything.
     fn hand_on(&mut self, all: bool) {
-        let mut bytes = Vec::new();
-        // What can't be read now is there the next time.
-        let _ = self.file.read_to_end(&mut bytes);
-        self.rest.push_str(&String::from_utf8_lossy(&bytes));
-        while let Some((line, rest)) = self.rest.split_once('\n') {
-            let line = line.strip_prefix("monitor: ").unwrap_or(line).to_owned();
-            self.rest = rest.to_owned();
-            self.hear(&line, all);
+        for line in self.tail.lines() {
+            self.hear(line.strip_prefix("monitor: ").unwrap_or(&line), all);
         }
     }
 

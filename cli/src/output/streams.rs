@@ -4,7 +4,9 @@
 //! the status is what it would have been. A full disk is an error.
 
 use crate::outcome::{Failure, FileError};
+use serde_json::{Value, json};
 use std::io::{ErrorKind, Write};
+use std::sync::OnceLock;
 
 /// Prints a line on standard output, like `println!`, but gives a `Result`.
 macro_rules! outln {
@@ -30,9 +32,47 @@ pub(crate) fn put(bytes: &[u8]) -> Result<(), Failure> {
     unless_reader_gone(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
-/// Prints on standard error, beside the steps that are shown there.
+/// Prints on standard error, beside the steps that are shown there; with `--message-format json` an object for each line.
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
-    crate::progress::say(text);
+    match message_format() {
+        MessageFormat::Human => crate::progress::say(text),
+        MessageFormat::Json => {
+            for line in text.to_string().lines() {
+                let value = json!({ "schema": MESSAGE_SCHEMA, "level": "note", "message": line });
+                crate::progress::say(format_args!("{value}\n"));
+            }
+        }
+    }
+}
+
+/// Prints an object on a line of standard error.
+pub(crate) fn say_json(value: &Value) {
+    crate::progress::say(format_args!("{value}\n"));
+}
+
+/// Version of the objects on standard error; a member that goes or changes its meaning makes a new one.
+pub(crate) const MESSAGE_SCHEMA: u32 = 1;
+
+/// How messages on standard error look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// Sentences for people.
+    #[default]
+    Human,
+    /// An object a line.
+    Json,
+}
+
+static MESSAGE_FORMAT: OnceLock<MessageFormat> = OnceLock::new();
+
+/// How messages look from now on; what was said first stays.
+pub(crate) fn set_message_format(format: MessageFormat) {
+    // The command line is read once.
+    let _ = MESSAGE_FORMAT.set(format);
+}
+
+pub(crate) fn message_format() -> MessageFormat {
+    MESSAGE_FORMAT.get().copied().unwrap_or_default()
 }
 
 /// What became of a write to standard output, as a command's outcome.

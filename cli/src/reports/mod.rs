@@ -1,5 +1,6 @@
 //! Reports: what commands print or write about programs, runs and the hardware tables.
 
+pub(crate) mod code_forms;
 pub(crate) mod code_quality;
 pub(crate) mod counter_table;
 pub(crate) mod descriptor_vectors;
@@ -7,4 +8,6 @@ pub(crate) mod executed;
 pub(crate) mod open_facts;
 pub(crate) mod reference;
 pub(crate) mod report;
+pub(crate) mod svd;
 pub(crate) mod timeline;
+pub(crate) mod waveform;

@@ -5,7 +5,7 @@
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, Finished, run_attended, run_with_input};
 use crate::runs::screen::Attendant;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM, TREE};
+use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM, TREE};
 use eitri_launch::tools::Tool;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,12 @@ use std::time::Duration;
 pub(crate) enum Start<'a> {
     /// A raw image, as a boot loader starts it: where its header says, at this exception level.
     Image(&'a Path, Level),
-    /// The monitor, which starts a raw image at EL1. The tree is for an image of another board than QEMU's.
+    /// The monitor, which starts a raw image at EL1 that lies at an address of QEMU's. The tree is for an image of another board
+    /// than QEMU's.
     Monitor {
         monitor: &'a Path,
         image: &'a Path,
+        at: usize,
         tree: Option<&'a Path>,
     },
     /// A raw image at an address, without anything that a boot loader does.
@@ -109,6 +111,24 @@ pub(crate) fn boot_shown(
     Ok(booted(boot, &finished))
 }
 
+/// Boots a machine, and calls `attend` again and again until it ends or `attend` says no. With `debugger` the machine waits for GDB
+/// at that TCP port of this host before its first instruction.
+pub(crate) fn boot_attended(
+    boot: &Boot<'_>,
+    debugger: Option<u16>,
+    attend: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Booted, Failure> {
+    let mut command = command(boot);
+    command.args(["-display", "none"]);
+    command.args(["-icount", "shift=3,sleep=off"]);
+    if let Some(port) = debugger {
+        command.args(["-gdb", &format!("tcp:localhost:{port}"), "-S"]);
+    }
+    let log = boot.folder.join("qemu.log");
+    let finished = run_attended(&mut command, &log, attend)?;
+    Ok(booted(boot, &finished))
+}
+
 /// Where the console of a machine goes: U-Boot's is QEMU's own output.
 fn console_of(boot: &Boot<'_>) -> PathBuf {
     boot.folder.join(match boot.start {
@@ -169,10 +189,11 @@ fn command(boot: &Boot<'_>) -> Command {
         Start::Monitor {
             monitor,
             image,
+            at,
             tree,
         } => {
             command.arg("-kernel").arg(monitor);
-            command.args(["-device", &loaded(image, BOARD.memory.image.base)]);
+            command.args(["-device", &loaded(image, at)]);
             if let Some(tree) = tree {
                 command.args(["-device", &loaded(tree, TREE.base)]);
             }

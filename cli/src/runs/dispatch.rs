@@ -83,14 +83,11 @@ pub(crate) enum DispatchError {
         #[source]
         cause: ProgramError,
     },
-    #[error("{path}: binding {name} ({kind}) is used by the shader, but no {} is given for it", want.text())]
-    #[diagnostic(help("add {}{}", want.option(*name), at_least(*needed)))]
+    #[error("{path}: {}", lacks(missing))]
+    #[diagnostic(help("add {}", added(missing)))]
     NotGiven {
         path: String,
-        name: BindingName,
-        kind: &'static str,
-        want: Want,
-        needed: u32,
+        missing: Vec<NotGiven>,
     },
     #[error("{path}: binding {name} is {kind}, so {what} can't be bound to it")]
     OtherKind {
@@ -117,7 +114,7 @@ pub(crate) enum DispatchError {
         needed: u32,
     },
     #[error("{path}: push constants of {given} bytes, but the shader has {wanted}")]
-    #[diagnostic(help("--push takes {} hex digits", wanted * 2))]
+    #[diagnostic(help("--push takes {} hex digits, or values by name: `eitri reflect` has the names", wanted * 2))]
     PushConstants {
         path: String,
         given: usize,
@@ -137,11 +134,58 @@ fn listed(used: &[BindingName]) -> String {
     format!("; it has {}", names.join(", "))
 }
 
-fn at_least(bytes: u32) -> String {
-    match bytes {
-        0 => String::new(),
-        bytes => format!(", at least {bytes} bytes"),
+/// Something that the shader uses and nobody has given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotGiven {
+    /// A resource of a binding.
+    Resource {
+        name: BindingName,
+        kind: &'static str,
+        want: Want,
+        bytes: u32,
+    },
+    /// All of the push constants.
+    PushConstants { bytes: u32 },
+}
+
+impl NotGiven {
+    /// In a sentence.
+    fn text(&self) -> String {
+        match self {
+            NotGiven::Resource {
+                name, kind, want, ..
+            } => format!(
+                "binding {name} ({kind}) is used by the shader, but no {} is given for it",
+                want.text()
+            ),
+            NotGiven::PushConstants { bytes } => {
+                format!("the shader has {bytes} bytes of push constants, and none are given")
+            }
+        }
     }
+
+    /// An option that gives it.
+    fn option(&self) -> String {
+        match self {
+            NotGiven::Resource {
+                name, want, bytes, ..
+            } => want.option(*name, *bytes),
+            NotGiven::PushConstants { bytes } => format!("--push {}", "00".repeat(*bytes as usize)),
+        }
+    }
+}
+
+fn lacks(missing: &[NotGiven]) -> String {
+    let lines: Vec<String> = missing.iter().map(NotGiven::text).collect();
+    match lines.len() {
+        1 => lines.join(""),
+        count => format!("{count} things are not given:\n{}", lines.join("\n")),
+    }
+}
+
+fn added(missing: &[NotGiven]) -> String {
+    let options: Vec<String> = missing.iter().map(NotGiven::option).collect();
+    options.join(" ")
 }
 
 /// The names of all elements of a binding.
@@ -317,6 +361,7 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
         let name = *name;
         return Err(DispatchError::NoBinding { path, name, used });
     }
+    let mut missing = Vec::new();
     for binding in program.bindings() {
         let kind = kind_of(&binding);
         let wants = Want::of(binding.kind);
@@ -341,13 +386,13 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
                             what,
                         });
                     }
-                    return Err(DispatchError::NotGiven {
-                        path,
+                    missing.push(NotGiven::Resource {
                         name,
                         kind,
                         want,
-                        needed,
+                        bytes: needed,
                     });
+                    continue;
                 };
                 let bytes = given.seen_bytes();
                 if bytes < needed as usize {
@@ -362,6 +407,12 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
         }
     }
     let (given, wanted) = (request.push_constants.len(), program.push_constant_bytes());
+    if given == 0 && wanted > 0 {
+        missing.push(NotGiven::PushConstants { bytes: wanted });
+    }
+    if !missing.is_empty() {
+        return Err(DispatchError::NotGiven { path, missing });
+    }
     if given != wanted as usize {
         return Err(DispatchError::PushConstants {
             path,

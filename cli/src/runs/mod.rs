@@ -16,3 +16,4 @@ pub(crate) mod qemu;
 pub(crate) mod qmp;
 pub(crate) mod replay;
 pub(crate) mod screen;
+pub(crate) mod tail;

@@ -14,7 +14,9 @@ use crate::runs::dispatch::{Done, Talk};
 use crate::runs::screen::{Attendant, NO_LIMIT, Screen, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
+use eitri_boards::qemu_virt::BOARD;
 use eitri_job::result::{JobResult, ResultError};
+use eitri_launch::images::MONITOR;
 use eitri_launch::tools::{self, Tool};
 use eitri_model::{Event, RECORD_BYTES, Sink};
 use miette::Diagnostic;
@@ -87,7 +89,7 @@ impl Machine {
         let folder = tempfile::tempdir()
             .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
         let builder = Builder::new()?;
-        let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
+        let monitor = builder.build(MONITOR, MONITOR)?;
         let image = image(&builder)?;
         whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
@@ -123,6 +125,7 @@ impl Machine {
             start: Start::Monitor {
                 monitor: &file("monitor.elf"),
                 image: &file("image.raw"),
+                at: BOARD.memory.image.base,
                 tree: tree.as_deref(),
             },
             words: &words,
@@ -447,7 +450,7 @@ fn diagnoses(booted: &Booted) -> Vec<String> {
 }
 
 /// Tells `sink` what the monitor has recorded. A record that was cut short when the image ended QEMU is left out.
-fn tell(path: &Path, sink: &mut dyn Sink) {
+pub(crate) fn tell(path: &Path, sink: &mut dyn Sink) {
     let bytes = std::fs::read(path).unwrap_or_default();
     let (records, _) = bytes.as_chunks::<RECORD_BYTES>();
     for (time, event) in records.iter().filter_map(Event::from_record) {

@@ -3,6 +3,7 @@
 //! One binary, so that it links once and what waits does so beside what computes.
 
 mod amber;
+mod boot;
 mod checks;
 mod code_quality;
 mod compile;
@@ -15,6 +16,7 @@ mod draw;
 mod dump;
 mod eitri;
 mod explain;
+mod firmware;
 mod images_on_model;
 mod ir3;
 mod isa;
@@ -26,7 +28,9 @@ mod pack;
 mod random_on_model;
 mod readers_on_model;
 mod reduce;
+mod results;
 mod run;
+mod schema;
 mod shaders_on_model;
 mod spin_locks_on_model;
 mod subgroups_on_model;

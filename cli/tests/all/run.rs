@@ -1,5 +1,6 @@
 //! `eitri run --on host`, as a person calls it: results, and every kind of wrong input.
 
+use crate::eitri::eitri;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -423,8 +424,17 @@ fn buffers_that_do_not_fit_are_named() {
     let push = "--push";
     folder.refused(
         &saxpy,
-        &with(&["--buffer", "0=zero:64"]),
+        &with(&["--buffer", "0=zero:64", push, "0000004010000000"]),
         &["binding 0:1 (a storage buffer) is used by the shader"],
+    );
+    // All that is missing is named at once, with the options that give it.
+    folder.refused(
+        &saxpy,
+        &[],
+        &[
+            "3 things are not given",
+            "add --buffer 0:0=zero:4096 --buffer 0:1=zero:4096 --push 0000000000000000",
+        ],
     );
     folder.refused(
         &saxpy,
@@ -519,7 +529,7 @@ fn what_the_compiler_lacks_is_refused_by_name() {
     folder.refused(
         &picture,
         &["--buffer", "0=zero:16"],
-        &["binding 0:1 (a sampled image)", "--image 0:1=FILE.png"],
+        &["binding 0:1 (a sampled image)", "--image 0:1=zero:64x64"],
     );
 }
 
@@ -596,4 +606,113 @@ fn the_demo_needs_no_tool() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
     assert_eq!(stdout.matches(" words as on a CPU").count(), 3, "{stdout}");
+}
+
+#[test]
+fn results_are_printed_and_compared() {
+    let folder = Folder::new();
+    let shader = folder.file("a.wgsl", DOUBLE);
+    let buffer = ["--buffer", "0=iota-u32:4"];
+    let output = folder.run(&shader, &[&buffer[..], &["--print", "0:u32[1..]"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text, "0:0 u32[1..4]: 2 4 6\n");
+    folder.file("right.bin", [0, 2, 4, 6].map(u32::to_le_bytes).concat());
+    folder.file("wrong.bin", [0, 2, 5, 6].map(u32::to_le_bytes).concat());
+    let compare = |argument: &str| {
+        let output = folder.run(&shader, &[&buffer[..], &["--compare", argument]].concat());
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    assert_eq!(compare("0=right.bin"), (Some(0), String::new()));
+    let (status, text) = compare("0=wrong.bin:u32");
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.contains("element 2 (byte 0x8, u32): got 4, expected 5"),
+        "{text}"
+    );
+    assert_eq!(compare("0=wrong.bin:u32:1").0, Some(0));
+}
+
+#[test]
+fn push_constants_go_by_the_shaders_names() {
+    let folder = Folder::new();
+    let saxpy = repository("demo/saxpy.comp");
+    let buffers = [
+        "--buffer",
+        "0=iota-f32:64",
+        "--buffer",
+        "1=fill-f32:1:64",
+        "--print",
+        "1:f32[2..4]",
+    ];
+    let run = |push: &str| folder.run(&saxpy, &[&buffers[..], &["--push", push]].concat());
+    for push in [
+        "a=2.0,count=64",
+        "count=0x40,a=2",
+        "f32:2,u32:64",
+        "0000004040000000",
+    ] {
+        let output = run(push);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(
+            text, "0:1 f32[2..4]: 5.0 7.0\n",
+            "{push}: {:?}",
+            output.stderr
+        );
+    }
+    folder.refused(
+        &saxpy,
+        &["--push", "b=1"],
+        &["no push constant is called `b`"],
+    );
+}
+
+/// The host is where jobs run if nobody says otherwise, and standard input a shader like others.
+#[test]
+fn a_shader_from_standard_input_runs_on_the_host() {
+    let arguments = [
+        "run",
+        "-",
+        "--language",
+        "wgsl",
+        "--buffer",
+        "0=iota-u32:4",
+        "--print",
+        "0",
+    ];
+    let output = eitri(&arguments, DOUBLE.as_bytes());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "0:0 u32[0..4]: 0 2 4 6\n"
+    );
+    let output = eitri(&["run", "-"], DOUBLE.as_bytes());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("<stdin>: can't tell the language"),
+        "{errors}"
+    );
+    let output = eitri(&["compile", "-", "--language", "wgsl"], b"fn main( {");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("<stdin>:1:"), "{errors}");
+}
+
+#[test]
+fn messages_have_the_form_that_is_asked_for() {
+    let path = format!("/nowhere/{}.comp", "long-name-".repeat(20));
+    let output = eitri(&["run", &path], b"");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains(&path), "a name is cut in two: {errors}");
+    let output = eitri(&["run", &path, "--message-format", "json"], b"");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    for line in errors.lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["schema"], 1, "{line}");
+        assert_eq!(value["level"], "error", "{line}");
+        assert!(value["message"].as_str().unwrap().contains(&path), "{line}");
+    }
+    assert_eq!(errors.lines().count(), 1);
+    let output = eitri(&["run", &path, "--color", "always"], b"");
+    assert!(output.stderr.contains(&0x1b), "no colour");
 }

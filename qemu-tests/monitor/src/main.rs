@@ -72,7 +72,8 @@ fn main() -> ! {
         board.memory.image.base,
         settings.limit.as_millis()
     );
-    let guest = Guest::at(board.memory.image.base as u64, settings.device_tree);
+    let entry = settings.entry.unwrap_or(board.memory.image.base as u64);
+    let guest = Guest::at(entry, settings.device_tree);
     run::begin(gpu, &settings);
     run::on_cpu(guest, interrupts)
 }

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     /// What the image gets in x0: `device-tree=` and an address in hexadecimal; else where QEMU puts the tree when it was given an
     /// ELF file.
     pub(crate) device_tree: u64,
+    /// Where the image begins: `entry=` and an address in hexadecimal; else the first address of the board's images.
+    pub(crate) entry: Option<u64>,
     /// With `system=yes` the image is an operating system: as on a machine, accesses to nothing abort into it.
     pub(crate) system: bool,
     /// With `tests=yes` the image is one of tests, and may ask for GPUs of its own and for what they have to say.
@@ -103,6 +105,7 @@ impl Settings {
         let mut settings = Settings {
             limit: Duration::from_secs(300),
             device_tree: GUEST_RAM.base as u64,
+            entry: None,
             system: false,
             tests: false,
             memory_above: 0,
@@ -138,6 +141,11 @@ impl Settings {
                 let key = "device-tree";
                 settings.device_tree = u64::from_str_radix(value, 16)
                     .map_err(|error| SettingsError::Number { key, error })?;
+            } else if let Some(value) = word.strip_prefix("entry=") {
+                let key = "entry";
+                let entry = u64::from_str_radix(value, 16)
+                    .map_err(|error| SettingsError::Number { key, error })?;
+                settings.entry = Some(entry);
             } else if let Some(value) = word.strip_prefix("memory-above-mib=") {
                 let key = "memory-above-mib";
                 let mebibytes: usize = value

@@ -48,9 +48,12 @@ impl Sink for TraceFile {
             return;
         };
         self.gathered.extend_from_slice(&record);
-        // The image ends QEMU by itself, so what is gathered must not be much: what an idle GPU has to tell is written at
-        // once.
-        let over = matches!(event, Event::Line { high: false, .. } | Event::Group { .. });
+        // The image ends QEMU by itself, so what is gathered must not be much: what an idle GPU has to tell, and what the image
+        // writes, is put into the file at once.
+        let over = matches!(
+            event,
+            Event::Line { high: false, .. } | Event::Group { .. } | Event::Write { .. }
+        );
         if over || self.gathered.len() >= GATHERED {
             self.flush();
         }

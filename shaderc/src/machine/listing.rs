@@ -27,6 +27,21 @@ struct Line {
     to: Option<BlockId>,
 }
 
+/// An instruction of a listing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row<'l> {
+    /// Number of the block that it stands in.
+    pub block: u32,
+    /// The encoded instruction.
+    pub word: u64,
+    /// The instruction as text.
+    pub text: String,
+    /// The file and line of the source that it comes from, if known.
+    pub source: Option<(&'l str, u32)>,
+    /// Number of the block that it branches to.
+    pub to: Option<u32>,
+}
+
 impl Listing {
     /// Of a function and the words that it became, one for each instruction.
     pub(crate) fn new<M: Machine>(
@@ -48,6 +63,24 @@ impl Listing {
             files: function.files.clone(),
             lines: instrs.zip(words).map(line).collect(),
         }
+    }
+
+    /// The instructions in their order, for those who print them in another form.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.lines.iter().map(|line| {
+            let text = self.machine.back_end().disassemble(line.word);
+            let text = text.unwrap_or_else(|| "not an instruction".to_owned());
+            Row {
+                block: line.block.0,
+                word: line.word,
+                text: text.trim_end().to_owned(),
+                source: match line.location.line {
+                    0 => None,
+                    number => Some((self.file(line.location), number)),
+                },
+                to: line.to.map(|to| to.0),
+            }
+        })
     }
 
     fn file(&self, location: Location) -> &str {

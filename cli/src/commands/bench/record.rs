@@ -9,6 +9,7 @@ use crate::output::whole_file;
 use crate::runs::boot::{Boot, Start, boot};
 use crate::runs::dispatch;
 use crate::workspace::Workspace;
+use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::{self, Tool};
 use eitri_shaderc::Options;
 use miette::Diagnostic;
@@ -179,6 +180,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         start: Start::Monitor {
             monitor: &monitor,
             image: &raw,
+            at: BOARD.memory.image.base,
             tree: None,
         },
         words: &[],

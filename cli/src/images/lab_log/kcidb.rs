@@ -1,12 +1,15 @@
 //! KCIDB: a log's results as KernelCI's database takes them, schema 5.3.
 //!
+//! An id names the run and the device: objects of one id are one object there, so that neither runs nor boards overwrite each other.
 //! Facts: hardware/boards-labs.md 4: every id starts with the origin, no value is null, an image that crashed has failed the
 //! running test and missed the rest.
 
-use super::{Log, Outcome};
+use super::Log;
+use super::outputs::Run;
+use crate::results::{Case, Results, Status};
 use serde_json::{Map, Value, json};
 
-/// Who submits, where nobody says.
+/// Who submits.
 const ORIGIN: &str = "eitri";
 
 /// Letters that an id may have.
@@ -19,61 +22,34 @@ fn id(text: &str) -> String {
 }
 
 /// The whole document.
-pub(crate) fn kcidb(log: &Log) -> Value {
+pub(super) fn kcidb(log: &Log, results: &Results, run: &Run<'_>) -> Value {
     let build = match log.build.as_str() {
         "" => "unknown".to_owned(),
         build => id(build),
     };
-    let checkout_id = format!("{ORIGIN}:{build}");
+    let source = run.commit.map_or_else(|| build.clone(), id);
+    let checkout_id = format!("{ORIGIN}:{source}");
     let build_id = format!("{ORIGIN}:{build}-aarch64");
-    let test = |path: &str, status: &str, why: &str| {
-        let mut test = Map::new();
-        let board = id(&log.board);
-        test.insert(
-            "id".into(),
-            json!(format!("{ORIGIN}:{build}-{board}-{}", id(path))),
-        );
-        test.insert("origin".into(), json!(ORIGIN));
-        test.insert("build_id".into(), json!(build_id));
-        test.insert(
-            "path".into(),
-            json!(format!("eitri.{}", path.replace('/', "."))),
-        );
-        test.insert("status".into(), json!(status));
-        if !log.board.is_empty() {
-            test.insert("environment".into(), json!({ "comment": log.board }));
-        }
-        if !why.is_empty() {
-            test.insert("log_excerpt".into(), json!(why));
-        }
-        test
+    let names = [Some(log.board.as_str()), run.device, Some(&run.id)];
+    let names = names.into_iter().flatten().filter(|name| !name.is_empty());
+    let prefix = names.map(id).collect::<Vec<_>>().join("-");
+    let document = Document {
+        prefix,
+        build_id: &build_id,
+        log,
+        run,
     };
     let mut tests = Vec::new();
-    for told in &log.tests {
-        let status = match told.outcome {
-            Outcome::Passed => "PASS",
-            Outcome::Failed => "FAIL",
-            Outcome::Skipped => "SKIP",
-        };
-        tests.push(Value::Object(test(&told.name, status, &told.why)));
-        for number in &told.numbers {
-            let mut measured = test(&number.name, "DONE", "");
-            let value = json!({ "value": number.value, "unit": number.unit });
-            measured.insert("number".into(), value);
-            tests.push(Value::Object(measured));
-        }
+    for case in &results.cases {
+        tests.extend(document.tests(case));
     }
-    // The running test of an image that crashed has failed; nothing is known of the rest but how many there were.
-    if let (Some(crash), Some(begun)) = (&log.crash, &log.begun) {
-        tests.push(Value::Object(test(begun, "FAIL", crash)));
-    }
-    if log.end.is_none() || log.missing() > 0 {
-        let why = format!("{} tests have said nothing", log.missing());
-        tests.push(Value::Object(test("rest", "MISS", &why)));
+    let mut checkout = json!({ "id": checkout_id, "origin": ORIGIN });
+    if let Some(commit) = run.commit {
+        checkout["git_commit_hash"] = json!(commit);
     }
     json!({
         "version": { "major": 5, "minor": 3 },
-        "checkouts": [{ "id": checkout_id, "origin": ORIGIN }],
+        "checkouts": [checkout],
         "builds": [{
             "id": build_id,
             "origin": ORIGIN,
@@ -82,4 +58,70 @@ pub(crate) fn kcidb(log: &Log) -> Value {
         }],
         "tests": tests,
     })
+}
+
+/// What every test of a document has.
+struct Document<'a> {
+    prefix: String,
+    build_id: &'a str,
+    log: &'a Log,
+    run: &'a Run<'a>,
+}
+
+impl Document<'_> {
+    /// A test, and one more for each number that it has measured.
+    fn tests(&self, case: &Case) -> Vec<Value> {
+        let status = match case.status {
+            Status::Pass => "PASS",
+            // A test that hangs or crashes the image has failed.
+            Status::Fail | Status::Error => "FAIL",
+            Status::Skip => "SKIP",
+            Status::Missing => "MISS",
+        };
+        let mut test = self.test(&case.name, status, &case.why);
+        if let Some(seconds) = case.seconds {
+            test.insert("duration".into(), json!(seconds));
+        }
+        let mut tests = vec![Value::Object(test)];
+        for number in &case.numbers {
+            let mut measured = self.test(&number.name, "DONE", "");
+            let value = json!({ "value": number.value, "unit": number.unit });
+            measured.insert("number".into(), value);
+            tests.push(Value::Object(measured));
+        }
+        tests
+    }
+
+    fn test(&self, path: &str, status: &str, why: &str) -> Map<String, Value> {
+        let mut test = Map::new();
+        let mut set = |name: &str, value: Value| test.insert(name.to_owned(), value);
+        set(
+            "id",
+            json!(format!("{ORIGIN}:{}-{}", self.prefix, id(path))),
+        );
+        set("origin", json!(ORIGIN));
+        set("build_id", json!(self.build_id));
+        let dotted = path.replace(['/', ' '], ".");
+        set("path", json!(format!("eitri.{dotted}")));
+        set("status", json!(status));
+        set("start_time", json!(self.run.start));
+        let mut environment = Map::new();
+        if !self.log.board.is_empty() {
+            environment.insert("comment".to_owned(), json!(self.log.board));
+        }
+        if let Some(device) = self.run.device {
+            environment.insert("misc".to_owned(), json!({ "device": device }));
+        }
+        if !environment.is_empty() {
+            set("environment", Value::Object(environment));
+        }
+        if let Some(url) = self.run.log_url {
+            set("log_url", json!(url));
+        }
+        if !why.is_empty() {
+            set("log_excerpt", json!(why));
+        }
+        set("misc", json!({ "run": self.run.id }));
+        test
+    }
 }

@@ -5,12 +5,16 @@
 //! Facts: hardware/boards-labs.md 1 (lines), 4 (KCIDB).
 
 mod kcidb;
+mod outputs;
+mod prefix;
 mod read;
 mod write;
 
-pub(crate) use kcidb::kcidb;
+pub(crate) use outputs::{LabOutputs, Origin};
 pub(crate) use read::{read, said_end};
-pub(crate) use write::{junit, plain, tap};
+pub(crate) use write::plain;
+
+use crate::results::{Case, Number, Results, Status};
 
 /// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,26 +24,22 @@ pub(crate) enum Outcome {
     Skipped,
 }
 
-/// A number that was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Number {
-    pub(crate) name: String,
-    pub(crate) value: u64,
-    pub(crate) unit: String,
-}
-
 /// A test that has said how it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Told {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     /// Why, in one line.
     pub(crate) why: String,
     pub(crate) numbers: Vec<Number>,
+    /// How long it took, if lines have time stamps.
+    pub(crate) seconds: Option<f64>,
+    /// What was printed before its result, if it failed.
+    pub(crate) output: String,
 }
 
 /// One boot, as its log tells it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Log {
     /// Version, board and build, as the first line has them.
     pub(crate) title: String,
@@ -56,6 +56,8 @@ pub(crate) struct Log {
     pub(crate) crash: Option<String>,
     /// Passed, failed and skipped, as the last line counts them.
     pub(crate) end: Option<[usize; 3]>,
+    /// How long the log goes on behind the last begin, in seconds, if lines have time stamps.
+    pub(crate) waited: Option<f64>,
     /// How often an image has started: more than once is a board that resets in between.
     pub(crate) starts: usize,
 }
@@ -71,6 +73,22 @@ pub(crate) enum Judgement {
     Nothing,
 }
 
+impl Told {
+    fn case(&self) -> Case {
+        let status = match self.outcome {
+            Outcome::Passed => Status::Pass,
+            Outcome::Failed => Status::Fail,
+            Outcome::Skipped => Status::Skip,
+        };
+        Case {
+            seconds: self.seconds,
+            numbers: self.numbers.clone(),
+            output: self.output.clone(),
+            ..Case::new(&self.name, status, &self.why)
+        }
+    }
+}
+
 impl Log {
     fn count(&self, outcome: Outcome) -> usize {
         let tests = self.tests.iter();
@@ -80,6 +98,82 @@ impl Log {
     /// How many tests were promised and have said nothing.
     pub(crate) fn missing(&self) -> usize {
         self.planned.unwrap_or(0).saturating_sub(self.tests.len())
+    }
+
+    /// How a log ends that does not end as it should.
+    fn cut_off(&self) -> String {
+        let Some(begun) = &self.begun else {
+            return "the log does not end with `# done`: the image hung between tests, or the log was cut off"
+                .to_owned();
+        };
+        let waited = self
+            .waited
+            .map(|seconds| format!(", begun {seconds:.0} s before the end"));
+        let waited = waited.unwrap_or_default();
+        format!("the log ends in {begun}{waited}: the test hung, or the log was cut off")
+    }
+
+    /// The results, a case for each test that was planned. `known` are the names of all tests, in their order.
+    pub(crate) fn results(&self, known: &[String]) -> Results {
+        let mut results = Results::new(&match self.board.as_str() {
+            "" => "eitri".to_owned(),
+            board => format!("eitri.{board}"),
+        });
+        for (name, value) in [
+            ("board", &self.board),
+            ("build", &self.build),
+            ("title", &self.title),
+        ] {
+            if !value.is_empty() {
+                results.properties.push((name.to_owned(), value.clone()));
+            }
+        }
+        results.cases = self.tests.iter().map(Told::case).collect();
+        // That tests failed or are missing is told by themselves.
+        let mut others = match self.judge() {
+            Judgement::Good => Vec::new(),
+            Judgement::Bad(why) => why,
+            Judgement::Nothing => vec!["nothing of Eitri's is in the log".to_owned()],
+        };
+        others.retain(|why| !why.ends_with(" failed") && !why.ends_with(" have no result"));
+        let mut missing = self.missing();
+        if let (Some(begun), None) = (&self.begun, self.end) {
+            let why = match &self.crash {
+                Some(crash) => format!("the image crashed: {crash}"),
+                None => self.cut_off(),
+            };
+            results.cases.push(Case::new(begun, Status::Error, &why));
+            missing = missing.saturating_sub(1);
+            others.retain(|why| {
+                !why.starts_with("the log ends in ") && !why.starts_with("the image crashed")
+            });
+        }
+        results.cases.extend(self.not_run(known, missing));
+        if !others.is_empty() {
+            results
+                .cases
+                .push(Case::new("log", Status::Error, &others.join("; ")));
+        }
+        results
+    }
+
+    /// A case for each test that has not begun: by its name, if it is certain which ones were planned.
+    fn not_run(&self, known: &[String], missing: usize) -> Vec<Case> {
+        let told = |name: &String| {
+            self.tests.iter().any(|test| test.name == *name) || self.begun.as_ref() == Some(name)
+        };
+        let names: Vec<String> = known.iter().filter(|name| !told(name)).cloned().collect();
+        let names = match names.len() == missing {
+            true => names,
+            false => {
+                let planned = self.planned.unwrap_or(0);
+                let first = planned - missing + 1;
+                let number = |number| format!("test {number} of {planned}");
+                (first..=planned).map(number).collect()
+            }
+        };
+        let case = |name: &String| Case::new(name, Status::Missing, "it did not run");
+        names.iter().map(case).collect()
     }
 
     /// What is to be thought of it.
@@ -105,13 +199,13 @@ impl Log {
             (None, _) => why.push("no plan: what was to be run is not known".to_owned()),
             (_, 0) => {}
             (Some(planned), missing) => {
-                why.push(format!("{missing} of {planned} tests have said nothing"));
+                why.push(format!(
+                    "{missing} of {planned} planned tests have no result"
+                ));
             }
         }
         match self.end {
-            None => why.push(
-                "the log does not end with `# done`: the image hung, or was cut off".to_owned(),
-            ),
+            None => why.push(self.cut_off()),
             Some(end) => {
                 let told = [Outcome::Passed, Outcome::Failed, Outcome::Skipped];
                 let seen = told.map(|outcome| self.count(outcome));

@@ -1,28 +1,15 @@
 //! Reading: a console's lines, in each of the forms that the suite has.
 
-use super::{Log, Number, Outcome, Told};
+use super::prefix::{Line, line_of};
+use super::{Log, Outcome, Told};
+use crate::results::Number;
 
-/// What a line begins with where it counts: behind time stamps, prefixes of labs, and control characters.
-fn words(line: &str) -> &str {
-    let line = line.trim_end_matches(['\r', ' ']);
-    let mut rest = line.trim_start_matches(|c: char| c.is_control() || c == ' ');
-    // `[    1.234567] `, as labs put before each line.
-    while let Some(behind) = rest.strip_prefix('[') {
-        let Some((stamp, after)) = behind.split_once(']') else {
-            break;
-        };
-        let is_stamp = |c: char| c.is_ascii_digit() || " .:-TZ+".contains(c);
-        if stamp.is_empty() || !stamp.chars().all(is_stamp) {
-            break;
-        }
-        rest = after.trim_start();
-    }
-    rest
-}
+/// Lines that are kept of what was printed during a test.
+const OUTPUT_LINES: usize = 200;
 
 /// Whether nothing of interest comes after this line.
 pub(crate) fn said_end(line: &str) -> bool {
-    let line = words(line);
+    let line = line_of(line).text;
     line.starts_with("# done: ") || line.starts_with("exit status ")
 }
 
@@ -120,24 +107,57 @@ fn end(line: &str) -> Option<[usize; 3]> {
     Some([next("passed")?, next("failed")?, next("skipped")?])
 }
 
+/// A log while it is read.
+#[derive(Default)]
+struct Reader {
+    log: Log,
+    /// What LAVA's form says of a test before its result.
+    reason: Option<(String, String)>,
+    /// The time of the last line that had one, and of the begin of what runs now.
+    now: Option<f64>,
+    begun: Option<f64>,
+    /// What was printed since the last result.
+    output: Vec<String>,
+}
+
 /// What a log tells.
 pub(crate) fn read(text: &str) -> Log {
-    let mut log = Log::default();
-    // What LAVA's form says of a test before its result.
-    let mut reason: Option<(String, String)> = None;
-    for line in text.lines().map(words) {
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        let Line { seconds, text } = line_of(line);
+        reader.now = seconds.or(reader.now);
+        reader.line(&text);
+    }
+    reader.log.waited = reader.since_begin();
+    reader.log
+}
+
+impl Reader {
+    /// How long what runs now has run.
+    fn since_begin(&self) -> Option<f64> {
+        let since = self.now? - self.begun?;
+        // A clock that was set, or midnight, is no duration.
+        (since >= 0.0).then_some(since)
+    }
+
+    fn line(&mut self, line: &str) {
+        let log = &mut self.log;
         let comment = line.strip_prefix("# ").unwrap_or(line);
         if let Some(title) = comment.strip_prefix("EITRI-START ") {
-            begin(&mut log, title);
+            begin(log, title);
+            self.begun = self.now;
+            self.output.clear();
         } else if let Some(rest) = line.strip_prefix("eitri ") {
-            first_line(&mut log, rest);
+            first_line(log, rest);
         } else if let Some(count) = plan(line) {
             if let Some((_, title)) = line.split_once(" tests, ") {
-                begin(&mut log, title);
+                begin(log, title);
             }
             log.planned = Some(count);
+            self.begun = self.now;
         } else if let Some(name) = line.strip_prefix("# begin ") {
             log.begun = Some(name.to_owned());
+            self.begun = self.now;
         } else if let Some(found) = number(line) {
             if let Some(test) = log.tests.last_mut() {
                 test.numbers.push(found);
@@ -147,32 +167,41 @@ pub(crate) fn read(text: &str) -> Log {
         } else if let Some(why) = line.strip_prefix("EITRI-CRASH ") {
             log.crash.get_or_insert_with(|| why.to_owned());
         } else if let Some((name, outcome, why)) = of_tap(line).or_else(|| of_plain(line)) {
-            tell(&mut log, name, outcome, why);
+            self.tell(name, outcome, why);
         } else if let Some((name, outcome)) = of_lava(line) {
-            let why = reason.take().filter(|(of, _)| of == name);
-            tell(
-                &mut log,
-                name,
-                outcome,
-                &why.map_or(String::new(), |(_, why)| why),
-            );
-        } else if let Some((name, why)) = comment.split_once(": ") {
-            reason = Some((name.to_owned(), why.to_owned()));
+            let why = self.reason.take().filter(|(of, _)| of == name);
+            let why = why.map_or(String::new(), |(_, why)| why);
+            self.tell(name, outcome, &why);
+        } else {
+            if let Some((name, why)) = comment.split_once(": ") {
+                self.reason = Some((name.to_owned(), why.to_owned()));
+            }
+            if self.output.len() < OUTPUT_LINES {
+                self.output.push(line.to_owned());
+            }
         }
     }
-    log
-}
 
-fn tell(log: &mut Log, name: &str, outcome: Outcome, why: &str) {
-    log.begun = None;
-    // A board that has started again says things twice: the last counts.
-    log.tests.retain(|test| test.name != name);
-    log.tests.push(Told {
-        name: name.to_owned(),
-        outcome,
-        why: why.to_owned(),
-        numbers: Vec::new(),
-    });
+    fn tell(&mut self, name: &str, outcome: Outcome, why: &str) {
+        let seconds = self.since_begin();
+        self.begun = self.now;
+        let log = &mut self.log;
+        log.begun = None;
+        // A board that has started again says things twice: the last counts.
+        log.tests.retain(|test| test.name != name);
+        let output = std::mem::take(&mut self.output);
+        log.tests.push(Told {
+            name: name.to_owned(),
+            outcome,
+            why: why.to_owned(),
+            numbers: Vec::new(),
+            seconds,
+            output: match outcome {
+                Outcome::Failed => output.join("\n"),
+                _ => String::new(),
+            },
+        });
+    }
 }
 
 /// The suite begins: `VERSION BOARD BUILD`.

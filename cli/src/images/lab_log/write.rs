@@ -1,7 +1,7 @@
-//! Writing: a log's results for a person, as TAP, and as JUnit.
+//! Writing: a log's results for a person, and as TAP.
 
 use super::{Judgement, Log, Outcome};
-use crate::output::xml::escaped;
+use crate::results::{Results, Status};
 use std::fmt::Write;
 
 /// For a person: what failed, what was measured, the verdict.
@@ -35,91 +35,26 @@ pub(crate) fn plain(log: &Log) -> String {
     text
 }
 
-/// The Test Anything Protocol; what was promised and did not come is not ok.
-pub(crate) fn tap(log: &Log) -> String {
-    let mut text = format!(
-        "TAP version 14\n1..{}\n",
-        log.planned.unwrap_or(0).max(log.tests.len())
-    );
-    for (number, test) in (1..).zip(&log.tests) {
-        let (name, why) = (&test.name, test.why.replace('#', "no."));
-        let _ = match test.outcome {
-            Outcome::Passed => writeln!(text, "ok {number} {name}"),
-            Outcome::Failed => writeln!(text, "not ok {number} {name} # {why}"),
-            Outcome::Skipped => writeln!(text, "ok {number} {name} # SKIP {why}"),
+/// The Test Anything Protocol; what was planned and did not come is not ok.
+pub(super) fn tap(log: &Log, results: &Results) -> String {
+    let mut text = format!("TAP version 14\n1..{}\n", results.cases.len());
+    for (number, case) in (1..).zip(&results.cases) {
+        let (name, why) = (&case.name, case.why.replace('#', "no.").replace('\n', " "));
+        let _ = match case.status {
+            Status::Pass => writeln!(text, "ok {number} {name}"),
+            Status::Skip => writeln!(text, "ok {number} {name} # SKIP {why}"),
+            Status::Fail | Status::Error | Status::Missing => {
+                writeln!(text, "not ok {number} {name} # {why}")
+            }
         };
-        for it in &test.numbers {
+        for it in &case.numbers {
             let _ = writeln!(text, "# @M {} {} {}", it.name, it.value, it.unit);
         }
-    }
-    for (number, missing) in (log.tests.len() + 1..).zip(0..log.missing()) {
-        let name = match &log.begun {
-            Some(begun) if missing == 0 => begun,
-            _ => "missing",
-        };
-        let _ = writeln!(text, "not ok {number} {name} # it has said nothing");
     }
     if let Judgement::Bad(why) = log.judge() {
         for line in why {
             let _ = writeln!(text, "# {line}");
         }
     }
-    text
-}
-
-/// JUnit XML: one suite, a case a test, and one more for whatever else is wrong with the log.
-pub(crate) fn junit(log: &Log) -> String {
-    let failed = log.count(Outcome::Failed);
-    let others = match log.judge() {
-        Judgement::Bad(why) => why,
-        Judgement::Good => Vec::new(),
-        Judgement::Nothing => vec!["nothing of Eitri's is in the log".to_owned()],
-    };
-    // That tests failed is told by themselves.
-    let others: Vec<String> = others
-        .into_iter()
-        .filter(|line| !line.ends_with(" failed"))
-        .collect();
-    let errors = usize::from(!others.is_empty());
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"eitri.{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\" skipped=\"{}\" time=\"0\">\n",
-        escaped(&log.board),
-        log.tests.len() + errors,
-        log.count(Outcome::Skipped)
-    );
-    if !log.build.is_empty() {
-        let build = escaped(&log.build);
-        let _ = writeln!(
-            text,
-            "<properties><property name=\"build\" value=\"{build}\"/></properties>"
-        );
-    }
-    for test in &log.tests {
-        let (class, name) = test.name.rsplit_once('.').unwrap_or(("eitri", &test.name));
-        let head = format!(
-            "<testcase classname=\"eitri.{}\" name=\"{}\" time=\"0\"",
-            escaped(class),
-            escaped(name)
-        );
-        let why = escaped(&test.why);
-        let _ = match test.outcome {
-            Outcome::Passed => writeln!(text, "{head}/>"),
-            Outcome::Failed => writeln!(
-                text,
-                "{head}>\n<failure type=\"Fail\" message=\"{why}\">{why}</failure>\n</testcase>"
-            ),
-            Outcome::Skipped => {
-                writeln!(text, "{head}>\n<skipped message=\"{why}\"/>\n</testcase>")
-            }
-        };
-    }
-    if errors > 0 {
-        let why = escaped(&others.join("; "));
-        let _ = writeln!(
-            text,
-            "<testcase classname=\"eitri\" name=\"log\" time=\"0\">\n<error type=\"Crash\" message=\"{why}\">{why}</error>\n</testcase>"
-        );
-    }
-    text.push_str("</testsuite>\n</testsuites>\n");
     text
 }

@@ -2,7 +2,8 @@
 
 use super::{Family, Page};
 use eitri_csf::Arch;
-use eitri_csf::product::{PRODUCTS, Product};
+use eitri_csf::product::{PARTS, PRODUCTS, Part, Product};
+use eitri_csf::registers::identity::{gpu_features, l2_features, mem_features, thread_features};
 
 pub(super) fn pages() -> Vec<Page> {
     let mut arches: Vec<Arch> = PRODUCTS.iter().map(|row| row.arch).collect();
@@ -33,6 +34,9 @@ pub(super) fn product(row: &Product) -> Page {
         "ray intersection",
         if row.ray_intersection { "yes" } else { "" },
     );
+    for part in parts(row) {
+        page = page.fact("on", of_part(part));
+    }
     // G610 for Mali-G610.
     page.aliases = row
         .name
@@ -44,6 +48,38 @@ pub(super) fn product(row: &Product) -> Page {
         page.aliases.push(row.codename.to_owned());
     }
     page
+}
+
+/// Lanes of a warp, on every generation.
+// Facts: hardware/valhall-isa.md 1.
+const WARP: u32 = 16;
+
+/// The parts of a product whose registers were read.
+fn parts(row: &Product) -> impl Iterator<Item = &'static Part> {
+    PARTS.iter().filter(move |part| {
+        let cores = part.shader_present.count_ones();
+        // Whether a part has ray intersection was not read: its name says so.
+        let features = gpu_features::RAY_INTERSECTION.set(0, row.ray_intersection);
+        part.gpu_id.product(cores, features) == Some(row)
+    })
+}
+
+/// Cores, threads and caches, as the registers of a part say.
+fn of_part(part: &Part) -> String {
+    let cores = part.shader_present.count_ones();
+    let slices = mem_features::L2_SLICES_MINUS_1.get(part.mem_features) + 1;
+    let kib = 1u64 << l2_features::CACHE_SIZE.get(part.l2_features) >> 10;
+    let line = 1u64 << l2_features::LINE_SIZE.get(part.l2_features);
+    let bus = 1u64 << l2_features::BUS_WIDTH.get(part.l2_features);
+    let threads = part.limits.max_threads;
+    let registers = thread_features::REGISTERS.get(part.limits.thread_features);
+    let plural = if cores == 1 { "" } else { "s" };
+    format!(
+        "{}: {cores} core{plural}; a core holds {threads} threads ({} warps of {WARP}, half as many with more than 32 registers) and \
+         {registers} registers; L2 of {slices} x {kib} KiB, lines of {line} bytes, bus of {bus} bits",
+        part.soc,
+        threads / WARP
+    )
 }
 
 fn architecture(arch: Arch) -> Page {

@@ -5,6 +5,7 @@
     reason = "the runtime's errors carry what was seen"
 )]
 
+mod drawn;
 mod taken;
 
 use crate::eitri::eitri;

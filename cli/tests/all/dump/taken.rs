@@ -11,20 +11,33 @@ pub const WILD: &str = "@group(0) @binding(0) var<storage, read_write> data: arr
     @compute @workgroup_size(64)
     fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x + 0x1000000u] = id.x * 3u; }";
 
-fn compile(source: &str) -> Vec<u8> {
+/// What is compiled does not ask whether an access may be made.
+pub(super) fn bold() -> eitri_shaderc::Options {
+    eitri_shaderc::Options {
+        robust: eitri_shaderc::Robust::Off,
+        ..eitri_shaderc::Options::default()
+    }
+}
+
+/// SPIR-V of WGSL.
+pub(super) fn spirv(source: &str) -> Vec<u8> {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(source).unwrap();
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator.validate(&module).unwrap();
     let words = spv::write_vec(&module, &info, &spv::Options::default(), None).unwrap();
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let options = eitri_shaderc::Options {
-        robust: eitri_shaderc::Robust::Off,
-        ..eitri_shaderc::Options::default()
-    };
-    let compiled = eitri_shaderc::compile(&bytes, &options);
-    compiled.unwrap().program
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The dump of a machine after so much time, in which nobody has cleaned up.
+pub(super) fn dumped(machine: &Machine, after: Duration) -> Vec<u8> {
+    machine.pass(after);
+    let mut file = Vec::new();
+    let mut room = vec![eitri_dump::Region::default(); 4096];
+    let summary = eitri_dump::collect(&mut machine.clone(), &mut room, &mut file).unwrap();
+    assert!(summary.incomplete.is_complete(), "{summary:?}");
+    file
 }
 
 /// The dump of a machine that was given one job of 64 threads, and 5 ms for it. `before` is told the machine before the job
@@ -38,8 +51,8 @@ pub fn taken(source: &str, before: impl FnOnce(&Machine)) -> Vec<u8> {
     let mut device = brought_up.unwrap_or_else(|_| panic!("not brought up"));
     let queue = device.create_queue(QueueConfig::default()).unwrap();
     let space = device.space(queue).unwrap();
-    let program = compile(source);
-    let program = Program::parse(&program).unwrap();
+    let compiled = eitri_shaderc::compile(&spirv(source), &bold()).unwrap();
+    let program = Program::parse(&compiled.program).unwrap();
     let pipeline = device.create_pipeline(space, &program).unwrap();
     let buffer = device.create_buffer(space, 256).unwrap();
     let set = device.create_descriptor_set(pipeline, 0).unwrap();
@@ -55,10 +68,5 @@ pub fn taken(source: &str, before: impl FnOnce(&Machine)) -> Vec<u8> {
     device.submit(queue, commands).unwrap();
     // The group is put on a slot by `poll`; nobody polls once it has failed.
     device.poll(machine.clone().now());
-    machine.pass(Duration::from_millis(5));
-    let mut file = Vec::new();
-    let mut room = vec![eitri_dump::Region::default(); 4096];
-    let summary = eitri_dump::collect(&mut machine.clone(), &mut room, &mut file).unwrap();
-    assert!(summary.incomplete.is_complete(), "{summary:?}");
-    file
+    dumped(&machine, Duration::from_millis(5))
 }

@@ -104,6 +104,7 @@ macro_rules! each_test {
             draws {
                 a_pass_clears_its_image;
                 a_triangle_is_drawn;
+                the_worked_example_is_drawn_by_streams_as_they_are;
                 indices_and_instances_choose_their_elements;
                 the_nearer_one_is_seen;
                 stencil_keeps_others_out;

@@ -13,6 +13,7 @@ mod queries;
 mod shaders;
 mod state;
 mod triangle;
+mod worked_example;
 
 pub(crate) use buffer_words::*;
 pub(crate) use clears::*;
@@ -25,3 +26,4 @@ pub(crate) use passes::*;
 pub(crate) use queries::*;
 pub(crate) use state::*;
 pub(crate) use triangle::*;
+pub(crate) use worked_example::*;

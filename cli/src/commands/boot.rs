@@ -1,0 +1,283 @@
+//! `eitri boot`: anybody's bare-metal image, with the model as its GPU.
+
+use crate::images::console::Stream;
+use crate::images::loadable::Loadable;
+use crate::images::monitor;
+use crate::input::board_choice;
+use crate::input::board_tree;
+use crate::input::buffer_source;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::trace_option::TraceArgument;
+use crate::outcome::{Failure, Status};
+use crate::output::streams::{self, talk};
+use crate::output::whole_file;
+use crate::reports::waveform::WaveformArgument;
+use crate::runs::boot::{Boot, Booted, Start, boot_attended};
+use crate::runs::qemu;
+use crate::runs::tail::Tail;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
+use eitri_boards::{Region, Target};
+use miette::Diagnostic;
+use std::path::Path;
+use std::time::Duration;
+use thiserror::Error;
+
+/// What the monitor takes for "no limit": a hundred years.
+const NO_LIMIT: Duration = Duration::from_secs(100 * 366 * 86_400);
+/// QEMU's status when the monitor stopped an image whose time was over, and when the monitor itself failed.
+const TIMED_OUT: i32 = 124;
+const MONITOR_FAILED: i32 = 125;
+/// The memory below the images of QEMU's own machine, where QEMU puts the device tree.
+const TREE_BYTES: usize = BOARD.description().memory.image.base - GUEST_RAM.base;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+The machine, unless --board says otherwise, is QEMU's `virt` with 1 GiB of memory and two CPUs, of which the first starts at EL1 with
+the MMU off and the device tree's address in x0:
+  0x40200000..0x80000000  memory: link the image anywhere in it
+  0x0b000000..0x0b200000  the GPU's registers; interrupts JOB 92, MMU 93, GPU 94 (SPIs of the GICv3)
+  0x09000000              a PL011 console: what it gets is printed
+  0x08000000, 0x080a0000  GICv3: distributor, redistributors
+The image ends the machine by semihosting (SYS_EXIT, whose status is that of this command) or by PSCI SYSTEM_OFF (an SMC).
+
+As a cargo runner, in .cargo/config.toml:
+  [target.aarch64-unknown-none]
+  runner = \"eitri boot\"
+
+Examples:
+  eitri boot firmware.elf
+  eitri boot --gpu G720 --trace timeline.json firmware.elf
+  eitri boot --gdb 1234 firmware.elf
+examples/standalone is a crate to copy: manifest, build script, linker script and start-up code.")]
+pub(crate) struct Args {
+    /// The image: an ELF file for AArch64, or a raw arm64 `Image`.
+    image: String,
+    /// Words of the image's command line, which it gets by semihosting (SYS_GET_CMDLINE).
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+    /// The GPU that the model is, such as G610 or G720; that of the board, or a Mali-G610 if nothing is said.
+    #[arg(long, value_name = "NAME")]
+    gpu: Option<GpuChoice>,
+    /// The board that the image sees: its memory map, console, interrupts, GPU and simulated power controllers. The image must be
+    /// linked for that board.
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
+    #[command(flatten)]
+    trace: TraceArgument,
+    #[command(flatten)]
+    waveform: WaveformArgument,
+    /// Whether the GPU sees the CPU's caches. With `no`, cache maintenance that the driver forgets is reported.
+    #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_or_no)]
+    coherent: Coherent,
+    /// Wait for GDB at this port of localhost before the first instruction.
+    #[arg(long, value_name = "PORT")]
+    gdb: Option<u16>,
+    /// Stop the image after so many seconds of the machine's time; without it, the image may run for ever.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=36_000))]
+    timeout: Option<u32>,
+    /// Show all that the monitor prints.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// Whether the GPU sees the CPU's caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coherent {
+    Yes,
+    No,
+}
+
+fn yes_or_no(word: &str) -> Result<Coherent, String> {
+    match word {
+        "yes" => Ok(Coherent::Yes),
+        "no" => Ok(Coherent::No),
+        _ => Err("yes or no".to_owned()),
+    }
+}
+
+#[derive(Debug, Error, Diagnostic)]
+enum BootCommandError {
+    #[error("of {board} only its device tree is known, so there is no address to load an image at")]
+    #[diagnostic(help(
+        "leave --board out, or name one of `eitri image --list-boards` with addresses"
+    ))]
+    NoAddresses { board: &'static str },
+    #[error("{path}: the image did not end within {seconds} s of the machine's time")]
+    #[diagnostic(help("the lines above have the registers; --timeout gives it more"))]
+    TimedOut { path: String, seconds: u32 },
+    #[error("QEMU ended with status {status} before the image began\n{said}")]
+    #[diagnostic(help("--verbose shows what the monitor prints"))]
+    NotBooted { status: i32, said: String },
+    #[error("QEMU was stopped from outside")]
+    Killed,
+}
+
+/// The machine that an image sees.
+struct Seen {
+    board: Option<Target>,
+    /// The memory that images may be linked for.
+    memory: Region,
+    /// QEMU's address of its begin.
+    place: usize,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let seen = seen(args.board.as_deref())?;
+    let file = buffer_source::read(&args.image)?;
+    let name = seen.board.map_or(BOARD.name, Target::name);
+    let image = Loadable::read(&args.image, &file, name, seen.memory)?;
+    let monitor_elf = monitor::elf()?;
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+    let path = |name: &str| folder.path().join(name);
+    let (monitor, raw) = (path("monitor.elf"), path("image.raw"));
+    whole_file::put(&monitor, &monitor_elf)?;
+    whole_file::put(&raw, &image.bytes)?;
+    let tree = match seen.board {
+        Some(board) => {
+            let arguments = args.words.join(" ");
+            whole_file::put(&path("tree.dtb"), &board_tree::build(board, &arguments)?)?;
+            Some(path("tree.dtb"))
+        }
+        None => None,
+    };
+    let events = path("trace");
+    let words = words(args, &seen, image.entry, &events);
+    if let Some(port) = args.gdb {
+        talk!(
+            "waiting for GDB: gdb-multiarch {} -ex 'target remote localhost:{port}' -ex 'hbreak *{:#x}' -ex continue",
+            args.image,
+            image.entry
+        );
+    }
+    let trace = args.trace.start();
+    let booted = attended(
+        &Boot {
+            start: Start::Monitor {
+                monitor: &monitor,
+                image: &raw,
+                at: image.base - seen.memory.base + seen.place,
+                tree: tree.as_deref(),
+            },
+            words: &words,
+            folder: folder.path(),
+            limit: NO_LIMIT,
+        },
+        args,
+        file,
+    );
+    // An image that failed is what people want to look at.
+    if let Some(trace) = trace {
+        qemu::tell(&events, &mut *trace.sink());
+        trace.write(&args.image)?;
+    }
+    if let Some(waveform) = args.waveform.start() {
+        qemu::tell(&events, &mut *waveform.sink());
+        args.waveform.write(&waveform)?;
+    }
+    status(args, &booted?)
+}
+
+fn seen(board: Option<&str>) -> Result<Seen, Failure> {
+    let named = board.map(board_choice::named).transpose()?;
+    // QEMU's own machine is seen as it is.
+    let board = named.filter(|board| board.name() != BOARD.name);
+    let Some(board) = board else {
+        let base = BOARD.memory.image.base;
+        return Ok(Seen {
+            board: None,
+            memory: Region::new(base, GUEST_RAM.bytes - TREE_BYTES),
+            place: base,
+        });
+    };
+    let Some(known) = board.board() else {
+        let board = board.name();
+        return Err(Failure::refused(BootCommandError::NoAddresses { board }));
+    };
+    Ok(Seen {
+        board: Some(board),
+        memory: known.memory.image,
+        place: BOARD.memory.image.base,
+    })
+}
+
+/// The words for the monitor, then those for the image.
+fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
+    let of_board = seen.board.and_then(GpuChoice::of_board);
+    let gpu = args.gpu.or(of_board).unwrap_or_default();
+    let limit = args
+        .timeout
+        .map(|seconds| Duration::from_secs(seconds.into()));
+    let mut words = vec![
+        format!("limit-ms={}", limit.unwrap_or(NO_LIMIT).as_millis()),
+        format!("gpu={gpu}"),
+        format!("entry={entry:x}"),
+    ];
+    if let Some(board) = seen.board {
+        words.push(format!("board={}", board.name()));
+    }
+    if args.coherent == Coherent::No {
+        words.push("coherent=no".to_owned());
+    }
+    if args.trace.path().is_some() || args.waveform.is_wanted() {
+        words.push(format!("trace={}", events.display()));
+    }
+    words.extend_from_slice(&args.words);
+    words
+}
+
+/// Boots the machine, and shows its console and what the monitor reports while it runs.
+fn attended(boot: &Boot<'_>, args: &Args, file: Vec<u8>) -> Result<Booted, Failure> {
+    let log = |name: &str| boot.folder.join(name);
+    whole_file::put(&log("console.log"), b"")?;
+    whole_file::put(&log("monitor.log"), b"")?;
+    let mut console = Tail::of(&log("console.log"))?;
+    let mut reports = Tail::of(&log("monitor.log"))?;
+    let mut stream = Stream::new(file);
+    let mut failed = None;
+    let mut show = |console: &mut Tail, reports: &mut Tail| {
+        let sent = console.bytes();
+        if !sent.is_empty()
+            && let Err(failure) = streams::put(&stream.push(&sent))
+        {
+            failed.get_or_insert(failure);
+        }
+        for line in reports.lines() {
+            if args.verbose || !is_greeting(&line) {
+                talk!("{line}");
+            }
+        }
+        failed.is_none()
+    };
+    let booted = boot_attended(boot, args.gdb, &mut |_| show(&mut console, &mut reports));
+    show(&mut console, &mut reports);
+    streams::put(&stream.finish())?;
+    match failed {
+        Some(failure) => Err(failure),
+        None => booted,
+    }
+}
+
+/// Whether a line of the monitor's says what machine there is, and nothing of the image.
+fn is_greeting(line: &str) -> bool {
+    line.starts_with("monitor: GPU of ")
+}
+
+fn status(args: &Args, booted: &Booted) -> Result<Status, Failure> {
+    match (booted.status(), args.timeout) {
+        (Some(0), _) => Ok(Status::Good),
+        (Some(TIMED_OUT), Some(seconds)) => {
+            let path = args.image.clone();
+            Err(Failure::check(BootCommandError::TimedOut { path, seconds }))
+        }
+        (Some(status), _) if status == MONITOR_FAILED || booted.monitor.is_empty() => {
+            let said = booted.qemu.clone() + &booted.monitor;
+            Err(Failure::missing(BootCommandError::NotBooted {
+                status,
+                said,
+            }))
+        }
+        (Some(status), _) => Ok(Status::OfGuest(status as u8)),
+        (None, _) => Err(Failure::refused(BootCommandError::Killed)),
+    }
+}

@@ -1,0 +1,48 @@
+//! `eitri schema`: the forms of what this command writes as JSON, as JSON Schema.
+
+use crate::input::nearest;
+use crate::outcome::{Failure, Status};
+use crate::output::streams::{outln, print};
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// The schemas by name.
+const SCHEMAS: &[(&str, &str)] = &[
+    ("firmware", include_str!("../../schemas/firmware.json")),
+    ("messages", include_str!("../../schemas/messages.json")),
+    ("reflect", include_str!("../../schemas/reflect.json")),
+    ("results", include_str!("../../schemas/results.json")),
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Which; without it their names are listed.
+    name: Option<String>,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+#[error("there is no schema `{name}`")]
+#[diagnostic(help("{help}"))]
+struct NoSchema {
+    name: String,
+    help: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let names = SCHEMAS.iter().map(|(name, _)| *name);
+    let Some(name) = &args.name else {
+        names.into_iter().try_for_each(|name| outln!("{name}"))?;
+        return Ok(Status::Good);
+    };
+    match SCHEMAS.iter().find(|(of, _)| of == name) {
+        Some((_, text)) => print(format_args!("{text}"))?,
+        None => {
+            let all = names.clone().collect::<Vec<_>>().join(", ");
+            return Err(Failure::refused(NoSchema {
+                name: name.clone(),
+                help: nearest::suggestion(name, names, &format!("there are {all}")),
+            }));
+        }
+    }
+    Ok(Status::Good)
+}

@@ -1,0 +1,136 @@
+//! `--junit`, `--tap`, `--kcidb` and `--results` of one run of the suite, and what ties the run to a device, a source and a log.
+
+use super::{Log, kcidb, write};
+use crate::outcome::Failure;
+use crate::output::whole_file::Pending;
+use crate::results::{Recorder, ResultOptions, Results, Shard, rfc3339};
+use std::time::SystemTime;
+
+/// Options of commands that read or run the suite.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct LabOutputs {
+    /// Write the results as JUnit XML.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    junit: Option<String>,
+    /// Write the results as TAP.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    tap: Option<String>,
+    /// Write the results as KernelCI's database takes them.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    kcidb: Option<String>,
+    /// Write the results as JSON (`eitri schema results`).
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    results: Option<String>,
+    /// Name of this run: part of every id, which a database takes for one object. Made of the time and the log if not given.
+    #[arg(long, value_name = "ID", help_heading = "Results")]
+    run_id: Option<String>,
+    /// Name or serial number of the device: boards of one type differ by it.
+    #[arg(long, value_name = "NAME", help_heading = "Results")]
+    device: Option<String>,
+    /// The git commit that the image was built from.
+    #[arg(long, value_name = "HASH", help_heading = "Results")]
+    commit: Option<String>,
+    /// Where the whole log can be read.
+    #[arg(long, value_name = "URL", help_heading = "Results")]
+    log_url: Option<String>,
+}
+
+/// Where a run comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// When it began, or when its log was written.
+    pub(crate) time: SystemTime,
+    /// The names of all tests, in their order.
+    pub(crate) known: Vec<String>,
+    /// The run was stopped from outside.
+    pub(crate) interrupted: bool,
+}
+
+/// What ids and facts of one run are made of.
+pub(super) struct Run<'a> {
+    pub(super) id: String,
+    pub(super) start: String,
+    pub(super) device: Option<&'a str>,
+    pub(super) commit: Option<&'a str>,
+    pub(super) log_url: Option<&'a str>,
+}
+
+impl LabOutputs {
+    /// Writes what is asked for; tells whether something went to standard output.
+    pub(crate) fn write(&self, text: &str, log: &Log, origin: &Origin) -> Result<bool, Failure> {
+        let start = rfc3339(origin.time);
+        let made = || {
+            format!(
+                "{}-{:08x}",
+                start.replace([':', '-'], ""),
+                crc32fast::hash(text.as_bytes())
+            )
+        };
+        let run = Run {
+            id: self.run_id.clone().unwrap_or_else(made),
+            start: start.clone(),
+            device: self.device.as_deref(),
+            commit: self.commit.as_deref(),
+            log_url: self.log_url.as_deref(),
+        };
+        let results = self.of(log, origin, &run);
+        let outputs = [
+            (&self.junit, results.junit()),
+            (&self.tap, write::tap(log, &results)),
+            (
+                &self.kcidb,
+                format!("{:#}\n", kcidb::kcidb(log, &results, &run)),
+            ),
+            (&self.results, format!("{:#}\n", results.to_json())),
+        ];
+        let mut files = Vec::new();
+        for (path, text) in &outputs {
+            if let Some(path) = path {
+                files.push(Pending::write(path, text.as_bytes())?);
+            }
+        }
+        files.into_iter().try_for_each(Pending::commit)?;
+        Ok(outputs.iter().any(|(path, _)| path.as_deref() == Some("-")))
+    }
+
+    /// Whether anything is asked for.
+    pub(crate) fn any(&self) -> bool {
+        let files = [&self.junit, &self.tap, &self.kcidb, &self.results];
+        files.into_iter().any(Option::is_some)
+    }
+
+    /// Whether one of the files is standard output.
+    pub(crate) fn on_stdout(&self) -> bool {
+        let files = [&self.junit, &self.tap, &self.kcidb, &self.results];
+        files.into_iter().any(|path| path.as_deref() == Some("-"))
+    }
+
+    /// Whether a form is asked for that only a log has.
+    pub(crate) fn any_but_results(&self) -> bool {
+        self.tap.is_some() || self.kcidb.is_some()
+    }
+
+    /// Begins to record the results of a list that is no log.
+    pub(crate) fn record(&self, suite: &str, shard: Option<Shard>) -> Recorder {
+        let options = ResultOptions::new(shard, self.results.clone(), self.junit.clone());
+        options.record(suite, &[])
+    }
+
+    fn of(&self, log: &Log, origin: &Origin, run: &Run<'_>) -> Results {
+        let mut results = log.results(&origin.known);
+        results.start = Some(run.start.clone());
+        results.interrupted = origin.interrupted;
+        let facts = [
+            ("run", Some(run.id.as_str())),
+            ("device", run.device),
+            ("commit", run.commit),
+            ("log", run.log_url),
+        ];
+        for (name, value) in facts {
+            results
+                .properties
+                .extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        }
+        results
+    }
+}

@@ -1,0 +1,124 @@
+//! Results of lists: parts on several machines, merged; files that are written when a run is told to end.
+
+use crate::eitri::{command, eitri};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn names(results: &Value) -> Vec<String> {
+    let cases = results["cases"].as_array().unwrap().iter();
+    let mut names: Vec<String> = cases
+        .map(|case| case["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn parts_of_a_list_become_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let whole = ["validate", "--seeded-faults", "core-"];
+    let run = |more: &[&str]| {
+        let output = eitri(&[&whole[..], more].concat(), b"");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    run(&["--results", &file("all.json")]);
+    let parts = [file("1.json"), file("2.json")];
+    run(&["--shard", "1/2", "--results", &parts[0]]);
+    run(&["--shard", "2/2", "--results", &parts[1]]);
+    let merged = file("merged.json");
+    let output = eitri(&["merge", &parts[0], &parts[1], "--results", &merged], b"");
+    assert_eq!(output.status.code(), Some(0));
+    let (all, merged) = (read(file("all.json").as_ref()), read(merged.as_ref()));
+    assert!(names(&all).len() > 1);
+    assert_eq!(names(&merged), names(&all));
+    // A part that nobody gave fails the whole.
+    let output = eitri(&["merge", &parts[0]], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("FAIL part 2 of 2"));
+    let output = eitri(&["merge", &parts[0], &parts[0]], b"");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn validate_writes_what_console_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (junit, results) = (file("junit.xml"), file("results.json"));
+    let arguments = [
+        "validate",
+        "--only",
+        "registers.",
+        "--junit",
+        &junit,
+        "--results",
+        &results,
+    ];
+    assert!(eitri(&arguments, b"").status.success());
+    let junit = std::fs::read_to_string(junit).unwrap();
+    for part in [
+        "<testsuite name=\"eitri.model\"",
+        "timestamp=\"20",
+        "classname=\"eitri.registers\"",
+    ] {
+        assert!(junit.contains(part), "no {part} in {junit}");
+    }
+    let results = read(results.as_ref());
+    assert_eq!(results["interrupted"], false);
+    let timed = results["cases"].as_array().unwrap().iter();
+    assert!(
+        timed.into_iter().all(|case| case["seconds"].is_number()),
+        "{results}"
+    );
+}
+
+/// A run that CI cancels leaves what it has seen, and nothing else.
+#[test]
+fn a_run_that_is_told_to_end_leaves_its_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.json");
+    let temporary = folder.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let arguments = [
+        "validate",
+        "--soak",
+        "1000000",
+        "--results",
+        path.to_str().unwrap(),
+    ];
+    let mut child = command(&arguments)
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The plan is out, so the suite runs.
+    let mut first = [0; 16];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
+    let id = child.id().to_string();
+    let killed = Command::new("sh")
+        .args(["-c", "kill -s TERM $0", &id])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let begun = Instant::now();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(128 + 15));
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    assert_eq!(read(&path)["interrupted"], true);
+    assert_eq!(
+        std::fs::read_dir(&temporary).unwrap().count(),
+        0,
+        "temporary files are left"
+    );
+}
