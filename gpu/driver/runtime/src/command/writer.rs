@@ -66,6 +66,11 @@ impl Writer {
             .saturating_add(LINK_BYTES)
     }
 
+    /// Whether so many instructions fit into the block beside so many bytes of data, a multiple of [`ALIGNMENT`].
+    pub(crate) const fn has_room_for(&self, words: u32, data: u32) -> bool {
+        Writer::wanted(words, data) <= self.free()
+    }
+
     /// Bytes that are free, the link's among them.
     pub(crate) const fn free(&self) -> u32 {
         self.data.saturating_sub(self.next)

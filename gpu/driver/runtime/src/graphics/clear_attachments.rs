@@ -9,7 +9,7 @@ use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
 use super::lane::TEMPORARY;
 use super::pass::RenderPass;
-use super::registers::{DrawRegisters, Loaded};
+use super::registers::DrawRegisters;
 use super::rendering::{ClearColor, Rect};
 use crate::command::{CommandError, OwnCode, Recorder, local_storage, pack};
 use crate::error::Error;
@@ -389,12 +389,13 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Covers rectangles.
     fn run_clear(&mut self, cleared: &Cleared<'_>, boxes: &[([u32; 4], u32)]) -> Result<(), Error> {
         let context = self.context_of_clears()?;
-        let (state, recorder) = (&mut self.state, &mut *self.recorder);
+        self.state.forget_registers();
+        let (state, recorder) = (&self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             let words = it.clear_draw(cleared)?;
             let at = it.place(&words)?;
             for rectangle in boxes {
-                it.put_clear(&mut state.loaded, &words, context, rectangle)?;
+                it.put_clear(&words, context, rectangle)?;
                 it.if_predicate(state.predicate, 0, |it| {
                     it.load_pair(TEMPORARY, at.0)?;
                     it.push(RunFullscreen {
@@ -480,7 +481,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Loads the registers for a rectangle of layers that is covered.
     fn put_clear(
         &mut self,
-        loaded: &mut Loaded,
         words: &[u32; DRAW_WORDS],
         context: GpuAddress,
         ([left, top, right, bottom], layers): &([u32; 4], u32),
@@ -488,21 +488,22 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let arch = self.arch();
         let registers = DrawRegisters::of(arch);
         let scissor = u64::from(bottom << 16 | right) << 32 | u64::from(top << 16 | left);
-        self.load_draw_pair(loaded, registers.context, context.0)?;
-        self.load_draw_pair(loaded, registers.scissor, scissor)?;
-        // The view mask alone (hardware/graphics-draw.md 3.17).
-        self.load_draw_word(loaded, registers.primitive, layers << 24)?;
-        if arch >= Arch::V13 {
-            // They must be those of the descriptor.
-            let [flags_0, flags_1, _, _, _, flags_2, ..] = *words;
-            self.load_draw_word(loaded, registers.flags_0, flags_0)?;
-            self.load_draw_word(loaded, registers.flags_1, flags_1)?;
-            self.load_draw_word(loaded, registers.flags_2, flags_2)?;
-        }
-        if let Some(register) = registers.primitive_2 {
-            self.load_draw_word(loaded, register, 0)?;
-        }
-        Ok(())
+        self.load_draw_registers(|it| {
+            it.pair(registers.context, context.0);
+            it.pair(registers.scissor, scissor);
+            // The view mask alone (hardware/graphics-draw.md 3.17).
+            it.word(registers.primitive, layers << 24);
+            if arch >= Arch::V13 {
+                // They must be those of the descriptor.
+                let [flags_0, flags_1, _, _, _, flags_2, ..] = *words;
+                it.word(registers.flags_0, flags_0);
+                it.word(registers.flags_1, flags_1);
+                it.word(registers.flags_2, flags_2);
+            }
+            if let Some(register) = registers.primitive_2 {
+                it.word(register, 0);
+            }
+        })
     }
 }
 

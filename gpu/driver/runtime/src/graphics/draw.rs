@@ -4,17 +4,18 @@
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
 use super::conditional::Predicate;
+use super::draw_descriptors::{constants_are_one, fits};
+use super::draw_words::DrawWords;
 use super::dynamic::Dynamic;
 use super::error::GraphicsError;
 use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
-use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
+use super::put_draw::{Call, Indices, Source};
 use super::queries::Counting;
-use super::registers::Loaded;
 use super::rendering::{Rect, Viewport};
-use super::state::DrawWords;
-use super::uniforms::{PUSHED, Values};
+use super::repeat::LastDraw;
+use super::uniforms::Values;
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
 use crate::error::{Error, Thing};
@@ -102,10 +103,37 @@ pub(super) const FRAGMENT: usize = 1;
 pub(super) const VARYINGS: usize = 1;
 pub(super) const FRAGMENTS: usize = 2;
 
+/// What a draw has to say again: what registers of the lane don't hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stale(u8);
+
+impl Stale {
+    pub(super) const NOTHING: Stale = Stale(0);
+    /// Uniforms of some program.
+    pub(super) const UNIFORMS: Stale = Stale(1);
+    /// Resource tables.
+    pub(super) const RESOURCES: Stale = Stale(2);
+    /// All else, the numbers of vertices and instances aside.
+    pub(super) const STATE: Stale = Stale(4);
+    pub(super) const ALL: Stale = Stale(7);
+
+    pub(super) const fn and(self, other: Stale) -> Stale {
+        Stale(self.0 | other.0)
+    }
+
+    pub(super) const fn has(self, other: Stale) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
 /// What is bound in a pass, and what of it stands in memory.
 #[derive(Debug)]
 pub(super) struct DrawState {
-    pub(super) loaded: Loaded,
+    pub(super) stale: Stale,
+    /// The last draw, if the registers hold all of it that is not stale.
+    pub(super) last: Option<LastDraw>,
+    /// Words of the uniforms' plan that depend on viewport, blend constants and sets are said.
+    pub(super) says_bound: bool,
     pub(super) pipeline: Option<Key>,
     /// The sets of each stage, by their tables.
     pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
@@ -118,8 +146,6 @@ pub(super) struct DrawState {
     /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
     pub(super) resources: [Option<u64>; 2],
     pub(super) uniforms: [Option<u64>; 3],
-    /// Descriptors of the programs, of which there may be none: 0.
-    pub(super) programs: Option<[u64; 3]>,
     pub(super) tests: Option<u64>,
     pub(super) blends: Option<u64>,
     pub(super) storage: Option<u64>,
@@ -136,13 +162,14 @@ impl DrawState {
     pub(super) fn new(framebuffer: &Framebuffer) -> DrawState {
         let (width, height) = framebuffer.size;
         DrawState {
-            loaded: Loaded::NOTHING,
+            stale: Stale::ALL,
+            last: None,
+            says_bound: false,
             pipeline: None,
             sets: [[None; TABLES]; 2],
             vertex_buffers: [None; MOST_BINDINGS],
             indices: None,
             values: Values {
-                push: [0; PUSHED],
                 viewport: Viewport::of(width, height),
                 blend_constants: [0.0; 4],
                 first_vertex: 0,
@@ -159,7 +186,6 @@ impl DrawState {
             blend_constants: None,
             resources: [None; 2],
             uniforms: [None; 3],
-            programs: None,
             tests: None,
             blends: None,
             storage: None,
@@ -170,10 +196,39 @@ impl DrawState {
         }
     }
 
+    /// What registers hold is another's, of all of them.
+    pub(super) const fn forget_registers(&mut self) {
+        self.stale = Stale::ALL;
+        self.last = None;
+    }
+
     fn forget_vertex_uniforms(&mut self) {
         if let Some(uniforms) = self.uniforms.get_mut(..FRAGMENTS) {
             uniforms.fill(None);
         }
+        self.stale = self.stale.and(Stale::UNIFORMS);
+    }
+
+    const fn forget_uniforms(&mut self) {
+        self.uniforms = [None; 3];
+        self.stale = self.stale.and(Stale::UNIFORMS);
+    }
+
+    /// State that stands in memory or in words is set again.
+    pub(super) const fn forget_state(&mut self) {
+        self.stale = self.stale.and(Stale::STATE);
+    }
+
+    /// The words of draws are others.
+    pub(super) const fn forget_words(&mut self) {
+        self.words = None;
+        self.forget_state();
+    }
+
+    /// Tests are others, and so the words of draws.
+    pub(super) const fn forget_tests(&mut self) {
+        self.tests = None;
+        self.forget_words();
     }
 }
 
@@ -199,7 +254,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
-        (state.dynamic, state.words, state.programs) = (Dynamic::default(), None, None);
+        (state.dynamic, state.words) = (Dynamic::default(), None);
+        (state.stale, state.says_bound) = (Stale::ALL, false);
         Ok(self)
     }
 
@@ -211,8 +267,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let stages = [set.vertex, set.fragment].into_iter().enumerate();
         for (stage, set) in stages {
             let Some(set) = set else { continue };
-            self.recorder.refer(set.0, Thing::DescriptorSet)?;
-            let table = self.recorder.device.bound_set(set)?.table;
+            let table = self.recorder.refer_to_set(set)?;
             let sets = self.state.sets.get_mut(stage);
             if let Some(place) = sets.and_then(|sets| sets.get_mut(usize::from(table))) {
                 *place = Some(set);
@@ -221,7 +276,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 *resources = None;
             }
         }
-        self.state.uniforms = [None; 3];
+        let state = &mut self.state;
+        (state.stale, state.says_bound) = (state.stale.and(Stale::RESOURCES), false);
+        state.forget_uniforms();
         Ok(self)
     }
 
@@ -230,24 +287,19 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// If they end behind what a program can have, or `offset` or their length is no multiple of 4.
     pub fn push_constants(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
-        let given = offset.saturating_add(bytes.len());
-        let wanted = MAX_PUSH_CONSTANT_BYTES;
-        let refused = CommandError::PushConstants { given, wanted };
-        let (words, rest) = bytes.as_chunks::<4>();
-        let end = given.div_ceil(4);
-        let places = self
-            .state
-            .values
-            .push
-            .get_mut(offset / 4..end)
-            .ok_or(refused)?;
-        if !offset.is_multiple_of(4) || !rest.is_empty() {
-            return Err(refused.into());
+        let passes = self.recorder.passes.as_mut();
+        let changed = passes
+            .filter(|_| offset.is_multiple_of(4) && bytes.len().is_multiple_of(4))
+            .and_then(|passes| passes.uniforms.words.push(offset, bytes));
+        match changed {
+            Some(true) => self.state.forget_uniforms(),
+            Some(false) => {}
+            None => {
+                let given = offset.saturating_add(bytes.len());
+                let wanted = MAX_PUSH_CONSTANT_BYTES;
+                return Err(CommandError::PushConstants { given, wanted }.into());
+            }
         }
-        for (place, word) in places.iter_mut().zip(words) {
-            *place = u32::from_le_bytes(*word);
-        }
-        self.state.uniforms = [None; 3];
         Ok(self)
     }
 
@@ -267,6 +319,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let most = MOST_BINDINGS;
         *place.ok_or(CommandError::from(GraphicsError::Binding { binding, most }))? = Some(bound);
         self.state.resources[VERTEX] = None;
+        self.state.stale = self.state.stale.and(Stale::RESOURCES);
         Ok(self)
     }
 
@@ -284,18 +337,17 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Err(Error::Misaligned { offset });
         }
         self.state.indices = Some((self.bound(buffer, offset)?, kind));
+        self.state.forget_state();
         Ok(self)
     }
 
     fn bound(&mut self, buffer: Buffer, offset: u64) -> Result<Bound, Error> {
-        let size = self.recorder.device.buffer_bytes(buffer)?;
+        let (address, size) = self.recorder.refer_to_buffer(buffer)?;
         let bytes = size.checked_sub(offset).ok_or(Error::Outside {
             offset,
             bytes: 0,
             size,
         })?;
-        self.recorder.refer(buffer.0, Thing::Buffer)?;
-        let address = self.recorder.device.buffer_address(buffer)?;
         Ok(Bound {
             address: address.offset(offset).0,
             bytes,
@@ -305,6 +357,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
         self.state.values.viewport = viewport;
+        self.state.says_bound = false;
+        self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
     }
@@ -312,6 +366,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// The pixels that draws may touch from here on.
     pub const fn set_scissor(&mut self, scissor: Rect) -> &mut Self {
         self.state.scissor = scissor;
+        self.state.forget_state();
         self
     }
 
@@ -319,6 +374,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     pub const fn set_stencil_reference(&mut self, front: u8, back: u8) -> &mut Self {
         self.state.stencil_reference = Some([front, back]);
         self.state.tests = None;
+        self.state.forget_state();
         self
     }
 
@@ -336,8 +392,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         }
         self.state.values.blend_constants = constants;
         self.state.blend_constants = Some(constants);
-        self.state.blends = None;
+        (self.state.blends, self.state.says_bound) = (None, false);
         self.state.uniforms[FRAGMENTS] = None;
+        self.state.stale = self.state.stale.and(Stale::UNIFORMS).and(Stale::STATE);
         Ok(self)
     }
 
@@ -348,14 +405,15 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// is no memory for more commands.
     pub fn draw(&mut self, draw: Draw) -> Result<&mut Self, Error> {
         let offset = draw.first as i32;
-        self.draw_with(
-            Draw {
-                first: 0,
-                vertex_offset: offset,
-                ..draw
-            },
-            None,
-        )
+        let draw = Draw {
+            first: 0,
+            vertex_offset: offset,
+            ..draw
+        };
+        if self.repeat_draw(&draw, false) {
+            return Ok(self);
+        }
+        self.draw_with(draw, None)
     }
 
     /// Draws vertices by their indices.
@@ -363,6 +421,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
+        if self.repeat_draw(&draw, true) {
+            return Ok(self);
+        }
         let indices = self.bound_indices()?;
         self.draw_with(draw, Some(indices))
     }
@@ -373,6 +434,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         Ok(self.state.indices.ok_or(missing)?)
     }
 
+    #[inline(never)]
     fn draw_with(&mut self, draw: Draw, indices: Option<Indices>) -> Result<&mut Self, Error> {
         if draw.count == 0 || draw.instances == 0 {
             return Ok(self);
@@ -394,7 +456,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         };
         let context = self.context_of_draws(made.last_provokes)?;
         let values = &mut self.state.values;
-        let (first, base) = match source {
+        let (first, base) = match &source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
             // The stream knows them.
             Source::Buffer(_) => (0, 0),
@@ -402,9 +464,14 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if (values.first_vertex, values.base_instance) != (first, base) {
             if made.instanced && values.base_instance != base {
                 self.state.resources[VERTEX] = None;
+                self.state.stale = self.state.stale.and(Stale::RESOURCES);
             }
+            let reads = made.reads_first && values.first_vertex != first
+                || made.reads_base && values.base_instance != base;
             (values.first_vertex, values.base_instance) = (first, base);
-            self.state.forget_vertex_uniforms();
+            if reads {
+                self.state.forget_vertex_uniforms();
+            }
         }
         let mut call = Call {
             source,
@@ -423,14 +490,17 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             // FACT: whether multiview needs records of the extended format is stated in two ways (hardware/graphics-draw.md 3.3 and
             // the descriptor table of primitive flags). With one view in the mask a vertex has one record either way, so the
             // program's own format is taken. Settled by a draw of one view with the basic format, on any board.
+            state.forget_registers();
             for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
                 if made.reads_view && state.values.view_index != view {
                     state.forget_vertex_uniforms();
                 }
                 state.values.view_index = view;
                 call.view_mask = 1 << view;
+                state.stale = state.stale.and(Stale::STATE);
                 it.put_draw(state, key, &made, &call)?;
             }
+            state.last = None;
             Ok(())
         })?;
         Ok(self)

@@ -303,7 +303,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Draws as often as the parameters say: all registers are loaded, but for those that the parameters are loaded to.
     pub(super) fn run_indirect(
         &mut self,
-        state: &mut DrawState,
         places: &Places,
         made: &GraphicsPipelined,
         parameters: &Parameters,
@@ -351,8 +350,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             rounds(self)?;
         }
         let registers = DrawRegisters::of(self.arch());
+        let Some(lane) = self.lane(SubQueue::VertexTiler) else {
+            return Ok(());
+        };
         for register in registers.count..=registers.instance_offset {
-            state.loaded.forget(register);
+            lane.loaded.forget(register);
         }
         for pair in [
             Some(registers.vertex_uniforms),
@@ -360,8 +362,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some(registers.vertex_resources),
         ] {
             if let Some(register) = pair.filter(|_| copies.is_some()) {
-                state.loaded.forget(register);
-                state.loaded.forget(register.wrapping_add(1));
+                lane.loaded.forget(register);
+                lane.loaded.forget(register.wrapping_add(1));
             }
         }
         Ok(())
@@ -409,7 +411,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
         self.move_to(Reg::new(registers.instance_offset), 0)?;
-        self.run_idvs(varies, Some(DRAW))?;
+        self.run_idvs(varies, DRAW)?;
         self.add_to(TEMPORARY, TEMPORARY, parameters.stride)?;
         self.add_word(DRAW, DRAW, 1)?;
         self.add_word(LEFT, LEFT, u32::MAX)?;

@@ -7,7 +7,8 @@
 
 use super::blend::{self, ColorBlend, OFF};
 use super::clear_attachments::tests_that_replace;
-use super::framebuffer::{Framebuffer, MOST_COLORS, Surface};
+use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::surface::Surface;
 use crate::command::{
     DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
 };

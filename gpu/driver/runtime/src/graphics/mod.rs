@@ -9,15 +9,18 @@
 // What a pass renders to.
 mod clear;
 mod framebuffer;
+mod framebuffer_words;
 mod image_commands;
 mod rendering;
 mod resolve;
 mod samples;
+mod surface;
 mod texels;
 mod tile;
 
 // What a pipeline is.
 mod blend;
+mod draw_words;
 mod pipeline;
 mod state;
 mod vertex_input;
@@ -27,6 +30,8 @@ mod buffer_words;
 mod clear_attachments;
 mod conditional;
 mod draw;
+mod draw_descriptors;
+mod draw_uniforms;
 mod dynamic;
 mod indirect;
 mod lane;
@@ -35,8 +40,11 @@ mod pass;
 mod put_draw;
 mod queries;
 mod registers;
+mod repeat;
+mod resource_tables;
 mod scratch;
 mod tiling;
+mod uniform_plan;
 mod uniforms;
 
 mod encoded;

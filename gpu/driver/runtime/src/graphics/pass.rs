@@ -3,7 +3,8 @@
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
 use super::draw::DrawState;
-use super::framebuffer::{Around, Framebuffer, MOST_WORDS};
+use super::framebuffer::Framebuffer;
+use super::framebuffer_words::{Around, MOST_WORDS};
 use super::queries::EndedQueries;
 use super::rendering::RenderingInfo;
 use super::samples;
@@ -13,7 +14,6 @@ use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::vm::GpuAddress;
-use eitri_cs::instr::RunFragment;
 use eitri_cs::{Pair, Reg, SlotMask, d, r};
 use eitri_descriptors::framebuffer::SamplePattern;
 
@@ -54,6 +54,10 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.open_lane(SubQueue::Fragment)?;
         for image in framebuffer.images() {
             self.refer(image, Thing::Image)?;
+        }
+        if let Some(passes) = &mut self.passes {
+            // Push constants are zeros again.
+            passes.uniforms.words.begin();
         }
         let mut state = DrawState::new(&framebuffer);
         state.query = self.passes.as_ref().and_then(|passes| passes.query);
@@ -121,23 +125,26 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             it.move_to(FIRST_PIXEL, min_y << 16 | min_x)?;
             it.move_to(LAST_PIXEL, max_y << 16 | max_x)
         })?;
+        let run = it.encoded()?.run_fragment;
         let views = framebuffer.view_mask;
         for layer in (0..framebuffer.layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
             around.frame_shaders = it.frame_shaders(&framebuffer, layer)?;
             let at = it.place_framebuffer(&framebuffer, layer, &around)?;
             it.in_lane(STREAM, |it| {
                 it.load_pair(FRAMEBUFFER, at.0 | framebuffer.tag())?;
-                it.push(RunFragment::default())
+                it.put(run)
             })?;
         }
         let slot = it.iterator(STREAM);
         it.finish_queries(&ended, slot.mask())?;
-        if let Some(Tiling { context, .. }) = tiler {
-            it.in_lane(STREAM, |it| it.next_iterator(STREAM))?;
-            let next = it.iterator(STREAM);
-            it.in_lane(STREAM, |it| it.finish_fragments(context, (slot, next)))?;
-        }
-        it.in_lane(STREAM, |it| it.count_up(STREAM, slot))?;
+        let of = it.own_iterator(STREAM)?;
+        it.in_lane(STREAM, |it| {
+            if let Some(Tiling { context, .. }) = tiler {
+                it.next_iterator(STREAM)?;
+                it.finish_fragments(context, &of)?;
+            }
+            it.count_up(STREAM, &of)
+        })?;
         it.unflushed = true;
         it.writes_texels = true;
         it.resolve_behind(&framebuffer)

@@ -6,10 +6,13 @@
 //! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
 
 use super::blend::{self, ColorBlend, OFF, TargetBlend};
+use super::draw::{FRAGMENT as FRAGMENT_STAGE, VARYINGS, VERTEX as VERTEX_STAGE};
+use super::draw_words::{self, DrawWords, Stages};
 use super::dynamic::Class;
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::MOST_COLORS;
-use super::state::{self, DrawWords, GraphicsPipelineInfo, Stages, Topology};
+use super::state::{GraphicsPipelineInfo, Topology};
+use super::uniform_plan::{self, UniformPlan};
 use super::vertex_input;
 use crate::command::{CommandError, FETCHES, local_storage, pack};
 use crate::device::{Device, Kind};
@@ -37,14 +40,15 @@ const LINE: u64 = 64;
 const MOST_ENTRIES: u64 = 3;
 
 /// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, and the strides of what goes on with instances.
+/// blending, storage of no bytes, the strides of what goes on with instances, and the plan of uniforms, which the GPU does not read.
 const INPUTS: u64 = 0;
 const SAMPLER: u64 = 0x240;
 const TESTS: u64 = 0x280;
 const BLENDS: u64 = 0x2C0;
 const STORAGE: u64 = 0x340;
 const STRIDES: u64 = 0x380;
-const BYTES: u64 = 0x3C0;
+const PLAN: u64 = 0x3C0;
+const BYTES: u64 = PLAN + 8 * uniform_plan::MOST_WORDS as u64;
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
@@ -61,8 +65,16 @@ pub(crate) struct GraphicsPipelined {
     pub(super) words: DrawWords,
     /// Words 0 and 2 of the flags where samples are counted.
     pub(super) counted_flags: [u32; 2],
-    /// The vertex program reads the number of the view.
+    /// Vertex programs read the number of the view, the first vertex, the first instance.
     pub(super) reads_view: bool,
+    pub(super) reads_first: bool,
+    pub(super) reads_base: bool,
+    /// Descriptors of the programs, of which there may be none: 0.
+    pub(super) programs: [u64; 3],
+    /// Where the uniforms of all programs come from, if that is planned.
+    pub(super) plan: Option<UniformPlan>,
+    /// The only resource table that the fragment stage uses, if there is one.
+    pub(super) fragment_table: Option<u8>,
     /// Topologies among which its own may be changed.
     pub(super) topology_class: Class,
     /// Bytes of a vertex's varyings.
@@ -89,6 +101,22 @@ pub(crate) struct GraphicsPipelined {
     pub(super) shades: bool,
     /// Bytes of thread-local memory.
     pub(super) scratch_bytes: u32,
+}
+
+impl GraphicsPipelined {
+    /// Whether a program of its own makes varyings.
+    pub(super) const fn varies(&self) -> bool {
+        self.shades && self.programs[VARYINGS] != 0
+    }
+
+    /// The words of draws; `counts`: a query counts samples.
+    pub(super) const fn words_of(&self, counts: bool) -> DrawWords {
+        let mut words = self.words;
+        if counts {
+            [words.flags_0, words.flags_2] = self.counted_flags;
+        }
+        words
+    }
 }
 
 /// What of a pipeline stands where.
@@ -121,6 +149,10 @@ impl Places {
 
     pub(super) const fn strides(&self) -> PhysicalAddress {
         self.part(STRIDES).0
+    }
+
+    pub(super) const fn plan(&self) -> PhysicalAddress {
+        self.part(PLAN).0
     }
 
     const fn part(&self, offset: u64) -> (PhysicalAddress, GpuAddress) {
@@ -230,7 +262,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let inputs = vertex_input::descriptors(arch, vertex, info, buffer_table)?;
         (made.bindings, made.instanced) = (inputs.bindings, inputs.instanced);
         let facts = fragment.and_then(|fragment| fragment.fragment_facts());
-        let tests = state::depth_stencil(arch, info, facts)?;
+        let tests = draw_words::depth_stencil(arch, info, facts)?;
         let storage = local_storage(arch, None, None)?;
 
         let kind = Kind::GraphicsPipeline(made);
@@ -255,17 +287,56 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.write_words(places.memory.offset(SAMPLER), &FETCHES);
         self.write_words(places.tests().0, &tests);
         for (target, place) in blends.iter().zip((0..).step_by(16)) {
-            let words = super::put_draw::with_constant(target.words, &made, made.blend_constants);
+            let words =
+                super::draw_descriptors::with_constant(target.words, &made, made.blend_constants);
             self.write_words(places.blends().0.offset(place), &words);
         }
         self.write_words(places.memory.offset(STORAGE), &storage);
         self.write_words(places.strides(), &inputs.strides);
+        (made.vertex, made.fragment) = stages;
+        self.plan_uniforms(&mut made, places.plan())?;
         if let Some(object) = self.objects.get_mut(key)
             && let Kind::GraphicsPipeline(it) = &mut object.kind
         {
-            (it.vertex, it.fragment) = stages;
+            *it = made;
         }
         Ok(GraphicsPipeline(key))
+    }
+
+    /// Finds out where the programs of a pipeline stand, and where their uniforms come from.
+    fn plan_uniforms(
+        &mut self,
+        made: &mut GraphicsPipelined,
+        at: PhysicalAddress,
+    ) -> Result<(), Error> {
+        let kinds = [
+            (Some(made.vertex), made.position, VERTEX_STAGE),
+            (Some(made.vertex), EntryKind::Varying, VERTEX_STAGE),
+            (made.fragment, EntryKind::Fragment, FRAGMENT_STAGE),
+        ];
+        let mut planned = [None; 3];
+        for ((stage, kind, number), (place, address)) in kinds
+            .into_iter()
+            .zip(planned.iter_mut().zip(&mut made.programs))
+        {
+            let shaded = made.shades || kind != EntryKind::Fragment;
+            let Some(stage) = stage.filter(|_| shaded) else {
+                continue;
+            };
+            let program = *self.stage_program(stage)?;
+            let places = self.stage_places(stage)?;
+            *address = places.program(&program, kind);
+            let entry = program.entry_point(kind);
+            *place = entry.map(|entry| (entry, number, places.data.0));
+        }
+        if let Some((plan, words)) = uniform_plan::plan(planned) {
+            made.plan = Some(plan);
+            self.hw.platform.write_words(at, &words);
+            // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.
+            let bytes = (words.len() as u64).saturating_mul(8);
+            self.hw.platform.clean(at.span(bytes));
+        }
+        Ok(())
     }
 
     /// Destroys a graphics pipeline.
@@ -448,6 +519,13 @@ fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result
     Ok(())
 }
 
+/// The only resource table that the bindings of a program stand in.
+fn only_table(program: &GraphicsProgram<'_>) -> Option<u8> {
+    let mut tables = program.common().bindings().map(|it| it.slot.table);
+    let first = tables.next()?;
+    tables.all(|table| table == first).then_some(first)
+}
+
 /// What is known of a pipeline, but for its stages and inputs; and the blend descriptors of its colours.
 fn pipelined(
     arch: Arch,
@@ -501,7 +579,7 @@ fn pipelined(
         }
     }
     let facts = fragment.and_then(|fragment| fragment.fragment_facts());
-    let facts = facts.filter(|facts| state::needs_fragments(*facts, written, info));
+    let facts = facts.filter(|facts| draw_words::needs_fragments(*facts, written, info));
     let points = info.topology == Topology::PointList;
     let position = vertex.position(points);
     let stage = GraphicsError::Stage { wanted: "vertex" };
@@ -520,12 +598,12 @@ fn pipelined(
         extended: of_vertices.extended(points),
         counts: false,
     };
-    let words = state::draw_words(arch, info, &stages)?;
+    let words = draw_words::draw_words(arch, info, &stages)?;
     let counted = Stages {
         counts: true,
         ..stages
     };
-    let counted = state::draw_words(arch, info, &counted)?;
+    let counted = draw_words::draw_words(arch, info, &counted)?;
     let constants = [0, 1].map(|which: usize| {
         let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
         targets.iter().any(uses)
@@ -537,12 +615,16 @@ fn pipelined(
     let constant_bits = widths.next().unwrap_or(8);
     let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
     if widths.any(|width| width != constant_bits)
-        || !super::put_draw::constants_are_one(constants, info.blend_constants)
+        || !super::draw_descriptors::constants_are_one(constants, info.blend_constants)
     {
         return Err(unsupported.into());
     }
     let highest = vertex.common().highest_table().unwrap_or(0);
     let scratch = fragment.map_or(0, |fragment| fragment.common().scratch_bytes());
+    let reads = |word| {
+        let mut entries = vertex.entry_points();
+        entries.any(|entry| entry.fau().any(|it| it == FauWord::Draw(word)))
+    };
     let made = GraphicsPipelined {
         vertex: Key::NONE,
         fragment: None,
@@ -550,11 +632,12 @@ fn pipelined(
         words,
         counted_flags: [counted.flags_0, counted.flags_2],
         topology_class: Class::of(info.topology),
-        reads_view: vertex.entry_points().any(|entry| {
-            entry
-                .fau()
-                .any(|word| word == FauWord::Draw(DrawWord::ViewIndex))
-        }),
+        reads_view: reads(DrawWord::ViewIndex),
+        reads_first: reads(DrawWord::FirstVertex),
+        reads_base: reads(DrawWord::BaseInstance),
+        programs: [0; 3],
+        plan: None,
+        fragment_table: fragment.and_then(only_table),
         varying_bytes: if facts.is_some() {
             vertex.record_bytes()
         } else {

@@ -122,7 +122,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return Err(CommandError::from(GraphicsError::unsupported(what)).into());
         }
         let query = self.recorder.begin_counting(pool, query, how)?;
-        (self.state.query, self.state.words) = (Some(query), None);
+        self.state.query = Some(query);
+        self.state.forget_words();
         Ok(self)
     }
 
@@ -139,7 +140,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let begun = self.state.query.filter(|query| Some(*query) != outer);
         let missing = CommandError::from(GraphicsError::NoQueryBegun);
         let query = begun.ok_or(missing)?;
-        (self.state.query, self.state.words) = (None, None);
+        self.state.query = None;
+        self.state.forget_words();
         self.keep_ended(Ended::Counted(query.at))?;
         Ok(self)
     }

@@ -5,9 +5,10 @@
 //! Facts: hardware/graphics-framebuffer.md 5.9.
 
 use super::error::{Attachment, GraphicsError, Unsupported};
-use super::framebuffer::{Framebuffer, MOST_COLORS, surface};
+use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::load::Kind;
 use super::rendering::{ImageView, Rect, Resolve, ResolveMode};
+use super::surface::surface;
 use super::texels::{TexelSource, Transform};
 use crate::command::{Accesses, Recorder};
 use crate::error::Error;

@@ -6,9 +6,10 @@
 mod code;
 
 use super::error::Attachment;
-use super::framebuffer::{Framebuffer, Surface};
+use super::framebuffer::Framebuffer;
 use super::load::{FrameShaders, Kind, Stage};
 use super::rendering::{RenderingInfo, ResolveMode};
+use super::surface::Surface;
 use crate::command::{OwnCode, PlanePart, Recorder, SamplerInfo, pack, sampler};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
