@@ -8,7 +8,6 @@ use super::draw_descriptors::{constants_are_one, fits};
 use super::draw_words::DrawWords;
 use super::dynamic::Dynamic;
 use super::error::GraphicsError;
-use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
 use super::put_draw::{Call, Indices, Source};
@@ -132,8 +131,9 @@ pub(super) struct DrawState {
     pub(super) stale: Stale,
     /// The last draw, if the registers hold all of it that is not stale.
     pub(super) last: Option<LastDraw>,
-    /// Words of the uniforms' plan that depend on viewport, blend constants and sets are said.
-    pub(super) says_bound: bool,
+    /// Words of the uniforms' plan are said that depend on viewport and blend constants, and those that depend on sets.
+    pub(super) says_state: bool,
+    pub(super) says_sets: bool,
     pub(super) pipeline: Option<Key>,
     /// The sets of each stage, by their tables.
     pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
@@ -159,12 +159,13 @@ pub(super) struct DrawState {
 }
 
 impl DrawState {
-    pub(super) fn new(framebuffer: &Framebuffer) -> DrawState {
-        let (width, height) = framebuffer.size;
+    pub(super) fn new(size: (u32, u32)) -> DrawState {
+        let (width, height) = size;
         DrawState {
             stale: Stale::ALL,
             last: None,
-            says_bound: false,
+            says_state: false,
+            says_sets: false,
             pipeline: None,
             sets: [[None; TABLES]; 2],
             vertex_buffers: [None; MOST_BINDINGS],
@@ -243,8 +244,10 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Ok(self);
         }
         self.recorder.refer(key, Thing::Pipeline)?;
-        let made = *self.recorder.device.graphics_pipeline(key)?;
-        if !fits(&made, &self.framebuffer) {
+        let device = &*self.recorder.device;
+        let made = device.graphics_pipeline(key)?;
+        let colors = device.pipeline_colors(key)?;
+        if !fits(made, colors, self.recorder.framebuffer()) {
             return Err(CommandError::from(GraphicsError::Compatible).into());
         }
         let state = &mut self.state;
@@ -255,7 +258,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
         (state.dynamic, state.words) = (Dynamic::default(), None);
-        (state.stale, state.says_bound) = (Stale::ALL, false);
+        state.stale = Stale::ALL;
+        (state.says_state, state.says_sets) = (false, false);
         Ok(self)
     }
 
@@ -277,7 +281,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             }
         }
         let state = &mut self.state;
-        (state.stale, state.says_bound) = (state.stale.and(Stale::RESOURCES), false);
+        (state.stale, state.says_sets) = (state.stale.and(Stale::RESOURCES), false);
         state.forget_uniforms();
         Ok(self)
     }
@@ -357,7 +361,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
         self.state.values.viewport = viewport;
-        self.state.says_bound = false;
+        self.state.says_state = false;
         self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
@@ -392,7 +396,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         }
         self.state.values.blend_constants = constants;
         self.state.blend_constants = Some(constants);
-        (self.state.blends, self.state.says_bound) = (None, false);
+        (self.state.blends, self.state.says_state) = (None, false);
         self.state.uniforms[FRAGMENTS] = None;
         self.state.stale = self.state.stale.and(Stale::UNIFORMS).and(Stale::STATE);
         Ok(self)
@@ -451,10 +455,18 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let missing = CommandError::from(GraphicsError::NoPipeline);
         let key = self.state.pipeline.ok_or(missing)?;
         let made = *self.recorder.device.graphics_pipeline(key)?;
-        let Some(scissor) = self.scissor_box() else {
-            return Ok(self);
-        };
-        let context = self.context_of_draws(made.last_provokes)?;
+        let indexed = indices.is_some();
+        if self.state.last.is_none_or(|last| last.indexed != indexed) {
+            self.state.forget_state();
+        }
+        let (mut scissor, mut context) = ([0; 4], GpuAddress(0));
+        if self.state.stale.has(Stale::STATE) {
+            let Some(inside) = self.scissor_box() else {
+                return Ok(self);
+            };
+            scissor = inside;
+            context = self.context_of_draws(made.last_provokes)?;
+        }
         let values = &mut self.state.values;
         let (first, base) = match &source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
@@ -480,7 +492,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             scissor,
             view_mask: 0,
         };
-        let views = self.framebuffer.view_mask;
+        let views = self.framebuffer().view_mask;
         let (state, recorder) = (&mut self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             if views == 0 {
@@ -490,7 +502,6 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             // FACT: whether multiview needs records of the extended format is stated in two ways (hardware/graphics-draw.md 3.3 and
             // the descriptor table of primitive flags). With one view in the mask a vertex has one record either way, so the
             // program's own format is taken. Settled by a draw of one view with the basic format, on any board.
-            state.forget_registers();
             for view in (0..u32::BITS).filter(|view| views >> view & 1 != 0) {
                 if made.reads_view && state.values.view_index != view {
                     state.forget_vertex_uniforms();
@@ -511,15 +522,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let tiling = match &mut self.tiler {
             Some(tiling) => tiling,
             None => {
-                let begun = self.recorder.begin_tiling(&self.framebuffer, Some(last))?;
+                let begun = self.recorder.begin_tiling(Some(last))?;
                 self.tiler.insert(begun)
             }
         };
         match tiling.last_provokes {
             None => {
-                let framebuffer = &self.framebuffer;
-                self.recorder
-                    .fix_provoking_vertex(tiling, framebuffer, last)?;
+                self.recorder.fix_provoking_vertex(tiling, last)?;
             }
             Some(known) if known != last => {
                 return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
@@ -534,7 +543,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let tiling = match &mut self.tiler {
             Some(tiling) => tiling,
             None => {
-                let begun = self.recorder.begin_tiling(&self.framebuffer, None)?;
+                let begun = self.recorder.begin_tiling(None)?;
                 self.tiler.insert(begun)
             }
         };
@@ -543,7 +552,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.
     fn scissor_box(&self) -> Option<[u32; 4]> {
-        let (width, height) = self.framebuffer.size;
+        let (width, height) = self.framebuffer().size;
         let Viewport {
             x,
             y,

@@ -7,7 +7,7 @@ use super::blend;
 use super::draw::DrawState;
 use super::draw_words::DrawWords;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::{GraphicsPipelined, PipelineColors, Places};
 use crate::command::{Recorder, ThreadStorage, local_storage};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -145,11 +145,19 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 }
 
 /// Whether a pipeline is made for what a pass renders to.
-pub(super) fn fits(made: &GraphicsPipelined, framebuffer: &Framebuffer) -> bool {
-    let mut colors = made.colors.iter().enumerate();
-    let same = |(location, format): (usize, &Option<&eitri_descriptors::formats::VkFormat>)| {
-        let own = format.map(|format| format.name);
-        own == framebuffer.color_format(location).map(|format| format.name)
+pub(super) fn fits(
+    made: &GraphicsPipelined,
+    colors: &PipelineColors,
+    framebuffer: &Framebuffer,
+) -> bool {
+    let mut colors = colors.iter().enumerate();
+    let same = |(location, format): (usize, &Option<&eitri_descriptors::formats::VkFormat>)| match (
+        format,
+        framebuffer.color_format(location),
+    ) {
+        (Some(own), Some(other)) => core::ptr::eq(*own, other) || own.name == other.name,
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     };
     let has = [made.has_depth, made.has_stencil];
     u32::from(made.samples) == framebuffer.samples

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
+use core::ops::Range;
 use eitri_program::DescriptorSlot;
 use heapless::Vec;
 
@@ -61,16 +62,17 @@ pub(super) fn write_all<P: Platform>(
     parts: &[ProgramPart; 3],
     (at, address): (PhysicalAddress, GpuAddress),
 ) -> [u64; 3] {
-    parts.map(|part| {
-        let used = words.get(part.first..).unwrap_or_default();
-        let used = used.get(..part.count).unwrap_or_default();
-        if used.is_empty() {
-            return 0;
+    let (mut registers, mut rest) = ([0; 3], words);
+    for (register, part) in registers.iter_mut().zip(parts) {
+        let (used, others) = rest.split_at_checked(part.count).unwrap_or_default();
+        rest = others;
+        if !used.is_empty() {
+            let offset = u64::from(part.offset);
+            platform.write_words(at.offset(offset), used);
+            *register = address.offset(offset).0 | (used.len() as u64) << COUNT_SHIFT;
         }
-        let offset = u64::from(part.offset);
-        platform.write_words(at.offset(offset), used);
-        address.offset(offset).0 | (used.len() as u64) << COUNT_SHIFT
-    })
+    }
+    registers
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -87,11 +89,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         {
             let platform = &mut self.device.hw.platform;
             passes.uniforms.recall(platform, key, plan, places.plan());
-            state.says_bound = false;
+            (state.says_state, state.says_sets) = (false, false);
         }
-        if !state.says_bound {
-            self.say_bound_words(state)?;
-            state.says_bound = true;
+        let of_state = usize::from(plan.of_state);
+        if !state.says_state {
+            self.say_bound_words(state, 0..of_state)?;
+            state.says_state = true;
+        }
+        if !state.says_sets {
+            self.say_bound_words(state, of_state..plan.bound.into())?;
+            state.says_sets = true;
         }
         let values = [
             state.values.first_vertex,
@@ -112,9 +119,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Says the words of viewport, blend constants and buffers.
-    fn say_bound_words(&mut self, state: &DrawState) -> Result<(), Error> {
+    fn say_bound_words(&mut self, state: &DrawState, which: Range<usize>) -> Result<(), Error> {
         let mut last: Option<(usize, DescriptorSlot, Option<BoundSet>, (u64, u32))> = None;
-        for number in 0..MOST_BOUND {
+        for number in which {
             let uniforms = self.passes.as_ref().map(|passes| &passes.uniforms);
             let Some(word) = uniforms.and_then(|it| it.bound.get(number)) else {
                 break;

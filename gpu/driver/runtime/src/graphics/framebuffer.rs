@@ -5,10 +5,10 @@
 use super::clear;
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::load::Kind;
-use super::rendering::{LoadOp, RenderingInfo, Resolve, StoreOp};
+use super::rendering::{ImageView, LoadOp, RenderingInfo, Resolve, StoreOp};
 use super::resolve::{self, DeferredResolve, MOST_RESOLVES};
 use super::samples;
-use super::surface::{Surface, surface};
+use super::surface::{Surface, Target, surface};
 use super::texels::TexelSource;
 use super::tile::{Tile, TileBuffers};
 use crate::device::Device;
@@ -33,10 +33,10 @@ pub(crate) struct ColorTarget {
     /// Bytes of a sample in the tile buffer.
     pub(super) bytes: u32,
     /// What is written in the end.
-    pub(super) written: Option<Surface>,
+    pub(super) written: Option<Target>,
     pub(super) clear: Option<[u32; 4]>,
     /// What it begins with.
-    pub(super) loaded: Option<Surface>,
+    pub(super) loaded: Option<ImageView>,
     /// How samples become one where they are written, if they do.
     pub(super) resolves: Option<Msaa>,
 }
@@ -52,7 +52,8 @@ impl ColorTarget {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DepthTarget {
     pub(super) format: &'static DepthStencilFormat,
-    pub(super) surface: Surface,
+    pub(super) target: Target,
+    view: ImageView,
     pub(super) clear: bool,
     pub(super) load: bool,
     pub(super) store: bool,
@@ -80,6 +81,24 @@ pub(crate) struct Framebuffer {
     pub(super) texels: Option<TexelSource>,
     /// What is resolved when it was written.
     deferred: Vec<DeferredResolve, MOST_RESOLVES>,
+}
+
+/// What the tiler is told of a framebuffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) size: (u32, u32),
+    pub(super) samples: u32,
+    pub(super) layers: u32,
+    pub(super) tile: Tile,
+}
+
+/// What frame shaders are told of a framebuffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColorFormats {
+    pub(super) formats: [Option<&'static VkFormat>; MOST_COLORS],
+    /// Places of colours.
+    pub(super) count: u32,
+    pub(super) samples: u32,
 }
 
 /// What checking the attachments finds out on its way.
@@ -139,11 +158,32 @@ fn clear_of<C: Copy>(load: LoadOp<C>) -> Option<C> {
 }
 
 impl Framebuffer {
+    /// That of no pass.
+    pub(super) const NOTHING: Framebuffer = Framebuffer {
+        size: (0, 0),
+        area: [0; 4],
+        samples: 1,
+        layers: 0,
+        view_mask: 0,
+        tile: Tile {
+            pixels: 0,
+            allocation: 0,
+        },
+        colors: [None; MOST_COLORS],
+        count: 0,
+        depth: None,
+        stencil: None,
+        clear_depth: 0.0,
+        clear_stencil: 0,
+        texels: None,
+        deferred: Vec::new(),
+    };
     /// Finds out what a pass renders to, and checks it.
-    pub(crate) fn of<P: Platform>(
+    pub(super) fn begin<P: Platform>(
+        &mut self,
         device: &Device<'_, '_, P>,
         info: &RenderingInfo<'_>,
-    ) -> Result<Framebuffer, Error> {
+    ) -> Result<(), Error> {
         let arch = device.hw.properties.arch;
         let layers = match info.view_mask {
             0 => info.layers.max(1),
@@ -162,10 +202,13 @@ impl Framebuffer {
         if given > most {
             return Err(missing.into());
         }
-        let mut colors = [None; MOST_COLORS];
-        let mut deferred = Vec::new();
+        (self.texels, self.depth, self.stencil) = (None, None, None);
+        self.deferred.clear();
+        let deferred = &mut self.deferred;
         let mut bytes = 0_u32;
-        for ((place, it), location) in colors.iter_mut().zip(info.colors).zip(0..) {
+        let wanted = info.colors.iter().chain(core::iter::repeat(&None));
+        for ((place, it), location) in self.colors.iter_mut().zip(wanted).zip(0..) {
+            *place = None;
             let Some(it) = it else { continue };
             let at = Attachment::Color(location);
             let surface = surface(device, it.view, at)?;
@@ -178,7 +221,7 @@ impl Framebuffer {
             let target = format.target().ok_or(refused)?;
             let row = target.internal_format().ok_or(refused)?;
             let clear = clear_of(it.load).map(|color| clear::words(format, target, color));
-            let stored = (it.store == StoreOp::Store).then_some(surface);
+            let stored = (it.store == StoreOp::Store).then(|| surface.target());
             let (mut written, mut resolves) = (stored, None);
             if let Some(resolve) = it.resolve {
                 let resolved = found.resolved(device, at, &surface, resolve)?;
@@ -186,13 +229,13 @@ impl Framebuffer {
                 let fixed = resolve::fixed_function(resolve.mode, kind, row.average.contains(arch));
                 match fixed {
                     Some(msaa) if stored.is_none() => {
-                        (written, resolves) = (Some(resolved), Some(msaa));
+                        (written, resolves) = (Some(resolved.target()), Some(msaa));
                     }
                     _ => {
                         let later = DeferredResolve::new(at, it.view, resolve, kind)?;
                         // There is room: there are as many places as attachments.
                         let _ = deferred.push(later);
-                        written = Some(surface);
+                        written = Some(surface.target());
                     }
                 }
             }
@@ -203,28 +246,28 @@ impl Framebuffer {
                 bytes: row.bytes,
                 written,
                 clear,
-                loaded: (it.load == LoadOp::Load).then_some(surface),
+                loaded: (it.load == LoadOp::Load).then_some(it.view),
                 resolves,
             });
         }
-        let (mut depth, mut stencil) = (None, None);
-        let (mut clear_depth, mut clear_stencil) = (0.0, 0);
+        (self.clear_depth, self.clear_stencil) = (0.0, 0);
         if let Some(it) = info.depth {
             let at = Attachment::Depth;
             let surface = surface(device, it.view, at)?;
             found.add(at, &surface)?;
             let format = depth_format(&surface, at, |format| format.depth.is_some())?;
             let clear = clear_of(it.load);
-            clear_depth = clear.unwrap_or(0.0);
+            self.clear_depth = clear.unwrap_or(0.0);
             if let Some(resolve) = info.depth_resolve {
                 found.resolved(device, at, &surface, resolve)?;
                 let kind = Kind::of(surface.info.format);
                 let later = DeferredResolve::new(at, it.view, resolve, kind)?;
                 let _ = deferred.push(later);
             }
-            depth = Some(DepthTarget {
+            self.depth = Some(DepthTarget {
                 format,
-                surface,
+                target: surface.target(),
+                view: it.view,
                 clear: clear.is_some(),
                 load: it.load == LoadOp::Load,
                 store: it.store == StoreOp::Store || info.depth_resolve.is_some(),
@@ -236,16 +279,17 @@ impl Framebuffer {
             found.add(at, &surface)?;
             let format = depth_format(&surface, at, |format| format.stencil.is_some())?;
             let clear = clear_of(it.load);
-            clear_stencil = clear.unwrap_or(0);
+            self.clear_stencil = clear.unwrap_or(0);
             if let Some(resolve) = info.stencil_resolve {
                 found.resolved(device, at, &surface, resolve)?;
                 let kind = Kind::of(surface.info.format);
                 let later = DeferredResolve::new(at, it.view, resolve, kind)?;
                 let _ = deferred.push(later);
             }
-            stencil = Some(DepthTarget {
+            self.stencil = Some(DepthTarget {
                 format,
-                surface,
+                target: surface.target(),
+                view: it.view,
                 clear: clear.is_some(),
                 load: it.load == LoadOp::Load,
                 store: it.store == StoreOp::Store || info.stencil_resolve.is_some(),
@@ -263,22 +307,23 @@ impl Framebuffer {
         let bytes = bytes.saturating_mul(samples);
         let buffers = TileBuffers::of(arch, device.hw.properties.name());
         let tile = buffers.tile(bytes, samples);
-        Ok(Framebuffer {
-            size,
-            area: area(size, info).ok_or(GraphicsError::Area)?,
-            samples,
-            layers: found.layers,
-            view_mask: info.view_mask,
-            tile: tile.ok_or(GraphicsError::TileBuffer { bytes })?,
-            colors,
-            count: given.max(1),
-            depth,
-            stencil,
-            clear_depth,
-            clear_stencil,
-            texels: None,
-            deferred,
-        })
+        self.size = size;
+        self.area = area(size, info).ok_or(GraphicsError::Area)?;
+        (self.samples, self.layers) = (samples, found.layers);
+        self.view_mask = info.view_mask;
+        self.tile = tile.ok_or(GraphicsError::TileBuffer { bytes })?;
+        self.count = given.max(1);
+        Ok(())
+    }
+
+    /// What the tiler is told of it.
+    pub(super) const fn extent(&self) -> Extent {
+        Extent {
+            size: self.size,
+            samples: self.samples,
+            layers: self.layers,
+            tile: self.tile,
+        }
     }
 
     /// Lets the pass begin with texels of an image, in all pixels of its area.
@@ -292,30 +337,62 @@ impl Framebuffer {
     }
 
     /// What is to be resolved when the pass was written.
+    pub(super) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
     pub(super) fn deferred(&self) -> Vec<DeferredResolve, MOST_RESOLVES> {
         self.deferred.clone()
     }
 
     /// The images that are rendered to.
     pub(crate) fn images(&self) -> impl Iterator<Item = Key> + '_ {
+        let written = |color: &ColorTarget| color.written.map(|target| target.image);
+        let loaded = |color: &ColorTarget| color.loaded.map(|view| view.image.0);
         let colors = self.colors.iter().flatten();
-        let colors = colors
-            .flat_map(|color| [color.written, color.loaded])
-            .flatten();
+        let colors = colors.flat_map(move |color| [written(color), loaded(color)]);
         let others = [self.depth, self.stencil];
-        let others = others.into_iter().flatten().map(|target| target.surface);
-        colors.chain(others).map(|surface| surface.image())
+        let others = others.map(|target| target.map(|target| target.target.image));
+        colors.chain(others).flatten()
     }
 
     /// The colours that are loaded, by their locations.
-    pub(super) fn loaded_colors(&self) -> impl Iterator<Item = Option<Surface>> + '_ {
-        self.colors.iter().map(|color| color.as_ref()?.loaded)
+    pub(super) fn loaded_colors(&self) -> [Option<ImageView>; MOST_COLORS] {
+        let mut views = [None; MOST_COLORS];
+        for (view, color) in views.iter_mut().zip(&self.colors) {
+            *view = color.as_ref().and_then(|color| color.loaded);
+        }
+        views
     }
 
     /// Depth and stencil, if they are loaded.
-    pub(super) fn loaded_depth_stencil(&self) -> [Option<Surface>; 2] {
-        let loaded = |target: DepthTarget| target.load.then_some(target.surface);
-        [self.depth.and_then(loaded), self.stencil.and_then(loaded)]
+    pub(super) fn loaded_depth_stencil(&self) -> [Option<ImageView>; 2] {
+        [self.depth, self.stencil].map(|target| {
+            let target = target.filter(|target| target.load);
+            target.map(|target| target.view)
+        })
+    }
+
+    /// Whether anything of it is loaded.
+    pub(super) fn loads(&self) -> bool {
+        let mut colors = self.colors.iter().flatten();
+        let others = [self.depth, self.stencil];
+        self.texels.is_some()
+            || colors.any(|color| color.loaded.is_some())
+            || others.into_iter().flatten().any(|target| target.load)
+    }
+
+    /// Formats of its colours.
+    pub(super) fn formats(&self) -> ColorFormats {
+        let mut formats = [None; MOST_COLORS];
+        for (format, color) in formats.iter_mut().zip(&self.colors) {
+            *format = color.as_ref().map(|color| color.format);
+        }
+        ColorFormats {
+            formats,
+            count: self.count as u32,
+            samples: self.samples,
+        }
     }
 
     /// Whether tiles that nothing is drawn into are written, too.

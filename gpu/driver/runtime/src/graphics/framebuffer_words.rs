@@ -155,11 +155,11 @@ impl Framebuffer {
     ) -> Result<(), DescriptorError> {
         let mut both = [0; PART_WORDS];
         if let Some(depth) = &self.depth {
-            let place = depth.surface.place(layer);
+            let place = depth.target.place(layer);
             let part = ZsTarget {
                 write_format: depth.format.depth,
-                block_format: depth.surface.block_format(),
-                msaa: depth.surface.msaa(),
+                block_format: depth.target.block_format,
+                msaa: depth.target.msaa,
                 clean_tile_write_enable: depth.clear || self.texels.is_some(),
                 base: Address(place.address),
                 row_stride: place.row,
@@ -170,11 +170,11 @@ impl Framebuffer {
         }
         let mut own = [0; PART_WORDS];
         if let Some(stencil) = &self.stencil {
-            let place = stencil.surface.place(layer);
+            let place = stencil.target.place(layer);
             let part = STarget {
                 write_format: stencil.format.stencil,
-                block_format: stencil.surface.block_format(),
-                msaa: stencil.surface.msaa(),
+                block_format: stencil.target.block_format,
+                msaa: stencil.target.msaa,
                 clean_tile_write_enable: stencil.clear || self.texels.is_some(),
                 base: Address(place.address),
                 row_stride: place.row,
@@ -200,19 +200,17 @@ impl Framebuffer {
         };
         let clear = color.clear.unwrap_or([0; 4]);
         let [color_0, color_1, color_2, color_3] = clear;
-        let place = color.written.map(|surface| surface.place(layer));
+        let place = color.written.map(|target| target.place(layer));
         let mut target = RgbRenderTarget {
             internal_buffer_offset: offset,
             internal_format: color.target.internal,
             write_enable: color.written.is_some(),
             writeback_block_format: color
                 .written
-                .map_or(BlockFormat::TiledUInterleaved, |surface| {
-                    surface.block_format()
-                }),
+                .map_or(BlockFormat::TiledUInterleaved, |target| target.block_format),
             writeback_msaa: color
                 .resolves
-                .unwrap_or_else(|| color.written.map_or(Msaa::Single, |surface| surface.msaa())),
+                .unwrap_or_else(|| color.written.map_or(Msaa::Single, |target| target.msaa)),
             srgb: color.format.srgb,
             dithering_enable: true,
             swizzle: swizzle(color),

@@ -11,8 +11,9 @@ use super::lane::{OTHERS, TEMPORARY};
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::DrawRegisters;
+use super::resource_tables::Tables;
 use super::vertex_input::{MOST_ATTRIBUTES, MOST_BINDINGS};
-use crate::command::{DESCRIPTOR_BYTES, Recorder, resource};
+use crate::command::{DESCRIPTOR_BYTES, Recorder};
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
@@ -272,30 +273,26 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         made: &GraphicsPipelined,
         count: u32,
     ) -> Result<InputCopies, Error> {
-        let arch = self.arch();
         let (from, _) = places.inputs();
         let (memory, at) = self.written_room(INPUT_STEP.saturating_mul(count))?;
         let mut words = [0; INPUT_BYTES as usize / 4];
         for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
             *word = self.device.hw.platform.load32(from.offset(offset));
         }
-        let (mut tables, entries) = self.vertex_tables(state, made, at)?;
-        let used = (entries as usize).saturating_mul(crate::command::RESOURCE_WORDS);
-        let step = (used as u32).saturating_mul(4).next_multiple_of(64);
+        let buffers = self.vertex_buffers(state, made)?;
+        let mut tables = Tables::of_vertices(made, at, buffers);
+        let step = tables.bytes().next_multiple_of(64);
         let (table, resources) = self.room(step.saturating_mul(count))?;
         for number in 0..u64::from(count) {
             let offset = number.saturating_mul(INPUT_STEP.into());
             self.device.write_words(memory.offset(offset), &words);
-            let own = resource(arch, at.offset(offset).0, INPUT_BYTES)?;
-            for (to, from) in tables.iter_mut().zip(own) {
-                *to = from;
-            }
+            tables.own.0 = at.offset(offset);
             let place = table.offset(number.saturating_mul(step.into()));
-            self.device
-                .write_words(place, tables.get(..used).unwrap_or_default());
+            self.write_tables(state, made, &tables, place)?;
+            self.device.hw.platform.clean(place.span(step.into()));
         }
         Ok(InputCopies {
-            resources: (resources.0 | u64::from(entries), step),
+            resources: (resources.0 | u64::from(tables.count), step),
             at,
         })
     }

@@ -8,6 +8,7 @@
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
+use super::framebuffer::Framebuffer;
 use super::queries::Counting;
 use super::registers::Loaded;
 use crate::command::{
@@ -90,6 +91,8 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) query: Option<Counting>,
     /// Push constants of the pass, and the uniforms of the pipeline that was used last.
     pub(super) uniforms: DrawUniforms,
+    /// What the pass renders to that is recorded.
+    pub(super) framebuffer: Framebuffer,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -140,6 +143,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 locations: None,
                 query: None,
                 uniforms: DrawUniforms::NOTHING,
+                framebuffer: Framebuffer::NOTHING,
             });
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;

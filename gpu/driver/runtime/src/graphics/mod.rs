@@ -59,8 +59,8 @@ pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
-pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
+pub(crate) use pipeline::{GraphicsPipelined, PipelineColors};
 pub use queries::Occlusion;
 pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,

@@ -27,7 +27,8 @@ use eitri_descriptors::shader::{
 };
 use eitri_descriptors::{Address, Arch, DescriptorError};
 use eitri_program::{
-    DATA_ALIGNMENT, DrawWord, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
+    DATA_ALIGNMENT, DrawWord, EntryKind, EntryPoint, FauWord, GraphicsProgram, Program,
+    RegisterFile, Stage,
 };
 
 const WHAT: Thing = Thing::Pipeline;
@@ -54,6 +55,9 @@ const BYTES: u64 = PLAN + 8 * uniform_plan::MOST_WORDS as u64;
 const VERTEX: u32 = 0;
 const FRAGMENT: u32 = 1;
 
+/// Formats of colours, by their locations.
+pub(crate) type PipelineColors = [Option<&'static VkFormat>; MOST_COLORS];
+
 /// What is known of a graphics pipeline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphicsPipelined {
@@ -73,7 +77,9 @@ pub(crate) struct GraphicsPipelined {
     pub(super) programs: [u64; 3],
     /// Where the uniforms of all programs come from, if that is planned.
     pub(super) plan: Option<UniformPlan>,
-    /// The only resource table that the fragment stage uses, if there is one.
+    /// Resource tables in which each stage looks for sets, a bit each.
+    pub(super) tables: [u16; 2],
+    /// The only one that the fragment stage uses, if there is one.
     pub(super) fragment_table: Option<u8>,
     /// Topologies among which its own may be changed.
     pub(super) topology_class: Class,
@@ -84,8 +90,7 @@ pub(crate) struct GraphicsPipelined {
     pub(super) buffer_table: u8,
     /// Inputs go on with instances.
     pub(super) instanced: bool,
-    /// Formats of colours.
-    pub(super) colors: [Option<&'static VkFormat>; MOST_COLORS],
+    /// Places of colours.
     pub(super) color_count: u8,
     pub(super) samples: u8,
     pub(super) has_depth: bool,
@@ -265,7 +270,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let tests = draw_words::depth_stencil(arch, info, facts)?;
         let storage = local_storage(arch, None, None)?;
 
-        let kind = Kind::GraphicsPipeline(made);
+        let mut colors = [None; MOST_COLORS];
+        for (place, format) in colors.iter_mut().zip(info.colors) {
+            *place = *format;
+        }
+        let kind = Kind::GraphicsPipeline(made, colors);
         let key = self.create_object(space, "a pipeline", BYTES, Protection::Given, kind)?;
         let stages = self.add_stages(space, key, vertex, fragment);
         let stages = match stages {
@@ -296,7 +305,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         (made.vertex, made.fragment) = stages;
         self.plan_uniforms(&mut made, places.plan())?;
         if let Some(object) = self.objects.get_mut(key)
-            && let Kind::GraphicsPipeline(it) = &mut object.kind
+            && let Kind::GraphicsPipeline(it, _) = &mut object.kind
         {
             *it = made;
         }
@@ -461,7 +470,15 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// What is known of a graphics pipeline.
     pub(super) fn graphics_pipeline(&self, key: Key) -> Result<&GraphicsPipelined, Error> {
         match &self.object(key, WHAT)?.kind {
-            Kind::GraphicsPipeline(it) => Ok(it),
+            Kind::GraphicsPipeline(it, _) => Ok(it),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// The formats of the colours that a graphics pipeline is made for.
+    pub(super) fn pipeline_colors(&self, key: Key) -> Result<&PipelineColors, Error> {
+        match &self.object(key, WHAT)?.kind {
+            Kind::GraphicsPipeline(_, colors) => Ok(colors),
             _ => Err(Error::Gone { what: WHAT }),
         }
     }
@@ -519,11 +536,22 @@ fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result
     Ok(())
 }
 
-/// The only resource table that the bindings of a program stand in.
-fn only_table(program: &GraphicsProgram<'_>) -> Option<u8> {
-    let mut tables = program.common().bindings().map(|it| it.slot.table);
-    let first = tables.next()?;
-    tables.all(|table| table == first).then_some(first)
+/// The resource tables that the bindings of a program stand in, a bit each.
+fn tables_of(program: &Program<'_>) -> u16 {
+    let tables = program.bindings().map(|binding| binding.slot.table);
+    // There are fewer than 16.
+    tables.fold(0, |all, table| {
+        all | 1_u16.checked_shl(table.into()).unwrap_or(0)
+    })
+}
+
+/// The table, if there is but one.
+const fn only_table(tables: u16) -> Option<u8> {
+    if tables.is_power_of_two() {
+        Some(tables.trailing_zeros() as u8)
+    } else {
+        None
+    }
 }
 
 /// What is known of a pipeline, but for its stages and inputs; and the blend descriptors of its colours.
@@ -539,16 +567,12 @@ fn pipelined(
         return Err(GraphicsError::Attachments { found, most }.into());
     }
     let mut targets = [OFF; MOST_COLORS];
-    let mut colors = [None; MOST_COLORS];
     let mut written = 0_u32;
     let mut replaces_all = true;
     for (location, format) in info.colors.iter().enumerate() {
         let Some(format) = *format else { continue };
         let number = location as u32;
         let attachment = Attachment::Color(location as u8);
-        if let Some(place) = colors.get_mut(location) {
-            *place = Some(format);
-        }
         let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
         let output = outputs.find(|output| usize::from(output.target) == location);
         let blend = info.blends.get(location).copied();
@@ -637,7 +661,11 @@ fn pipelined(
         reads_base: reads(DrawWord::BaseInstance),
         programs: [0; 3],
         plan: None,
-        fragment_table: fragment.and_then(only_table),
+        tables: [
+            tables_of(vertex.common()),
+            fragment.map_or(0, |it| tables_of(it.common())),
+        ],
+        fragment_table: fragment.and_then(|it| only_table(tables_of(it.common()))),
         varying_bytes: if facts.is_some() {
             vertex.record_bytes()
         } else {
@@ -646,7 +674,6 @@ fn pipelined(
         bindings: 0,
         buffer_table: highest.saturating_add(1),
         instanced: false,
-        colors,
         color_count: info.colors.len().max(1) as u8,
         samples: info.samples as u8,
         has_depth: info.has_depth,

@@ -40,6 +40,7 @@ pub(super) enum Source {
 pub(super) struct Call {
     pub(super) source: Source,
     pub(super) indices: Option<Indices>,
+    /// The tiler's context and the scissor, if state is stale.
     pub(super) context: GpuAddress,
     pub(super) scissor: [u32; 4],
     /// The view that is drawn to, as its bit; 0 without multiview.
@@ -65,9 +66,6 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     ) -> Result<(), Error> {
         let places = self.device.pipeline_places(key)?;
         let indexed = call.indices.is_some();
-        if state.last.is_none_or(|last| last.indexed != indexed) {
-            state.forget_state();
-        }
         let stale = state.stale;
         // An error leaves things half said.
         state.last = None;

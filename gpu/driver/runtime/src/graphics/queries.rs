@@ -27,7 +27,7 @@ const FLUSH_ID: Reg = r!(70);
 /// Registers that hold zeros.
 const ZEROS: Reg = VALUE.low();
 /// Ended queries that a pass keeps by itself: more stand in the commands' memory.
-const KEPT: usize = 16;
+const KEPT: usize = 4;
 
 /// How exactly a query counts samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if self.state.query.is_some() {
             return Err(CommandError::from(GraphicsError::QueryBegun).into());
         }
-        if self.framebuffer.view_mask != 0 {
+        if self.framebuffer().view_mask != 0 {
             let what = Unsupported::QueryOfViews;
             return Err(CommandError::from(GraphicsError::unsupported(what)).into());
         }

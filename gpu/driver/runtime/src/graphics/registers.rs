@@ -271,6 +271,17 @@ impl<'a, P: Platform> DrawLoads<'a, P> {
         self.word(register.wrapping_add(1), (value >> 32) as u32);
     }
 
+    /// Loads a pair with another address: of one that is near the last only the low half changes.
+    #[inline(always)]
+    pub(super) fn address(&mut self, register: u8, value: u64) {
+        if self.loaded.change(register, value as u32)
+            && let Some(load) = self.loads.with(register, value as u32)
+        {
+            self.put(load);
+        }
+        self.word(register.wrapping_add(1), (value >> 32) as u32);
+    }
+
     #[inline(never)]
     fn load(&mut self, register: u8, value: u32) {
         // Each register of a draw is one of the first.

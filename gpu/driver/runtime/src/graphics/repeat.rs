@@ -58,7 +58,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let Some((parts, bytes)) = &last.uniforms else {
             return false;
         };
-        if !state.says_bound || !lane.writer.has_room_for(MOST_WORDS, *bytes) {
+        if !(state.says_state && state.says_sets) || !lane.writer.has_room_for(MOST_WORDS, *bytes) {
             return false;
         }
         let room = lane.writer.take(*bytes);
@@ -67,11 +67,11 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let registers = DrawRegisters::of(recorder.device.hw.properties.arch);
         let loads = &drawing.encoded.loads;
         let mut loads = DrawLoads::new(platform, loads, &mut lane.loaded, lane.writer.end());
-        loads.pair(registers.vertex_uniforms, uniforms[VERTEX]);
+        loads.address(registers.vertex_uniforms, uniforms[VERTEX]);
         if let (true, Some(register)) = (varies, registers.varying_uniforms) {
-            loads.pair(register, uniforms[VARYINGS]);
+            loads.address(register, uniforms[VARYINGS]);
         }
-        loads.pair(registers.fragment_uniforms, uniforms[FRAGMENTS]);
+        loads.address(registers.fragment_uniforms, uniforms[FRAGMENTS]);
         loads.put(run);
         let end = loads.end();
         lane.writer.end_at(end);

@@ -6,18 +6,67 @@
 use super::draw::{DrawState, FRAGMENT, TABLES, VERTEX};
 use super::error::GraphicsError;
 use super::pipeline::{GraphicsPipelined, Places};
-use super::vertex_input::{MOST_ATTRIBUTES, MOST_BINDINGS};
+use super::vertex_input::MOST_ATTRIBUTES;
 use crate::command::{
     BoundSet, CommandError, DESCRIPTOR_BYTES, RESOURCE_WORDS, Recorder, buffer, resource,
     resource_entries,
 };
 use crate::error::Error;
-use crate::platform::Platform;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
+/// Where descriptors of a table stand, and their bytes.
+pub(super) type Part = (GpuAddress, u32);
+
 /// Resource tables of a stage.
-pub(super) type TableWords = [u32; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tables {
+    stage: usize,
+    /// Those in which the stage looks for sets, a bit each.
+    bound: u16,
+    /// The driver's own, the first one; and that of vertex buffers.
+    pub(super) own: Part,
+    extra: Option<(u8, Part)>,
+    /// Entries.
+    pub(super) count: u32,
+}
+
+impl Tables {
+    fn new(
+        (stage, made): (usize, &GraphicsPipelined),
+        own: Part,
+        extra: Option<(u8, Part)>,
+    ) -> Tables {
+        let bound = made.tables.get(stage).copied().unwrap_or(0);
+        let highest = u16::BITS.saturating_sub(bound.leading_zeros());
+        let highest = highest.saturating_sub(1) as u8;
+        let highest = extra.map_or(highest, |(table, _)| table.max(highest));
+        Tables {
+            stage,
+            bound,
+            own,
+            extra,
+            count: resource_entries(highest),
+        }
+    }
+
+    /// Those of the vertex stage.
+    pub(super) fn of_vertices(
+        made: &GraphicsPipelined,
+        inputs: GpuAddress,
+        buffers: Part,
+    ) -> Tables {
+        let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+        let (_, length) = buffers;
+        let extra = (length > 0).then_some((made.buffer_table, buffers));
+        Tables::new((VERTEX, made), (inputs, bytes), extra)
+    }
+
+    pub(super) const fn bytes(&self) -> u32 {
+        self.count.saturating_mul(RESOURCE_WORDS as u32 * 4)
+    }
+}
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The sets that are bound to a stage, by their tables.
@@ -52,41 +101,44 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Ok(known);
         }
         let inputs = self.inputs(state, places, made)?;
-        let (words, count) = self.vertex_tables(state, made, inputs)?;
-        let made = self.place_tables(&words, count)?;
-        state.resources[VERTEX] = Some(made);
-        Ok(made)
+        let buffers = self.vertex_buffers(state, made)?;
+        let tables = Tables::of_vertices(made, inputs, buffers);
+        let resources = self.place_tables(state, made, &tables)?;
+        state.resources[VERTEX] = Some(resources);
+        Ok(resources)
     }
 
-    /// The resource tables of the vertex stage with inputs at an address, and how many entries there are.
-    pub(super) fn vertex_tables(
+    /// The descriptors of vertex buffers that a pipeline reads, with their bytes.
+    pub(super) fn vertex_buffers(
         &mut self,
         state: &DrawState,
         made: &GraphicsPipelined,
-        inputs: GpuAddress,
-    ) -> Result<(TableWords, u32), Error> {
-        let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
-        let mut extra = None;
-        if made.bindings != 0 {
-            let count = u16::BITS.saturating_sub(made.bindings.leading_zeros()) as usize;
-            let mut words = [0; MOST_BINDINGS * 8];
-            let places = words.as_chunks_mut::<8>().0.iter_mut().enumerate();
-            for (binding, place) in places.take(count) {
-                if made.bindings >> binding & 1 == 0 {
-                    continue;
-                }
-                let bound = state.vertex_buffers.get(binding).copied().flatten();
-                let binding = binding as u32;
+    ) -> Result<Part, Error> {
+        let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
+        let bytes = count.saturating_mul(DESCRIPTOR_BYTES as u32);
+        if count == 0 {
+            return Ok((GpuAddress(0), 0));
+        }
+        let arch = self.arch();
+        let (mut memory, at) = self.room(bytes)?;
+        for binding in 0..count {
+            let mut words = [0; 8];
+            if made.bindings >> binding & 1 != 0 {
+                let bound = state
+                    .vertex_buffers
+                    .get(binding as usize)
+                    .copied()
+                    .flatten();
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
                 let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
-                *place = buffer(self.arch(), bound.address, length)?;
+                words = buffer(arch, bound.address, length)?;
             }
-            let used = words.get(..count.saturating_mul(8)).unwrap_or_default();
-            let at = self.place(used)?;
-            extra = Some((made.buffer_table, at, (count as u32).saturating_mul(32)));
+            let pairs: [u64; 4] = doubles(&words);
+            self.device.hw.platform.write_words(memory, &pairs);
+            memory = memory.offset(DESCRIPTOR_BYTES);
         }
-        self.tables((state, VERTEX, made.vertex), (inputs, bytes), extra)
+        Ok((at, bytes))
     }
 
     /// The vertex stage's own table. With a first instance what goes on with instances begins later.
@@ -140,8 +192,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some(alone) => alone,
             None => {
                 let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
-                let (words, count) = self.tables((state, FRAGMENT, stage), own, None)?;
-                self.place_tables(&words, count)?
+                let tables = Tables::new((FRAGMENT, made), own, None);
+                self.place_tables(state, made, &tables)?
             }
         };
         state.resources[FRAGMENT] = Some(resources);
@@ -167,44 +219,72 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(())
     }
 
-    /// Puts resource tables into the commands; gives the value of their register.
-    fn place_tables(&mut self, words: &TableWords, count: u32) -> Result<u64, Error> {
-        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
-        let at = self.place(used.unwrap_or_default())?;
-        Ok(at.0 | u64::from(count))
+    /// Puts the resource tables of a stage into the commands; gives the value of their register.
+    fn place_tables(
+        &mut self,
+        state: &DrawState,
+        made: &GraphicsPipelined,
+        tables: &Tables,
+    ) -> Result<u64, Error> {
+        let (memory, at) = self.room(tables.bytes())?;
+        self.write_tables(state, made, tables, memory)?;
+        Ok(at.0 | u64::from(tables.count))
     }
 
-    /// Resource tables of a stage, with the driver's own first, and how many entries there are.
-    fn tables(
+    /// Writes the resource tables of a stage where there is room for them.
+    pub(super) fn write_tables(
         &mut self,
-        (state, number, stage): (&DrawState, usize, Key),
-        (own, bytes): (GpuAddress, u32),
-        extra: Option<(u8, GpuAddress, u32)>,
-    ) -> Result<(TableWords, u32), Error> {
-        let common = *self.device.stage_program(stage)?.common();
+        state: &DrawState,
+        made: &GraphicsPipelined,
+        tables: &Tables,
+        mut memory: PhysicalAddress,
+    ) -> Result<(), Error> {
         let arch = self.arch();
-        let highest = common.highest_table().unwrap_or(0);
-        let highest = extra.map_or(highest, |(table, ..)| table.max(highest));
-        let count = resource_entries(highest);
-        let mut words: TableWords = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
-        let entries = words.as_chunks_mut::<RESOURCE_WORDS>().0.iter_mut();
-        for (entry, table) in entries.take(count as usize).zip(0_u8..) {
-            if table == 0 {
-                *entry = resource(arch, own.0, bytes)?;
-                continue;
-            }
-            if let Some((other, at, bytes)) = extra
-                && other == table
-            {
-                *entry = resource(arch, at.0, bytes)?;
-                continue;
-            }
-            let set = self.set_of_stage(state, number, table);
-            self.check_bound(stage, table, set.as_ref())?;
-            if let Some(set) = set {
-                *entry = resource(arch, set.address.0, set.bytes)?;
-            }
+        for table in 0..tables.count as u8 {
+            let part = match tables.extra {
+                _ if table == 0 => Some(tables.own),
+                Some((other, part)) if other == table => Some(part),
+                _ if tables.bound >> table & 1 != 0 => {
+                    self.bound_table(state, (tables.stage, made), table)?
+                }
+                _ => None,
+            };
+            let words = match part {
+                Some((at, bytes)) => resource(arch, at.0, bytes)?,
+                None => [0; RESOURCE_WORDS],
+            };
+            let pairs: [u64; 2] = doubles(&words);
+            self.device.hw.platform.write_words(memory, &pairs);
+            memory = memory.offset(RESOURCE_WORDS as u64 * 4);
         }
-        Ok((words, count))
+        Ok(())
     }
+
+    /// The descriptors of the set that is bound for a table, which has all that a stage needs of it.
+    fn bound_table(
+        &mut self,
+        state: &DrawState,
+        (stage, made): (usize, &GraphicsPipelined),
+        table: u8,
+    ) -> Result<Option<Part>, Error> {
+        let key = if stage == VERTEX {
+            Some(made.vertex)
+        } else {
+            made.fragment
+        };
+        let set = self.set_of_stage(state, stage, table);
+        if let Some(key) = key {
+            self.check_bound(key, table, set.as_ref())?;
+        }
+        Ok(set.map(|set| (set.address, set.bytes)))
+    }
+}
+
+/// Words as double words.
+fn doubles<const N: usize, const M: usize>(words: &[u32; N]) -> [u64; M] {
+    let mut doubles = [0; M];
+    for (double, [low, high]) in doubles.iter_mut().zip(words.as_chunks::<2>().0) {
+        *double = u64::from(*high) << 32 | u64::from(*low);
+    }
+    doubles
 }

@@ -26,6 +26,29 @@ pub(super) struct Surface {
     pub(super) layer: u32,
 }
 
+/// A surface as a framebuffer has it: where its layers lie, and in which order their texels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) image: Key,
+    first: Place,
+    /// Bytes from a layer to the next.
+    layer: u64,
+    pub(super) block_format: BlockFormat,
+    /// How samples of a pass are written to it: each to its own place, unless there is but one.
+    pub(super) msaa: Msaa,
+}
+
+impl Target {
+    /// Where a layer lies.
+    pub(super) const fn place(&self, layer: u32) -> Place {
+        let skipped = self.layer.saturating_mul(layer as u64);
+        Place {
+            address: self.first.address.saturating_add(skipped),
+            ..self.first
+        }
+    }
+}
+
 /// Where a layer of a surface lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -70,6 +93,23 @@ impl Surface {
         }
     }
 
+    /// The surface as a framebuffer has it.
+    pub(super) fn target(&self) -> Target {
+        let first = self.place(0);
+        let second = if self.layers() > 1 {
+            self.place(1)
+        } else {
+            first
+        };
+        Target {
+            image: self.image,
+            first,
+            layer: second.address.saturating_sub(first.address),
+            block_format: self.block_format(),
+            msaa: self.msaa(),
+        }
+    }
+
     /// Whether layers of the pass are slices of the image.
     fn is_deep(&self) -> bool {
         self.info.dimension == ImageDimension::ThreeD
@@ -84,15 +124,14 @@ impl Surface {
         }
     }
 
-    pub(super) const fn block_format(&self) -> BlockFormat {
+    const fn block_format(&self) -> BlockFormat {
         match self.info.tiling {
             Tiling::Linear => BlockFormat::Linear,
             Tiling::UInterleaved => BlockFormat::TiledUInterleaved,
         }
     }
 
-    /// How samples of a pass are written to it: each to its own place, unless there is but one.
-    pub(super) const fn msaa(&self) -> Msaa {
+    const fn msaa(&self) -> Msaa {
         if self.info.samples > 1 {
             Msaa::Layered
         } else {

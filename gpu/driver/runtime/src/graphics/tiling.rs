@@ -3,7 +3,7 @@
 //! Facts: hardware/graphics.md 1.4, 2.4 and 2.7.
 
 use super::encoded::OfIterator;
-use super::framebuffer::Framebuffer;
+use super::framebuffer::Extent;
 use super::lane::TEMPORARY;
 use super::samples;
 use super::tile::hierarchy_mask;
@@ -57,19 +57,19 @@ const ZEROS: u16 = 0xFC03;
 fn context(
     arch: Arch,
     features: u32,
-    framebuffer: &Framebuffer,
+    extent: &Extent,
     (last_provokes, chunk_bytes): (bool, u32),
 ) -> Result<[u32; SAID], DescriptorError> {
-    let (fb_width, fb_height) = framebuffer.size;
-    let tile = framebuffer.tile;
-    let pattern = samples::pattern(arch, framebuffer.samples);
+    let (fb_width, fb_height) = extent.size;
+    let tile = extent.tile;
+    let pattern = samples::pattern(arch, extent.samples);
     let mut it = TilerContext {
-        hierarchy_mask: hierarchy_mask(arch, features, framebuffer.size, tile, chunk_bytes),
+        hierarchy_mask: hierarchy_mask(arch, features, extent.size, tile, chunk_bytes),
         sample_pattern: pattern.unwrap_or(SamplePattern::SingleSampled),
         first_provoking_vertex: !last_provokes,
         fb_width,
         fb_height,
-        layer_count: framebuffer.layers,
+        layer_count: extent.layers,
         ..TilerContext::default()
     };
     if arch >= Arch::V12 {
@@ -90,16 +90,12 @@ const LEAST_CHUNK: u32 = 128 << 10;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Begins to tile a pass.
-    pub(super) fn begin_tiling(
-        &mut self,
-        framebuffer: &Framebuffer,
-        last_provokes: Option<bool>,
-    ) -> Result<Tiling, Error> {
+    pub(super) fn begin_tiling(&mut self, last_provokes: Option<bool>) -> Result<Tiling, Error> {
         self.open_lane(SubQueue::VertexTiler)?;
         let (_, at) = self.written_room(CONTEXT_BYTES)?;
         let features = self.device.hw.properties.tiler_features;
         let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
-        let words = context(self.arch(), features, framebuffer, known)?;
+        let words = context(self.arch(), features, &self.framebuffer().extent(), known)?;
         let of = self.encoded()?.tiling;
         self.in_lane(SubQueue::VertexTiler, |it| {
             let bytes = (SAID - OF_HEAP_COUNT) as u32 * 4;
@@ -139,11 +135,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn fix_provoking_vertex(
         &mut self,
         tiling: &mut Tiling,
-        framebuffer: &Framebuffer,
         last: bool,
     ) -> Result<(), Error> {
         let features = self.device.hw.properties.tiler_features;
-        let words = context(self.arch(), features, framebuffer, (last, LEAST_CHUNK))?;
+        let extent = self.framebuffer().extent();
+        let words = context(self.arch(), features, &extent, (last, LEAST_CHUNK))?;
         // The block may be closed already.
         let platform = &mut self.device.hw.platform;
         platform.store32(tiling.place, words[PROVOKING]);

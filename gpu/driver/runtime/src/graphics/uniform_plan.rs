@@ -25,22 +25,19 @@ pub(crate) struct UniformPlan {
     /// Words in memory: those that [`Uniforms::restore`] reads, and behind them those of what is bound.
     pub(super) words: u8,
     pub(super) bound: u8,
+    /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
+    pub(super) of_state: u8,
     /// Pairs of each program.
     pairs: [u8; 3],
 }
 
 impl UniformPlan {
-    /// For each program: its pairs, where they begin among all, and the byte at which they stand; and the bytes of all.
+    /// For each program how many pairs it has and at which byte they stand; and the bytes of all.
     pub(super) fn parts(&self) -> ([ProgramPart; 3], u32) {
-        let (mut first, mut offset) = (0_usize, 0_u32);
+        let mut offset = 0_u32;
         let parts = self.pairs.map(|count| {
             let count = usize::from(count);
-            let part = ProgramPart {
-                first,
-                count,
-                offset,
-            };
-            first = first.wrapping_add(count);
+            let part = ProgramPart { count, offset };
             offset = offset.wrapping_add(lines(count).wrapping_mul(64));
             part
         });
@@ -51,7 +48,6 @@ impl UniformPlan {
 /// The uniforms of one of the programs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgramPart {
-    pub(super) first: usize,
     pub(super) count: usize,
     pub(super) offset: u32,
 }
@@ -170,6 +166,11 @@ pub(super) fn plan(
     let mut words = uniforms.saved::<MOST_WORDS>()?;
     let counts = words.first().copied()?;
     words.remove(0);
+    bound.sort_unstable_by_key(|word| !matches!(word.known, Known::Draw(_)));
+    let of_state = bound
+        .iter()
+        .take_while(|word| matches!(word.known, Known::Draw(_)));
+    let of_state = of_state.count() as u8;
     for word in &bound {
         words.push(word.encode()).ok()?;
     }
@@ -177,6 +178,7 @@ pub(super) fn plan(
         counts,
         words: words.len() as u8,
         bound: bound.len() as u8,
+        of_state,
         pairs,
     };
     Some((plan, words))
