@@ -24,7 +24,7 @@ pub(crate) struct Block {
 }
 
 /// Writes into blocks.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Writer {
     block: Block,
     /// Where the next instruction goes, and where data begins.
@@ -48,6 +48,14 @@ impl Writer {
             start: block.address,
             first_bytes: 0,
         }
+    }
+
+    /// Changes places with another: as whole words, which `core::mem::swap` does byte by byte where accesses must be aligned.
+    #[expect(clippy::manual_swap, reason = "`swap` goes byte by byte there")]
+    pub(crate) const fn exchange(&mut self, other: &mut Writer) {
+        let own = *self;
+        *self = *other;
+        *other = own;
     }
 
     /// Bytes that are left, the link's aside.

@@ -125,7 +125,32 @@ impl Stale {
     }
 }
 
-/// What is bound in a pass, and what of it stands in memory.
+/// What is bound in a pass by its number. It is large: it stays where the commands are recorded.
+#[derive(Debug)]
+pub(super) struct PassBound {
+    /// The sets of each stage, by their tables.
+    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
+    pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
+}
+
+impl PassBound {
+    pub(super) const NOTHING: PassBound = PassBound {
+        sets: [[None; TABLES]; 2],
+        vertex_buffers: [None; MOST_BINDINGS],
+    };
+
+    /// Binds nothing.
+    pub(super) fn clear(&mut self) {
+        for set in self.sets.as_flattened_mut() {
+            *set = None;
+        }
+        for buffer in &mut self.vertex_buffers {
+            *buffer = None;
+        }
+    }
+}
+
+/// What is set in a pass, and what of it and of what is bound stands in memory.
 #[derive(Debug)]
 pub(super) struct DrawState {
     pub(super) stale: Stale,
@@ -135,9 +160,6 @@ pub(super) struct DrawState {
     pub(super) says_state: bool,
     pub(super) says_sets: bool,
     pub(super) pipeline: Option<Key>,
-    /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
-    pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
     pub(super) indices: Option<(Bound, IndexType)>,
     pub(super) values: Values,
     pub(super) scissor: Rect,
@@ -167,8 +189,6 @@ impl DrawState {
             says_state: false,
             says_sets: false,
             pipeline: None,
-            sets: [[None; TABLES]; 2],
-            vertex_buffers: [None; MOST_BINDINGS],
             indices: None,
             values: Values {
                 viewport: Viewport::of(width, height),
@@ -272,7 +292,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         for (stage, set) in stages {
             let Some(set) = set else { continue };
             let table = self.recorder.refer_to_set(set)?;
-            let sets = self.state.sets.get_mut(stage);
+            let bound = self.recorder.passes.as_mut().map(|it| &mut it.bound);
+            let sets = bound.and_then(|bound| bound.sets.get_mut(stage));
             if let Some(place) = sets.and_then(|sets| sets.get_mut(usize::from(table))) {
                 *place = Some(set);
             }
@@ -319,7 +340,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         offset: u64,
     ) -> Result<&mut Self, Error> {
         let bound = self.bound(buffer, offset)?;
-        let place = self.state.vertex_buffers.get_mut(binding as usize);
+        let all = self.recorder.passes.as_mut().map(|it| &mut it.bound);
+        let place = all.and_then(|all| all.vertex_buffers.get_mut(binding as usize));
         let most = MOST_BINDINGS;
         *place.ok_or(CommandError::from(GraphicsError::Binding { binding, most }))? = Some(bound);
         self.state.resources[VERTEX] = None;

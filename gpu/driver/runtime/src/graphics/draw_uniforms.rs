@@ -138,7 +138,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     let (set, (address, bytes)) = match last {
                         Some((of, at, set, buffer)) if (of, at) == (stage, slot) => (set, buffer),
                         _ => {
-                            let set = self.set_of_stage(state, stage, slot.table);
+                            let set = self.set_of_stage(stage, slot.table);
                             let buffer = self.draw_buffer(slot, set.as_ref())?;
                             last = Some((stage, slot, set, buffer));
                             (set, buffer)

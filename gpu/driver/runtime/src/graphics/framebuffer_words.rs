@@ -3,8 +3,9 @@
 //! A descriptor stands for each layer, with its depth and stencil part and its colour targets behind it.
 //! Facts: hardware/graphics-framebuffer.md 5.1 to 5.6, graphics.md 1.5.
 
-use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_COLORS, MOST_LAYERS};
+use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_LAYERS};
 use super::load::FrameShaders;
+use super::resource_tables::doubles;
 use super::samples;
 use crate::vm::GpuAddress;
 use eitri_descriptors::attachment_formats::Writeback;
@@ -20,8 +21,6 @@ use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swi
 /// Words of the parameters with their padding, of the depth and stencil part, and of a colour target.
 const PARAMETER_WORDS: usize = 32;
 const PART_WORDS: usize = 16;
-/// Words of the largest framebuffer descriptor.
-pub(crate) const MOST_WORDS: usize = PARAMETER_WORDS + PART_WORDS + MOST_COLORS * PART_WORDS;
 
 /// Where a framebuffer's descriptor finds other things.
 #[derive(Clone, Copy, Debug)]
@@ -50,26 +49,31 @@ impl Framebuffer {
         PARAMETER_WORDS.saturating_add(parts.saturating_mul(PART_WORDS))
     }
 
-    /// Writes the descriptor of a layer.
+    /// Writes the descriptor of a layer: `write` is called with each of its parts, in their order.
     pub(crate) fn write(
         &self,
         arch: Arch,
         layer: u32,
         around: &Around,
-        words: &mut [u32; MOST_WORDS],
+        mut write: impl FnMut(&[u64]),
     ) -> Result<(), DescriptorError> {
-        words.fill(0);
-        self.parameters(layer, around, arch)?.pack(arch, words)?;
-        let mut rest = words.get_mut(PARAMETER_WORDS..).unwrap_or_default();
+        let mut words = [0; PARAMETER_WORDS];
+        self.parameters(layer, around, arch)?
+            .pack(arch, &mut words)?;
+        write(&doubles::<PARAMETER_WORDS, { PARAMETER_WORDS / 2 }>(&words));
+        let mut write_part =
+            |words: &[u32; PART_WORDS]| write(&doubles::<PART_WORDS, { PART_WORDS / 2 }>(words));
         if self.depth.is_some() || self.stencil.is_some() {
-            let (part, behind) = rest.split_at_mut_checked(PART_WORDS).unwrap_or_default();
-            self.depth_stencil(layer, arch, part)?;
-            rest = behind;
+            let mut part = [0; PART_WORDS];
+            self.depth_stencil(layer, arch, &mut part)?;
+            write_part(&part);
         }
         let mut offset = 0;
-        let places = rest.chunks_exact_mut(PART_WORDS).take(self.count);
-        for (part, color) in places.zip(&self.colors) {
-            self.color(color.as_ref(), layer, offset).pack(arch, part)?;
+        for color in self.colors.iter().take(self.count) {
+            let mut part = [0; PART_WORDS];
+            self.color(color.as_ref(), layer, offset)
+                .pack(arch, &mut part)?;
+            write_part(&part);
             let bytes = color.map_or(0, |color| color.bytes.saturating_mul(self.samples));
             offset = bytes
                 .saturating_mul(self.tile.pixels)

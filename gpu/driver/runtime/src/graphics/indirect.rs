@@ -239,7 +239,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             uniforms: [None; 2],
             inputs: None,
         };
-        let sets = self.sets_of(state, VERTEX);
+        let sets = self.sets_of(VERTEX);
         let data = self.device.stage_places(made.vertex)?.data;
         self.fresh_uniforms(SubQueue::VertexTiler)?;
         for (place, (entry, step)) in copies.uniforms.iter_mut().zip(entries.iter().zip(bytes)) {
@@ -260,7 +260,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             *place = Some((at.0 | u64::from(pairs(entry)) << 56, step));
         }
         if inputs {
-            copies.inputs = Some(self.input_copies(state, places, made, count)?);
+            copies.inputs = Some(self.input_copies(places, made, count)?);
         }
         Ok(Some(copies))
     }
@@ -268,7 +268,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Copies of the descriptors of inputs, and of the resource tables that name them.
     fn input_copies(
         &mut self,
-        state: &DrawState,
         places: &Places,
         made: &GraphicsPipelined,
         count: u32,
@@ -279,7 +278,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
             *word = self.device.hw.platform.load32(from.offset(offset));
         }
-        let buffers = self.vertex_buffers(state, made)?;
+        let buffers = self.vertex_buffers(made)?;
         let mut tables = Tables::of_vertices(made, at, buffers);
         let step = tables.bytes().next_multiple_of(64);
         let (table, resources) = self.room(step.saturating_mul(count))?;
@@ -288,7 +287,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.device.write_words(memory.offset(offset), &words);
             tables.own.0 = at.offset(offset);
             let place = table.offset(number.saturating_mul(step.into()));
-            self.write_tables(state, made, &tables, place)?;
+            self.write_tables(made, &tables, place)?;
             self.device.hw.platform.clean(place.span(step.into()));
         }
         Ok(InputCopies {

@@ -5,6 +5,7 @@
 //! next pass is tiled.
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
+use super::draw::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
@@ -91,8 +92,9 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) query: Option<Counting>,
     /// Push constants of the pass, and the uniforms of the pipeline that was used last.
     pub(super) uniforms: DrawUniforms,
-    /// What the pass renders to that is recorded.
+    /// What the pass renders to that is recorded, and what is bound in it.
     pub(super) framebuffer: Framebuffer,
+    pub(super) bound: PassBound,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -144,6 +146,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 query: None,
                 uniforms: DrawUniforms::NOTHING,
                 framebuffer: Framebuffer::NOTHING,
+                bound: PassBound::NOTHING,
             });
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;
@@ -186,7 +189,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             SubQueue::Compute => None,
         };
         if let Some(lane) = lane {
-            core::mem::swap(&mut lane.writer, &mut self.writer);
+            lane.writer.exchange(&mut self.writer);
         }
     }
 

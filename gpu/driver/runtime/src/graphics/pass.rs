@@ -4,7 +4,7 @@
 
 use super::draw::DrawState;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
-use super::framebuffer_words::{Around, MOST_WORDS};
+use super::framebuffer_words::Around;
 use super::queries::EndedQueries;
 use super::rendering::RenderingInfo;
 use super::samples;
@@ -73,6 +73,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             state.query = passes.query;
             // Push constants are zeros again.
             passes.uniforms.words.begin();
+            passes.bound.clear();
         }
         for image in images {
             self.refer(image, Thing::Image)?;
@@ -182,14 +183,19 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes
     /// it.
     fn place_framebuffer(&mut self, layer: u32, around: &Around) -> Result<GpuAddress, Error> {
-        let mut words = [0; MOST_WORDS];
-        let framebuffer = self.framebuffer();
-        framebuffer.write(self.arch(), layer, around, &mut words)?;
-        let used = framebuffer.words();
-        let bytes = (used as u32).saturating_mul(4);
+        let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
-        let words = words.get(..used).unwrap_or_default();
-        self.device.write_words(memory, words);
+        let arch = self.arch();
+        let Some(passes) = &self.passes else {
+            return Ok(at);
+        };
+        let platform = &mut self.device.hw.platform;
+        let mut place = memory;
+        passes.framebuffer.write(arch, layer, around, |words| {
+            platform.write_words(place, words);
+            place = place.offset((words.len() as u64).saturating_mul(8));
+        })?;
+        platform.clean(memory.span(bytes.into()));
         Ok(at)
     }
 }

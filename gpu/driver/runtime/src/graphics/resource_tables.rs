@@ -70,23 +70,19 @@ impl Tables {
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The sets that are bound to a stage, by their tables.
-    pub(super) fn sets_of(&self, state: &DrawState, stage: usize) -> [Option<BoundSet>; TABLES] {
+    pub(super) fn sets_of(&self, stage: usize) -> [Option<BoundSet>; TABLES] {
         let mut bound = [None; TABLES];
         for (place, table) in bound.iter_mut().zip(0..) {
-            *place = self.set_of_stage(state, stage, table);
+            *place = self.set_of_stage(stage, table);
         }
         bound
     }
 
     /// The set that is bound to a stage for a table.
     #[inline]
-    pub(super) fn set_of_stage(
-        &self,
-        state: &DrawState,
-        stage: usize,
-        table: u8,
-    ) -> Option<BoundSet> {
-        let set = (*state.sets.get(stage)?.get(usize::from(table))?)?;
+    pub(super) fn set_of_stage(&self, stage: usize, table: u8) -> Option<BoundSet> {
+        let bound = &self.passes.as_ref()?.bound;
+        let set = (*bound.sets.get(stage)?.get(usize::from(table))?)?;
         self.device.bound_set(set).ok()
     }
 
@@ -101,19 +97,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Ok(known);
         }
         let inputs = self.inputs(state, places, made)?;
-        let buffers = self.vertex_buffers(state, made)?;
+        let buffers = self.vertex_buffers(made)?;
         let tables = Tables::of_vertices(made, inputs, buffers);
-        let resources = self.place_tables(state, made, &tables)?;
+        let resources = self.place_tables(made, &tables)?;
         state.resources[VERTEX] = Some(resources);
         Ok(resources)
     }
 
     /// The descriptors of vertex buffers that a pipeline reads, with their bytes.
-    pub(super) fn vertex_buffers(
-        &mut self,
-        state: &DrawState,
-        made: &GraphicsPipelined,
-    ) -> Result<Part, Error> {
+    pub(super) fn vertex_buffers(&mut self, made: &GraphicsPipelined) -> Result<Part, Error> {
         let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
         let bytes = count.saturating_mul(DESCRIPTOR_BYTES as u32);
         if count == 0 {
@@ -124,11 +116,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         for binding in 0..count {
             let mut words = [0; 8];
             if made.bindings >> binding & 1 != 0 {
-                let bound = state
-                    .vertex_buffers
-                    .get(binding as usize)
-                    .copied()
-                    .flatten();
+                let bound = self.passes.as_ref().map(|passes| &passes.bound);
+                let bound = bound.and_then(|it| it.vertex_buffers.get(binding as usize)?.as_ref());
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
                 let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
@@ -182,7 +171,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let alone = match made.fragment_table {
             Some(table) => {
-                let set = self.set_of_stage(state, FRAGMENT, table);
+                let set = self.set_of_stage(FRAGMENT, table);
                 self.check_bound(stage, table, set.as_ref())?;
                 set.and_then(|set| set.alone())
             }
@@ -193,7 +182,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             None => {
                 let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
                 let tables = Tables::new((FRAGMENT, made), own, None);
-                self.place_tables(state, made, &tables)?
+                self.place_tables(made, &tables)?
             }
         };
         state.resources[FRAGMENT] = Some(resources);
@@ -220,21 +209,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Puts the resource tables of a stage into the commands; gives the value of their register.
-    fn place_tables(
-        &mut self,
-        state: &DrawState,
-        made: &GraphicsPipelined,
-        tables: &Tables,
-    ) -> Result<u64, Error> {
+    fn place_tables(&mut self, made: &GraphicsPipelined, tables: &Tables) -> Result<u64, Error> {
         let (memory, at) = self.room(tables.bytes())?;
-        self.write_tables(state, made, tables, memory)?;
+        self.write_tables(made, tables, memory)?;
         Ok(at.0 | u64::from(tables.count))
     }
 
     /// Writes the resource tables of a stage where there is room for them.
     pub(super) fn write_tables(
         &mut self,
-        state: &DrawState,
         made: &GraphicsPipelined,
         tables: &Tables,
         mut memory: PhysicalAddress,
@@ -245,7 +228,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 _ if table == 0 => Some(tables.own),
                 Some((other, part)) if other == table => Some(part),
                 _ if tables.bound >> table & 1 != 0 => {
-                    self.bound_table(state, (tables.stage, made), table)?
+                    self.bound_table((tables.stage, made), table)?
                 }
                 _ => None,
             };
@@ -263,7 +246,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The descriptors of the set that is bound for a table, which has all that a stage needs of it.
     fn bound_table(
         &mut self,
-        state: &DrawState,
         (stage, made): (usize, &GraphicsPipelined),
         table: u8,
     ) -> Result<Option<Part>, Error> {
@@ -272,7 +254,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         } else {
             made.fragment
         };
-        let set = self.set_of_stage(state, stage, table);
+        let set = self.set_of_stage(stage, table);
         if let Some(key) = key {
             self.check_bound(key, table, set.as_ref())?;
         }
@@ -281,7 +263,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 }
 
 /// Words as double words.
-fn doubles<const N: usize, const M: usize>(words: &[u32; N]) -> [u64; M] {
+pub(super) fn doubles<const N: usize, const M: usize>(words: &[u32; N]) -> [u64; M] {
     let mut doubles = [0; M];
     for (double, [low, high]) in doubles.iter_mut().zip(words.as_chunks::<2>().0) {
         *double = u64::from(*high) << 32 | u64::from(*low);

@@ -75,7 +75,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return self.planned_uniforms(state, (key, plan), places);
         }
         if position.is_none() || varyings.is_none() {
-            let sets = self.sets_of(state, VERTEX);
+            let sets = self.sets_of(VERTEX);
             for (which, kind, known) in [
                 (VERTEX, made.position, position),
                 (VARYINGS, EntryKind::Varying, varyings),
@@ -90,7 +90,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if fragments.is_none() {
             let words = match made.fragment.filter(|_| made.shades) {
                 Some(stage) => {
-                    let sets = self.sets_of(state, FRAGMENT);
+                    let sets = self.sets_of(FRAGMENT);
                     self.uniforms_of_program(stage, EntryKind::Fragment, &state.values, &sets)?
                 }
                 None => 0,
