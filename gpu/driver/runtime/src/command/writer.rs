@@ -6,7 +6,7 @@
 
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::GpuAddress;
-use eitri_cs::builder::{Checked, Link};
+use eitri_cs::builder::{Checked, Link, Load32};
 
 /// Bytes that a block keeps free for its link.
 const LINK_BYTES: u32 = Link::WORDS as u32 * 8;
@@ -30,8 +30,8 @@ pub(crate) struct Writer {
     /// Where the next instruction goes, and where data begins.
     next: u32,
     data: u32,
-    /// The load of this block's length, in the block before.
-    link: Option<(PhysicalAddress, Link)>,
+    /// Where the block before loads this one's length, and the load.
+    link: Option<(PhysicalAddress, Load32)>,
     start: GpuAddress,
     /// The bytes of the first block's instructions, when it is closed.
     first_bytes: u32,
@@ -142,14 +142,14 @@ impl Writer {
         self.block = block;
         self.next = 0;
         self.data = block.bytes;
-        self.link = Some((length, link));
+        self.link = Some((length, link.length_load()));
     }
 
     /// Says to the link that leads here how long the block is, and cleans what was written.
     fn close<P: Platform>(&mut self, platform: &mut P) {
         match &self.link {
-            Some((at, link)) => {
-                platform.store64(*at, link.length(self.next).word());
+            Some((at, load)) => {
+                platform.store64(*at, load.with(self.next).word());
                 platform.clean(at.span(8));
             }
             None => self.first_bytes = self.next,

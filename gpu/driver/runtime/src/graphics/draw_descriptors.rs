@@ -4,7 +4,7 @@
 //! Facts: hardware/graphics-draw.md 3.3, 3.10 to 3.13, graphics-raster.md 4.8.
 
 use super::blend;
-use super::draw::DrawState;
+use super::draw_state::DrawState;
 use super::draw_words::DrawWords;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::pipeline::{GraphicsPipelined, PipelineColors, Places};

@@ -3,7 +3,7 @@
 //! Guarantees: what stays the same from draw to draw is found out once; a draw writes the uniforms of all programs in one block.
 //! Facts: hardware/compiler-abi.md 4, graphics-draw.md 3.5.
 
-use super::draw::DrawState;
+use super::draw_state::DrawState;
 use super::pipeline::Places;
 use super::uniform_plan::{BoundWord, Known, MOST_BOUND, ProgramPart, Target, UniformPlan};
 use super::uniforms::COUNT_SHIFT;

@@ -6,7 +6,7 @@
 //! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.13 and 3.14, command-stream.md 3.2 and 3.3.
 
 use super::buffer_words::has_buffer_words;
-use super::draw::{DrawState, VARYINGS, VERTEX};
+use super::draw_state::{DrawState, VARYINGS, VERTEX};
 use super::lane::{OTHERS, TEMPORARY};
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};

@@ -5,7 +5,7 @@
 //! next pass is tiled.
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
-use super::draw::PassBound;
+use super::draw_state::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};

@@ -22,6 +22,7 @@ mod tile;
 mod blend;
 mod draw_words;
 mod pipeline;
+mod pipeline_state;
 mod state;
 mod vertex_input;
 
@@ -31,6 +32,7 @@ mod clear_attachments;
 mod conditional;
 mod draw;
 mod draw_descriptors;
+mod draw_state;
 mod draw_uniforms;
 mod dynamic;
 mod indirect;

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
-use super::draw::DrawState;
+use super::draw_state::DrawState;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::framebuffer_words::Around;
 use super::queries::EndedQueries;

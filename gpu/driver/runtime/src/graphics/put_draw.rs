@@ -4,9 +4,8 @@
 //! are looked at that what was set or bound since the last draw may change.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6, 3.10 to 3.13.
 
-use super::draw::{
-    Bound, Draw, DrawState, FRAGMENT, FRAGMENTS, IndexType, Stale, VARYINGS, VERTEX,
-};
+use super::draw::{Draw, IndexType};
+use super::draw_state::{Bound, DrawState, FRAGMENT, FRAGMENTS, Stale, VARYINGS, VERTEX};
 use super::draw_words::DrawWords;
 use super::dynamic::Class;
 use super::encoded::{merged_draw, split_draw};

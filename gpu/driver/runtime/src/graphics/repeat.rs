@@ -3,7 +3,8 @@
 //! All else of such a draw is in the registers: uniforms are written by their plan, and their registers loaded, in one go.
 //! Facts: hardware/graphics-draw.md 3.1 and 3.5.
 
-use super::draw::{Draw, FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw::Draw;
+use super::draw_state::{FRAGMENTS, Stale, VARYINGS, VERTEX};
 use super::draw_uniforms::write_all;
 use super::pass::RenderPass;
 use super::registers::{DrawLoads, DrawRegisters};

@@ -3,7 +3,7 @@
 //! A stage that uses one set, and has no inputs, uses the table that stands in the set's own memory.
 //! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.22, compiler-abi.md 1.
 
-use super::draw::{DrawState, FRAGMENT, TABLES, VERTEX};
+use super::draw_state::{DrawState, FRAGMENT, TABLES, VERTEX};
 use super::error::GraphicsError;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::vertex_input::MOST_ATTRIBUTES;

@@ -364,4 +364,9 @@ impl Link {
     pub const fn length(&self, bytes: u32) -> Checked {
         self.length.with(bytes)
     }
+
+    /// The load that [`Self::length`] gives, with the length still to be said.
+    pub const fn length_load(&self) -> Load32 {
+        self.length
+    }
 }
