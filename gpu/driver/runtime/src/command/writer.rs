@@ -51,7 +51,6 @@ impl Writer {
     }
 
     /// Changes places with another: as whole words, which `core::mem::swap` does byte by byte where accesses must be aligned.
-    #[expect(clippy::manual_swap, reason = "`swap` goes byte by byte there")]
     pub(crate) const fn exchange(&mut self, other: &mut Writer) {
         let own = *self;
         *self = *other;

@@ -54,6 +54,16 @@ impl DrawUniforms {
     }
 }
 
+/// What is bound to a descriptor of a stage's set.
+#[derive(Clone, Copy)]
+struct BoundAt {
+    stage: usize,
+    slot: DescriptorSlot,
+    set: Option<BoundSet>,
+    /// Address and bytes of the buffer.
+    buffer: (u64, u32),
+}
+
 /// Writes the uniforms of all programs where room was made for them; gives the values of their registers.
 #[inline]
 pub(super) fn write_all<P: Platform>(
@@ -120,7 +130,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// Says the words of viewport, blend constants and buffers.
     fn say_bound_words(&mut self, state: &DrawState, which: Range<usize>) -> Result<(), Error> {
-        let mut last: Option<(usize, DescriptorSlot, Option<BoundSet>, (u64, u32))> = None;
+        let mut last: Option<BoundAt> = None;
         for number in which {
             let uniforms = self.passes.as_ref().map(|passes| &passes.uniforms);
             let Some(word) = uniforms.and_then(|it| it.bound.get(number)) else {
@@ -136,11 +146,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 Known::Draw(word) => state.values.draw(word),
                 _ => {
                     let (set, (address, bytes)) = match last {
-                        Some((of, at, set, buffer)) if (of, at) == (stage, slot) => (set, buffer),
+                        Some(it) if (it.stage, it.slot) == (stage, slot) => (it.set, it.buffer),
                         _ => {
                             let set = self.set_of_stage(stage, slot.table);
                             let buffer = self.draw_buffer(slot, set.as_ref())?;
-                            last = Some((stage, slot, set, buffer));
+                            last = Some(BoundAt {
+                                stage,
+                                slot,
+                                set,
+                                buffer,
+                            });
                             (set, buffer)
                         }
                     };

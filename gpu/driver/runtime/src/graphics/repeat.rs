@@ -59,7 +59,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let Some((parts, bytes)) = &last.uniforms else {
             return false;
         };
-        if !(state.says_state && state.says_sets) || !lane.writer.has_room_for(MOST_WORDS, *bytes) {
+        let says = state.says_state && state.says_sets;
+        if !(says && lane.writer.has_room_for(MOST_WORDS, *bytes)) {
             return false;
         }
         let room = lane.writer.take(*bytes);
