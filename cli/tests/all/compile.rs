@@ -432,3 +432,19 @@ fn a_pipeline_has_one_vertex_shader_and_no_single_program() {
         assert_eq!(output.status.code(), Some(2));
     }
 }
+
+#[test]
+fn the_programs_of_a_pipeline_go_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    let out = folder.path().to_str().unwrap();
+    good(&["compile", &vertex, "--fragment", &fragment, "-o", out]);
+    let stages = ["a.vert.eprg", "a.frag.eprg"].map(|name| {
+        let program = std::fs::read(folder.path().join(name)).unwrap();
+        let program = eitri_program::GraphicsProgram::parse(&program).unwrap();
+        program.common().stage()
+    });
+    let expected = [eitri_program::Stage::Vertex, eitri_program::Stage::Fragment];
+    assert_eq!(stages, expected);
+}
