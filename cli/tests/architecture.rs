@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-ir3-program", &["eitri-program-file"]),
     ("eitri-program-file", &[]),
     ("eitri-texels",      &[]),
+    ("eitri-checks",      &["eitri-shaderc"]),
     ("eitri-amber",       &[]),
     ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-drawing", "eitri-job", "eitri-player", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),
@@ -34,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-cache-line",  &[]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-draw-programs", &["eitri-isa", "eitri-program"]),
-    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
+    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-isa", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-descriptors", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
@@ -61,7 +62,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
+    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,

@@ -98,6 +98,9 @@ pub struct Options {
     pub sample_shading: bool,
     /// What becomes of the colours that a fragment shader stores; without it all are left to the hardware.
     pub colors: ColorState,
+    /// Keep notes of what the source says beyond instructions, for an interpreter that checks. The IR is no other for compilation:
+    /// only that of `translate` has notes.
+    pub notes: bool,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
     /// Passes that are left out. Those that the code needs run all the same.

@@ -17,6 +17,7 @@ use crate::runs::parallel;
 use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::Path;
@@ -123,8 +124,13 @@ pub(super) enum CompileError {
     #[error("--fragment makes a pipeline of one vertex shader, and {shaders} are given")]
     OneVertex { shaders: usize },
     #[error("{path}: a pipeline is several programs, which are not written to one file")]
-    #[diagnostic(help("--emit asm, hex or ir writes them one behind the other"))]
+    #[diagnostic(help(
+        "-o with a folder that is there gets a file for each of the two shaders; --emit asm, hex or ir writes them one behind the other"
+    ))]
     Programs { path: String },
+    #[error("{path}: this form shows one program, and a pipeline is several")]
+    #[diagnostic(help("--emit asm, hex or ir writes them one behind the other"))]
+    OneProgram { path: String },
     #[error("{path}: {why}")]
     Scene { path: String, why: String },
     #[error("{path}: {errors}")]
@@ -138,7 +144,6 @@ pub(super) enum CompileError {
         cause: report::ReportError,
     },
     #[error("several shaders, but {path} is no folder")]
-    #[diagnostic(help("make it first: mkdir -p {path}"))]
     NoFolder { path: String },
     #[error("{first} and {second} would both be written to {path}")]
     SameOutput {
@@ -157,6 +162,8 @@ struct Output {
 /// A compiled shader, or pipelines, with what was asked for.
 pub(super) struct Done {
     pub(super) bytes: Vec<u8>,
+    /// The fragment shader's program, which goes to a file of its own.
+    pub(super) fragment: Option<Vec<u8>>,
     /// What is known of each stage; nothing of one that was compiled to a pass only.
     pub(super) reports: Vec<ShaderReport>,
     pub(super) told: Vec<Told>,
@@ -199,7 +206,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let work = |(path, output): &(&String, Output)| match args.passes.last() {
         Some(pass) => until(path, pass, args, &options),
         None => match &args.fragment {
-            Some(fragment) => compile_graphics::pair(path, fragment, output.emit, &options),
+            Some(fragment) => {
+                let out = args.output.as_deref();
+                let apart = out.is_some_and(|out| Path::new(out).is_dir());
+                compile_graphics::pair(path, fragment, (output.emit, apart), &options)
+            }
             None if path.ends_with(".json") => compile_graphics::scene(path, output.emit, &options),
             None => compile(path, output.emit, args, &options),
         },
@@ -213,6 +224,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 good.extend(done.reports);
                 if let Some(to) = &output.path {
                     whole_file::write(to, &done.bytes)?;
+                    if let (Some(bytes), Some(fragment)) = (&done.fragment, &args.fragment) {
+                        let beside = Path::new(to).with_file_name(file_name(fragment, output.emit));
+                        whole_file::put(&beside, bytes)?;
+                    }
                 }
                 compiled += 1;
                 Ok(())
@@ -252,17 +267,20 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
         (None, Some(_)) => Emit::Program,
         (None, None) => Emit::Asm,
     };
+    if let (Some(out), [_, _, ..]) = (args.output.as_deref(), &args.shaders[..])
+        && out != "-"
+        && !Path::new(out).exists()
+    {
+        std::fs::create_dir_all(out).map_err(|cause| Failure::unwritable(out, cause))?;
+    }
     let is_folder = |path: &str| Path::new(path).is_dir();
     let path = |shader: &String| match args.output.as_deref() {
         // Figures alone leave nothing behind.
         None if args.figures.any() && args.emit.is_none() => None,
         None => Some("-".to_owned()),
         Some(out) if is_folder(out) => {
-            let name = Path::new(shader).file_name().unwrap_or_default();
-            let mut name = name.to_owned();
-            name.push(".");
-            name.push(emit.extension());
-            Some(Path::new(out).join(name).to_string_lossy().into_owned())
+            let file = Path::new(out).join(file_name(shader, emit));
+            Some(file.to_string_lossy().into_owned())
         }
         Some(out) => Some(out.to_owned()),
     };
@@ -293,6 +311,15 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
     Ok(outputs)
 }
 
+/// The file in a folder that a shader's output goes to.
+fn file_name(shader: &str, emit: Emit) -> OsString {
+    let name = Path::new(shader).file_name().unwrap_or_default();
+    let mut name = name.to_owned();
+    name.push(".");
+    name.push(emit.extension());
+    name
+}
+
 /// A shader's IR, or the machine's, after a pass.
 fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done, Failure> {
     let shader = args.language.load(path)?;
@@ -303,6 +330,7 @@ fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done,
     let text = text.ok_or_else(|| args.passes.not_reached())?;
     Ok(Done {
         bytes: format!("{}\n", text.trim_end()).into_bytes(),
+        fragment: None,
         reports: vec![],
         told: vec![],
     })
@@ -342,6 +370,7 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
     let told = Told::of(&compiled);
     Ok(Done {
         bytes,
+        fragment: None,
         reports: vec![report],
         told: vec![told],
     })

@@ -11,14 +11,14 @@ use eitri_shaderc::{CompiledGraphics, CompiledStage, Options, graphics_front_end
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Compiles a vertex and a fragment shader, fitted to each other.
+/// Compiles a vertex and a fragment shader, fitted to each other. `apart`: each program gets a file of its own.
 pub(super) fn pair(
     vertex: &str,
     fragment: &str,
-    emit: Emit,
+    (emit, apart): (Emit, bool),
     options: &Options,
 ) -> Result<Done, Failure> {
-    refuse_programs(vertex, emit)?;
+    refuse(vertex, emit, apart)?;
     let refused = |errors| {
         let path = vertex.to_owned();
         Failure::refused(CompileError::Refused { path, errors })
@@ -42,10 +42,16 @@ pub(super) fn pair(
             }
             text.into_bytes()
         }
+        Emit::Program => compiled.vertex.program.clone(),
         _ => code(&compiled, [vertex, fragment], emit).into_bytes(),
     };
+    let program = compiled
+        .fragment
+        .as_ref()
+        .map(|stage| stage.program.clone());
     Ok(Done {
         bytes,
+        fragment: program.filter(|_| emit == Emit::Program),
         reports,
         told: stages(&compiled).map(Told::of_stage).collect(),
     })
@@ -53,7 +59,7 @@ pub(super) fn pair(
 
 /// Compiles all pipelines of a scene.
 pub(super) fn scene(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
-    refuse_programs(path, emit)?;
+    refuse(path, emit, false)?;
     let failed = |why: String| {
         let path = path.to_owned();
         Failure::refused(CompileError::Scene { path, why })
@@ -72,6 +78,7 @@ pub(super) fn scene(path: &str, emit: Emit, options: &Options) -> Result<Done, F
     })?;
     let mut done = Done {
         bytes: vec![],
+        fragment: None,
         reports: vec![],
         told: vec![],
     };
@@ -120,12 +127,12 @@ fn add(
     Ok(())
 }
 
-fn refuse_programs(path: &str, emit: Emit) -> Result<(), Failure> {
+/// Refuses forms that a pipeline does not have. `apart`: each program gets a file of its own.
+fn refuse(path: &str, emit: Emit, apart: bool) -> Result<(), Failure> {
+    let path = path.to_owned();
     match emit {
-        Emit::Program => {
-            let path = path.to_owned();
-            Err(Failure::refused(CompileError::Programs { path }))
-        }
+        Emit::Program if !apart => Err(Failure::refused(CompileError::Programs { path })),
+        Emit::Ce | Emit::Dot => Err(Failure::refused(CompileError::OneProgram { path })),
         _ => Ok(()),
     }
 }

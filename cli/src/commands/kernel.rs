@@ -1,5 +1,6 @@
 //! `eitri kernel`: compute kernels with known inputs and outputs, a verdict each.
 
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{self, GpuArgument};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -55,6 +56,10 @@ pub(crate) struct Args {
     /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// What checkers tell besides: `all`, `none`, `errors`, or rules by name, separated by commas (docs/checks.md). A kernel of which
+    /// an error or a warning is told has failed. Not with --target.
+    #[arg(long, value_name = "none|errors|all|LIST", default_value = "all")]
+    check: Wanted,
 }
 
 /// What is wrong with the request.
@@ -120,6 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         robust: Robust::On,
         limit: Duration::from_secs(args.timeout.into()),
         keep: args.keep.as_deref(),
+        check: &args.check,
     };
     let jobs = match args.on {
         // Images are built one after the other.

@@ -4,6 +4,7 @@ mod amber;
 mod asm;
 mod bench;
 mod boot;
+mod broken;
 mod compile;
 mod compile_graphics;
 mod completions;
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Bench(bench::Args),
     /// Boot anybody's bare-metal image in QEMU, with the model as its GPU: for drivers in any language, also as a cargo runner.
     Boot(boot::Args),
+    /// Check labelled shaders, broken ones and their clean twins, and count what the checkers find, miss and tell in vain.
+    Broken(broken::Args),
     /// Compile shaders to programs, listings and figures.
     Compile(compile::Args),
     /// Print the completions of a shell.
@@ -113,6 +116,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Boot(args) => boot::run(&args),
+        Command::Broken(args) => broken::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Console(args) => console::run(&args),

@@ -1,6 +1,7 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
 use crate::input::buffer_source::{BindingName, SaveArgument};
+use crate::input::check_arguments::{CheckArguments, UnwrittenArgument};
 use crate::input::gpu_choice::GpuArgument;
 use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
@@ -17,6 +18,8 @@ use crate::reports::executed::Counter;
 use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::timeline::Both;
 use crate::reports::waveform::{Waveform, WaveformArgument};
+use crate::runs::checked::Subject;
+use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::printf;
 use crate::runs::screen::{self, Screen, Show};
@@ -86,7 +89,21 @@ pub(crate) struct Args {
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
+    check: CheckArguments,
+    /// Bytes that the host is taken not to have written, for the checkers; without a range all of the buffer or image.
+    #[arg(long = "unwritten", value_name = "BINDING[=FIRST..END]")]
+    unwritten: Vec<UnwrittenArgument>,
+    #[command(flatten)]
     passes: PassArguments,
+}
+
+/// Only the checkers know addresses of buffers before the job runs.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--push @{name}+{plus}: a job can't be given the address of a buffer")]
+#[diagnostic(help("the checkers have run with it"))]
+struct NoAddress {
+    name: BindingName,
+    plus: u64,
 }
 
 #[derive(Debug, Error, Diagnostic)]
@@ -185,11 +202,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let both: Box<dyn Sink> = Box::new(Both(one, other));
         both
     });
-    let done = match &show {
-        Some(show) => dispatch::execute_shown(&shader.path, &compiled, &request, show, sink),
-        None => dispatch::execute(&shader.path, &compiled, &request, args.place(), sink)
-            .map(|done| (done, None)),
+    let unwritten: Vec<_> = args.unwritten.iter().map(UnwrittenArgument::part).collect();
+    let address = args.job.push_address();
+    let addresses: Vec<_> = address.into_iter().map(super::broken::address).collect();
+    let subject = Subject {
+        spirv: &shader.spirv,
+        options: &options,
+        groups: request.groups,
+        push_constants: &request.push_constants,
+        resources: &request.resources,
+        unwritten: &unwritten,
+        addresses: &addresses,
     };
+    let done = checking::beside(&shader.path, &args.check, &subject, || {
+        if let Some((name, plus)) = address {
+            return Err(Failure::refused(NoAddress { name, plus }));
+        }
+        match &show {
+            Some(show) => dispatch::execute_shown(&shader.path, &compiled, &request, show, sink),
+            None => dispatch::execute(&shader.path, &compiled, &request, args.place(), sink)
+                .map(|done| (done, None)),
+        }
+    });
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
@@ -197,7 +231,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(waveform) = waveform {
         args.waveform.write(&waveform)?;
     }
-    let (done, screen) = done?;
+    let ((done, screen), status) = done?;
     if let Some(path) = &args.dump {
         write_dump(path, &done)?;
     }
@@ -207,7 +241,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let screen = screen.map(|(path, pixmap)| screen::file(path, &pixmap));
     save(&args.saves, &request, &ran, screen.transpose()?)?;
     report(args, &compiled, &ran, counter.as_ref())?;
-    compare(&args.compares, &ran)
+    Ok(match compare(&args.compares, &ran)? {
+        Status::Good => status,
+        failed => failed,
+    })
 }
 
 /// Writes the core dump, if there is one: a job that went well leaves none.

@@ -34,7 +34,7 @@ pub(crate) struct JobArguments {
     #[arg(long = "sampler", value_name = "BINDING=WORDS")]
     samplers: Vec<SamplerArgument>,
     /// Push constants: by the shader's names (a=2.0,n=1024, a vector as 1:2:3), as typed values (f32:2.0,u32:1024), or as hex digits,
-    /// lowest byte first.
+    /// lowest byte first; or @BINDING+BYTES, the address of a buffer, of which only the checkers know.
     #[arg(long, value_name = "VALUES|HEX")]
     push: Option<PushArgument>,
     /// Workgroups.
@@ -113,6 +113,11 @@ impl JobArguments {
         let constants = self.specialisation.iter();
         let constants = constants.map(|spec| (spec.id, spec.bits)).collect();
         push.bytes(shader, self.entry.as_deref(), &constants)
+    }
+
+    /// The buffer whose address the push constants are, and how far behind its start.
+    pub(crate) fn push_address(&self) -> Option<(BindingName, u64)> {
+        self.push.as_ref().and_then(PushArgument::address)
     }
 
     pub(crate) fn groups(&self) -> [u32; 3] {

@@ -4,6 +4,7 @@ pub(crate) mod board_choice;
 pub(crate) mod board_firmware;
 pub(crate) mod board_tree;
 pub(crate) mod buffer_source;
+pub(crate) mod check_arguments;
 pub(crate) mod descriptor_count;
 pub(crate) mod descriptor_names;
 pub(crate) mod firmware_file;

@@ -30,7 +30,7 @@ pub(crate) struct PassArguments {
     time_passes: bool,
     /// Verify after every pass, and check registers and waits, as builds with debug assertions always do.
     #[arg(long)]
-    check: bool,
+    verify: bool,
     /// 0: only the passes that the code can't do without. 2: all.
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = level)]
     level: Level,
@@ -99,7 +99,7 @@ impl PassArguments {
             level: self.level,
             print_after: self.print_after.clone(),
             skip: self.skip.clone(),
-            check: self.check,
+            check: self.verify,
             ..options
         }
     }

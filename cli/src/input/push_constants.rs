@@ -1,6 +1,6 @@
 //! `--push`: push constants as hex digits, as typed values, or by the names that the shader gives them.
 
-use crate::input::buffer_source::hex_bytes;
+use crate::input::buffer_source::{BindingName, hex_bytes};
 use crate::input::nearest;
 use crate::input::shader_file::Shader;
 use crate::outcome::Failure;
@@ -18,6 +18,8 @@ pub(crate) enum PushArgument {
     Bytes(Vec<u8>),
     /// `NAME=VALUE`, in the order of the command line.
     Named(Vec<(String, String)>),
+    /// The address of a buffer, and so many bytes more: for the checkers, since a job can't be given one.
+    Address(BindingName, u64),
 }
 
 /// What is wrong with `--push`.
@@ -67,6 +69,13 @@ impl FromStr for PushArgument {
     type Err = PushError;
 
     fn from_str(text: &str) -> Result<PushArgument, PushError> {
+        if let Some(address) = text.strip_prefix('@') {
+            let (name, plus) = address.split_once('+').unwrap_or((address, "0"));
+            let plus = plus.parse().map_err(|_| PushError::Form {
+                text: text.to_owned(),
+            })?;
+            return Ok(PushArgument::Address(name.parse()?, plus));
+        }
         if text.contains('=') {
             let pairs = text.split(',').map(|part| {
                 let (name, value) = part.split_once('=').ok_or_else(|| PushError::Form {
@@ -90,6 +99,14 @@ impl FromStr for PushArgument {
 }
 
 impl PushArgument {
+    /// The buffer whose address it is, and how far behind its start.
+    pub(crate) fn address(&self) -> Option<(BindingName, u64)> {
+        match self {
+            PushArgument::Address(name, plus) => Some((*name, *plus)),
+            PushArgument::Bytes(_) | PushArgument::Named(_) => None,
+        }
+    }
+
     /// The bytes for a shader, of which names are looked up.
     pub(crate) fn bytes(
         &self,
@@ -100,6 +117,7 @@ impl PushArgument {
         let pairs = match self {
             PushArgument::Bytes(bytes) => return Ok(bytes.clone()),
             PushArgument::Named(pairs) => pairs,
+            PushArgument::Address(..) => return Ok(vec![0; 8]),
         };
         let path = shader.path.clone();
         let found = reflect(&shader.spirv, entry, specialisation).map_err(|cause| {
@@ -124,7 +142,7 @@ fn named(
         let Some(member) = members.iter().find(|member| member.name == *name) else {
             let names: Vec<&str> = members.iter().map(|it| it.name.as_str()).collect();
             let all = format!("there are {}", names.join(", "));
-            let help = nearest::suggestion(name, names.into_iter(), &all);
+            let help = nearest::suggestion(name, names, &all);
             let name = name.clone();
             return Err(PushError::Unknown { path, name, help });
         };
@@ -227,9 +245,18 @@ mod tests {
     fn bytes(text: &str) -> Result<Vec<u8>, String> {
         match text.parse::<PushArgument>() {
             Ok(PushArgument::Bytes(bytes)) => Ok(bytes),
-            Ok(PushArgument::Named(pairs)) => Err(format!("{pairs:?}")),
+            Ok(other) => Err(format!("{other:?}")),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn an_address_is_that_of_a_buffer() {
+        let of = |text: &str| text.parse::<PushArgument>().map(|push| push.address());
+        assert_eq!(of("@0+256"), Ok(Some((BindingName::new(0, 0), 256))));
+        assert_eq!(of("@1:2"), Ok(Some((BindingName::new(1, 2), 0))));
+        assert_eq!(of("00"), Ok(None));
+        assert!(of("@0+x").is_err());
     }
 
     fn block() -> Type {

@@ -1,5 +1,6 @@
 //! Output: standard streams, files that are written whole or not at all, and XML text.
 
+pub(crate) mod findings;
 pub(crate) mod png;
 pub(crate) mod streams;
 pub(crate) mod whole_file;

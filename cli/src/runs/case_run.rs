@@ -1,12 +1,15 @@
 //! One compute case from its module to a verdict: compile, run, compare.
 
 use crate::input::buffer_source::BindingName;
+use crate::input::check_arguments::Wanted;
 use crate::input::given::Given;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::image_format;
 use crate::output::whole_file;
 use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
+use crate::runs::checked::Subject;
+use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
 use eitri_job::{Content, CoreDump, Wants};
@@ -46,6 +49,8 @@ pub(crate) struct Setting<'t> {
     pub(crate) limit: Duration,
     /// The folder that gets a core dump of the GPU for each job that fails.
     pub(crate) keep: Option<&'t Path>,
+    /// What the checkers tell: a case of which an error or a warning is told has failed.
+    pub(crate) check: &'t Wanted,
 }
 
 /// Compiles and runs a case.
@@ -75,17 +80,22 @@ pub(crate) fn compile_for(
 ) -> Result<Compiled, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
     let spirv = case.module(module).map_err(|error| failed(&error))?;
-    let options = Options {
+    let options = options(case, robust, target);
+    eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
+        true => failed(&errors),
+        false => Verdict::Skipped(one_line(&errors)),
+    })
+}
+
+/// How a case is compiled.
+fn options(case: &Case, robust: Robust, target: Target) -> Options {
+    Options {
         entry: Some(case.entry.clone()),
         spec_constants: case.spec_constants.clone(),
         robust,
         target,
         ..Options::default()
-    };
-    eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
-        true => failed(&errors),
-        false => Verdict::Skipped(one_line(&errors)),
-    })
+    }
 }
 
 fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
@@ -106,7 +116,22 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
         (Place::Qemu, None) => None,
         (Place::Qemu, Some(_)) => Some(timeline.sink()),
     };
-    let done = dispatch::execute(&path, &compiled, &request, setting.place, trace);
+    let spirv = case
+        .module(setting.module)
+        .map_err(|error| failed(&error))?;
+    let options = options(case, setting.robust, setting.gpu.target());
+    let subject = Subject {
+        spirv: &spirv,
+        options: &options,
+        groups: request.groups,
+        push_constants: &request.push_constants,
+        resources: &request.resources,
+        unwritten: &[],
+        addresses: &[],
+    };
+    let (done, told) = checking::collect(setting.check, &subject, || {
+        dispatch::execute(&path, &compiled, &request, setting.place, trace)
+    });
     if let Some(timelines) = setting.timelines {
         timelines.add(&case.name, &timeline);
     }
@@ -118,6 +143,7 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
         whole_file::put(&path, &done.result.dump).map_err(|failure| failed(&failure))?;
     }
     check(case, &done)?;
+    told.map_err(|why| Verdict::Failed(format!("checks: {why}")))?;
     let executed = match setting.place {
         Place::Qemu => None,
         Place::Host => {

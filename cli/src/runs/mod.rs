@@ -2,6 +2,8 @@
 
 pub(crate) mod boot;
 pub(crate) mod case_run;
+pub(crate) mod checked;
+pub(crate) mod checking;
 pub(crate) mod color_state;
 pub(crate) mod demo;
 pub(crate) mod dispatch;

@@ -254,9 +254,8 @@ fn bad_requests_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains(part), "no {part:?} in {stderr}");
     };
-    let out = folder.path().join("none");
     refused(
-        &["compile", &double, &endless, "-o", out.to_str().unwrap()],
+        &["compile", &double, &endless, "-o", &double],
         "several shaders, but",
     );
     let here = folder.path().to_str().unwrap();
@@ -270,7 +269,6 @@ fn bad_requests_are_refused() {
     );
     refused(&["compile"], "SHADER");
     refused(&["compile", &double, "--spec", "x"], "is not ID=VALUE");
-    assert!(!out.exists());
 }
 
 #[test]
@@ -316,6 +314,43 @@ fn time_and_memory_are_told_for_each_shader() {
     assert_eq!(
         (output.status.code(), stdout(&output).as_str()),
         (Some(2), "")
+    );
+}
+
+#[test]
+fn a_folder_for_several_shaders_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("deep/out");
+    let demo = |name: &str| format!("{}/demo/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (one, two) = (demo("saxpy.comp"), demo("reduce.wgsl"));
+    let output = eitri(&["compile", &one, &two, "-o", out.to_str().unwrap()], b"");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(out.join("saxpy.comp.eprg").is_file());
+    assert!(out.join("reduce.wgsl.eprg").is_file());
+}
+
+#[test]
+fn reflection_is_a_table_for_people() {
+    let saxpy = format!("{}/demo/saxpy.comp", env!("CARGO_MANIFEST_DIR"));
+    let output = eitri(&["reflect", &saxpy], b"");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "0:1  ssbo  Y  read and write",
+        "push constants, 8 bytes",
+        "a: f32",
+    ] {
+        assert!(text.contains(line), "no {line} in {text}");
+    }
+    let output = eitri(&["reflect", &saxpy, "--spec", "9=1"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("no specialisation constant has SpecId 9"),
+        "{errors}"
     );
 }
 
@@ -396,4 +431,20 @@ fn a_pipeline_has_one_vertex_shader_and_no_single_program() {
         assert!(stderr.contains(expected), "{stderr}");
         assert_eq!(output.status.code(), Some(2));
     }
+}
+
+#[test]
+fn the_programs_of_a_pipeline_go_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    let out = folder.path().to_str().unwrap();
+    good(&["compile", &vertex, "--fragment", &fragment, "-o", out]);
+    let stages = ["a.vert.eprg", "a.frag.eprg"].map(|name| {
+        let program = std::fs::read(folder.path().join(name)).unwrap();
+        let program = eitri_program::GraphicsProgram::parse(&program).unwrap();
+        program.common().stage()
+    });
+    let expected = [eitri_program::Stage::Vertex, eitri_program::Stage::Fragment];
+    assert_eq!(stages, expected);
 }

@@ -159,7 +159,7 @@ fn run(
         step_limit: draw.step_limit,
     };
     let together = function.lanes.count() as usize;
-    let mut machine = Machine::new(function, &dispatch, bound, together);
+    let mut machine = Machine::new(function, &dispatch, bound, together, ());
     let stage = function.stage.fragment();
     machine.drawing = Some(Drawing {
         draw,

@@ -4,7 +4,7 @@ use crate::ir::{Combine, LaneOp, ScanForm, Type};
 
 /// Lanes by number: bit n is lane n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mask(u64);
+pub(super) struct Mask(pub(super) u64);
 
 impl Mask {
     /// The lanes whose entry is true, in order from lane 0.

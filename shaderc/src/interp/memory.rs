@@ -131,9 +131,9 @@ impl Bound {
 
     /// The buffer in which an address lies, and the offset there.
     pub(super) fn at_address(&mut self, address: u64) -> Option<(&mut Bytes, u64)> {
-        let number = (address / SPACING).checked_sub(1)?;
+        let (number, offset) = located(address)?;
         let buffer = self.elements.get_mut(usize::try_from(number).ok()?)?;
-        Some((&mut buffer.bytes, address % SPACING))
+        Some((&mut buffer.bytes, offset))
     }
 
     /// Copies the contents back.
@@ -179,6 +179,12 @@ impl Element {
 
 /// Addresses from one buffer to the next: each has all offsets of 32 bits for itself.
 const SPACING: u64 = 1 << 32;
+
+/// The number of the element at whose address something lies, and the offset there.
+pub fn located(address: u64) -> Option<(u64, u64)> {
+    let number = (address / SPACING).checked_sub(1)?;
+    Some((number, address % SPACING))
+}
 
 /// The address of a buffer: that of its number among the elements of the function's bindings, in their order.
 pub fn address(number: u64) -> u64 {

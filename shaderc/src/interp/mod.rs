@@ -3,11 +3,13 @@
 //! Needs: a function that `verify` accepts.  Guarantees: ends within the step limit; every misuse of memory is a
 //! [`Trap`].  Never: shares code with the back end or the model; `eval` is shared with constant folding only.
 pub mod eval;
+mod fair;
 mod float;
 mod graphics;
 mod image_ops;
 mod lanes;
 mod memory;
+mod observer;
 mod quads;
 mod run;
 mod step;
@@ -19,7 +21,8 @@ pub use eitri_texels::{Compare, Image, Sampler, TexelFormat, Wrap};
 pub use graphics::{
     Draw, Fragment, Outputs, Primitive, Shaded, Vertex, interpret_quads, interpret_vertices,
 };
-pub use memory::{Buffer, Buffers, Key, Resources, address};
-pub use run::{Dispatch, interpret, interpret_with};
+pub use memory::{Buffer, Buffers, Key, Resources, address, located};
+pub use observer::{LaneSet, Observer, Values};
+pub use run::{Dispatch, interpret, interpret_observed, interpret_with};
 pub use trap::Trap;
 pub use triangle::Triangle;

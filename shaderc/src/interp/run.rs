@@ -6,6 +6,7 @@
 use super::graphics::{Drawing, Fragment, Outputs, Shaded, Vertex};
 use super::lanes::Mask;
 use super::memory::{Bound, Buffers, Bytes, Resources};
+use super::observer::{LaneSet, Observer, Values};
 use super::trap::Trap;
 use crate::ir::{Axis, BlockId, Function, Op, Stage, Terminator, Uniform, Value, ValueDef};
 
@@ -47,6 +48,19 @@ pub fn interpret_with(
     dispatch: &Dispatch,
     resources: &mut Resources,
 ) -> Result<u64, Trap> {
+    interpret_observed(function, dispatch, resources, ())
+}
+
+/// As [`interpret_with`], and an observer is told what happens.
+///
+/// # Errors
+/// The first trap; the resources are then as they were.
+pub fn interpret_observed<O: Observer>(
+    function: &Function,
+    dispatch: &Dispatch,
+    resources: &mut Resources,
+    observer: O,
+) -> Result<u64, Trap> {
     if function.stage != Stage::Compute {
         return Err(Trap::Stage(function.stage.name().to_owned()));
     }
@@ -55,7 +69,7 @@ pub fn interpret_with(
     let [x, y, z] = function.workgroup_size.map(|size| size as usize);
     let invocations = x.saturating_mul(y).saturating_mul(z);
     let lanes = invocations.clamp(1, function.lanes.count() as usize);
-    let mut machine = Machine::new(function, dispatch, bound, lanes);
+    let mut machine = Machine::new(function, dispatch, bound, lanes, observer);
     let [x, y, z] = dispatch.groups;
     for gz in 0..z {
         for gy in 0..y {
@@ -70,7 +84,7 @@ pub fn interpret_with(
 
 /// Where a lane goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum At {
+pub(super) enum At {
     /// With that instruction of that block.
     Inst(BlockId, usize),
     /// It waits at the barrier before that instruction.
@@ -111,18 +125,25 @@ pub(super) struct Lane {
     pub(super) outputs: Outputs,
     pub(super) vars: Vec<u64>,
     pub(super) scratch: Bytes,
-    at: At,
+    pub(super) at: At,
 }
 
 /// Lanes that run together.
 pub(super) struct Warp {
     pub(super) lanes: Vec<Lane>,
     /// Each value for each of so many lanes, one after the other.
-    values: Vec<u64>,
+    pub(super) values: Vec<u64>,
     stride: usize,
 }
 
 impl Warp {
+    pub(super) fn view(&self) -> Values<'_> {
+        Values {
+            words: &self.values,
+            stride: self.stride,
+        }
+    }
+
     pub(super) fn get(&self, value: Value, lane: usize) -> u64 {
         self.values[value.0 as usize * self.stride + lane]
     }
@@ -132,7 +153,7 @@ impl Warp {
     }
 }
 
-pub(super) struct Machine<'f> {
+pub(super) struct Machine<'f, O = ()> {
     pub(super) function: &'f Function,
     /// Place of each block in the layout.
     places: Vec<usize>,
@@ -150,16 +171,21 @@ pub(super) struct Machine<'f> {
     /// Offset of each variable in `Lane::vars`.
     pub(super) var_base: Vec<usize>,
     var_words: usize,
-    steps: u64,
+    pub(super) steps: u64,
+    pub(super) observer: O,
+    /// For an observer: the warp that runs, and how often memory was changed.
+    pub(super) current: usize,
+    pub(super) changes: u64,
 }
 
-impl<'f> Machine<'f> {
+impl<'f, O: Observer> Machine<'f, O> {
     /// A machine whose largest warp has so many lanes.
     pub(super) fn new(
         function: &'f Function,
         dispatch: &'f Dispatch,
         bound: Bound,
         lanes: usize,
+        observer: O,
     ) -> Self {
         let mut fresh = vec![0; function.value_count() * lanes];
         for index in 0..function.value_count() {
@@ -200,6 +226,9 @@ impl<'f> Machine<'f> {
             var_base,
             var_words,
             steps: 0,
+            observer,
+            current: 0,
+            changes: 0,
         }
     }
 
@@ -229,6 +258,12 @@ impl<'f> Machine<'f> {
     fn workgroup(&mut self, workgroup: [u32; 3]) -> Result<(), Trap> {
         self.workgroup = workgroup;
         self.shared = Bytes::zeroed(self.function.shared_bytes);
+        if O::ACTIVE {
+            let [x, y, z] = workgroup;
+            let [width, height, _] = self.dispatch.groups;
+            let number = z.wrapping_mul(height).wrapping_add(y);
+            return self.in_turns(number.wrapping_mul(width).wrapping_add(x));
+        }
         let mut warps = self.warps();
         loop {
             for warp in &mut warps {
@@ -249,7 +284,7 @@ impl<'f> Machine<'f> {
     }
 
     /// The invocations of a workgroup, filled into warps by their index.
-    fn warps(&self) -> Vec<Warp> {
+    pub(super) fn warps(&self) -> Vec<Warp> {
         let [x, y, z] = self.function.workgroup_size;
         let mut warps: Vec<Warp> = vec![];
         for lz in 0..z {
@@ -304,25 +339,27 @@ impl<'f> Machine<'f> {
 
     /// Runs a warp until all its lanes have ended or wait at a barrier.
     fn run(&mut self, warp: &mut Warp) -> Result<(), Trap> {
-        loop {
-            let running = warp.lanes.iter().filter_map(|lane| match lane.at {
-                At::Inst(block, number) => Some((self.places[block.index()], number, block)),
-                At::Barrier(..) | At::Ended => None,
-            });
-            // Only a barrier splits a block, and after it all lanes go on together.
-            let Some((_, number, block)) =
-                running.min_by_key(|(place, number, _)| (*place, *number))
-            else {
-                return Ok(());
-            };
+        while let Some((block, number)) = self.next_block(warp) {
             let here = At::Inst(block, number);
             let mask = Mask::of(warp.lanes.iter().map(|lane| lane.at == here));
             self.block(warp, mask, block, number)?;
         }
+        Ok(())
+    }
+
+    /// Where the lanes of a warp that run next are; none if all have ended or wait at a barrier.
+    pub(super) fn next_block(&self, warp: &Warp) -> Option<(BlockId, usize)> {
+        let running = warp.lanes.iter().filter_map(|lane| match lane.at {
+            At::Inst(block, number) => Some((self.places[block.index()], number, block)),
+            At::Barrier(..) | At::Ended => None,
+        });
+        // Only a barrier splits a block, and after it all lanes go on together.
+        let (_, number, block) = running.min_by_key(|(place, number, _)| (*place, *number))?;
+        Some((block, number))
     }
 
     /// Runs lanes to the end of a block or to the next barrier.
-    fn block(
+    pub(super) fn block(
         &mut self,
         warp: &mut Warp,
         mask: Mask,
@@ -339,12 +376,20 @@ impl<'f> Machine<'f> {
                 }
                 return Ok(());
             }
+            if O::ACTIVE {
+                let lanes = LaneSet(mask.0);
+                self.observer.step(self.current, lanes, *inst, warp.view());
+            }
             self.step(warp, mask, *inst)?;
         }
         self.steps += u64::from(mask.count());
         let limit = self.dispatch.step_limit;
         if self.steps > limit {
             return Err(Trap::StepLimit(limit));
+        }
+        if O::ACTIVE {
+            let lanes = LaneSet(mask.0);
+            self.observer.leave(self.current, lanes, block, warp.view());
         }
         let mut arriving: Vec<(BlockId, Mask)> = vec![];
         for lane in mask.lanes() {
@@ -371,6 +416,10 @@ impl<'f> Machine<'f> {
                     warp.lanes[lane].at = At::Ended;
                     continue;
                 }
+                Terminator::Unreachable if O::ACTIVE => {
+                    warp.lanes[lane].at = At::Ended;
+                    continue;
+                }
                 Terminator::Unreachable => {
                     return Err(Trap::Unreachable {
                         global_id: self.global_id(&warp.lanes[lane]),
@@ -389,7 +438,11 @@ impl<'f> Machine<'f> {
         Ok(())
     }
 
-    fn enter(&self, warp: &mut Warp, mask: Mask, from: BlockId, to: BlockId) {
+    fn enter(&mut self, warp: &mut Warp, mask: Mask, from: BlockId, to: BlockId) {
+        if O::ACTIVE {
+            let lanes = LaneSet(mask.0);
+            self.observer.enter(self.current, lanes, from, to);
+        }
         // All phis read before any is written.
         let mut incoming = vec![];
         for phi in &self.function.block(to).phis {

@@ -4,12 +4,15 @@
 use super::eval::eval;
 use super::image_ops;
 use super::lanes::{self, Mask};
+use super::observer::Observer;
 use super::quads::{self, Coordinates};
 use super::run::{LaneInput, Machine, Warp};
 use super::trap::Trap;
-use crate::ir::{Access, AtomicOp, Dim, Held, ImageOp, Inst, InstData, Op, Space, SysVal, Type};
+use crate::ir::{
+    Access, AtomicOp, Dim, Held, ImageAction, ImageOp, Inst, InstData, Op, Space, SysVal, Type,
+};
 
-impl Machine<'_> {
+impl<O: Observer> Machine<'_, O> {
     /// Runs an instruction for some lanes.
     pub(super) fn step(&mut self, warp: &mut Warp, mask: Mask, inst: Inst) -> Result<(), Trap> {
         let data = self.function.inst(inst);
@@ -197,7 +200,7 @@ impl Machine<'_> {
                     let word = self
                         .read(warp, lane, data, access, at)
                         // What only helps may have computed any address.
-                        .or(warp.lanes[lane].helper.then_some(0))
+                        .or((O::ACTIVE || warp.lanes[lane].helper).then_some(0))
                         .ok_or_else(|| self.bad_address(warp, lane, inst))?;
                     let word = match access.held {
                         Held::Own | Held::Zero => word,
@@ -216,7 +219,7 @@ impl Machine<'_> {
                     let at = offset.checked_add(u64::from(access.elem.bytes()) * number as u64);
                     let word = warp.get(*value, lane);
                     let written = at.and_then(|at| self.write(warp, lane, data, access, at, word));
-                    if written.is_none() {
+                    if written.is_none() && !O::ACTIVE {
                         return Err(self.bad_address(warp, lane, inst));
                     }
                 }
@@ -240,6 +243,7 @@ impl Machine<'_> {
                 });
                 match (old, written) {
                     (Some(old), Some(())) => old,
+                    _ if O::ACTIVE => 0,
                     _ => return Err(self.bad_address(warp, lane, inst)),
                 }
             }
@@ -251,6 +255,9 @@ impl Machine<'_> {
                     .collect();
                 let words = image_ops::eval(image, &args, &mut self.bound);
                 let words = words.ok_or_else(|| self.bad_address(warp, lane, inst))?;
+                if O::ACTIVE {
+                    self.changes += u64::from(changes_texel(image, &args, &words));
+                }
                 for (result, word) in data.results.iter().zip(words) {
                     warp.set(*result, lane, word.into());
                 }
@@ -282,7 +289,7 @@ impl Machine<'_> {
     fn offset(&self, warp: &Warp, lane: usize, inst: Inst, access: Access) -> Result<u64, Trap> {
         let args = &self.function.inst(inst).args;
         let offset = warp.get(args[access.address_operands() - 1], lane);
-        if offset.is_multiple_of(access.align.into()) {
+        if O::ACTIVE || offset.is_multiple_of(access.align.into()) {
             Ok(offset)
         } else {
             Err(self.bad_address(warp, lane, inst))
@@ -326,6 +333,11 @@ impl Machine<'_> {
         word: u64,
     ) -> Option<()> {
         let bytes = access.elem.bytes();
+        if O::ACTIVE {
+            let before = self.read(warp, lane, data, access, at);
+            let own = access.space == Space::Scratch;
+            self.changes += u64::from(!own && before != Some(word & access.elem.mask()));
+        }
         match access.space {
             Space::Buffer => {
                 let resource = warp.get(data.args[0], lane);
@@ -352,6 +364,20 @@ impl Machine<'_> {
                 .map(|value| warp.get(*value, lane))
                 .collect(),
         }
+    }
+}
+
+/// Whether an operation on an image changes it, as far as its operands and results tell.
+fn changes_texel(image: ImageOp, args: &[u64], results: &[u32]) -> bool {
+    match (image.action, results.first()) {
+        (ImageAction::Write(_), _) => true,
+        (ImageAction::Atomic(op), Some(old)) => {
+            let operands = &args[args.len() - image.words()..];
+            let old = u64::from(*old);
+            let expected = operands.get(1).copied();
+            atomic(op, Type::W32, old, operands[0], expected) != old
+        }
+        _ => false,
     }
 }
 

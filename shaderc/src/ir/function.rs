@@ -10,6 +10,7 @@ use super::binding::{Binding, BindingId};
 use super::block::{Block, Phi, Terminator};
 use super::cfg::Cfg;
 use super::inst::{Inst, InstData, Kinds, Op, Values};
+use super::notes::Notes;
 use super::{BlockId, Kind, Lanes, Spaces, Stage, Type, Value};
 
 super::id! {
@@ -85,8 +86,10 @@ pub struct Position {
     pub offset: u32,
     /// Its result id, if it has one.
     pub id: Option<u32>,
-    /// From OpLine.
+    /// From OpLine or DebugLine.
     pub source: Option<SourceLine>,
+    /// Of an instruction of a function that was inlined: the call.
+    pub call: Option<PositionId>,
 }
 
 super::id! {
@@ -122,6 +125,8 @@ pub struct Function {
     pub push_constant_bytes: u32,
     /// Byte offset and length of each member of the push-constant block.
     pub push_members: Vec<(u32, u32)>,
+    /// What the source says beyond instructions, for an interpreter that checks; empty unless that was asked for.
+    pub notes: Notes,
     /// Blocks in the order described in [`crate::ir`]. Blocks that are not listed don't exist any more.
     pub layout: Vec<BlockId>,
     vars: Vec<VarData>,
@@ -149,6 +154,7 @@ impl Function {
             data: vec![],
             push_constant_bytes: 0,
             push_members: vec![],
+            notes: Notes::default(),
             layout: vec![],
             vars: vec![],
             values: vec![],

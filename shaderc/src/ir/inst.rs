@@ -193,6 +193,13 @@ super::id! {
     Inst, "i"
 }
 
+impl Inst {
+    /// The instruction with that number, as [`Inst::index`] gives it.
+    pub fn from_number(number: u32) -> Inst {
+        Inst(number)
+    }
+}
+
 impl Access {
     /// Plain access to 32-bit words that are aligned to their size, one by one.
     pub fn words(space: Space, count: u8) -> Access {

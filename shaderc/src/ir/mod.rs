@@ -64,6 +64,7 @@ mod lane_mask;
 pub mod lanes;
 pub mod layout;
 pub mod loops;
+pub mod notes;
 pub mod parse;
 pub mod print;
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Function {
     }
 
     /// An instruction as the text form has it.
-    pub(crate) fn show_inst(&self, inst: Inst) -> String {
+    pub fn show_inst(&self, inst: Inst) -> String {
         let data = self.inst(inst);
         let results: Vec<String> = data.results.iter().map(Value::to_string).collect();
         let (kinds, _) = self.signature(data.op);

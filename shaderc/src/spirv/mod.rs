@@ -23,6 +23,7 @@ mod layout;
 mod locations;
 mod module;
 mod needs;
+mod observe;
 mod ops;
 mod pointer;
 mod printf;

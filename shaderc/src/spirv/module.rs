@@ -48,6 +48,8 @@ pub(crate) struct Global {
 pub(crate) struct Module {
     pub spec_constants: BTreeMap<u32, u32>,
     pub names: HashMap<u32, String>,
+    /// By struct and number.
+    pub member_names: HashMap<(u32, u32), String>,
     pub decorations: DecorationTable,
     pub sets: HashMap<u32, InstructionSet>,
     pub globals: Vec<(u32, Global)>,
@@ -56,11 +58,15 @@ pub(crate) struct Module {
     /// What the entry point is run as.
     pub stage: Stage,
     pub workgroup_size: [u32; 3],
+    /// The Vulkan memory model, not the one before it.
+    pub vulkan_model: bool,
     /// No float operation may be rewritten: zeros keep their signs.
     pub exact: bool,
     strings: HashMap<u32, String>,
     types: HashMap<u32, Rc<Type>>,
     constants: HashMap<u32, Constant>,
+    /// By id of a type that is an array or a pointer: the type of what it holds or points to.
+    raw_types: HashMap<u32, u32>,
     defined: HashSet<u32>,
     /// By id of a physical pointer's type: the type that it points to.
     pointees: HashMap<u32, u32>,
@@ -92,6 +98,9 @@ impl Module {
         let mut module = Module {
             spec_constants: spec_constants.clone(),
             names: HashMap::default(),
+            member_names: HashMap::default(),
+            vulkan_model: false,
+            raw_types: HashMap::default(),
             decorations: DecorationTable::default(),
             sets: HashMap::default(),
             globals: vec![],
@@ -214,6 +223,16 @@ impl Module {
         self.result_types.get(&id).copied()
     }
 
+    /// The id of the block that a pointer to it, or to an array of such, leads to.
+    pub fn block_of(&self, pointer: u32) -> Option<u32> {
+        let mut at = pointer;
+        while let Some(inner) = self.raw_types.get(&at) {
+            at = *inner;
+        }
+        let ty = self.types.get(&at)?;
+        matches!(&**ty, Type::Struct { .. }).then_some(at)
+    }
+
     /// Whether shared memory is laid out by its blocks: then all of it is.
     pub fn explicit_workgroup(&self) -> bool {
         let mut shared = self
@@ -270,7 +289,6 @@ impl Module {
             | Op::SourceExtension
             | Op::String
             | Op::ModuleProcessed
-            | Op::MemberName
             | Op::EntryPoint
             | Op::Nop
             | Op::DecorateString
@@ -292,8 +310,17 @@ impl Module {
                 Some(InstructionSet::NonSemantic | InstructionSet::DebugPrintf) => Ok(()),
                 _ => Err(instr.invalid(Invalid::Misplaced)),
             },
-            Op::MemoryModel => check_model(instr),
+            Op::MemoryModel => {
+                self.vulkan_model = instr.word(1)? == MemoryModel::Vulkan as u32;
+                check_model(instr)
+            }
             Op::ExecutionMode | Op::ExecutionModeId => self.execution_mode(instr),
+            Op::MemberName => {
+                let (name, _) = instr.string(2)?;
+                let member = (instr.word(0)?, instr.word(1)?);
+                self.member_names.insert(member, name);
+                Ok(())
+            }
             Op::Name => {
                 let (name, _) = instr.string(1)?;
                 self.names.insert(instr.word(0)?, name);
@@ -341,6 +368,14 @@ impl Module {
             }
             _ if instr.name().starts_with("Type") && instr.result.is_some() => {
                 let ty = types::declare(self, instr)?;
+                let inner = match instr.op {
+                    Op::TypePointer => instr.operands.get(1),
+                    Op::TypeArray | Op::TypeRuntimeArray => instr.operands.first(),
+                    _ => None,
+                };
+                if let (Some(id), Some(inner)) = (instr.result, inner) {
+                    self.raw_types.insert(id, *inner);
+                }
                 if let Type::Address { id } = ty {
                     self.pointees.insert(id, instr.word(1)?);
                 }

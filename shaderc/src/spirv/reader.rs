@@ -150,6 +150,70 @@ const GENERATOR: usize = 2;
 /// Where the header has the bound of all ids.
 const BOUND: usize = 3;
 
+/// The debug information whose lines stand beside OpLine's, as NonSemantic.Shader.DebugInfo.100 has them.
+#[derive(Default)]
+struct DebugInfo {
+    /// The id of the instruction set, if the module imports it.
+    set: Option<u32>,
+    /// Constants by id: lines are given as such.
+    constants: HashMap<u32, u32>,
+    /// By id of a DebugSource: the OpString that names the file.
+    sources: HashMap<u32, u32>,
+}
+
+impl DebugInfo {
+    const NAME: &str = "NonSemantic.Shader.DebugInfo.100";
+    const SOURCE: u32 = 35;
+    const LINE: u32 = 103;
+    const NO_LINE: u32 = 104;
+
+    /// Takes in an instruction, and changes the line in force if it says so. What it does not understand is passed over: debug
+    /// information never makes valid input fail.
+    fn take(&mut self, instr: &Instr, line: &mut Option<Line>) {
+        match instr.op {
+            Op::ExtInstImport
+                if instr
+                    .string(0)
+                    .is_ok_and(|(name, _)| name == DebugInfo::NAME) =>
+            {
+                self.set = instr.result;
+            }
+            Op::Constant => {
+                if let (Some(id), [bits]) = (instr.result, &*instr.operands) {
+                    self.constants.insert(id, *bits);
+                }
+            }
+            Op::ExtInst => {
+                let [set, number, operands @ ..] = &*instr.operands else {
+                    return;
+                };
+                if Some(*set) != self.set {
+                    return;
+                }
+                match (*number, operands) {
+                    (DebugInfo::SOURCE, [file, ..]) => {
+                        self.sources.extend(instr.result.map(|id| (id, *file)));
+                    }
+                    (DebugInfo::LINE, [source, first, _, column, ..]) => {
+                        let constant = |id| self.constants.get(id).copied();
+                        let file = self.sources.get(source).copied();
+                        if let (Some(file), Some(first)) = (file, constant(first)) {
+                            *line = Some(Line {
+                                file,
+                                line: first,
+                                column: constant(column).unwrap_or(0),
+                            });
+                        }
+                    }
+                    (DebugInfo::NO_LINE, _) => *line = None,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Splits a module into instructions; OpLine and OpNoLine are taken in, the rest is as it stands.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
     let framing = |framing| Box::new(Error::NotSpirv(framing));
@@ -166,6 +230,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
     // The table is looked through from its beginning each time, and a module has few kinds of instructions.
     let mut seen: HashMap<u16, &'static Instruction<'static>> = HashMap::default();
     let mut line = None;
+    let mut debug_info = DebugInfo::default();
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let offset = 4 * at as u32;
@@ -237,6 +302,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
                 if is_terminator(instr.op) || instr.op == Op::FunctionEnd {
                     line = None;
                 }
+                debug_info.take(&instr, &mut line);
                 instructions.push(instr);
             }
         }

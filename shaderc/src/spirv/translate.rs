@@ -16,6 +16,7 @@ use super::error::{Error, Feature, Invalid, Warning};
 use super::functions::{SpvBlock, SpvFunction};
 use super::glsl;
 use super::module::{InstructionSet, Module};
+use super::observe::Root;
 use super::ops;
 use super::pointer::{Opaque, Pointer};
 use super::printf::Printf;
@@ -82,6 +83,10 @@ pub(crate) struct Frame {
     /// Whether lanes may be killed in it.
     pub kills: bool,
     pub result: Rc<Type>,
+    /// What is known of pointers and images by id, for notes.
+    pub(super) roots: HashMap<u32, Root>,
+    /// Where it is called; none of the entry point.
+    call: Option<PositionId>,
 }
 
 /// Translates one entry point.
@@ -105,6 +110,10 @@ pub(crate) struct Translator<'m> {
     pub(super) refusals: Refusals,
     warnings: Vec<Warning>,
     pub(super) printf: Printf,
+    /// Whether notes are kept.
+    pub(crate) notes: bool,
+    /// What is known of the arguments of the next call.
+    argument_roots: HashMap<u32, Root>,
 }
 
 /// Translates a module's entry point.
@@ -131,6 +140,8 @@ pub(crate) fn translate(
         refusals: module.refusals.clone(),
         warnings: vec![],
         printf: Printf::new(options.printf),
+        notes: options.notes,
+        argument_roots: HashMap::default(),
     };
     let done = translator.entry();
     let (refusals, warnings) = (translator.refusals, translator.warnings);
@@ -313,6 +324,10 @@ impl Translator<'_> {
             returns: vec![],
             kills: false,
             result: function.result.clone(),
+            roots: std::mem::take(&mut self.argument_roots),
+            call: continuation
+                .filter(|_| !self.frames.is_empty())
+                .map(|_| self.builder.position),
         };
         for block in &function.blocks {
             let start = self.builder.function.new_block();
@@ -345,7 +360,12 @@ impl Translator<'_> {
                 return Err(instr.unsupported(Feature::Limit, limit));
             }
             let before = self.builder.function.inst_count();
-            let done = self.instr(instr);
+            let done = self.instr(instr).and_then(|()| {
+                if self.notes && instr.op != Op::FunctionCall {
+                    self.observe(instr, before)?;
+                }
+                Ok(())
+            });
             if let Err(error) = done.and_then(|()| self.check_effects(instr, before)) {
                 self.refuse(instr, error)?;
             }
@@ -391,6 +411,7 @@ impl Translator<'_> {
             offset: instr.offset,
             id: instr.result,
             source,
+            call: self.frames.last().and_then(|frame| frame.call),
         })
     }
 
@@ -536,6 +557,12 @@ impl Translator<'_> {
             if !fits {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
+        }
+        if self.notes {
+            let given = instr.rest(1).iter().zip(&function.parameters);
+            let roots =
+                given.filter_map(|(id, (parameter, _))| Some((*parameter, self.root(*id)?)));
+            self.argument_roots = roots.collect();
         }
         let continuation = self.builder.function.new_block();
         let scalars = self.function(id, function, arguments, Some(continuation))?;

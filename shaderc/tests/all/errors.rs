@@ -105,6 +105,39 @@ fn errors_say_where() {
     );
 }
 
+/// Lines of `NonSemantic.Shader.DebugInfo.100` are those of constants, and hold until another or none is said.
+#[test]
+fn lines_of_debug_information_count_as_those_of_op_line() {
+    let place = |lines: &str| {
+        let module = PREAMBLE.replace(
+            "OpMemoryModel",
+            "%info = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"\nOpMemoryModel",
+        );
+        let module = format!(
+            "{module}
+            %seventeen = OpConstant %u32 17
+            %source = OpExtInst %void %info 35 %file
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            {lines}
+            %sum = OpIAdd %u32 %1 %1f
+            OpReturn
+            OpFunctionEnd"
+        );
+        let errors = compile(&assemble(&module), &Options::default()).unwrap_err();
+        let text = errors.to_string();
+        text.split(" (byte").next().unwrap().to_owned()
+    };
+    let line = "%line = OpExtInst %void %info 103 %source %seventeen %seventeen %1 %1";
+    let told = place(line);
+    assert!(told.starts_with("a.comp:17:1: OpIAdd"), "{told}");
+    let told = place(&format!("{line}\n%none = OpExtInst %void %info 104"));
+    assert!(told.starts_with("OpIAdd"), "{told}");
+    // What it does not understand is passed over.
+    let told = place("%line = OpExtInst %void %info 103 %1 %source %1");
+    assert!(told.starts_with("OpIAdd"), "{told}");
+}
+
 #[test]
 fn what_is_no_module() {
     let options = Options::default();

@@ -2,6 +2,7 @@
 
 use crate::commands::kernel::read_cases;
 use crate::input::buffer_source;
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         // As the peers: no kernel leaves its buffers, and Vulkan asks for no more unless told to.
         robust: Robust::Off,
         limit: LIMIT,
+        check: &Wanted::Nothing,
     };
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let table = measure(&cases, setting, jobs)?;

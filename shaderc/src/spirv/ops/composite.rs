@@ -3,11 +3,19 @@
 //! Facts: hardware/compiler-isel.md 15.1.
 use rspirv::spirv::Op;
 
-use crate::ir::{Alu, Value};
+use crate::ir::{self, Alu, Value, VarData};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::Translator;
 use crate::spirv::types::Type;
+
+/// A value that a checking interpreter knows to be undefined.
+fn never_written(t: &mut Translator<'_>, ty: ir::Type) -> Value {
+    let name = String::new();
+    let var = t.builder.function.new_var(VarData { ty, len: 1, name });
+    let first = t.builder.word(0);
+    t.builder.load_var(var, first)
+}
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
@@ -19,7 +27,10 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
             let types = ty.flatten();
-            let zero = |ty| t.builder.function.constant_of(ty, 0);
+            let zero = |ty| match t.notes && ty != ir::Type::Resource {
+                true => never_written(t, ty),
+                false => t.builder.function.constant_of(ty, 0),
+            };
             types.into_iter().map(zero).collect()
         }
         Op::CompositeConstruct => {

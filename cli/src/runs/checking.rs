@@ -1,0 +1,113 @@
+//! Checkers beside a job: they run in a thread of their own while the model runs the job, and what they found is told behind it.
+
+use crate::input::check_arguments::{CheckArguments, Wanted};
+use crate::outcome::{Failure, Status};
+use crate::output::findings::{self, Sources};
+use crate::output::streams::talk;
+use crate::runs::checked::{self, Subject};
+use eitri_checks::{Checked, Finding, Level};
+
+/// Does `job` and checks the dispatch at the same time. What was found goes to standard error and into files; an error among it
+/// makes a good end of the job a failed check.
+pub(crate) fn beside<T>(
+    path: &str,
+    arguments: &CheckArguments,
+    subject: &Subject<'_>,
+    job: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, Status), Failure> {
+    let wanted = arguments.wanted(Wanted::All);
+    if wanted == Wanted::Nothing {
+        return Ok((job()?, Status::Good));
+    }
+    let (done, checked) = at_once(subject, job);
+    let status = tell(path, arguments, &wanted, checked)?;
+    Ok((done?, status))
+}
+
+/// Does `job` and checks the dispatch at the same time; an error says the first warning or error that is wanted.
+pub(crate) fn collect<T>(
+    wanted: &Wanted,
+    subject: &Subject<'_>,
+    job: impl FnOnce() -> T,
+) -> (T, Result<(), String>) {
+    if *wanted == Wanted::Nothing {
+        return (job(), Ok(()));
+    }
+    let (done, checked) = at_once(subject, job);
+    // What can't be checked is no failure of the case.
+    let findings = checked.map_or(vec![], |checked| checked.findings);
+    let mut loud = findings
+        .iter()
+        .filter(|finding| finding.level > Level::Note && wanted.has(finding.rule, finding.level));
+    let told = match loud.next() {
+        None => Ok(()),
+        Some(first) => {
+            let place = first
+                .places
+                .first()
+                .and_then(|related| related.place.as_ref());
+            let place = place.map_or(String::new(), |place| format!("{place}: "));
+            let more = loud.count();
+            let rest = if more == 0 {
+                String::new()
+            } else {
+                format!(" (and {more} more)")
+            };
+            Err(format!(
+                "{place}{}: {}{rest}",
+                first.rule.name(),
+                first.message
+            ))
+        }
+    };
+    (done, told)
+}
+
+/// Does a job while a thread of its own checks the dispatch.
+fn at_once<T>(subject: &Subject<'_>, job: impl FnOnce() -> T) -> (T, Result<Checked, String>) {
+    std::thread::scope(|scope| {
+        let checker = scope.spawn(|| checked::run(subject));
+        let done = job();
+        // A panic of the checkers is a defect of ours, as one of the job would be.
+        let checked = checker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (done, checked)
+    })
+}
+
+/// Tells what was found, as far as it is wanted; whether there are errors.
+fn tell(
+    path: &str,
+    arguments: &CheckArguments,
+    wanted: &Wanted,
+    checked: Result<Checked, String>,
+) -> Result<Status, Failure> {
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err(why) => {
+            talk!("{path}: not checked: {why}");
+            return Ok(Status::Good);
+        }
+    };
+    let found: Vec<Finding> = checked
+        .findings
+        .into_iter()
+        .filter(|finding| wanted.has(finding.rule, finding.level))
+        .collect();
+    findings::show(&found, &mut Sources::beside(path));
+    if let Some(trap) = checked.stopped {
+        talk!("{path}: the checkers stopped before the end of the dispatch: {trap}");
+    }
+    if let Some(file) = &arguments.sarif {
+        findings::write_sarif(file, path, &found)?;
+    }
+    if let Some(file) = &arguments.findings {
+        findings::write_json(file, path, &found)?;
+    }
+    let bad = found.iter().any(|finding| finding.level == Level::Error);
+    Ok(match bad {
+        true => Status::CheckFailed,
+        false => Status::Good,
+    })
+}
