@@ -35,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-cache-line",  &[]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-draw-programs", &["eitri-isa", "eitri-program"]),
-    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
+    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-isa", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-descriptors", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),

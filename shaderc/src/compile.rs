@@ -4,7 +4,7 @@ use std::fmt;
 
 use eitri_program::EntryKind;
 
-use crate::front_end::{StageInput, lower, lower_graphics};
+use crate::front_end::{StageInput, lower, lower_functions, lower_graphics};
 use crate::ir::Function;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
@@ -222,16 +222,47 @@ pub fn compile_graphics(
             .zip(second.as_mut())
             .map(|((spirv, options), runner)| (spirv, options, runner)),
     );
-    let (first_function, second_function, layout) =
-        lower_graphics(inputs.0, inputs.1).map_err(errors)?;
-    let fragment = match (fragment, second, &second_function) {
-        (Some((_, options)), Some(runner), Some(function)) => {
-            Some(finish_stage(function, &layout, options, runner)?)
+    let lowered = lower_graphics(inputs.0, inputs.1).map_err(errors)?;
+    let second = fragment.map(|(_, options)| options).zip(second);
+    finish_graphics(lowered, (vertex.1, first), second)
+}
+
+/// Compiles functions of a vertex and a fragment shader that no pass has changed yet, as the front end leaves them.
+///
+/// # Errors
+/// What the machine can't do.
+pub fn compile_graphics_functions(
+    (vertex, options): (Function, &Options),
+    fragment: Option<(Function, &Options)>,
+) -> Result<CompiledGraphics, Errors> {
+    let mut first = Runner::with(options.target, options.settings());
+    let (fragment, mut second) = match fragment {
+        Some((function, options)) => {
+            let runner = Runner::with(options.target, options.settings());
+            (Some(function), Some((options, runner)))
         }
-        _ => None,
+        None => (None, None),
+    };
+    let given = fragment.zip(second.as_mut());
+    let given = given.map(|(function, (options, runner))| (function, *options, runner));
+    let lowered = lower_functions((vertex, options, &mut first), given).map_err(errors)?;
+    finish_graphics(lowered, (options, first), second)
+}
+
+/// The back end's part for both stages.
+fn finish_graphics(
+    (vertex, fragment, layout): (Function, Option<Function>, VaryingLayout),
+    (options, runner): (&Options, Runner<'_>),
+    second: Option<(&Options, Runner<'_>)>,
+) -> Result<CompiledGraphics, Errors> {
+    let fragment = match fragment.zip(second) {
+        Some((function, (options, runner))) => {
+            Some(finish_stage(&function, &layout, options, runner)?)
+        }
+        None => None,
     };
     Ok(CompiledGraphics {
-        vertex: finish_stage(&first_function, &layout, vertex.1, first)?,
+        vertex: finish_stage(&vertex, &layout, options, runner)?,
         fragment,
         layout,
     })

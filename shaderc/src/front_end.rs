@@ -94,35 +94,41 @@ pub fn graphics_front_end(
 /// A module, its options and the runner of its passes.
 pub(crate) type StageInput<'i, 'o> = (&'i [u8], &'i Options, &'i mut Runner<'o>);
 
+/// A function as the front end leaves it, its options and the runner of its passes.
+pub(crate) type StageFunction<'i, 'o> = (Function, &'i Options, &'i mut Runner<'o>);
+
 /// The functions of both stages, fitted to each other.
 pub(crate) fn lower_graphics<'o>(
     vertex: StageInput<'_, 'o>,
     fragment: Option<StageInput<'_, 'o>>,
 ) -> Result<(Function, Option<Function>, VaryingLayout), Vec<Error>> {
-    let (mut vertex, mut fragment) = (vertex, fragment);
-    let mut first = prepared(&mut vertex, ShaderStage::Vertex)?;
-    let mut second = match &mut fragment {
-        Some(fragment) => Some(prepared(fragment, ShaderStage::Fragment)?),
-        None => None,
-    };
-    match &mut second {
-        Some(fragment) => discard_clipped(&first, fragment),
-        None => check_clipped(&first)?,
-    }
-    let layout = vertex
-        .2
-        .time(LINK.name, |()| link(&mut first, second.as_mut()));
-    let inputs = [
-        (Some(vertex), Some(&mut first)),
-        (fragment, second.as_mut()),
-    ];
-    for (input, function) in inputs {
-        if let (Some((_, options, runner)), Some(function)) = (input, function) {
-            runner.after(LINK.name, function);
-            pipeline::lower(function, options.robust, runner);
+    let vertex = translated_stage(vertex, ShaderStage::Vertex)?;
+    let fragment = fragment.map(|fragment| translated_stage(fragment, ShaderStage::Fragment));
+    lower_functions(vertex, fragment.transpose()?)
+}
+
+/// The same of functions that the front end has made.
+pub(crate) fn lower_functions<'i, 'o>(
+    mut vertex: StageFunction<'i, 'o>,
+    mut fragment: Option<StageFunction<'i, 'o>>,
+) -> Result<(Function, Option<Function>, VaryingLayout), Vec<Error>> {
+    prepare(&mut vertex);
+    match &mut fragment {
+        Some(fragment) => {
+            prepare(fragment);
+            discard_clipped(&vertex.0, &mut fragment.0);
         }
+        None => check_clipped(&vertex.0)?,
     }
-    Ok((first, second, layout))
+    let (function, _, runner) = &mut vertex;
+    let layout = runner.time(LINK.name, |()| {
+        link(function, fragment.as_mut().map(|(function, ..)| function))
+    });
+    for (function, options, runner) in std::iter::once(&mut vertex).chain(&mut fragment) {
+        runner.after(LINK.name, function);
+        pipeline::lower(function, options.robust, runner);
+    }
+    Ok((vertex.0, fragment.map(|(function, ..)| function), layout))
 }
 
 /// Clip distances are a fragment shader's affair.
@@ -140,22 +146,25 @@ fn check_clipped(vertex: &Function) -> Result<(), Vec<Error>> {
     }
 }
 
-/// A stage as IR without dead code.
-fn prepared(
-    (spirv, options, runner): &mut StageInput<'_, '_>,
+/// A stage as IR.
+fn translated_stage<'i, 'o>(
+    (spirv, options, runner): StageInput<'i, 'o>,
     stage: ShaderStage,
-) -> Result<Function, Vec<Error>> {
-    let options = Options {
+) -> Result<StageFunction<'i, 'o>, Vec<Error>> {
+    let own = Options {
         stage,
         ..options.clone()
     };
-    let mut function = translated(spirv, &options, runner)?;
+    Ok((translated(spirv, &own, runner)?, options, runner))
+}
+
+/// Blends what the hardware does not, and takes dead code out.
+fn prepare((function, options, runner): &mut StageFunction<'_, '_>) {
     runner.time(BLEND_COLORS.name, |()| {
-        blend_colors(&mut function, &options.colors);
+        blend_colors(function, &options.colors);
     });
-    runner.after(BLEND_COLORS.name, &function);
-    pipeline::prepare(&mut function, runner);
-    Ok(function)
+    runner.after(BLEND_COLORS.name, function);
+    pipeline::prepare(function, runner);
 }
 
 /// The same as [`front_end`] with a runner of the caller's.

@@ -57,7 +57,8 @@ mod target;
 
 pub use compile::{
     Compiled, CompiledEntry, CompiledGraphics, CompiledStage, Error, Errors, StageSource,
-    Statistics, compile, compile_graphics, compile_lowered, compile_until,
+    Statistics, compile, compile_graphics, compile_graphics_functions, compile_lowered,
+    compile_until,
 };
 pub use front_end::{Lowered, LoweredGraphics, front_end, graphics_front_end};
 pub use machine::Listing;

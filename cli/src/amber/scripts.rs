@@ -52,7 +52,11 @@ pub(crate) fn choose(
             [_] => Path::new(""),
             _ => path,
         };
-        match path.is_dir() {
+        let there = std::fs::metadata(path);
+        match there
+            .map_err(|cause| Failure::unreadable(path, cause))?
+            .is_dir()
+        {
             true => search(path, prefix, &mut found)?,
             false => found.push(ScriptFile {
                 name: given.clone(),

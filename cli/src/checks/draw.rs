@@ -1,8 +1,8 @@
-//! Drawings without an operating system: the demos are drawn alike in QEMU and on the host, a screen shows one of them, and scenes have
+//! Drawings without an operating system: the demos are drawn alike in QEMU and on the host, a screen shows one of them and the frames of a swapchain, and scenes have
 //! the verdicts in QEMU that they have on the host.
 
-use super::Case;
 use super::display::difference_on;
+use super::{Case, swapchain};
 use crate::commands::demo::programs;
 use crate::draw::{self, Run, Verdict};
 use crate::input::gpu_choice::GpuChoice;
@@ -51,6 +51,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         let name = format!("a screen shows {}", demo.name);
         cases.push(Case::ran(name, on_screen(demo, drawing, &Ok(host))?));
     }
+    cases.extend(swapchain::run(workspace)?);
     cases.extend(scenes(workspace)?);
     Ok(cases)
 }

@@ -18,6 +18,7 @@ mod miri;
 mod mutants;
 mod places;
 mod shaders;
+mod swapchain;
 mod symbols;
 mod tally;
 mod u_boot;
@@ -140,6 +141,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-amber-image",
     "-p=eitri-bench",
     "-p=eitri-boards",
+    "-p=eitri-cube",
     "-p=eitri-draw-image",
     "-p=eitri-driver-tests-image",
     "-p=eitri-embassy",

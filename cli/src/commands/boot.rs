@@ -12,8 +12,9 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, talk};
 use crate::output::whole_file;
 use crate::reports::waveform::WaveformArgument;
-use crate::runs::boot::{Boot, Booted, Start, boot_attended};
+use crate::runs::boot::{Attached, Boot, Booted, Start, boot_attended};
 use crate::runs::qemu;
+use crate::runs::screen::Screen;
 use crate::runs::tail::Tail;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
 use eitri_boards::{Region, Target};
@@ -72,6 +73,9 @@ pub(crate) struct Args {
     /// Wait for GDB at this port of localhost before the first instruction.
     #[arg(long, value_name = "PORT")]
     gdb: Option<u16>,
+    /// Give the machine a display in a window: QEMU's `ramfb`, which an image finds by fw_cfg.
+    #[arg(long)]
+    show: bool,
     /// Stop the image after so many seconds of the machine's time; without it, the image may run for ever.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=36_000))]
     timeout: Option<u32>,
@@ -249,7 +253,11 @@ fn attended(boot: &Boot<'_>, args: &Args, file: Vec<u8>) -> Result<Booted, Failu
         }
         failed.is_none()
     };
-    let booted = boot_attended(boot, args.gdb, &mut |_| show(&mut console, &mut reports));
+    let attached = Attached {
+        debugger: args.gdb,
+        window: args.show.then(Screen::window).transpose()?,
+    };
+    let booted = boot_attended(boot, &attached, &mut |_| show(&mut console, &mut reports));
     show(&mut console, &mut reports);
     streams::put(&stream.finish())?;
     match failed {

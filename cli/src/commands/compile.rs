@@ -1,5 +1,6 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
+use crate::commands::compile_graphics;
 use crate::input::descriptor_count::DescriptorCount;
 use crate::input::gpu_choice::TargetArguments;
 use crate::input::job_arguments::RobustArgument;
@@ -16,6 +17,7 @@ use crate::runs::parallel;
 use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::Path;
@@ -23,11 +25,15 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input.
+    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm; `-` is standard input. Or drawn scenes, .json, of which all pipelines
+    /// are compiled.
     #[arg(required_unless_present = "list_passes", value_name = "SHADER")]
     shaders: Vec<String>,
     #[command(flatten)]
     language: LanguageArgument,
+    /// The fragment shader of a graphics pipeline: the one SHADER is then its vertex shader, and both are fitted to each other.
+    #[arg(long, value_name = "SHADER", conflicts_with = "stop_after")]
+    fragment: Option<String>,
     /// Where the output goes: a file (`-` is standard output), or for several shaders a folder.
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
@@ -83,7 +89,7 @@ impl Figures {
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Emit {
+pub(super) enum Emit {
     /// The compiler's own representation, as the back end receives it.
     Ir,
     /// The machine code as text, with labels and source lines.
@@ -114,7 +120,19 @@ impl Emit {
 
 /// What is wrong with the request.
 #[derive(Debug, Error, Diagnostic)]
-enum CompileError {
+pub(super) enum CompileError {
+    #[error("--fragment makes a pipeline of one vertex shader, and {shaders} are given")]
+    OneVertex { shaders: usize },
+    #[error("{path}: a pipeline is several programs, which are not written to one file")]
+    #[diagnostic(help(
+        "-o with a folder that is there gets a file for each of the two shaders; --emit asm, hex or ir writes them one behind the other"
+    ))]
+    Programs { path: String },
+    #[error("{path}: this form shows one program, and a pipeline is several")]
+    #[diagnostic(help("--emit asm, hex or ir writes them one behind the other"))]
+    OneProgram { path: String },
+    #[error("{path}: {why}")]
+    Scene { path: String, why: String },
     #[error("{path}: {errors}")]
     Refused {
         path: String,
@@ -126,7 +144,6 @@ enum CompileError {
         cause: report::ReportError,
     },
     #[error("several shaders, but {path} is no folder")]
-    #[diagnostic(help("make it first: mkdir -p {path}"))]
     NoFolder { path: String },
     #[error("{first} and {second} would both be written to {path}")]
     SameOutput {
@@ -142,11 +159,14 @@ struct Output {
     emit: Emit,
 }
 
-/// A compiled shader with what was asked for.
-struct Done {
-    bytes: Vec<u8>,
-    /// What is known of it; nothing of one that was compiled to a pass only.
-    report: Option<(ShaderReport, Told)>,
+/// A compiled shader, or pipelines, with what was asked for.
+pub(super) struct Done {
+    pub(super) bytes: Vec<u8>,
+    /// The fragment shader's program, which goes to a file of its own.
+    pub(super) fragment: Option<Vec<u8>>,
+    /// What is known of each stage; nothing of one that was compiled to a pass only.
+    pub(super) reports: Vec<ShaderReport>,
+    pub(super) told: Vec<Told>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -173,6 +193,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         robust: args.robust.into(),
         ..Options::default()
     });
+    if args.fragment.is_some() && args.shaders.len() != 1 {
+        let shaders = args.shaders.len();
+        return Err(Failure::refused(CompileError::OneVertex { shaders }));
+    }
     let outputs = outputs(args)?;
     let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
     let (mut good, mut bad, mut compiled) = (Vec::new(), Vec::new(), 0);
@@ -181,17 +205,29 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let work = |(path, output): &(&String, Output)| match args.passes.last() {
         Some(pass) => until(path, pass, args, &options),
-        None => compile(path, output.emit, args, &options),
+        None => match &args.fragment {
+            Some(fragment) => {
+                let out = args.output.as_deref();
+                let apart = out.is_some_and(|out| Path::new(out).is_dir());
+                compile_graphics::pair(path, fragment, (output.emit, apart), &options)
+            }
+            None if path.ends_with(".json") => compile_graphics::scene(path, output.emit, &options),
+            None => compile(path, output.emit, args, &options),
+        },
     };
     parallel::in_order(&items, jobs, work, |(path, output), result| {
         progress.done(path, || match result {
             Ok(done) => {
-                if let Some((report, told)) = done.report {
-                    args.passes.tell(path, &told);
-                    good.push(report);
+                for told in &done.told {
+                    args.passes.tell(path, told);
                 }
+                good.extend(done.reports);
                 if let Some(to) = &output.path {
                     whole_file::write(to, &done.bytes)?;
+                    if let (Some(bytes), Some(fragment)) = (&done.fragment, &args.fragment) {
+                        let beside = Path::new(to).with_file_name(file_name(fragment, output.emit));
+                        whole_file::put(&beside, bytes)?;
+                    }
                 }
                 compiled += 1;
                 Ok(())
@@ -231,17 +267,20 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
         (None, Some(_)) => Emit::Program,
         (None, None) => Emit::Asm,
     };
+    if let (Some(out), [_, _, ..]) = (args.output.as_deref(), &args.shaders[..])
+        && out != "-"
+        && !Path::new(out).exists()
+    {
+        std::fs::create_dir_all(out).map_err(|cause| Failure::unwritable(out, cause))?;
+    }
     let is_folder = |path: &str| Path::new(path).is_dir();
     let path = |shader: &String| match args.output.as_deref() {
         // Figures alone leave nothing behind.
         None if args.figures.any() && args.emit.is_none() => None,
         None => Some("-".to_owned()),
         Some(out) if is_folder(out) => {
-            let name = Path::new(shader).file_name().unwrap_or_default();
-            let mut name = name.to_owned();
-            name.push(".");
-            name.push(emit.extension());
-            Some(Path::new(out).join(name).to_string_lossy().into_owned())
+            let file = Path::new(out).join(file_name(shader, emit));
+            Some(file.to_string_lossy().into_owned())
         }
         Some(out) => Some(out.to_owned()),
     };
@@ -272,6 +311,15 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
     Ok(outputs)
 }
 
+/// The file in a folder that a shader's output goes to.
+fn file_name(shader: &str, emit: Emit) -> OsString {
+    let name = Path::new(shader).file_name().unwrap_or_default();
+    let mut name = name.to_owned();
+    name.push(".");
+    name.push(emit.extension());
+    name
+}
+
 /// A shader's IR, or the machine's, after a pass.
 fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done, Failure> {
     let shader = args.language.load(path)?;
@@ -282,7 +330,9 @@ fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done,
     let text = text.ok_or_else(|| args.passes.not_reached())?;
     Ok(Done {
         bytes: format!("{}\n", text.trim_end()).into_bytes(),
-        report: None,
+        fragment: None,
+        reports: vec![],
+        told: vec![],
     })
 }
 
@@ -320,12 +370,14 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
     let told = Told::of(&compiled);
     Ok(Done {
         bytes,
-        report: Some((report, told)),
+        fragment: None,
+        reports: vec![report],
+        told: vec![told],
     })
 }
 
 /// A word a line.
-fn hex(code: &[u64]) -> String {
+pub(super) fn hex(code: &[u64]) -> String {
     let mut text = String::new();
     for word in code {
         // Writing to a string can't fail.
@@ -352,7 +404,7 @@ fn figures(wanted: &Figures, good: &[ShaderReport], bad: &[(String, String)]) ->
         text.push_str(good.first().map_or("", ShaderReport::notes));
     }
     if wanted.stats {
-        let lines = good.iter().map(ShaderReport::line);
+        let lines = good.iter().map(ShaderReport::lines);
         lines.for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text

@@ -6,6 +6,7 @@ mod bench;
 mod boot;
 mod broken;
 mod compile;
+mod compile_graphics;
 mod completions;
 pub(crate) mod console;
 mod cs;

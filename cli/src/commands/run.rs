@@ -353,7 +353,7 @@ fn report(
     if args.stats {
         let report = ShaderReport::of(&name, compiled, &args.gpu.choice().target());
         let report = report.map_err(Failure::refused)?;
-        text.push_str(&format!("{}\n", report.line()));
+        text.push_str(&format!("{}\n", report.lines()));
     }
     if let Some(counter) = counter {
         let executed = counter.executed(args.gpu.choice().arch());

@@ -11,4 +11,5 @@ mod shaders;
 mod verdict;
 
 pub(crate) use play::{Drawn, Measured, Run, run};
+pub(crate) use shaders::{Made, Manner, PipelineCode, pipeline_codes};
 pub(crate) use verdict::Verdict;

@@ -13,6 +13,7 @@ use crate::runs::drawings;
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
+use eitri_model::Sink;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
@@ -118,10 +119,22 @@ impl Run<'_> {
     /// # Errors
     /// What became of the scene, if it does not come out as expected.
     pub(crate) fn measure(&self, scene: &Scene) -> Result<Measured, Verdict> {
+        self.measure_traced(scene, None)
+    }
+
+    /// As [`Run::measure`]; `trace` is told what happens inside of the GPU.
+    ///
+    /// # Errors
+    /// What became of the scene, if it does not come out as expected.
+    pub(crate) fn measure_traced(
+        &self,
+        scene: &Scene,
+        trace: Option<Box<dyn Sink>>,
+    ) -> Result<Measured, Verdict> {
         let prepared = self.prepare(scene)?;
         let drawing = prepared.drawing(self.limits())?;
         let start = Instant::now();
-        let played = drawings::counted_on_host(&drawing, self.gpu, self.limit, None);
+        let played = drawings::counted_on_host(&drawing, self.gpu, self.limit, trace);
         let took = start.elapsed();
         let (done, drawn) = played.map_err(|error| Verdict::Failed(error.to_string()))?;
         match judged(scene, done).verdict {

@@ -9,18 +9,50 @@ use eitri_descriptors::Arch;
 use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, SceneFile, Shader, SpecConstant, Stage};
 use eitri_drawing::ProgramId;
 use eitri_shaderc::color_state::ColorState;
-use eitri_shaderc::{Machine, Options, Robust, Target};
+use eitri_shaderc::{Compiled, CompiledGraphics, Machine, Options, Robust, Target};
+use std::time::{Duration, Instant};
 
 /// How shaders are compiled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(crate) struct Manner {
     /// Whether the optimised modules are taken.
-    pub(super) optimised: bool,
-    pub(super) target: Target,
+    pub(crate) optimised: bool,
+    pub(crate) target: Target,
 }
 
 /// What programs are compiled of: shaders, and what becomes of their colours.
 type Key = (Vec<PipelineStage>, ColorState);
+
+/// What the stages of a pipeline were compiled to.
+pub(crate) enum Made {
+    Compute(Box<Compiled>),
+    Graphics(Box<CompiledGraphics>),
+}
+
+impl Made {
+    /// The programs, in the order of the stages.
+    fn programs(self) -> Vec<Vec<u8>> {
+        match self {
+            Made::Compute(compiled) => vec![compiled.program],
+            Made::Graphics(compiled) => {
+                let stages = [Some(compiled.vertex), compiled.fragment];
+                let stages = stages.into_iter().flatten();
+                stages.map(|stage| stage.program).collect()
+            }
+        }
+    }
+}
+
+/// The code of pipelines that have the same stages and do the same with colours.
+pub(crate) struct PipelineCode {
+    /// Their names.
+    pub(crate) pipelines: Vec<String>,
+    /// Names of the shaders, the vertex shader first.
+    pub(crate) shaders: Vec<String>,
+    pub(crate) made: Made,
+    /// The least time that it took to compile.
+    pub(crate) took: Duration,
+}
 
 /// The programs of a scene.
 #[derive(Debug, Default)]
@@ -55,18 +87,9 @@ impl Programs {
 /// Compiles all pipelines of a scene.
 pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict> {
     let mut programs = Programs::default();
-    let Machine::Valhall(arch) = manner.target.machine else {
-        return Err(Verdict::Failed("no driver draws on this GPU".to_owned()));
-    };
-    for (stages, colors) in keys(&scene.file, arch) {
-        let compiled = match &stages[..] {
-            [stage] if stage_of(scene, stage) == Some(Stage::Compute) => {
-                vec![compute(scene, stage, manner)?]
-            }
-            stages => graphics(scene, stages, &colors, manner)?,
-        };
+    for (stages, colors) in keys(&scene.file, arch(manner)?) {
         let mut ids = Vec::new();
-        for program in compiled {
+        for program in make(scene, &stages, &colors, manner)?.programs() {
             // A scene has far fewer.
             ids.push(ProgramId(programs.bytes.len() as u32));
             programs.bytes.push(program);
@@ -76,28 +99,85 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
     Ok(programs)
 }
 
-/// What is compiled: for each pipeline what the passes in which it draws have for colours. A pipeline that nothing uses is
-/// compiled all the same.
+/// The code of all pipelines of a scene, each compiled `runs` times.
+pub(crate) fn pipeline_codes(
+    scene: &Scene,
+    manner: Manner,
+    runs: u32,
+) -> Result<Vec<PipelineCode>, Verdict> {
+    let arch = arch(manner)?;
+    let codes = keys(&scene.file, arch).into_iter().map(|(stages, colors)| {
+        let mut took = Duration::MAX;
+        let mut made = None;
+        for _ in 0..runs.max(1) {
+            let start = Instant::now();
+            made = Some(make(scene, &stages, &colors, manner)?);
+            took = took.min(start.elapsed());
+        }
+        let pipelines = scene.file.pipelines.iter();
+        let own = pipelines.filter(|pipeline| {
+            let uses = uses(&scene.file, arch, pipeline);
+            pipeline.stages == stages && uses.contains(&colors)
+        });
+        let mut shaders: Vec<&PipelineStage> = stages.iter().collect();
+        shaders.sort_by_key(|stage| stage_of(scene, stage) == Some(Stage::Fragment));
+        Ok(PipelineCode {
+            pipelines: own.map(|pipeline| pipeline.name.clone()).collect(),
+            shaders: shaders.iter().map(|stage| stage.shader.clone()).collect(),
+            // It ran at least once.
+            made: made.ok_or_else(|| Verdict::Failed("nothing was compiled".to_owned()))?,
+            took,
+        })
+    });
+    codes.collect()
+}
+
+fn arch(manner: Manner) -> Result<Arch, Verdict> {
+    match manner.target.machine {
+        Machine::Valhall(arch) => Ok(arch),
+        _ => Err(Verdict::Failed("no driver draws on this GPU".to_owned())),
+    }
+}
+
+fn make(
+    scene: &Scene,
+    stages: &[PipelineStage],
+    colors: &ColorState,
+    manner: Manner,
+) -> Result<Made, Verdict> {
+    Ok(match stages {
+        [stage] if stage_of(scene, stage) == Some(Stage::Compute) => {
+            Made::Compute(Box::new(compute(scene, stage, manner)?))
+        }
+        stages => Made::Graphics(Box::new(graphics(scene, stages, colors, manner)?)),
+    })
+}
+
+/// What is compiled: for each pipeline what the passes in which it draws have for colours.
 fn keys(scene: &SceneFile, arch: Arch) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
-    let mut add = |key: Key| {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    };
     for pipeline in &scene.pipelines {
-        let mut used = false;
-        for (name, formats) in passes::drawn(scene) {
-            if name == pipeline.name {
-                used = true;
-                add((pipeline.stages.clone(), colors(arch, pipeline, &formats)));
+        for colors in uses(scene, arch, pipeline) {
+            let key = (pipeline.stages.clone(), colors);
+            if !keys.contains(&key) {
+                keys.push(key);
             }
-        }
-        if !used {
-            add((pipeline.stages.clone(), ColorState::default()));
         }
     }
     keys
+}
+
+/// What becomes of a pipeline's colours where it is used. One that nothing uses is compiled all the same.
+fn uses(scene: &SceneFile, arch: Arch, pipeline: &Pipeline) -> Vec<ColorState> {
+    let drawn = passes::drawn(scene).into_iter();
+    let own = drawn.filter(|(name, _)| *name == pipeline.name);
+    let mut uses: Vec<ColorState> = own
+        .map(|(_, formats)| colors(arch, pipeline, &formats))
+        .collect();
+    if uses.is_empty() {
+        uses.push(ColorState::default());
+    }
+    uses
 }
 
 /// What becomes of the colours of a pipeline's draws on targets of these formats.
@@ -119,10 +199,9 @@ fn stage_of(scene: &Scene, stage: &PipelineStage) -> Option<Stage> {
     Some(shader(scene, stage)?.stage)
 }
 
-fn compute(scene: &Scene, stage: &PipelineStage, manner: Manner) -> Result<Vec<u8>, Verdict> {
+fn compute(scene: &Scene, stage: &PipelineStage, manner: Manner) -> Result<Compiled, Verdict> {
     let (spirv, options) = module(scene, stage, manner)?;
-    let compiled = eitri_shaderc::compile(&spirv, &options).map_err(refused)?;
-    Ok(compiled.program)
+    eitri_shaderc::compile(&spirv, &options).map_err(refused)
 }
 
 /// The vertex shader, and the fragment shader if there is one, compiled together.
@@ -131,7 +210,7 @@ fn graphics(
     stages: &[PipelineStage],
     colors: &ColorState,
     manner: Manner,
-) -> Result<Vec<Vec<u8>>, Verdict> {
+) -> Result<CompiledGraphics, Verdict> {
     let of = |wanted| {
         let mut stages = stages.iter();
         stages.find(|stage| stage_of(scene, stage) == Some(wanted))
@@ -148,14 +227,7 @@ fn graphics(
     let fragment = fragment
         .as_ref()
         .map(|(spirv, options)| (spirv.as_slice(), options));
-    let compiled = eitri_shaderc::compile_graphics((&spirv, &options), fragment);
-    let compiled = compiled.map_err(refused)?;
-    let programs = [Some(compiled.vertex), compiled.fragment];
-    Ok(programs
-        .into_iter()
-        .flatten()
-        .map(|stage| stage.program)
-        .collect())
+    eitri_shaderc::compile_graphics((&spirv, &options), fragment).map_err(refused)
 }
 
 /// What the compiler is given for a stage.

@@ -38,7 +38,7 @@ pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
 /// The second program of `qemu-tests/bench`.
 pub(crate) const OTHER_PROGRAM: &str = "EITRI_OTHER_PROGRAM";
-/// Its programs for draws.
+/// Its programs for draws, and those of `examples/cube`.
 pub(crate) const VERTEX_PROGRAM: &str = "EITRI_VERTEX_PROGRAM";
 pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 
@@ -205,6 +205,20 @@ impl Builder {
     ) -> Result<Image, Failure> {
         let parts = [(FIRMWARE, firmware), (PROGRAM, programs)];
         self.build_around(None, "eitri-driver-tests-image", &parts)
+    }
+
+    /// Builds the image of `examples/cube`, with the GPU's firmware and the programs of its two shaders in it.
+    pub(crate) fn build_cube(
+        &self,
+        firmware: &[u8],
+        [vertex, fragment]: [&[u8]; 2],
+    ) -> Result<Image, Failure> {
+        let parts = [
+            (FIRMWARE, firmware),
+            (VERTEX_PROGRAM, vertex),
+            (FRAGMENT_PROGRAM, fragment),
+        ];
+        self.build_around(None, "eitri-cube", &parts)
     }
 
     /// Builds the application that UEFI firmware starts, with a raw image in it; gives its file.

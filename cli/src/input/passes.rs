@@ -4,7 +4,7 @@ use crate::input::nearest::suggestion;
 use crate::outcome::Failure;
 use crate::output::streams::{self, talk};
 use eitri_shaderc::pass::{PassRow, Timing, Unsettled};
-use eitri_shaderc::{Compiled, Level, Options, Target, pipeline};
+use eitri_shaderc::{Compiled, CompiledStage, Level, Options, Target, pipeline};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -137,6 +137,16 @@ impl Told {
             timings: compiled.timings.clone(),
             unsettled: compiled.unsettled.clone(),
             warnings: compiled.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// That of a stage of a pipeline.
+    pub(crate) fn of_stage(stage: &CompiledStage) -> Told {
+        Told {
+            prints: stage.prints.clone(),
+            timings: stage.timings.clone(),
+            unsettled: stage.unsettled.clone(),
+            warnings: stage.warnings.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -142,7 +142,7 @@ fn named(
         let Some(member) = members.iter().find(|member| member.name == *name) else {
             let names: Vec<&str> = members.iter().map(|it| it.name.as_str()).collect();
             let all = format!("there are {}", names.join(", "));
-            let help = nearest::suggestion(name, names.into_iter(), &all);
+            let help = nearest::suggestion(name, names, &all);
             let name = name.clone();
             return Err(PushError::Unknown { path, name, help });
         };

@@ -7,6 +7,7 @@ use crate::outcome::{Failure, FileError};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prints a line on standard output, like `println!`, but gives a `Result`.
 macro_rules! outln {
@@ -20,8 +21,20 @@ macro_rules! talk {
 
 pub(crate) use {outln, talk};
 
+/// Whether standard output is a file that somebody asked for, so that lines go elsewhere.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Lines for people go to standard error from now on: a file of results is written to standard output.
+pub(crate) fn take_stdout() {
+    IS_TAKEN.store(true, Ordering::Relaxed);
+}
+
 /// Prints on standard output.
 pub(crate) fn print(text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
+    if IS_TAKEN.load(Ordering::Relaxed) {
+        say(text);
+        return Ok(());
+    }
     let mut stdout = std::io::stdout().lock();
     unless_reader_gone(stdout.write_fmt(text).and_then(|()| stdout.flush()))
 }

@@ -9,7 +9,8 @@ use eitri_isa::{Arch, DecodeError, Instr};
 use eitri_model::{Event, Nanoseconds, Sink};
 use eitri_shaderc::valhall::rates;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::rc::Rc;
 
@@ -69,6 +70,45 @@ impl Counter {
         Box::new(Listener(Rc::clone(&self.0)))
     }
 
+    /// What has been executed of each program, known by its code wherever that lies, and how many warps began it. Programs with
+    /// the same code count with the first of them.
+    ///
+    /// # Errors
+    /// For a word that is no instruction.
+    pub(crate) fn by_program(
+        &self,
+        programs: &[&[u64]],
+        arch: Arch,
+    ) -> Result<Vec<Ran>, DecodeError> {
+        let places: BTreeMap<u64, Place> = self
+            .0
+            .borrow()
+            .iter()
+            .map(|(address, place)| (*address, *place))
+            .collect();
+        let mut ran = vec![Ran::default(); programs.len()];
+        let mut next = 0;
+        for (&address, place) in &places {
+            if address < next {
+                continue;
+            }
+            let is_it = |code: &&[u64]| begins_at(code, address, &places);
+            let longest = (0..programs.len())
+                .filter(|number| programs.get(*number).is_some_and(is_it))
+                .max_by_key(|number| (programs[*number].len(), Reverse(*number)));
+            let Some(number) = longest else {
+                continue;
+            };
+            next = address + bytes(programs[number]);
+            let own = places.range(address..next).map(|(_, place)| place);
+            for place in own {
+                ran[number].executed.add(place, arch)?;
+            }
+            ran[number].warps += place.warps;
+        }
+        Ok(ran)
+    }
+
     /// What has been executed so far.
     ///
     /// # Errors
@@ -76,6 +116,30 @@ impl Counter {
     pub(crate) fn executed(&self, arch: Arch) -> Result<Executed, DecodeError> {
         Executed::of(self.0.borrow().values(), arch)
     }
+}
+
+/// What was executed of a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ran {
+    /// Warps that began it.
+    pub(crate) warps: u64,
+    pub(crate) executed: Executed,
+}
+
+/// Bytes of machine code.
+fn bytes(code: &[u64]) -> u64 {
+    8 * code.len() as u64
+}
+
+/// Whether all that was executed from an address on is that code.
+fn begins_at(code: &[u64], address: u64, places: &BTreeMap<u64, Place>) -> bool {
+    let first = places.get(&address).map(|place| place.word);
+    let mut own = places.range(address..address + bytes(code));
+    first == code.first().copied()
+        && own.all(|(at, place)| {
+            let number = usize::try_from((at - address) / 8).unwrap_or(usize::MAX);
+            code.get(number) == Some(&place.word)
+        })
 }
 
 /// Cycles of issue by unit: 64-bit arithmetic takes two, all else one.
@@ -114,6 +178,8 @@ pub(crate) struct Executed {
     issued: Issued,
     load_store: u64,
     texture: u64,
+    /// Components of 16 bits that were interpolated.
+    interpolated: u64,
     pub(crate) messages: Messages,
     pub(crate) barriers: u64,
     pub(crate) branches: u64,
@@ -148,8 +214,8 @@ impl Executed {
             Unit::Sfu => self.issued.sfu += issued,
             Unit::Ls => self.load_store += warps,
             Unit::T | Unit::Vt => self.texture += warps,
-            // Varyings are of other stages.
-            Unit::V | Unit::None => {}
+            Unit::V => self.interpolated += warps * u64::from(instr.interpolated()),
+            Unit::None => {}
         }
         match instr.row().kind {
             Kind::Load | Kind::Attribute => self.messages.load += warps,
@@ -189,7 +255,8 @@ impl Executed {
     pub(crate) fn cycles(&self) -> f64 {
         let load_store = self.load_store as f64 / rates::MESSAGES;
         let texture = self.texture as f64 / rates::TEXELS;
-        self.alu().max(load_store).max(texture)
+        let varying = self.interpolated as f64 / rates::COMPONENTS;
+        self.alu().max(load_store).max(texture).max(varying)
     }
 
     /// The bound when a warp counts as its lanes in arithmetic and textures, and a message of a warp as one: what one core
@@ -197,7 +264,9 @@ impl Executed {
     pub(crate) fn clocks(&self) -> f64 {
         let load_store = self.load_store as f64 / rates::MESSAGES;
         let texture = WARP * self.texture as f64 / rates::TEXELS;
-        (WARP * self.alu()).max(load_store).max(texture)
+        let varying = WARP * self.interpolated as f64 / rates::COMPONENTS;
+        let messages = load_store.max(texture).max(varying);
+        (WARP * self.alu()).max(messages)
     }
 }
 
@@ -257,6 +326,35 @@ mod tests {
         assert_eq!(executed.nops, 1);
         assert_eq!(executed.cycles(), 4.0);
         assert_eq!(executed.clocks(), 16.0 * 65.0 / 64.0);
+    }
+
+    #[test]
+    fn programs_are_known_by_their_code() {
+        let counter = Counter::default();
+        let word = |text: &str| {
+            let instr = Instr::parse(text, Arch::V10, eitri_isa::Syntax::Mesa24).unwrap();
+            instr.encode(Arch::V10).unwrap()
+        };
+        let [add, multiply, nop] =
+            ["FADD.f32 r0, r1, r2", "FMA.f32 r0, r1, r2, r3", "NOP"].map(word);
+        let ran = |address: u64, word: u64, warps: u64| {
+            let lanes = 16 * warps;
+            let place = Place { word, warps, lanes };
+            counter.0.borrow_mut().insert(address, place);
+        };
+        // The same code twice, a way past its second instruction, and the beginning of a longer program.
+        ran(0x1000, add, 2);
+        ran(0x1010, nop, 2);
+        ran(0x2000, add, 3);
+        ran(0x2008, multiply, 3);
+        ran(0x2010, nop, 3);
+        ran(0x3000, multiply, 1);
+        ran(0x3008, add, 1);
+        let first = [add, multiply, nop];
+        let programs = [&first[..], &[multiply, add, nop]];
+        let ran = counter.by_program(&programs, Arch::V10).unwrap();
+        let counts = ran.iter().map(|it| (it.warps, it.executed.instructions));
+        assert_eq!(counts.collect::<Vec<_>>(), [(5, 13), (1, 2)]);
     }
 
     #[test]

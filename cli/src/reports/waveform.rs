@@ -219,8 +219,9 @@ mod tests {
             line.split(' ').nth(3).unwrap().to_owned()
         };
         let after = |time: u32| {
-            let rest = text.split(&format!("#{time}\n")).nth(1).unwrap();
-            rest.split('#').next().unwrap().to_owned()
+            let rest = text.split(&format!("\n#{time}\n")).nth(1).unwrap();
+            // A signal may be called `#`, too.
+            format!("{}\n", rest.split("\n#").next().unwrap())
         };
         assert!(
             after(10).contains(&format!("b101 {}\n", id_of("L2_READY"))),

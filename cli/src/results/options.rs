@@ -3,7 +3,7 @@
 use super::{Case, Results, Shard, rfc3339};
 use crate::interrupt::{self, Registered};
 use crate::outcome::Failure;
-use crate::output::whole_file;
+use crate::output::{streams, whole_file};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -45,6 +45,10 @@ impl ResultOptions {
 
     /// Begins to record the results of a list.
     pub(crate) fn record(&self, suite: &str, properties: &[(&str, &str)]) -> Recorder {
+        let files = [&self.results, &self.junit].map(Option::as_deref);
+        if files.contains(&Some("-")) {
+            streams::take_stdout();
+        }
         let mut results = Results::new(suite);
         results.shard = self.shard;
         results.start = Some(rfc3339(SystemTime::now()));

@@ -4,7 +4,7 @@
 
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, Finished, run_attended, run_with_input};
-use crate::runs::screen::Attendant;
+use crate::runs::screen::{Attendant, Screen};
 use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM, TREE};
 use eitri_launch::tools::Tool;
 use std::fs::File;
@@ -111,17 +111,34 @@ pub(crate) fn boot_shown(
     Ok(booted(boot, &finished))
 }
 
-/// Boots a machine, and calls `attend` again and again until it ends or `attend` says no. With `debugger` the machine waits for GDB
-/// at that TCP port of this host before its first instruction.
+/// What a person has of a machine besides its console.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attached {
+    /// It waits for GDB at this TCP port of this host before its first instruction.
+    pub(crate) debugger: Option<u16>,
+    /// It has a display, in this window.
+    pub(crate) window: Option<Screen>,
+}
+
+/// Boots a machine, and calls `attend` again and again until it ends or `attend` says no.
 pub(crate) fn boot_attended(
     boot: &Boot<'_>,
-    debugger: Option<u16>,
+    attached: &Attached,
     attend: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Booted, Failure> {
     let mut command = command(boot);
-    command.args(["-display", "none"]);
-    command.args(["-icount", "shift=3,sleep=off"]);
-    if let Some(port) = debugger {
+    match &attached.window {
+        Some(screen) => {
+            command.args(screen.arguments(&boot.folder.join("qmp")));
+            // While the image waits for nothing the time is the host's, so that pictures come at their pace.
+            command.args(["-icount", "shift=3"]);
+        }
+        None => {
+            command.args(["-display", "none"]);
+            command.args(["-icount", "shift=3,sleep=off"]);
+        }
+    }
+    if let Some(port) = attached.debugger {
         command.args(["-gdb", &format!("tcp:localhost:{port}"), "-S"]);
     }
     let log = boot.folder.join("qemu.log");

@@ -83,6 +83,11 @@ impl Machine {
         Machine::with(|builder| builder.build_driver_tests(firmware, programs))
     }
 
+    /// Builds the monitor and the image of `examples/cube`.
+    pub(crate) fn with_cube(firmware: &[u8], programs: [&[u8]; 2]) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_cube(firmware, programs))
+    }
+
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
@@ -94,6 +99,37 @@ impl Machine {
         whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
+    }
+
+    /// Boots an image that draws until its pictures have been seen; gives what the screen showed, if that is kept.
+    pub(crate) fn shown(
+        &self,
+        setting: &Setting<'_>,
+        screen: &Screen,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let console = self.folder.path().join("console.log");
+        // What an earlier boot has shown is not seen again.
+        match std::fs::remove_file(&console) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::unwritable(&console, error));
+            }
+            _ => {}
+        }
+        let limit = (setting.limit + BRING_UP_LIMIT) * PATIENCE;
+        let mut attendant = Attendant::new(screen, &console, limit);
+        let words: Vec<String> = setting.words.iter().map(|it| (*it).to_owned()).collect();
+        let of = OfMachine {
+            what: "drawing in QEMU",
+            words: &words,
+            board: None,
+            gpu: setting.gpu,
+            inside: limit,
+        };
+        let booted = self.boot_by(&of, NO_LIMIT, |boot| boot_shown(boot, &mut attendant))?;
+        for diagnosis in diagnoses(&booted) {
+            streams::say(format_args!("{diagnosis}\n"));
+        }
+        attendant.finish(&self.console(&booted))
     }
 
     /// Boots it once.
@@ -211,21 +247,7 @@ pub(crate) fn run_drawing_shown(
     screen: &Screen,
 ) -> Result<Option<Vec<u8>>, Failure> {
     let machine = Machine::with_drawings(drawings, true)?;
-    let console = machine.folder.path().join("console.log");
-    let limit = (setting.limit + BRING_UP_LIMIT) * PATIENCE;
-    let mut attendant = Attendant::new(screen, &console, limit);
-    let of = OfMachine {
-        what: "drawing in QEMU",
-        words: &[],
-        board: None,
-        gpu: setting.gpu,
-        inside: limit,
-    };
-    let booted = machine.boot_by(&of, NO_LIMIT, |boot| boot_shown(boot, &mut attendant))?;
-    for diagnosis in diagnoses(&booted) {
-        streams::say(format_args!("{diagnosis}\n"));
-    }
-    attendant.finish(&machine.console(&booted))
+    machine.shown(setting, screen)
 }
 
 /// What came of a job.

@@ -254,9 +254,8 @@ fn bad_requests_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains(part), "no {part:?} in {stderr}");
     };
-    let out = folder.path().join("none");
     refused(
-        &["compile", &double, &endless, "-o", out.to_str().unwrap()],
+        &["compile", &double, &endless, "-o", &double],
         "several shaders, but",
     );
     let here = folder.path().to_str().unwrap();
@@ -270,7 +269,6 @@ fn bad_requests_are_refused() {
     );
     refused(&["compile"], "SHADER");
     refused(&["compile", &double, "--spec", "x"], "is not ID=VALUE");
-    assert!(!out.exists());
 }
 
 #[test]
@@ -317,4 +315,136 @@ fn time_and_memory_are_told_for_each_shader() {
         (output.status.code(), stdout(&output).as_str()),
         (Some(2), "")
     );
+}
+
+#[test]
+fn a_folder_for_several_shaders_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("deep/out");
+    let demo = |name: &str| format!("{}/demo/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (one, two) = (demo("saxpy.comp"), demo("reduce.wgsl"));
+    let output = eitri(&["compile", &one, &two, "-o", out.to_str().unwrap()], b"");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(out.join("saxpy.comp.eprg").is_file());
+    assert!(out.join("reduce.wgsl.eprg").is_file());
+}
+
+#[test]
+fn reflection_is_a_table_for_people() {
+    let saxpy = format!("{}/demo/saxpy.comp", env!("CARGO_MANIFEST_DIR"));
+    let output = eitri(&["reflect", &saxpy], b"");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "0:1  ssbo  Y  read and write",
+        "push constants, 8 bytes",
+        "a: f32",
+    ] {
+        assert!(text.contains(line), "no {line} in {text}");
+    }
+    let output = eitri(&["reflect", &saxpy, "--spec", "9=1"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("no specialisation constant has SpecId 9"),
+        "{errors}"
+    );
+}
+
+const VERTEX: &str = "#version 450
+layout(location = 0) in vec4 place;
+layout(location = 1) in vec2 given;
+layout(location = 0) out vec2 coordinates;
+layout(location = 1) out float unread;
+void main() { gl_Position = place; coordinates = given; unread = given.x; }
+";
+const FRAGMENT: &str = "#version 450
+layout(location = 0) in vec2 coordinates;
+layout(location = 0) out vec4 color;
+void main() { color = vec4(dFdx(coordinates), coordinates); }
+";
+
+#[test]
+fn a_pipeline_is_reported_by_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    let pipeline = |more: &[&str]| {
+        let all = [&["compile", &vertex, "--fragment", &fragment], more].concat();
+        good(&all)
+    };
+    let text = pipeline(&["--report"]);
+    for line in [
+        "Shader type: Vertex (main)",
+        "Variant: position",
+        "Variant: varying",
+        "Varyings: 8 bytes",
+        "Shader type: Fragment (main)",
+        "Needs helper lanes: true",
+        "Runs for each sample: false",
+    ] {
+        assert!(text.contains(line), "no `{line}` in {text}");
+    }
+    let lines = pipeline(&["--stats"]);
+    let stages: Vec<&str> = lines
+        .lines()
+        .filter_map(|line| line.split(" - ").nth(1)?.split(" shader").next())
+        .collect();
+    assert_eq!(stages, ["position", "varying", "fragment"]);
+    let json: Value = serde_json::from_str(&pipeline(&["--report-json"])).unwrap();
+    let shaders = json["shaders"].as_array().unwrap();
+    let names = |shader: &Value| -> Vec<String> {
+        let variants = shader["variants"].as_array().unwrap().iter();
+        variants
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&shaders[0]), ["Position", "Varying"]);
+    assert_eq!(names(&shaders[1]), ["Main"]);
+    assert_eq!(shaders[1]["shader"]["type"], "Fragment");
+    let listing = pipeline(&[]);
+    for program in ["a.vert position", "a.vert varying", "a.frag fragment"] {
+        assert!(listing.contains(program), "{listing}");
+    }
+}
+
+#[test]
+fn a_pipeline_has_one_vertex_shader_and_no_single_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    for (arguments, expected) in [
+        (
+            vec!["compile", &vertex, &vertex, "--fragment", &fragment],
+            "--fragment makes a pipeline of one vertex shader, and 2 are given",
+        ),
+        (
+            vec!["compile", &vertex, "--fragment", &fragment, "-o", "-"],
+            "a pipeline is several programs",
+        ),
+    ] {
+        let output = eitri(&arguments, b"");
+        let stderr = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn the_programs_of_a_pipeline_go_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let vertex = write(folder.path(), "a.vert", VERTEX);
+    let fragment = write(folder.path(), "a.frag", FRAGMENT);
+    let out = folder.path().to_str().unwrap();
+    good(&["compile", &vertex, "--fragment", &fragment, "-o", out]);
+    let stages = ["a.vert.eprg", "a.frag.eprg"].map(|name| {
+        let program = std::fs::read(folder.path().join(name)).unwrap();
+        let program = eitri_program::GraphicsProgram::parse(&program).unwrap();
+        program.common().stage()
+    });
+    let expected = [eitri_program::Stage::Vertex, eitri_program::Stage::Fragment];
+    assert_eq!(stages, expected);
 }

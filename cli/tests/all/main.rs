@@ -25,6 +25,7 @@ mod kernels_on_model;
 mod on_model;
 mod operations_on_model;
 mod pack;
+mod random_graphics_on_model;
 mod random_on_model;
 mod readers_on_model;
 mod reduce;

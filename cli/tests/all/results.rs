@@ -122,3 +122,13 @@ fn a_run_that_is_told_to_end_leaves_its_results() {
         "temporary files are left"
     );
 }
+
+#[test]
+fn results_on_standard_output_are_alone_there() {
+    let arguments = ["validate", "--seeded-faults", "core-", "--results", "-"];
+    let output = eitri(&arguments, b"");
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(names(&value).len() > 1);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("caught"), "{errors}");
+}

@@ -19,6 +19,7 @@ use eitri_boards::device_tree::FramebufferError;
 use eitri_boards::{Display as Described, Region};
 use eitri_picture::{LayoutError, Mode, Picture, Placement, row};
 use fw_cfg::FwCfgError;
+use ramfb::Ramfb;
 
 /// A display with the memory that it reads.
 pub struct Display {
@@ -29,6 +30,8 @@ pub struct Display {
     line: Vec<u8>,
     /// Where the last picture went.
     last: Option<Placement>,
+    /// The device, if it can be told to read elsewhere. It can't here: the memory is the one that it reads.
+    movable: Option<Ramfb>,
 }
 
 /// How the CPU sees a display's memory.
@@ -109,6 +112,20 @@ impl Display {
             caching,
             line: alloc::vec![0; mode.line_bytes()],
             last: None,
+            movable: None,
+        }
+    }
+
+    /// The display as one that reads pictures where they lie; itself again if it reads where it does for good: QEMU's can be moved,
+    /// one that a boot loader has left can not. It shows what it shows until it is told.
+    #[expect(
+        clippy::result_large_err,
+        reason = "it is the display, which is moved once"
+    )]
+    pub fn into_direct(mut self) -> Result<DirectDisplay, Display> {
+        match self.movable.take() {
+            Some(ramfb) => Ok(DirectDisplay { ramfb }),
+            None => Err(self),
         }
     }
 
@@ -151,5 +168,29 @@ impl Display {
             }),
             Caching::None => cache::finish_writes(),
         }
+    }
+}
+
+/// A display that reads each picture where it was made.
+pub struct DirectDisplay {
+    ramfb: Ramfb,
+}
+
+impl DirectDisplay {
+    /// The pixels that it reads, by Vulkan's name.
+    pub const FORMAT: &'static str = "B8G8R8A8_UNORM";
+
+    /// Lets it read a picture: `width` pixels a row, `row_bytes` from one to the next, `height` rows. It goes on reading there until the
+    /// next one.
+    ///
+    /// # Errors
+    /// If the device does not obey.
+    pub fn read_from(
+        &mut self,
+        address: u64,
+        size: (u32, u32),
+        row_bytes: u32,
+    ) -> Result<(), DisplayError> {
+        Ok(self.ramfb.read_from(address, size, row_bytes)?)
     }
 }

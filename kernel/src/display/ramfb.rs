@@ -3,7 +3,7 @@
 //! The memory is the heap's, and is never given back.
 //! Facts: the file of fw_cfg, marked below.
 
-use super::fw_cfg::{FwCfg, FwCfgError};
+use super::fw_cfg::{File, FwCfg, FwCfgError};
 use super::{Caching, Display, DisplayError};
 use crate::memory;
 use alloc::vec::Vec;
@@ -52,21 +52,37 @@ pub(super) unsafe fn open(fw_cfg: RegisterBase) -> Result<Display, DisplayError>
     // SAFETY: pages are bytes without gaps, and nobody else has them. The display only reads them.
     let memory: &'static mut [u8] =
         unsafe { slice::from_raw_parts_mut(pages.as_mut_ptr().cast(), size_of_val(pages)) };
-    let mut words = [0; 28];
-    let (address, numbers) = words.split_at_mut(8);
-    address.copy_from_slice(&(memory.as_mut_ptr().expose_provenance() as u64).to_be_bytes());
-    let wanted = [
-        XRGB8888,
-        0,
-        WIDTH as u32,
-        HEIGHT as u32,
-        mode.stride() as u32,
-    ];
-    for (bytes, number) in numbers.chunks_exact_mut(4).zip(wanted) {
-        bytes.copy_from_slice(&number.to_be_bytes());
-    }
-    let display = Display::new(mode, memory, Caching::WriteBack);
+    let address = memory.as_mut_ptr().expose_provenance() as u64;
+    let mut ramfb = Ramfb { device, file };
+    let mut display = Display::new(mode, memory, Caching::WriteBack);
     display.finish();
-    device.write(&file, &words)?;
+    let size = (WIDTH as u32, HEIGHT as u32);
+    ramfb.read_from(address, size, display.mode.stride() as u32)?;
+    display.movable = Some(ramfb);
     Ok(display)
+}
+
+/// The device, which reads where it was told last.
+pub(super) struct Ramfb {
+    device: FwCfg,
+    file: File,
+}
+
+impl Ramfb {
+    /// Lets it read a picture of so many pixels, with so many bytes from one row to the next. It only reads.
+    pub(super) fn read_from(
+        &mut self,
+        address: u64,
+        (width, height): (u32, u32),
+        row_bytes: u32,
+    ) -> Result<(), FwCfgError> {
+        let mut words = [0; 28];
+        let (start, numbers) = words.split_at_mut(8);
+        start.copy_from_slice(&address.to_be_bytes());
+        let wanted = [XRGB8888, 0, width, height, row_bytes];
+        for (bytes, number) in numbers.chunks_exact_mut(4).zip(wanted) {
+            bytes.copy_from_slice(&number.to_be_bytes());
+        }
+        self.device.write(&self.file, &words)
+    }
 }

@@ -48,6 +48,8 @@ pub struct FragmentStage {
     pub depth: DepthClaim,
     /// Targets whose colours it has blended itself, a bit each: what it stores replaces what is there.
     pub blended: u8,
+    /// Targets whose colours go to the fixed function, a bit each: no blend shader runs for them.
+    pub fixed: u8,
 }
 
 /// What a fragment shader promises of the depth that it writes.
@@ -146,6 +148,8 @@ impl Stage {
                 }
                 let mask = format!("blended={}", fragment.blended);
                 add(fragment.blended != 0, &mask);
+                let mask = format!("fixed={}", fragment.fixed);
+                add(fragment.fixed != 0, &mask);
             }
         }
         text
@@ -182,6 +186,10 @@ impl Stage {
                         _ if word.starts_with("blended=") => {
                             let mask = word.strip_prefix("blended=")?;
                             fragment.blended = mask.parse().ok()?;
+                        }
+                        _ if word.starts_with("fixed=") => {
+                            let mask = word.strip_prefix("fixed=")?;
+                            fragment.fixed = mask.parse().ok()?;
                         }
                         _ => {
                             let mut claims = DepthClaim::ALL.iter();

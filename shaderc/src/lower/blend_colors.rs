@@ -2,7 +2,7 @@
 //!
 //! Needs: outputs stored in one block, behind all that is computed for them.  Guarantees: colours of the targets in
 //! [`crate::ir::FragmentStage::blended`] replace what is there, all channels; the alpha that becomes coverage stays that of the
-//! source.
+//! source; of targets in [`crate::ir::FragmentStage::fixed`] the hardware does the rest.
 //! Facts: hardware/graphics-compiler.md 8 (equations, logic operations, clamps), hardware/graphics-framebuffer.md 6.2.
 
 use crate::color_state::{
@@ -34,6 +34,12 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     let Stage::Fragment(mut stage) = function.stage else {
         return;
     };
+    // What the fixed function does not mix is mixed here, so with known formats nothing is left to a blend shader.
+    let known = (0..).zip(&state.targets);
+    stage.fixed = known.fold(0, |mask, (number, target)| {
+        mask | u8::from(target.is_some()) << number
+    });
+    function.stage = Stage::Fragment(stage);
     let Some((block, first)) = stores(function) else {
         return;
     };

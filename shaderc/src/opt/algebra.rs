@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use super::rules::{Pattern, RULES, Rounding, Rule};
+use super::whole_numbers;
 use crate::ir::rewrite::rewrite_where;
 use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value, ValueDef, Values};
 use crate::pass::{Changed, Pass};
@@ -181,11 +182,15 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let reads = Reads::count(function);
     let wanted = |function: &Function, data: &InstData| {
         let root = root_of(data);
-        root.is_some_and(|root| root.may_match(function, &data.args) != 0)
+        let may_match = root.is_some_and(|root| root.may_match(function, &data.args) != 0);
+        may_match || whole_numbers::may_match(data.op)
     };
     let changed = rewrite_where(function, wanted, |b, data| {
         if !plain(b.function, data) {
             return None;
+        }
+        if let Some(value) = whole_numbers::simpler(b, data) {
+            return Some(vec![value]);
         }
         let root = root_of(data)?;
         let mut left = root.may_match(b.function, &data.args);

@@ -58,23 +58,34 @@ fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<(When, Bl
         let data = function.block(side);
         let mut insts = data.insts.iter();
         let only = insts.len() == 1 && insts.all(|inst| function.inst(*inst).op == Op::Demote);
-        let ends = match data.terminator {
-            // To where the others come too, else nobody stores what these have.
-            Terminator::Jump(target) => cfg.predecessors(target).len() > 1,
-            _ => false,
-        };
-        only && ends && data.phis.is_empty() && cfg.predecessors(side).len() == 1
+        only && data.phis.is_empty() && cfg.predecessors(side).len() == 1
     };
-    if demotes(then) {
+    let ends = |side: BlockId, on: BlockId| match function.block(side).terminator {
+        // Lanes that the demotion leaves as they are go where the others go.
+        Terminator::Jump(target) if target == on => true,
+        // To where the others come too, else nobody stores what these have.
+        Terminator::Jump(target) => {
+            cfg.predecessors(target).len() > 1 && demotes_all(function, side)
+        }
+        _ => false,
+    };
+    if demotes(then) && ends(then, otherwise) {
         Some((When::True(condition), then, otherwise))
-    } else if demotes(otherwise) {
+    } else if demotes(otherwise) && ends(otherwise, then) {
         Some((When::False(condition), otherwise, then))
     } else {
         None
     }
 }
 
+/// Whether a block that demotes does so to all lanes.
+fn demotes_all(function: &Function, block: BlockId) -> bool {
+    let mut insts = function.block(block).insts.iter();
+    insts.any(|inst| function.as_bool(function.inst(*inst).args[0]) == Some(true))
+}
+
 fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (BlockId, BlockId)) {
+    let all = demotes_all(function, demoted);
     let inst = function.block(demoted).insts[0];
     let always = function.inst(inst).args[0];
     let target = function.block(demoted).terminator.targets();
@@ -84,11 +95,14 @@ fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (
         When::True(condition) => condition,
         When::False(condition) => b.alu(Alu::BNot, &[condition]),
     };
-    let condition = match b.function.as_bool(always) {
-        Some(true) => when,
-        _ => b.alu(Alu::BAnd, &[when, always]),
+    let condition = match all {
+        true => when,
+        false => b.alu(Alu::BAnd, &[when, always]),
     };
     b.inst(Op::Demote, &[condition]);
+    if !all {
+        choose_in_phis(&mut b, on, when, demoted);
+    }
     b.terminate(Terminator::Jump(on));
     for target in target {
         for phi in &mut function.block_mut(target).phis {
@@ -96,4 +110,24 @@ fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (
         }
     }
     function.layout.retain(|other| *other != demoted);
+}
+
+/// Lanes that are not demoted keep what phis of the block behind had for their way.
+fn choose_in_phis(b: &mut Builder<'_>, on: BlockId, when: Value, demoted: BlockId) {
+    for number in 0..b.function.block(on).phis.len() {
+        let sources = b.function.block(on).phis[number].sources.clone();
+        let from = |block: BlockId| {
+            let mut sources = sources.iter();
+            Some(sources.find(|(from, _)| *from == block)?.1)
+        };
+        if let (Some(own), Some(other)) = (from(demoted), from(b.block))
+            && own != other
+        {
+            let chosen = b.select(when, own, other);
+            let mut sources = b.function.block_mut(on).phis[number].sources.iter_mut();
+            if let Some((_, value)) = sources.find(|(from, _)| *from == b.block) {
+                *value = chosen;
+            }
+        }
+    }
 }

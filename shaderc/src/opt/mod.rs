@@ -17,3 +17,4 @@ mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trivial_phis;
 pub(crate) mod unroll_loops;
+mod whole_numbers;

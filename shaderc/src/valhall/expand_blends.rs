@@ -1,6 +1,6 @@
-//! Calls of blend shaders: two instructions behind each BLEND, which it skips where the hardware blends itself.
+//! Calls of blend shaders: two instructions behind each BLEND that may need one, which it skips where the hardware blends itself.
 //!
-//! Needs: final waits and flow.  Guarantees: nothing stands between a BLEND and its call; a BLEND that ends the program has the
+//! Needs: final waits and flow; a BLEND that needs no call skips no instruction.  Guarantees: nothing stands between a BLEND and its call; a BLEND that ends the program has the
 //! return address 0, with which a blend shader ends instead of returning.
 //! Facts: hardware/compiler-abi.md 3.4 (BLEND control flow), hardware/valhall-isa.md 12.5.
 
@@ -11,7 +11,7 @@ use super::mir::{
 use smallvec::smallvec;
 
 /// Instructions of a call.
-const CALL: i64 = 2;
+pub(super) const CALL: i64 = 2;
 /// Bytes from the first instruction after the one that computes the return address to the one behind the call.
 const BEHIND: i64 = 8;
 
@@ -25,7 +25,8 @@ pub(super) fn expand_blends(function: &mut Function) {
         for mut instr in instrs {
             let descriptor = instr.sources.first().map(|source| source.operand);
             let ends = instr.flow == Flow::End;
-            if let (Op::Blend, Some(Operand::Special(special, _))) = (instr.op, descriptor) {
+            let calls = instr.op == Op::Blend && instr.immediate != Some(0);
+            if let (true, Some(Operand::Special(special, _))) = (calls, descriptor) {
                 instr.immediate = Some(if ends { 0 } else { CALL });
                 let location = instr.location;
                 block.instrs.push(instr);

@@ -14,6 +14,8 @@ pub const SFU_LANES: f64 = 16.0;
 pub const MESSAGES: f64 = 1.0;
 /// Texels.
 pub const TEXELS: f64 = 8.0;
+/// Components of 16 bits that are interpolated.
+pub const COMPONENTS: f64 = 16.0;
 
 /// How much each unit of a core of some architecture does in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use std::fmt;
 
 use eitri_isa::row::Unit;
 
-use super::mir::{Function, Space};
+use super::mir::{Function, Instr, Modifier, Space};
 use super::rates::{self, Rates};
 use super::registers::allocate::Allocated;
 
@@ -14,7 +14,7 @@ use super::registers::allocate::Allocated;
 const SPILL_WEIGHT: u32 = 10;
 
 /// What a program costs.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Statistics {
     /// In the program, NOPs included.
     pub instructions: usize,
@@ -30,7 +30,11 @@ pub struct Statistics {
     pub alu: f64,
     /// Cycles of the load/store unit.
     pub load_store: f64,
-    /// Cycles of the busiest of `alu` and `load_store`.
+    /// Cycles of the unit that interpolates varyings.
+    pub varying: f64,
+    /// Cycles of the texture unit.
+    pub texture: f64,
+    /// Cycles of the busiest unit.
     pub cycles: f64,
     /// 2 when the registers allow full occupancy, else 1.
     pub threads: u32,
@@ -56,6 +60,7 @@ fn padded_bytes(instructions: usize) -> usize {
 /// Counts a finished program.
 pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
     let (mut fma, mut cvt, mut sfu, mut load_store) = (0u32, 0u32, 0u32, 0u32);
+    let (mut components, mut texels) = (0u32, 0u32);
     let mut instructions = 0;
     let arch = function.extra.arch;
     let rates = Rates::of(arch);
@@ -70,7 +75,9 @@ pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
                 Unit::Cvt => cvt += u32::from(cycles),
                 Unit::Sfu => sfu += u32::from(cycles),
                 Unit::Ls => load_store += 1,
-                Unit::V | Unit::Vt | Unit::T | Unit::None => {}
+                Unit::V => components += interpolated(instr),
+                Unit::Vt | Unit::T => texels += 1,
+                Unit::None => {}
             }
         }
     }
@@ -81,6 +88,8 @@ pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
     );
     let load_store = f64::from(load_store) / f64::from(rates.messages);
     let alu = rates::alu(fma, cvt, sfu);
+    let varying = f64::from(components) / rates::COMPONENTS;
+    let texture = f64::from(texels) / rates::TEXELS;
     Statistics {
         instructions,
         code_bytes: padded_bytes(instructions),
@@ -89,7 +98,9 @@ pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
         sfu,
         alu,
         load_store,
-        cycles: alu.max(load_store),
+        varying,
+        texture,
+        cycles: alu.max(load_store).max(varying).max(texture),
         threads: if allocated.registers_per_thread <= 32 {
             2
         } else {
@@ -102,6 +113,22 @@ pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
         fills: allocated.fills,
         spill_cost: spill_cost(function),
     }
+}
+
+/// Components of 16 bits that an instruction interpolates.
+fn interpolated(instr: &Instr) -> u32 {
+    let vectors = [
+        (Modifier::Vector1, 1),
+        (Modifier::Vector2, 2),
+        (Modifier::Vector3, 3),
+        (Modifier::Vector4, 4),
+    ];
+    let mut given = vectors.iter();
+    let given = given.find(|(modifier, _)| instr.modifiers.contains(modifier));
+    let components = given.map_or(1, |(_, count)| *count);
+    let isa = instr.op.isa();
+    let bits = isa.map_or(32, |op| op.row().ty.bits());
+    components * u32::from(bits) / 16
 }
 
 /// Accesses to spill slots, weighted by loop depth.
@@ -122,7 +149,7 @@ impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} instructions, {} bytes, {:.4} cycles ({:.4} fma, {:.4} cvt, {:.4} sfu, {:.4} alu, {:.4} load_store), \
+            "{} instructions, {} bytes, {:.4} cycles ({:.4} fma, {:.4} cvt, {:.4} sfu, {:.4} alu, {:.4} load_store, {:.4} varying, {:.4} texture), \
              {} threads, {} registers, {} uniforms, {} loops, {}:{} spills:fills",
             self.instructions,
             self.code_bytes,
@@ -132,6 +159,8 @@ impl fmt::Display for Statistics {
             self.sfu,
             self.alu,
             self.load_store,
+            self.varying,
+            self.texture,
             self.threads,
             self.registers,
             self.uniforms,

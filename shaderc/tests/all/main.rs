@@ -25,6 +25,7 @@ mod out_of_range;
 mod passes;
 mod pointers;
 mod random;
+mod random_graphics;
 mod scenes;
 mod settling;
 mod shaders;

@@ -5,6 +5,7 @@ mod code;
 mod compile;
 mod draw;
 mod faults;
+mod graphics;
 mod record;
 mod size;
 
@@ -26,6 +27,8 @@ enum Subject {
     Model(Filter),
     /// The compiler's code on compute kernels: static figures, and what the model executed for the kernels' inputs.
     Code(code::Args),
+    /// The compiler's code on the shaders of drawn scenes: static figures and what the model executed, by stage, against PanVK's.
+    Graphics(graphics::Args),
     /// The compiler itself: milliseconds and peak memory for each shader.
     Compile(compile::Args),
     /// The model's drawing: primitives and pixels a second by scene.
@@ -54,6 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             cargo(&["bench", "-p", "eitri-model", "--bench", "shader"], filter)
         }
         Subject::Code(args) => code::run(args),
+        Subject::Graphics(args) => graphics::run(args),
         Subject::Compile(args) => compile::run(args),
         Subject::Draw(args) => draw::run(args),
         Subject::Record(args) => record::run(args),

@@ -133,7 +133,7 @@ impl Report {
             "filename": self.file,
             "hardware": { "architecture": "IR3", "core": format!("Adreno {}", self.device), "revision": "a6xx" },
             "driver": super::json::driver(),
-            "shader": super::json::shader(),
+            "shader": super::json::shader("Compute"),
             "warnings": [],
             "errors": [],
             "properties": [

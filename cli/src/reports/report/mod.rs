@@ -11,9 +11,9 @@ mod text;
 
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::{Arch, DecodeError, Instr};
-use eitri_program::{MAX_FAU_WORDS, Program};
+use eitri_program::{GraphicsProgram, MAX_FAU_WORDS, Program};
 use eitri_shaderc::valhall::{Statistics, rates};
-use eitri_shaderc::{Compiled, Target};
+use eitri_shaderc::{Compiled, CompiledStage, Target};
 pub(crate) use json::{report as report_json, statistics as statistics_json};
 pub(crate) use paths::Path;
 use text::NOTES;
@@ -97,8 +97,8 @@ impl Cycles {
             Unit::Sfu => cycles.sfu = issued / rates::SFU_LANES,
             Unit::Ls => cycles.load_store = 1.0 / rates::MESSAGES,
             Unit::T | Unit::Vt => cycles.texture = 1.0 / rates::TEXELS,
-            // A shader of this compiler has no varyings.
-            Unit::V | Unit::None => {}
+            Unit::V => cycles.varying = f64::from(instr.interpolated()) / rates::COMPONENTS,
+            Unit::None => {}
         }
         cycles
     }
@@ -110,13 +110,41 @@ pub(crate) struct Report {
     /// The file as the user wrote it.
     pub(crate) file: String,
     pub(crate) entry: String,
+    pub(crate) stage: StageFigures,
+    /// The programs that it was compiled to: of a vertex shader there are several.
+    pub(crate) variants: Vec<Variant>,
+}
+
+/// What only one stage has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum StageFigures {
+    Compute {
+        workgroup: [u32; 3],
+        shared_bytes: u32,
+    },
+    Vertex {
+        /// Bytes that it leaves of each vertex for the fragment shader.
+        varying_bytes: u32,
+    },
+    Fragment {
+        /// Bytes of each vertex that it reads.
+        varying_bytes: u32,
+        /// It asks for the samples of a pixel one by one.
+        by_sample: bool,
+        /// Lanes that only help their quad have to run.
+        helpers: bool,
+    },
+}
+
+/// One of the programs of a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
     pub(crate) statistics: Statistics,
     /// Registers that each thread is given.
     pub(crate) registers_given: u32,
     /// Bytes of thread storage for spilled values and variables.
     pub(crate) stack_bytes: u32,
-    pub(crate) shared_bytes: u32,
-    pub(crate) workgroup: [u32; 3],
     pub(crate) uniform_words: usize,
     pub(crate) total: Cycles,
     pub(crate) shortest: Path,
@@ -131,16 +159,23 @@ pub(crate) struct Report {
 /// Most words of uniforms.
 pub(crate) const MAX_UNIFORM_WORDS: usize = MAX_FAU_WORDS;
 
-impl Report {
-    /// Looks at a compiled shader.
-    ///
-    /// # Errors
-    /// A program or a word of it that does not read back: a defect of ours.
-    fn of(file: &str, compiled: &Compiled, statistics: Statistics) -> Result<Report, ReportError> {
-        let program = Program::parse(&compiled.program)?;
-        let arch = program.arch();
-        let code: Vec<Instr> = program
-            .code()
+/// What the program binary says of one of its programs.
+struct Given {
+    registers: u32,
+    stack_bytes: u32,
+    uniform_words: usize,
+}
+
+impl Variant {
+    /// Looks at machine code.
+    fn of(
+        name: &'static str,
+        words: impl Iterator<Item = u64>,
+        arch: Arch,
+        statistics: Statistics,
+        given: &Given,
+    ) -> Result<Variant, DecodeError> {
+        let code: Vec<Instr> = words
             .map(|word| Instr::decode(word, arch))
             .collect::<Result<_, _>>()?;
         let costs: Vec<Cycles> = code.iter().map(|instr| Cycles::of(instr, arch)).collect();
@@ -150,16 +185,12 @@ impl Report {
         let is_half = |instr: &&Instr| instr.row().ty.is_float() && instr.row().ty.bits() == 16;
         let arithmetic = code.iter().filter(is_arithmetic).count();
         let half = code.iter().filter(is_arithmetic).filter(is_half).count();
-        let workgroup = program.workgroup();
-        Ok(Report {
-            file: file.to_owned(),
-            entry: program.entry().to_owned(),
+        Ok(Variant {
+            name,
             statistics,
-            registers_given: program.registers().registers(),
-            stack_bytes: program.scratch_bytes(),
-            shared_bytes: program.shared_bytes(),
-            workgroup: [workgroup.x(), workgroup.y(), workgroup.z()],
-            uniform_words: program.fau().count(),
+            registers_given: given.registers,
+            stack_bytes: given.stack_bytes,
+            uniform_words: given.uniform_words,
             total,
             shortest: paths::shortest(&code, &costs),
             longest: paths::longest(&code, &costs),
@@ -172,6 +203,93 @@ impl Report {
     /// Threads of a core, of as many as it can hold.
     pub(crate) fn occupancy_percent(&self) -> u32 {
         50 * self.statistics.threads
+    }
+}
+
+impl StageFigures {
+    /// The stage.
+    fn name(self) -> &'static str {
+        match self {
+            StageFigures::Compute { .. } => "Compute",
+            StageFigures::Vertex { .. } => "Vertex",
+            StageFigures::Fragment { .. } => "Fragment",
+        }
+    }
+}
+
+impl Report {
+    /// What one of its programs is for.
+    fn stage_of(&self, variant: &Variant) -> &'static str {
+        match self.stage {
+            StageFigures::Compute { .. } => "compute",
+            _ => variant.name,
+        }
+    }
+
+    /// Looks at a compute shader.
+    fn of(file: &str, compiled: &Compiled, statistics: Statistics) -> Result<Report, ReportError> {
+        let program = Program::parse(&compiled.program)?;
+        let workgroup = program.workgroup();
+        let given = Given {
+            registers: program.registers().registers(),
+            stack_bytes: program.scratch_bytes(),
+            uniform_words: program.fau().count(),
+        };
+        let main = Variant::of("main", program.code(), program.arch(), statistics, &given)?;
+        Ok(Report {
+            file: file.to_owned(),
+            entry: program.entry().to_owned(),
+            stage: StageFigures::Compute {
+                workgroup: [workgroup.x(), workgroup.y(), workgroup.z()],
+                shared_bytes: program.shared_bytes(),
+            },
+            variants: vec![main],
+        })
+    }
+
+    /// Looks at a stage of a graphics pipeline.
+    ///
+    /// # Errors
+    /// A program or a word of it that does not read back: a defect of ours.
+    pub(crate) fn of_stage(file: &str, stage: &CompiledStage) -> Result<Report, ReportError> {
+        let program = GraphicsProgram::parse(&stage.program)?;
+        let common = program.common();
+        let varying_bytes = program.record_bytes();
+        let figures = match program.fragment_facts() {
+            Some(facts) => StageFigures::Fragment {
+                varying_bytes,
+                by_sample: facts.sample_shading,
+                helpers: facts.needs_helpers,
+            },
+            None => StageFigures::Vertex { varying_bytes },
+        };
+        let mut variants = Vec::new();
+        for entry in &stage.entry_points {
+            let own = program.entry_point(entry.kind);
+            let (Some(own), Some(statistics)) = (own, entry.statistics.valhall()) else {
+                continue;
+            };
+            let given = Given {
+                registers: own.registers().registers(),
+                stack_bytes: common.scratch_bytes(),
+                uniform_words: own.fau().count(),
+            };
+            let words = entry.code.iter().copied();
+            let name = entry.kind.name();
+            variants.push(Variant::of(
+                name,
+                words,
+                common.arch(),
+                *statistics,
+                &given,
+            )?);
+        }
+        Ok(Report {
+            file: file.to_owned(),
+            entry: common.entry().to_owned(),
+            stage: figures,
+            variants,
+        })
     }
 }
 
@@ -205,6 +323,20 @@ impl ShaderReport {
         })
     }
 
+    /// Reports on the stages of a graphics pipeline, with the files that they come from.
+    ///
+    /// # Errors
+    /// A program or a word of it that does not read back: a defect of ours.
+    pub(crate) fn of_stages<'c>(
+        stages: impl IntoIterator<Item = (&'c str, &'c CompiledStage)>,
+    ) -> Result<Vec<ShaderReport>, ReportError> {
+        let reports = stages.into_iter().map(|(file, stage)| {
+            let report = Report::of_stage(file, stage)?;
+            Ok(ShaderReport::Valhall(Box::new(report)))
+        });
+        reports.collect()
+    }
+
     /// As people read it.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -221,10 +353,10 @@ impl ShaderReport {
         }
     }
 
-    /// One line of statistics.
-    pub(crate) fn line(&self) -> String {
+    /// A line of statistics for each of its programs.
+    pub(crate) fn lines(&self) -> String {
         match self {
-            ShaderReport::Valhall(report) => text::statistics_line(report),
+            ShaderReport::Valhall(report) => text::statistics_lines(report),
             ShaderReport::Ir3(report) => report.line(),
         }
     }

@@ -51,6 +51,8 @@ pub enum Shader {
     PlacedVertices,
     /// Fragments: words 4 to 7 of the buffer of set 0, binding 0, into target 0.
     TableColor,
+    /// Fragments: words 0 to 3 of the push constants into target 0.
+    PushedColor,
 }
 
 /// A program that can't be made: the generation lacks an instruction, or something that the program needs.
@@ -79,6 +81,7 @@ impl Shader {
             Shader::Fetched => fetched(arch),
             Shader::PlacedVertices => placed_vertices(arch),
             Shader::TableColor => table_color(arch),
+            Shader::PushedColor => pushed_color(arch),
         }
     }
 }
@@ -233,9 +236,14 @@ fn fragments(
         blended: false,
     };
     let outputs: Vec<ColorOutput> = outputs.iter().map(output).collect();
+    let pushed = words.iter().map(|word| match word {
+        FauWord::PushConstant { offset } => offset + 4,
+        _ => 0,
+    });
     program(&GraphicsParts {
         outputs: &outputs,
         bindings,
+        push_constant_bytes: pushed.max().unwrap_or(0),
         varyings: &[COLOR],
         record_bytes: 16,
         ..parts(arch, Facts::Fragment(FragmentFacts::default()), &entries)
@@ -307,4 +315,11 @@ fn placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
 fn table_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
     let text = include_str!("../shaders/table_color.v10");
     fragments(arch, text, &[0], &[4, 5, 6, 7].map(table_word), &[TABLE])
+}
+
+/// Words 0 to 3 of the push constants into target 0.
+fn pushed_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let text = include_str!("../shaders/table_color.v10");
+    let words = [0, 4, 8, 12].map(|offset| FauWord::PushConstant { offset });
+    fragments(arch, text, &[0], &words, &[])
 }

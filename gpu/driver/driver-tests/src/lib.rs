@@ -115,6 +115,7 @@ macro_rules! each_test {
                 a_pass_sees_what_another_has_drawn;
                 a_draw_sees_what_was_copied_before;
                 draws_have_the_words_of_buffers_of_their_moment;
+                draws_have_the_push_constants_of_their_moment;
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
                 rectangles_are_cleared_between_draws;

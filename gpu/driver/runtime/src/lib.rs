@@ -141,9 +141,11 @@ pub use command::{
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
-    FirmwareCrash, ImagePart, Next, Options, QueueConfig, SemaphorePoint, SubmitInfo,
+    FirmwareCrash, ImagePart, Next, Options, QueueConfig, ScanOut, SemaphorePoint, SubmitInfo,
     TilerHeapConfig, TilerHeapInfo,
 };
+pub use eitri_descriptors::formats::VkFormat;
+pub use eitri_descriptors::texture::Func;
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};

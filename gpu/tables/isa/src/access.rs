@@ -5,7 +5,7 @@
 use crate::arch::Arch;
 use crate::instr::Instr;
 use crate::register::{Mask, RegRange};
-use crate::row::{Access, DestKind, Natural, Source, Unit};
+use crate::row::{Access, DestKind, Kind, Natural, Source, Unit};
 use crate::select::Select;
 use crate::source::{Operand, Src};
 use crate::values::{
@@ -96,6 +96,18 @@ impl Instr {
         match self.get::<LoadLane>() {
             Some(LoadLane::B0 | LoadLane::B1 | LoadLane::B2 | LoadLane::B3) => 8,
             Some(LoadLane::H0 | LoadLane::H1) => 16,
+            _ => 0,
+        }
+    }
+
+    /// Components of 16 bits that it interpolates, if it loads varyings; else 0.
+    pub fn interpolated(&self) -> u32 {
+        let row = self.row();
+        match (row.kind, self.get::<VectorSize>()) {
+            (Kind::Varying, Some(size)) => {
+                u32::from(size.components()) * u32::from(row.ty.bits()) / 16
+            }
+            (Kind::Varying, None) => u32::from(row.ty.bits()) / 16,
             _ => 0,
         }
     }

@@ -101,13 +101,9 @@ impl ChangeTypes for Wide {
                 vec![]
             }
             // Half by half.
-            Op::Lanes(LaneOp::First) => {
+            Op::Lanes(lanes @ (LaneOp::First | LaneOp::QuadSwapX | LaneOp::QuadSwapY)) => {
                 let halves = args[0].values.iter();
-                pairs(
-                    halves
-                        .map(|half| b.lanes(LaneOp::First, &[*half]))
-                        .collect(),
-                )
+                pairs(halves.map(|half| b.lanes(lanes, &[*half])).collect())
             }
             Op::Lanes(lanes @ (LaneOp::Shuffle | LaneOp::ShuffleXor)) => {
                 let lane = args[1].values[0];

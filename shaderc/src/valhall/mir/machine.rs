@@ -283,11 +283,11 @@ impl Instruction for Instr {
         )
     }
 
-    /// What a blend shader may use: r0 to r15, and its return address.
+    /// What a blend shader may use, where one may be called: r0 to r15, and its return address.
     fn clobbers(&self) -> impl Iterator<Item = Register> {
         let registers = (0..16).chain([RETURN_ADDRESS]);
         registers
-            .filter(|_| self.op == Op::Blend)
+            .filter(|_| self.op == Op::Blend && self.immediate != Some(0))
             .filter_map(Register::new)
     }
 

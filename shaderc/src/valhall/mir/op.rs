@@ -146,6 +146,7 @@ ops! {
     U16ToF32       U16ToF32,
     S16ToS32       S16ToS32,
     S16ToF32       S16ToF32,
+    U8ToU32        U8ToU32,
     U8ToF32        U8ToF32,
     S8ToS32        S8ToS32,
     S8ToF32        S8ToF32,

@@ -73,6 +73,10 @@ impl Selector<'_> {
             self.extend_sign(data);
             return;
         }
+        if let Some(instr) = self.unsigned_part(data) {
+            self.define(data.results[0], instr);
+            return;
+        }
         let instr = match (Shift::of(alu), Logic::of(alu)) {
             (Some(shift), _) => {
                 let (a, amount) = (self.integer_source(data.args[0]), self.amount(data.args[1]));
@@ -96,6 +100,20 @@ impl Selector<'_> {
             }
         };
         self.define(data.results[0], instr);
+    }
+
+    /// A byte or half of a word in a register, with zeros above.
+    fn unsigned_part(&mut self, data: &InstData) -> Option<Instr> {
+        let source = self.integer_source(data.results[0]);
+        let op = match source.select {
+            Select::B0 | Select::B1 | Select::B2 | Select::B3 => Op::U8ToU32,
+            Select::H0 | Select::H1 => Op::U16ToU32,
+            _ => return None,
+        };
+        Some(Instr {
+            sources: smallvec![source],
+            ..Instr::new(op)
+        })
     }
 
     /// Logic, with a shift of one operand and a complement of the other taken in.

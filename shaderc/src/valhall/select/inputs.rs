@@ -163,14 +163,22 @@ impl Selector<'_> {
             self.define(result, interpolated(Interpolated::FragZ, place, mode));
             return;
         }
-        let own = Word::Value(self.word(result));
-        let other = Word::Value(self.function.new_value());
-        let dests = match sysval {
-            SysVal::PointX => smallvec![own, other],
-            _ => smallvec![other, own],
+        let both = match self.point {
+            Some(both) => both,
+            None => {
+                let both = [(); 2].map(|()| Word::Value(self.function.new_value()));
+                let instr = interpolated(Interpolated::Point, place, mode).with(Modifier::Vector2);
+                let dests = both.into();
+                self.emit(Instr { dests, ..instr });
+                *self.point.insert(both)
+            }
         };
-        let instr = interpolated(Interpolated::Point, place, mode).with(Modifier::Vector2);
-        self.emit(Instr { dests, ..instr });
+        let own = both[usize::from(sysval == SysVal::PointY)];
+        let copy = Instr {
+            sources: smallvec![Source::plain(Operand::Word(own))],
+            ..Instr::new(Op::Mov)
+        };
+        self.define(result, copy);
     }
 
     /// A coordinate of the sample in its pixel: the table has two numbers of 16 bits a sample, in 256ths.

@@ -124,6 +124,9 @@ impl Selector<'_> {
 
     /// The value, read through a mask or shift that takes a byte or half of another, zero-extended.
     pub(super) fn integer_source(&mut self, value: ir::Value) -> Source {
+        if let Some(half) = self.arrived_half(value) {
+            return half;
+        }
         match self.part_of(value) {
             Some((whole, select)) if self.ir.as_word(whole).is_none() => {
                 match self.operand(whole) {

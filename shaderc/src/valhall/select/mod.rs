@@ -69,6 +69,8 @@ struct Selector<'a> {
     addresses: HashMap<(Option<ir::Value>, Option<ir::Value>), memory::Address>,
     /// Addresses of output elements made in this block.
     elements: HashMap<outputs::Element, [Word; 2]>,
+    /// The place in a point, if this block has loaded it.
+    point: Option<[Word; 2]>,
     /// Where varyings lie.
     varyings: &'a VaryingLayout,
     /// Addresses in shared memory made in this block, by base and the constant that is in them.
@@ -135,6 +137,7 @@ pub(crate) fn select(
         preloads: BTreeMap::new(),
         addresses: HashMap::default(),
         elements: HashMap::default(),
+        point: None,
         varyings,
         shared_addresses: HashMap::default(),
         done: vec![false; ir.value_count()],
@@ -176,6 +179,7 @@ impl Selector<'_> {
             self.block = BlockId(place as u32);
             self.addresses.clear();
             self.elements.clear();
+            self.point = None;
             self.shared_addresses.clear();
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;

@@ -7,6 +7,7 @@
 use super::Selector;
 use super::inputs::VECTORS;
 use crate::ir::{self, InstData, Output, TexelKind};
+use crate::valhall::expand_blends::CALL;
 use crate::valhall::mir::{
     Half, Instr, Modifier, Op, Operand, Select, Source, Special, Word, Words,
 };
@@ -309,10 +310,13 @@ impl Selector<'_> {
             TexelKind::Unsigned => Modifier::FormatU32,
         };
         let descriptor = Operand::Special(Special::BlendDescriptor(target), Half::Low);
+        let fixed = self.ir.stage.fragment().map_or(0, |stage| stage.fixed);
         let instr = Instr {
             staging,
             sources: smallvec![Source::plain(descriptor), coverage],
             held,
+            // Instructions to skip: the call of a blend shader, where there can be one.
+            immediate: Some(if fixed >> target & 1 != 0 { 0 } else { CALL }),
             ..Instr::new(Op::Blend)
         };
         self.emit(instr.with(format).with(VECTORS[3]));

@@ -99,6 +99,21 @@ impl Selector<'_> {
         })
     }
 
+    /// The half of a register in which a system value arrives, if it is one of 16 bits.
+    pub(super) fn arrived_half(&mut self, value: ir::Value) -> Option<Source> {
+        let ir::Op::SysVal(sysval) = self.ir.def_inst(value)?.op else {
+            return None;
+        };
+        let row = preload(sysval)?.of(stage(self.ir.stage))?;
+        if row.is_whole() || row.bits != 16 {
+            return None;
+        }
+        match self.arrival(sysval) {
+            Ok((Op::U16ToU32, sources)) => sources.first().copied(),
+            _ => None,
+        }
+    }
+
     /// What makes a system value of the register in which it arrives: a move where it has all of it.
     fn arrival(&mut self, sysval: SysVal) -> Result<(Op, Sources), Unsupported> {
         let row = preload(sysval).and_then(|value| value.of(stage(self.ir.stage)));

@@ -99,6 +99,32 @@ fn a_flat_color_is_tested_and_blended() {
 }
 
 #[test]
+fn no_blend_shader_is_called_where_the_hardware_blends() {
+    let text = "function main
+stage fragment fixed=1
+b0:
+  %x = pixel_x
+  %f = u2f %x
+  output.color.0.0.float %f, %f, %f, %f
+  output.color.1.0.float %f, %f, %f, %f
+  return
+";
+    let made = binary(text, Arch::V10, &VaryingLayout::default());
+    check(
+        &made,
+        "U16_TO_F32.discard r0, r59.h00
+         MOV.i32 r1, r0
+         MOV.i32 r2, r0
+         MOV.i32.wait0126 r3, r0
+         ATEST.wait @r60, ^r60, r0, atest_datum.w0
+         BLEND.slot2.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
+         BLEND.slot2.v4.f32.end @r0:r1:r2:r3, blend_descriptor_1.w0, r60, target:0x0
+         IADD_IMM.i32 r48, 0x0, #0x0
+         BRANCHZI.eq.absolute 0x0, blend_descriptor_1.w1",
+    );
+}
+
+#[test]
 fn varyings_are_loaded_where_the_vertex_left_them() {
     let made = fragment(
         "  %x, %y, %z = varying.0.0.3.center

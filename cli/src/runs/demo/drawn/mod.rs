@@ -4,7 +4,7 @@
 //! compiler or the model.
 
 mod cube;
-mod screen_triangle;
+pub(crate) mod screen_triangle;
 mod triangle;
 
 use eitri_drawing::state::{

@@ -2,19 +2,19 @@
 
 /// A corner: pixels from the left and from the top, depth, and 1 / w.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Corner {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) z: f64,
-    pub(super) over_w: f64,
+pub(crate) struct Corner {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) z: f64,
+    pub(crate) over_w: f64,
 }
 
 /// What a point inside of a triangle is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Inside {
+pub(crate) struct Inside {
     /// The weights of the corners on the surface, seen in perspective.
-    pub(super) weights: [f64; 3],
-    pub(super) depth: f64,
+    pub(crate) weights: [f64; 3],
+    pub(crate) depth: f64,
 }
 
 /// Twice the area of a triangle, by the order of its corners above or below 0.
@@ -23,7 +23,7 @@ fn area(a: (f64, f64), b: (f64, f64), c: (f64, f64)) -> f64 {
 }
 
 /// What a point is in a triangle; none if it is outside.
-pub(super) fn inside([a, b, c]: [Corner; 3], x: f64, y: f64) -> Option<Inside> {
+pub(crate) fn inside([a, b, c]: [Corner; 3], x: f64, y: f64) -> Option<Inside> {
     let at = |corner: Corner| (corner.x, corner.y);
     let whole = area(at(a), at(b), at(c));
     let flat = [

@@ -43,3 +43,8 @@ pub(super) fn placed_vertices(arch: Arch) -> GraphicsProgram<'static> {
 pub(super) fn table_color(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::TableColor, arch)
 }
+
+/// Words 0 to 3 of the push constants into target 0.
+pub(super) fn pushed_color(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::PushedColor, arch)
+}

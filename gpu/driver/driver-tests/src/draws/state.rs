@@ -76,6 +76,70 @@ pub(crate) fn indices_and_instances_choose_their_elements() {
     });
 }
 
+/// Draws that differ in push constants alone each have their own, over several blocks of commands; a pass begins with zeros.
+pub(crate) fn draws_have_the_push_constants_of_their_moment() {
+    const CELL: u32 = SIDE / 8;
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let other = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let programs = (
+        shaders::vertices(it.arch()),
+        shaders::pushed_color(it.arch()),
+    );
+    let info = strip(it.info());
+    let pipeline = it.pipeline_of(&programs, &info);
+    let all = it.buffer(&rectangle(ALL, END, 0.5, GREEN));
+    let is_red = |x: u32, y: u32| (x + 3 * y) % 5 < 2;
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, all, 0)?;
+        // The last of many draws is the one that is seen.
+        for (cell, round) in (0..64).flat_map(|cell| (0..24).rev().map(move |round| (cell, round)))
+        {
+            let (x, y) = (cell % 8, cell / 8);
+            if round == 23 {
+                pass.set_scissor(Rect {
+                    x: (x * CELL) as i32,
+                    y: (y * CELL) as i32,
+                    width: CELL,
+                    height: CELL,
+                });
+            }
+            let color = if is_red(x + round, y) { RED } else { GREEN };
+            let bytes = color.map(f32::to_le_bytes);
+            // Half of them, and then the others.
+            let (first, second) = bytes.as_flattened().split_at(8);
+            pass.push_constants(0, first)?
+                .push_constants(8, second)?
+                .draw(Draw::of(4))?;
+        }
+        pass.end_rendering()?;
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(other))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, all, 0)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 0, |x, y| {
+        if is_red(x / CELL, y / CELL) {
+            RED_WORD
+        } else {
+            GREEN_WORD
+        }
+    });
+    let texels = it.texels(other);
+    check(&texels, 0, |_, _| 0);
+}
+
 /// The nearer of two rectangles is seen, whichever is drawn first, and its depth stands in the image.
 pub(crate) fn the_nearer_one_is_seen() {
     for tiling in [Tiling::Linear, Tiling::UInterleaved] {

@@ -7,9 +7,10 @@ use super::error::CommandError;
 use super::recorder::Recorder;
 use crate::device::{Kind, Object};
 use crate::error::{Error, Thing};
-use crate::handle::{DescriptorSet, Pipeline};
+use crate::handle::{Buffer, DescriptorSet, Pipeline};
 use crate::platform::Platform;
 use crate::slab::Key;
+use crate::vm::GpuAddress;
 use eitri_program::MAX_PUSH_CONSTANT_BYTES;
 
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
@@ -31,6 +32,24 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     ) -> Result<T, Error> {
         let by = (self.commands, self.space);
         self.device.mention(by, key, what, take)
+    }
+
+    /// Refers to a buffer; gives where it is, and its bytes.
+    #[inline]
+    pub(crate) fn refer_to_buffer(&mut self, buffer: Buffer) -> Result<(GpuAddress, u64), Error> {
+        self.refer_as(buffer.0, Thing::Buffer, |object| match object.kind {
+            Kind::Buffer { bytes, .. } => Some((object.mapping.address(), bytes)),
+            _ => None,
+        })
+    }
+
+    /// Refers to a set; gives the resource table in which its program looks for it.
+    #[inline]
+    pub(crate) fn refer_to_set(&mut self, set: DescriptorSet) -> Result<u8, Error> {
+        self.refer_as(set.0, Thing::DescriptorSet, |object| match object.kind {
+            Kind::Set { table, .. } => Some(table),
+            _ => None,
+        })
     }
 
     /// Refers to everything that is bound to a set of the commands; false if something of it was destroyed.

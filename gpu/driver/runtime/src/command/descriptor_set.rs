@@ -46,6 +46,11 @@ pub(crate) struct BoundSet {
 }
 
 impl BoundSet {
+    /// The value of the resource table register for a program that uses no other set.
+    pub(crate) const fn alone(&self) -> Option<u64> {
+        self.alone
+    }
+
     /// Of an object, in a recording; `None` if it is no set.
     #[inline]
     pub(super) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {

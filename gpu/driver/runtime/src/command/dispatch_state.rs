@@ -248,7 +248,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             }
             self.device.uniforms.add(number, word);
         }
-        let pipeline = self.pipeline_of;
+        let pipeline = self.pipeline_of.map(|pipeline| pipeline.0);
         self.device.uniforms.added(pipeline);
         Ok(())
     }

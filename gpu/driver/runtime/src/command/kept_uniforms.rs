@@ -12,7 +12,6 @@ use crate::device::{Device, Kind};
 use crate::error::Error;
 use crate::handle::{DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
-use heapless::Vec;
 
 /// EncodedInstructions of a place: the pipeline, the version of the set, and the uniforms.
 const WORDS: usize = 32;
@@ -96,7 +95,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let device = &mut *self.device;
         let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
-        let restored = uniforms.restore(pipeline, counts, |number, words| {
+        let restored = uniforms.restore(pipeline.0, counts, |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
         });
@@ -114,7 +113,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return;
         };
         let places = set.places;
-        let (Some(at), Some(words)) = (places.of(pipeline), self.device.uniforms.saved()) else {
+        let (Some(at), Some(words)) = (places.of(pipeline), self.device.uniforms.saved::<MOST>())
+        else {
             return;
         };
         let first = [pipeline.0.number(), places.version];
@@ -125,9 +125,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         platform.clean(at.span(BYTES));
     }
 }
-
-/// Uniforms as words.
-pub(super) type Saved = Vec<u64, MOST>;
 
 #[cfg(test)]
 mod tests {

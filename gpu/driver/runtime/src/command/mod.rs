@@ -66,6 +66,6 @@ pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
 pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
 pub(crate) use storage::thread_size;
-pub(crate) use uniforms::Uniforms;
+pub(crate) use uniforms::{Source, Uniforms};
 pub(crate) use words::EncodedInstructions;
 pub(crate) use writer::Writer;

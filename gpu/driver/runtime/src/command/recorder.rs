@@ -150,7 +150,10 @@ pub(super) struct Running {
 }
 
 /// Records commands into a command buffer.
+// In the order in which fields are written here: what dispatches look at comes first, where one instruction reaches it, and the state
+// of render passes, which is large, last.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Recorder<'r, 's, 'd, P> {
     pub(crate) device: &'r mut Device<'s, 'd, P>,
     pub(crate) commands: Key,
@@ -170,7 +173,6 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) running: Running,
     pub(super) pipeline: Option<Shape>,
     pub(super) pipeline_of: Option<Pipeline>,
-    pub(super) sets: [Option<BoundSet>; TABLES],
     /// The set that was bound last, if its descriptors are used where they are.
     pub(super) set: Option<DescriptorSet>,
     /// What the next dispatch would write as the last did.
@@ -194,6 +196,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(crate) after: Streams,
     /// What barriers were before and after, before there were passes.
     pub(crate) ordered: (Accesses, Accesses),
+    pub(super) sets: [Option<BoundSet>; TABLES],
     /// Render passes: what there is of them for other streams.
     pub(crate) passes: Option<Passes<'r, 's, 'd, P>>,
 }

@@ -1,10 +1,9 @@
-//! Uniforms of a dispatch: the words that stay the same until something else is bound, and where the others come from.
+//! Uniforms of a dispatch or a draw: the words that stay the same until something else is bound, and where the others come from.
 //!
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
-use super::kept_uniforms::Saved;
-use crate::handle::Pipeline;
+use crate::slab::Key;
 use eitri_program::{
     Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
 };
@@ -23,13 +22,15 @@ const VALUES: usize = WORKED + 3 * MAX_FAU_STEPS;
 
 /// Where a word comes from that changes from dispatch to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// The workgroups along an axis.
+pub(crate) enum Source {
+    /// The workgroups along an axis; of draws the first vertex, the first instance and the view.
     Count(Axis),
     /// The push constants, from this byte on: a multiple of 4.
     Push(u32),
     /// What steps have made, at this place among the values.
     Worked(u8),
+    /// A value that [`Uniforms::set_value`] puts at this place.
+    Given(u8),
 }
 
 impl Source {
@@ -38,7 +39,7 @@ impl Source {
         match self {
             Source::Count(axis) => COUNTS.saturating_add(axis.index()),
             Source::Push(offset) => offset as usize / 4,
-            Source::Worked(place) => place as usize,
+            Source::Worked(place) | Source::Given(place) => place as usize,
         }
     }
 }
@@ -74,7 +75,9 @@ pub(crate) struct Uniforms {
     /// How many of the last there are.
     worked: u8,
     /// The pipeline whose words change as `changing` and `steps` say.
-    plan: Option<Pipeline>,
+    plan: Option<Key>,
+    /// There was room for all that was added.
+    fits: bool,
     /// The pairs are those of what is bound.
     pub(super) found: bool,
 }
@@ -89,12 +92,13 @@ impl Uniforms {
             values: [0; VALUES],
             worked: 0,
             plan: None,
+            fits: true,
             found: false,
         }
     }
 
     /// Begins with the push constants of commands that have none: zeros.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         // What steps read and make is put there when it is found out.
         if let Some(values) = self.values.get_mut(..=ZERO) {
             values.fill(0);
@@ -103,16 +107,17 @@ impl Uniforms {
     }
 
     /// Begins with no words.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pairs.clear();
         self.changing.clear();
         self.steps.clear();
         self.worked = 0;
         self.plan = None;
+        self.fits = true;
     }
 
     /// Takes a step, now if that can be: else at each dispatch. Gives what it makes. Programs have at most [`MAX_FAU_STEPS`].
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         word: Result<u32, Source>,
         FauStep { op, operand, .. }: FauStep,
@@ -130,25 +135,63 @@ impl Uniforms {
             Err(Source::Worked(place)) => place,
             _ => self.place_of(0),
         };
-        let _ = self.steps.push(UniformStep { op, from, with, to });
+        self.fits &= self.steps.push(UniformStep { op, from, with, to }).is_ok();
         Err(Source::Worked(to))
+    }
+
+    /// A word whose value is still to be said.
+    pub(crate) fn given(&mut self) -> Source {
+        Source::Given(self.place_of(0))
+    }
+
+    /// Says a value: that of a word which was [`Self::given`].
+    pub(crate) fn set_value(&mut self, place: u8, value: u32) {
+        if let Some(it) = self.values.get_mut(usize::from(place)) {
+            *it = value;
+        }
+    }
+
+    /// Says half of a pair, low or high, of which no word changes.
+    pub(crate) fn set_half(&mut self, pair: u8, high: bool, value: u32) {
+        if let Some(pair) = self.pairs.get_mut(usize::from(pair)) {
+            let shift = if high { u32::BITS } else { 0 };
+            let kept = *pair & !(u64::from(u32::MAX) << shift);
+            *pair = kept | u64::from(value) << shift;
+        }
+    }
+
+    /// How many pairs there are.
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there was room for all that was added.
+    pub(crate) const fn fits(&self) -> bool {
+        self.fits
+    }
+
+    /// A word of the push constants.
+    pub(crate) fn pushed(&self, offset: u32) -> u32 {
+        let word = self.values.get(offset as usize / 4);
+        word.copied().unwrap_or(0)
     }
 
     /// A place of its own for a value.
     fn place_of(&mut self, value: u32) -> u8 {
         let place = (WORKED as u8).saturating_add(self.worked);
         self.worked = self.worked.saturating_add(1);
-        if let Some(it) = self.values.get_mut(usize::from(place)) {
-            *it = value;
+        match self.values.get_mut(usize::from(place)) {
+            Some(it) => *it = value,
+            None => self.fits = false,
         }
         place
     }
 
     /// Says what word `number`, the next one, is: a value, or where it comes from. Programs have at most [`MAX_FAU_WORDS`].
-    pub(super) fn add(&mut self, number: usize, word: Result<u32, Source>) {
+    pub(crate) fn add(&mut self, number: usize, word: Result<u32, Source>) {
         let high = !number.is_multiple_of(2);
         if !high {
-            let _ = self.pairs.push(0);
+            self.fits &= self.pairs.push(0).is_ok();
         }
         let Some(pair) = self.pairs.last_mut() else {
             return;
@@ -172,7 +215,7 @@ impl Uniforms {
     }
 
     /// Says that all words of a pipeline were added.
-    pub(super) fn added(&mut self, pipeline: Option<Pipeline>) {
+    pub(crate) fn added(&mut self, pipeline: Option<Key>) {
         self.plan = pipeline;
         for it in &mut self.changing {
             it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
@@ -182,8 +225,8 @@ impl Uniforms {
 
     /// What was found, as words for [`Uniforms::restore`]: numbers of what follows, the pairs as they stay, the values that steps
     /// begin with, which words change, and the steps. `None` if there are too many.
-    pub(super) fn saved(&self) -> Option<Saved> {
-        let mut words = Saved::new();
+    pub(crate) fn saved<const MOST: usize>(&self) -> Option<Vec<u64, MOST>> {
+        let mut words = Vec::<u64, MOST>::new();
         let counts = [
             self.pairs.len(),
             self.changing.len(),
@@ -224,9 +267,9 @@ impl Uniforms {
     /// Which words change, and the steps, are those of the pipeline whatever set it is used with: they are read only if another's
     /// are here. False if these are no such words.
     #[inline]
-    pub(super) fn restore(
+    pub(crate) fn restore(
         &mut self,
-        pipeline: Pipeline,
+        pipeline: Key,
         counts: u64,
         mut read: impl FnMut(usize, &mut [u64]),
     ) -> bool {
@@ -292,7 +335,7 @@ impl Uniforms {
 
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
     #[inline]
-    pub(super) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
+    pub(crate) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
         let end = offset.checked_add(bytes.len())?;
         if end > PUSHED * 4 {
             return None;
@@ -334,7 +377,7 @@ impl Uniforms {
     }
 
     /// All words of a dispatch of so many workgroups.
-    pub(super) fn of(&mut self, counts: [u32; 3]) -> &[u64] {
+    pub(crate) fn of(&mut self, counts: [u32; 3]) -> &[u64] {
         let values = self.values.iter_mut().skip(COUNTS);
         for (value, count) in values.zip(counts) {
             *value = count;
@@ -344,7 +387,7 @@ impl Uniforms {
 
     /// All words of a dispatch of as many as the last.
     #[inline]
-    pub(super) fn again(&mut self) -> &[u64] {
+    pub(crate) fn again(&mut self) -> &[u64] {
         for UniformStep { op, from, with, to } in &self.steps {
             let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
             if let (Some(from), Some(with)) = (from, with) {
@@ -378,7 +421,7 @@ fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slab::Key;
+    use crate::command::kept_uniforms::MOST;
 
     #[test]
     fn words_come_from_where_they_were_said_to() {
@@ -448,12 +491,12 @@ mod tests {
         assert_eq!(uniforms.push(4, &[2]), Some(true));
         let words = [7 << 32 | 7, 5];
         assert_eq!(uniforms.of([1, 5, 1]), words);
-        let saved = uniforms.saved().expect("few");
+        let saved = uniforms.saved::<MOST>().expect("few");
         let mut other = Uniforms::new();
         other.add(0, Err(Source::Push(0)));
         assert_eq!(other.push(4, &[1]), Some(true));
         let restore = |other: &mut Uniforms| {
-            other.restore(Pipeline(Key::NONE), saved[0], |from, words| {
+            other.restore(Key::NONE, saved[0], |from, words| {
                 words.copy_from_slice(&saved[1 + from..][..words.len()]);
             })
         };
@@ -471,11 +514,11 @@ mod tests {
     #[test]
     fn more_than_fits_is_not_saved() {
         let mut uniforms = Uniforms::new();
-        for number in 0..2 * crate::command::kept_uniforms::MOST {
+        for number in 0..2 * MOST {
             uniforms.add(number, Ok(number as u32));
         }
         uniforms.added(None);
-        assert_eq!(uniforms.saved(), None);
+        assert_eq!(uniforms.saved::<MOST>(), None);
     }
 
     #[test]

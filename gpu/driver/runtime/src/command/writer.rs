@@ -6,7 +6,7 @@
 
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::GpuAddress;
-use eitri_cs::builder::{Checked, Link};
+use eitri_cs::builder::{Checked, Link, Load32};
 
 /// Bytes that a block keeps free for its link.
 const LINK_BYTES: u32 = Link::WORDS as u32 * 8;
@@ -24,14 +24,14 @@ pub(crate) struct Block {
 }
 
 /// Writes into blocks.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Writer {
     block: Block,
     /// Where the next instruction goes, and where data begins.
     next: u32,
     data: u32,
-    /// The load of this block's length, in the block before.
-    link: Option<(PhysicalAddress, Link)>,
+    /// Where the block before loads this one's length, and the load.
+    link: Option<(PhysicalAddress, Load32)>,
     start: GpuAddress,
     /// The bytes of the first block's instructions, when it is closed.
     first_bytes: u32,
@@ -50,6 +50,13 @@ impl Writer {
         }
     }
 
+    /// Changes places with another: as whole words, which `core::mem::swap` does byte by byte where accesses must be aligned.
+    pub(crate) const fn exchange(&mut self, other: &mut Writer) {
+        let own = *self;
+        *self = *other;
+        *other = own;
+    }
+
     /// Bytes that are left, the link's aside.
     const fn left(&self) -> u32 {
         self.free().saturating_sub(LINK_BYTES)
@@ -64,6 +71,11 @@ impl Writer {
     pub(crate) const fn wanted(words: u32, data: u32) -> u32 {
         data.saturating_add(words.saturating_mul(8))
             .saturating_add(LINK_BYTES)
+    }
+
+    /// Whether so many instructions fit into the block beside so many bytes of data, a multiple of [`ALIGNMENT`].
+    pub(crate) const fn has_room_for(&self, words: u32, data: u32) -> bool {
+        Writer::wanted(words, data) <= self.free()
     }
 
     /// Bytes that are free, the link's among them.
@@ -129,14 +141,14 @@ impl Writer {
         self.block = block;
         self.next = 0;
         self.data = block.bytes;
-        self.link = Some((length, link));
+        self.link = Some((length, link.length_load()));
     }
 
     /// Says to the link that leads here how long the block is, and cleans what was written.
     fn close<P: Platform>(&mut self, platform: &mut P) {
         match &self.link {
-            Some((at, link)) => {
-                platform.store64(*at, link.length(self.next).word());
+            Some((at, load)) => {
+                platform.store64(*at, load.with(self.next).word());
                 platform.clean(at.span(8));
             }
             None => self.first_bytes = self.next,

@@ -25,6 +25,7 @@ mod power;
 mod queues;
 mod recovery;
 mod run;
+mod scan_out;
 mod schedule;
 mod semaphores;
 mod shutdown;
@@ -49,6 +50,7 @@ pub use poll::Next;
 pub use power::DevicePower;
 pub use queues::QueueConfig;
 pub use run::Bound;
+pub use scan_out::ScanOut;
 pub use semaphores::SemaphorePoint;
 pub use submit::SubmitInfo;
 

@@ -9,7 +9,7 @@ use super::lost_contents::LostContents;
 use super::{Device, DeviceLost};
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
-use crate::graphics::GraphicsPipelined;
+use crate::graphics::{GraphicsPipelined, PipelineColors};
 use crate::handle::{Fence, Queue, Space};
 use crate::image::ImageInfo;
 use crate::links::{Full, Links, List};
@@ -72,7 +72,7 @@ pub(crate) enum Kind<'d> {
     /// Code, and what a dispatch of it always needs.
     Pipeline(Pipelined<'d>),
     /// Programs of vertices and fragments, and what every draw of them needs.
-    GraphicsPipeline(GraphicsPipelined),
+    GraphicsPipeline(GraphicsPipelined, PipelineColors),
     /// The code of one of them.
     Stage(GraphicsProgram<'d>),
     /// Descriptors.
@@ -134,7 +134,7 @@ impl Kind<'_> {
         match self {
             Kind::Buffer { .. } => Thing::Buffer,
             Kind::Image(_) => Thing::Image,
-            Kind::Pipeline(_) | Kind::GraphicsPipeline(_) | Kind::Stage(_) => Thing::Pipeline,
+            Kind::Pipeline(_) | Kind::GraphicsPipeline(..) | Kind::Stage(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
             Kind::Semaphore { .. } => Thing::Semaphore,

@@ -339,7 +339,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(Key, u64), Error> {
         let queue = work.queue;
         let gone = Error::Gone { what: Thing::Queue };
-        let shape = self.drawing.map(|drawing| drawing.shape);
+        let shape = self.drawing.as_ref().map(|drawing| drawing.shape);
         let shape = shape.ok_or(CommandError::NoTilerHeap)?;
         let places = PartPlaces {
             shape: &shape,

@@ -402,8 +402,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let cause = why.map_or(Cause::LostWithGpu, Termination::cause);
             return self.end_group(key, cause, outcome.recovery());
         }
-        if let Some(drawing) = self.drawing {
-            (drawing.lose)(self, key);
+        if let Some(lose) = self.drawing.as_ref().map(|drawing| drawing.lose) {
+            lose(self, key);
         }
         for number in 0..STREAMS {
             let group = self.groups.get_mut(key);

@@ -115,9 +115,9 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
         if recorded.has_parts()
-            && let Some(drawing) = self.drawing
+            && let Some(submit) = self.drawing.as_ref().map(|drawing| drawing.submit)
         {
-            return (drawing.submit)(self, queue, commands, info);
+            return submit(self, queue, commands, info);
         }
         it.jobs = it.jobs.saturating_add(1);
         let ready = if held && !exclusive {

@@ -6,6 +6,7 @@
 //! Facts: hardware/command-stream.md 1.6, 1.10, 6.10.
 
 use super::lane::{OTHERS, TEMPORARY};
+use super::uniforms::set_for;
 use crate::command::{BoundSet, Recorder, Run};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -58,7 +59,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let (address, bytes) = match known.filter(|(of, _)| *of == slot) {
                 Some((_, buffer)) => buffer,
                 None => {
-                    let buffer = self.draw_buffer(slot, sets)?;
+                    let buffer = self.draw_buffer(slot, set_for(sets, slot))?;
                     known = Some((slot, buffer));
                     buffer
                 }

@@ -9,7 +9,7 @@ use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
 use super::lane::TEMPORARY;
 use super::pass::RenderPass;
-use super::registers::{DrawRegisters, Loaded};
+use super::registers::DrawRegisters;
 use super::rendering::{ClearColor, Rect};
 use crate::command::{CommandError, OwnCode, Recorder, local_storage, pack};
 use crate::error::Error;
@@ -213,7 +213,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// A rectangle with both corners inside, and its layers as bits.
     fn clear_box(&self, clear: &ClearRect) -> Result<([u32; 4], u32), CommandError> {
         let outside = CommandError::from(GraphicsError::Area);
-        let [min_x, min_y, max_x, max_y] = self.framebuffer.area;
+        let [min_x, min_y, max_x, max_y] = self.framebuffer().area;
         let last = |start: i32, length: u32| -> Option<(u32, u32)> {
             let start = u32::try_from(start).ok()?;
             Some((start, start.checked_add(length)?.checked_sub(1)?))
@@ -225,8 +225,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if left < min_x || top < min_y || right > max_x || bottom > max_y {
             return Err(outside);
         }
-        let layers = match self.framebuffer.view_mask {
-            0 if end > self.framebuffer.layers => return Err(outside),
+        let layers = match self.framebuffer().view_mask {
+            0 if end > self.framebuffer().layers => return Err(outside),
             0 => (1_u32 << end).wrapping_sub(1 << clear.layer),
             // Views are all cleared (Vulkan says so).
             views => views,
@@ -245,7 +245,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let colors = self.cleared_colors(attachments)?;
         let mut uniforms = [0; UNIFORMS];
         let mut has = [false; 2];
-        let [has_depth, has_stencil] = self.framebuffer.has_depth_stencil();
+        let [has_depth, has_stencil] = self.framebuffer().has_depth_stencil();
         for attachment in attachments {
             match *attachment {
                 ClearAttachment::Depth(depth) if has_depth => {
@@ -287,7 +287,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
                 let (found, most) = (place.saturating_add(1), MOST_COLORS);
                 return Err(CommandError::from(GraphicsError::Attachments { found, most }).into());
             };
-            let Some(format) = self.framebuffer.color_format(place) else {
+            let Some(format) = self.framebuffer().color_format(place) else {
                 continue;
             };
             *kind = Some(Kind::of(format));
@@ -310,7 +310,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let (mut blends, mut mask) = ([0; MOST_COLORS * 4], 0);
         let places = blends.as_chunks_mut::<4>().0.iter_mut().zip(kinds).zip(0..);
         for ((words, kind), number) in places {
-            let format = self.framebuffer.color_format(number as usize);
+            let format = self.framebuffer().color_format(number as usize);
             let replace = ColorBlend::default();
             let made = match format.filter(|_| kind.is_some()) {
                 Some(format) => blend::target(arch, number, format, &replace)?.unwrap_or(OFF),
@@ -342,7 +342,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             code: self.recorder.bare_code(OwnCode::Clear(key), &code)?,
             tests: pack(arch, tests_that_replace(arch, [false; 2]))?,
             blends,
-            blend_count: self.framebuffer.count as u32,
+            blend_count: self.framebuffer().count as u32,
             uniforms: &colors.uniforms,
             flags_0: DcdFlags0 {
                 allow_forward_pixel_to_kill: true,
@@ -380,7 +380,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             zs_update_operation: when,
             front_face_ccw: true,
             scissor_to_bounding_box: true,
-            multisample_enable: self.framebuffer.samples > 1,
+            multisample_enable: self.framebuffer().samples > 1,
             cull_zero_area: self.recorder.arch() >= Arch::V11,
             ..DcdFlags0::default()
         }
@@ -389,12 +389,13 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Covers rectangles.
     fn run_clear(&mut self, cleared: &Cleared<'_>, boxes: &[([u32; 4], u32)]) -> Result<(), Error> {
         let context = self.context_of_clears()?;
-        let (state, recorder) = (&mut self.state, &mut *self.recorder);
+        self.state.forget_registers();
+        let (state, recorder) = (&self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             let words = it.clear_draw(cleared)?;
             let at = it.place(&words)?;
             for rectangle in boxes {
-                it.put_clear(&mut state.loaded, &words, context, rectangle)?;
+                it.put_clear(&words, context, rectangle)?;
                 it.if_predicate(state.predicate, 0, |it| {
                     it.load_pair(TEMPORARY, at.0)?;
                     it.push(RunFullscreen {
@@ -480,7 +481,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Loads the registers for a rectangle of layers that is covered.
     fn put_clear(
         &mut self,
-        loaded: &mut Loaded,
         words: &[u32; DRAW_WORDS],
         context: GpuAddress,
         ([left, top, right, bottom], layers): &([u32; 4], u32),
@@ -488,21 +488,22 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let arch = self.arch();
         let registers = DrawRegisters::of(arch);
         let scissor = u64::from(bottom << 16 | right) << 32 | u64::from(top << 16 | left);
-        self.load_draw_pair(loaded, registers.context, context.0)?;
-        self.load_draw_pair(loaded, registers.scissor, scissor)?;
-        // The view mask alone (hardware/graphics-draw.md 3.17).
-        self.load_draw_word(loaded, registers.primitive, layers << 24)?;
-        if arch >= Arch::V13 {
-            // They must be those of the descriptor.
-            let [flags_0, flags_1, _, _, _, flags_2, ..] = *words;
-            self.load_draw_word(loaded, registers.flags_0, flags_0)?;
-            self.load_draw_word(loaded, registers.flags_1, flags_1)?;
-            self.load_draw_word(loaded, registers.flags_2, flags_2)?;
-        }
-        if let Some(register) = registers.primitive_2 {
-            self.load_draw_word(loaded, register, 0)?;
-        }
-        Ok(())
+        self.load_draw_registers(|it| {
+            it.pair(registers.context, context.0);
+            it.pair(registers.scissor, scissor);
+            // The view mask alone (hardware/graphics-draw.md 3.17).
+            it.word(registers.primitive, layers << 24);
+            if arch >= Arch::V13 {
+                // They must be those of the descriptor.
+                let [flags_0, flags_1, _, _, _, flags_2, ..] = *words;
+                it.word(registers.flags_0, flags_0);
+                it.word(registers.flags_1, flags_1);
+                it.word(registers.flags_2, flags_2);
+            }
+            if let Some(register) = registers.primitive_2 {
+                it.word(register, 0);
+            }
+        })
     }
 }
 

@@ -1,33 +1,25 @@
-//! Draws: what is bound in a pass. How a draw becomes words is `put_draw`'s.
+//! Draws: what is bound and set in a pass, and what is drawn. How a draw becomes words is `put_draw`'s.
 //!
 //! Guarantees: a draw has everything that its pipeline needs, or is refused.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
-use super::conditional::Predicate;
+use super::draw_descriptors::{constants_are_one, fits};
+use super::draw_state::{Bound, FRAGMENTS, Stale, VERTEX};
 use super::dynamic::Dynamic;
 use super::error::GraphicsError;
-use super::framebuffer::Framebuffer;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
-use super::put_draw::{Call, Indices, Source, constants_are_one, fits};
-use super::queries::Counting;
-use super::registers::Loaded;
+use super::put_draw::{Call, Indices, Source};
 use super::rendering::{Rect, Viewport};
-use super::state::DrawWords;
-use super::uniforms::{PUSHED, Values};
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
 use crate::error::{Error, Thing};
-use crate::handle::{Buffer, DescriptorSet, GraphicsPipeline};
+use crate::handle::{Buffer, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
-use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_descriptors::raster::IndexType as IndexCode;
-use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
-
-/// Resource tables that a program can use: the driver's, the sets', and one of vertex buffers.
-pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 2;
+use eitri_program::MAX_PUSH_CONSTANT_BYTES;
 
 /// What indices are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,95 +80,6 @@ impl Draw {
     }
 }
 
-/// A buffer that draws read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-}
-
-/// Stages of a pipeline.
-pub(super) const VERTEX: usize = 0;
-pub(super) const FRAGMENT: usize = 1;
-/// Uniforms: of positions or all of vertices, of varyings, of fragments.
-pub(super) const VARYINGS: usize = 1;
-pub(super) const FRAGMENTS: usize = 2;
-
-/// What is bound in a pass, and what of it stands in memory.
-#[derive(Debug)]
-pub(super) struct DrawState {
-    pub(super) loaded: Loaded,
-    pub(super) pipeline: Option<Key>,
-    /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
-    pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
-    pub(super) indices: Option<(Bound, IndexType)>,
-    pub(super) values: Values,
-    pub(super) scissor: Rect,
-    pub(super) stencil_reference: Option<[u8; 2]>,
-    pub(super) blend_constants: Option<[f32; 4]>,
-    /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
-    pub(super) resources: [Option<u64>; 2],
-    pub(super) uniforms: [Option<u64>; 3],
-    /// Descriptors of the programs, of which there may be none: 0.
-    pub(super) programs: Option<[u64; 3]>,
-    pub(super) tests: Option<u64>,
-    pub(super) blends: Option<u64>,
-    pub(super) storage: Option<u64>,
-    /// The query that counts.
-    pub(super) query: Option<Counting>,
-    /// What was set in place of what the pipeline says; and the words of draws with it.
-    pub(super) dynamic: Dynamic,
-    pub(super) words: Option<DrawWords>,
-    /// What draws depend on.
-    pub(super) predicate: Option<Predicate>,
-}
-
-impl DrawState {
-    pub(super) fn new(framebuffer: &Framebuffer) -> DrawState {
-        let (width, height) = framebuffer.size;
-        DrawState {
-            loaded: Loaded::NOTHING,
-            pipeline: None,
-            sets: [[None; TABLES]; 2],
-            vertex_buffers: [None; MOST_BINDINGS],
-            indices: None,
-            values: Values {
-                push: [0; PUSHED],
-                viewport: Viewport::of(width, height),
-                blend_constants: [0.0; 4],
-                first_vertex: 0,
-                base_instance: 0,
-                view_index: 0,
-            },
-            scissor: Rect {
-                x: 0,
-                y: 0,
-                width,
-                height,
-            },
-            stencil_reference: None,
-            blend_constants: None,
-            resources: [None; 2],
-            uniforms: [None; 3],
-            programs: None,
-            tests: None,
-            blends: None,
-            storage: None,
-            query: None,
-            dynamic: Dynamic::default(),
-            words: None,
-            predicate: None,
-        }
-    }
-
-    fn forget_vertex_uniforms(&mut self) {
-        if let Some(uniforms) = self.uniforms.get_mut(..FRAGMENTS) {
-            uniforms.fill(None);
-        }
-    }
-}
-
 impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Uses a pipeline from here on, with its own state: what was set in its place before does not count any more.
     ///
@@ -188,8 +91,10 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Ok(self);
         }
         self.recorder.refer(key, Thing::Pipeline)?;
-        let made = *self.recorder.device.graphics_pipeline(key)?;
-        if !fits(&made, &self.framebuffer) {
+        let device = &*self.recorder.device;
+        let made = device.graphics_pipeline(key)?;
+        let colors = device.pipeline_colors(key)?;
+        if !fits(made, colors, self.recorder.framebuffer()) {
             return Err(CommandError::from(GraphicsError::Compatible).into());
         }
         let state = &mut self.state;
@@ -199,7 +104,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
-        (state.dynamic, state.words, state.programs) = (Dynamic::default(), None, None);
+        (state.dynamic, state.words) = (Dynamic::default(), None);
+        state.stale = Stale::ALL;
+        (state.says_state, state.says_sets) = (false, false);
         Ok(self)
     }
 
@@ -211,9 +118,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let stages = [set.vertex, set.fragment].into_iter().enumerate();
         for (stage, set) in stages {
             let Some(set) = set else { continue };
-            self.recorder.refer(set.0, Thing::DescriptorSet)?;
-            let table = self.recorder.device.bound_set(set)?.table;
-            let sets = self.state.sets.get_mut(stage);
+            let table = self.recorder.refer_to_set(set)?;
+            let bound = self.recorder.passes.as_mut().map(|it| &mut it.bound);
+            let sets = bound.and_then(|bound| bound.sets.get_mut(stage));
             if let Some(place) = sets.and_then(|sets| sets.get_mut(usize::from(table))) {
                 *place = Some(set);
             }
@@ -221,7 +128,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 *resources = None;
             }
         }
-        self.state.uniforms = [None; 3];
+        let state = &mut self.state;
+        (state.stale, state.says_sets) = (state.stale.and(Stale::RESOURCES), false);
+        state.forget_uniforms();
         Ok(self)
     }
 
@@ -230,24 +139,19 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// If they end behind what a program can have, or `offset` or their length is no multiple of 4.
     pub fn push_constants(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
-        let given = offset.saturating_add(bytes.len());
-        let wanted = MAX_PUSH_CONSTANT_BYTES;
-        let refused = CommandError::PushConstants { given, wanted };
-        let (words, rest) = bytes.as_chunks::<4>();
-        let end = given.div_ceil(4);
-        let places = self
-            .state
-            .values
-            .push
-            .get_mut(offset / 4..end)
-            .ok_or(refused)?;
-        if !offset.is_multiple_of(4) || !rest.is_empty() {
-            return Err(refused.into());
+        let passes = self.recorder.passes.as_mut();
+        let changed = passes
+            .filter(|_| offset.is_multiple_of(4) && bytes.len().is_multiple_of(4))
+            .and_then(|passes| passes.uniforms.words.push(offset, bytes));
+        match changed {
+            Some(true) => self.state.forget_uniforms(),
+            Some(false) => {}
+            None => {
+                let given = offset.saturating_add(bytes.len());
+                let wanted = MAX_PUSH_CONSTANT_BYTES;
+                return Err(CommandError::PushConstants { given, wanted }.into());
+            }
         }
-        for (place, word) in places.iter_mut().zip(words) {
-            *place = u32::from_le_bytes(*word);
-        }
-        self.state.uniforms = [None; 3];
         Ok(self)
     }
 
@@ -263,10 +167,12 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         offset: u64,
     ) -> Result<&mut Self, Error> {
         let bound = self.bound(buffer, offset)?;
-        let place = self.state.vertex_buffers.get_mut(binding as usize);
+        let all = self.recorder.passes.as_mut().map(|it| &mut it.bound);
+        let place = all.and_then(|all| all.vertex_buffers.get_mut(binding as usize));
         let most = MOST_BINDINGS;
         *place.ok_or(CommandError::from(GraphicsError::Binding { binding, most }))? = Some(bound);
         self.state.resources[VERTEX] = None;
+        self.state.stale = self.state.stale.and(Stale::RESOURCES);
         Ok(self)
     }
 
@@ -284,18 +190,17 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Err(Error::Misaligned { offset });
         }
         self.state.indices = Some((self.bound(buffer, offset)?, kind));
+        self.state.forget_state();
         Ok(self)
     }
 
     fn bound(&mut self, buffer: Buffer, offset: u64) -> Result<Bound, Error> {
-        let size = self.recorder.device.buffer_bytes(buffer)?;
+        let (address, size) = self.recorder.refer_to_buffer(buffer)?;
         let bytes = size.checked_sub(offset).ok_or(Error::Outside {
             offset,
             bytes: 0,
             size,
         })?;
-        self.recorder.refer(buffer.0, Thing::Buffer)?;
-        let address = self.recorder.device.buffer_address(buffer)?;
         Ok(Bound {
             address: address.offset(offset).0,
             bytes,
@@ -305,6 +210,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
         self.state.values.viewport = viewport;
+        self.state.says_state = false;
+        self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
     }
@@ -312,6 +219,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// The pixels that draws may touch from here on.
     pub const fn set_scissor(&mut self, scissor: Rect) -> &mut Self {
         self.state.scissor = scissor;
+        self.state.forget_state();
         self
     }
 
@@ -319,6 +227,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     pub const fn set_stencil_reference(&mut self, front: u8, back: u8) -> &mut Self {
         self.state.stencil_reference = Some([front, back]);
         self.state.tests = None;
+        self.state.forget_state();
         self
     }
 
@@ -336,8 +245,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         }
         self.state.values.blend_constants = constants;
         self.state.blend_constants = Some(constants);
-        self.state.blends = None;
+        (self.state.blends, self.state.says_state) = (None, false);
         self.state.uniforms[FRAGMENTS] = None;
+        self.state.stale = self.state.stale.and(Stale::UNIFORMS).and(Stale::STATE);
         Ok(self)
     }
 
@@ -348,14 +258,15 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// is no memory for more commands.
     pub fn draw(&mut self, draw: Draw) -> Result<&mut Self, Error> {
         let offset = draw.first as i32;
-        self.draw_with(
-            Draw {
-                first: 0,
-                vertex_offset: offset,
-                ..draw
-            },
-            None,
-        )
+        let draw = Draw {
+            first: 0,
+            vertex_offset: offset,
+            ..draw
+        };
+        if self.repeat_draw(&draw, false) {
+            return Ok(self);
+        }
+        self.draw_with(draw, None)
     }
 
     /// Draws vertices by their indices.
@@ -363,6 +274,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
+        if self.repeat_draw(&draw, true) {
+            return Ok(self);
+        }
         let indices = self.bound_indices()?;
         self.draw_with(draw, Some(indices))
     }
@@ -373,6 +287,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         Ok(self.state.indices.ok_or(missing)?)
     }
 
+    #[inline(never)]
     fn draw_with(&mut self, draw: Draw, indices: Option<Indices>) -> Result<&mut Self, Error> {
         if draw.count == 0 || draw.instances == 0 {
             return Ok(self);
@@ -389,12 +304,20 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let missing = CommandError::from(GraphicsError::NoPipeline);
         let key = self.state.pipeline.ok_or(missing)?;
         let made = *self.recorder.device.graphics_pipeline(key)?;
-        let Some(scissor) = self.scissor_box() else {
-            return Ok(self);
-        };
-        let context = self.context_of_draws(made.last_provokes)?;
+        let indexed = indices.is_some();
+        if self.state.last.is_none_or(|last| last.indexed != indexed) {
+            self.state.forget_state();
+        }
+        let (mut scissor, mut context) = ([0; 4], GpuAddress(0));
+        if self.state.stale.has(Stale::STATE) {
+            let Some(inside) = self.scissor_box() else {
+                return Ok(self);
+            };
+            scissor = inside;
+            context = self.context_of_draws(made.last_provokes)?;
+        }
         let values = &mut self.state.values;
-        let (first, base) = match source {
+        let (first, base) = match &source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
             // The stream knows them.
             Source::Buffer(_) => (0, 0),
@@ -402,9 +325,14 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if (values.first_vertex, values.base_instance) != (first, base) {
             if made.instanced && values.base_instance != base {
                 self.state.resources[VERTEX] = None;
+                self.state.stale = self.state.stale.and(Stale::RESOURCES);
             }
+            let reads = made.reads_first && values.first_vertex != first
+                || made.reads_base && values.base_instance != base;
             (values.first_vertex, values.base_instance) = (first, base);
-            self.state.forget_vertex_uniforms();
+            if reads {
+                self.state.forget_vertex_uniforms();
+            }
         }
         let mut call = Call {
             source,
@@ -413,7 +341,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             scissor,
             view_mask: 0,
         };
-        let views = self.framebuffer.view_mask;
+        let views = self.framebuffer().view_mask;
         let (state, recorder) = (&mut self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             if views == 0 {
@@ -429,8 +357,10 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 }
                 state.values.view_index = view;
                 call.view_mask = 1 << view;
+                state.stale = state.stale.and(Stale::STATE);
                 it.put_draw(state, key, &made, &call)?;
             }
+            state.last = None;
             Ok(())
         })?;
         Ok(self)
@@ -441,15 +371,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let tiling = match &mut self.tiler {
             Some(tiling) => tiling,
             None => {
-                let begun = self.recorder.begin_tiling(&self.framebuffer, Some(last))?;
+                let begun = self.recorder.begin_tiling(Some(last))?;
                 self.tiler.insert(begun)
             }
         };
         match tiling.last_provokes {
             None => {
-                let framebuffer = &self.framebuffer;
-                self.recorder
-                    .fix_provoking_vertex(tiling, framebuffer, last)?;
+                self.recorder.fix_provoking_vertex(tiling, last)?;
             }
             Some(known) if known != last => {
                 return Err(CommandError::from(GraphicsError::ProvokingVertex).into());
@@ -464,7 +392,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let tiling = match &mut self.tiler {
             Some(tiling) => tiling,
             None => {
-                let begun = self.recorder.begin_tiling(&self.framebuffer, None)?;
+                let begun = self.recorder.begin_tiling(None)?;
                 self.tiler.insert(begun)
             }
         };
@@ -473,7 +401,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.
     fn scissor_box(&self) -> Option<[u32; 4]> {
-        let (width, height) = self.framebuffer.size;
+        let (width, height) = self.framebuffer().size;
         let Viewport {
             x,
             y,

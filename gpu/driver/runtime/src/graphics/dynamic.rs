@@ -4,10 +4,11 @@
 //! is set.
 //! Facts: hardware/graphics-draw.md 3.3, graphics-raster.md 4.8, 4.9 and 4.13.
 
+use super::draw_words::{self, DrawWords};
 use super::error::GraphicsError;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsPipelined;
-use super::state::{self, DepthBias, DepthState, DrawWords, FrontFace, StencilState, Topology};
+use super::state::{DepthBias, DepthState, FrontFace, StencilState, Topology};
 use crate::command::CommandError;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -38,7 +39,7 @@ impl Dynamic {
     }
 
     /// Whether the words of a draw are.
-    const fn changes_words(&self) -> bool {
+    pub(super) const fn changes_words(&self) -> bool {
         self.changes_tests()
             || self.cull.is_some()
             || self.front_face.is_some()
@@ -57,17 +58,17 @@ impl Dynamic {
         let mut tests = DepthStencil::unpack(arch, words)?;
         if let Some(depth) = self.depth {
             let depth = depth.filter(|_| made.has_depth);
-            state::set_depth(&mut tests, depth.unwrap_or(DepthState::NONE));
+            draw_words::set_depth(&mut tests, depth.unwrap_or(DepthState::NONE));
         }
         if let Some(bias) = self.bias {
-            state::set_bias(&mut tests, bias);
+            draw_words::set_bias(&mut tests, bias);
         }
         if let Some(stencil) = self.stencil {
-            state::set_stencil(&mut tests, stencil.filter(|_| made.has_stencil));
+            draw_words::set_stencil(&mut tests, stencil.filter(|_| made.has_stencil));
         }
         if arch == Arch::V10 {
             let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
-            tests.shader_read_only_z_s = reads && !state::Tested::of(&tests).writes;
+            tests.shader_read_only_z_s = reads && !draw_words::Tested::of(&tests).writes;
         }
         let mut words = [0; 8];
         tests.pack(arch, &mut words)?;
@@ -82,13 +83,7 @@ impl Dynamic {
         tests: &[u32; 8],
         facts: Option<FragmentFacts>,
     ) -> Result<DrawWords, DescriptorError> {
-        let mut words = made.words;
-        if counts {
-            [words.flags_0, words.flags_2] = made.counted_flags;
-        }
-        if !self.changes_words() {
-            return Ok(words);
-        }
+        let words = made.words_of(counts);
         let mut primitive = PrimitiveFlags::unpack(arch, &[words.primitive])?;
         let mut flags_0 = DcdFlags0::unpack(arch, &[words.flags_0])?;
         let mut flags_2 = DcdFlags2::unpack(arch, &[words.flags_2])?;
@@ -107,10 +102,10 @@ impl Dynamic {
         }
         if self.changes_tests() {
             let tests = DepthStencil::unpack(arch, tests)?;
-            let tested = state::Tested::of(&tests);
+            let tested = draw_words::Tested::of(&tests);
             if let Some(facts) = facts {
                 let alpha = flags_0.alpha_to_coverage;
-                let (kill, update) = state::operations(arch, facts, (alpha, counts), tested);
+                let (kill, update) = draw_words::operations(arch, facts, (alpha, counts), tested);
                 (flags_0.pixel_kill_operation, flags_0.zs_update_operation) = (kill, update);
             }
             if arch >= Arch::V13 {
@@ -125,10 +120,10 @@ impl Dynamic {
             }
         }
         Ok(DrawWords {
-            primitive: state::word(arch, &primitive)?,
-            flags_0: state::word(arch, &flags_0)?,
+            primitive: draw_words::word(arch, &primitive)?,
+            flags_0: draw_words::word(arch, &flags_0)?,
             flags_1: words.flags_1,
-            flags_2: state::word(arch, &flags_2)?,
+            flags_2: draw_words::word(arch, &flags_2)?,
         })
     }
 }
@@ -160,14 +155,14 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Leaves out front faces, back faces or both from here on, until a pipeline is bound.
     pub const fn set_cull_mode(&mut self, front: bool, back: bool) -> &mut Self {
         self.state.dynamic.cull = Some([front, back]);
-        self.state.words = None;
+        self.state.forget_words();
         self
     }
 
     /// Which faces are front from here on, until a pipeline is bound.
     pub const fn set_front_face(&mut self, front_face: FrontFace) -> &mut Self {
         self.state.dynamic.front_face = Some(front_face);
-        self.state.words = None;
+        self.state.forget_words();
         self
     }
 
@@ -183,28 +178,28 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return Err(CommandError::from(GraphicsError::Topology).into());
         }
         self.state.dynamic.topology = Some(topology);
-        self.state.words = None;
+        self.state.forget_words();
         Ok(self)
     }
 
     /// Whether the largest index begins anew from here on, until a pipeline is bound.
     pub const fn set_primitive_restart(&mut self, restart: bool) -> &mut Self {
         self.state.dynamic.restart = Some(restart);
-        self.state.words = None;
+        self.state.forget_words();
         self
     }
 
     /// The test of depth from here on, until a pipeline is bound.
     pub const fn set_depth_test(&mut self, depth: Option<DepthState>) -> &mut Self {
         self.state.dynamic.depth = Some(depth);
-        (self.state.words, self.state.tests) = (None, None);
+        self.state.forget_tests();
         self
     }
 
     /// What is added to depths from here on, until a pipeline is bound.
     pub const fn set_depth_bias(&mut self, bias: Option<DepthBias>) -> &mut Self {
         self.state.dynamic.bias = Some(bias);
-        (self.state.words, self.state.tests) = (None, None);
+        self.state.forget_tests();
         self
     }
 
@@ -212,13 +207,14 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     pub const fn set_stencil_test(&mut self, stencil: Option<StencilState>) -> &mut Self {
         self.state.dynamic.stencil = Some(stencil);
         self.state.stencil_reference = None;
-        (self.state.words, self.state.tests) = (None, None);
+        self.state.forget_tests();
         self
     }
 
     /// Width of lines from here on, in pixels, until a pipeline is bound.
     pub const fn set_line_width(&mut self, width: f32) -> &mut Self {
         self.state.dynamic.line_width = Some(width);
+        self.state.forget_words();
         self
     }
 }

@@ -1,16 +1,70 @@
-//! Instructions of draws, encoded and checked once for a device: those that every draw has.
+//! Instructions of draws and passes, encoded and checked once for a device.
 //!
-//! Facts: hardware/graphics-draw.md 3.1.
+//! Those of a lane that name a slot of its iterators are there for each of the slots.
+//! Facts: hardware/graphics.md 1.4 and 1.5, graphics-draw.md 3.1.
 
-use eitri_cs::Arch;
-use eitri_cs::builder::{BuildFault, Checked, Config};
-use eitri_cs::instr::{RunIdvs, RunIdvs2};
+use super::lane::{self, DEFERRED, OTHERS, iterators};
+use super::registers::COUNT;
+use super::tiling;
+use crate::queue::SubQueue;
+use crate::tiler_page::{BASE, PAGE, count_of};
+use eitri_cs::builder::{AddNumber, AnyLoad, BuildFault, Checked, Config, FirstLoads};
+use eitri_cs::enums::{Condition, ErrorReject, HeapOperationKind, StreamState, SyncScope};
+use eitri_cs::instr::{
+    AddImm64, FinishFragment, FinishTiling, HeapOperation, RunFragment, RunIdvs, RunIdvs2,
+    SetSbEntry, SetStateImm32, SyncAdd64, SyncWait64, Wait,
+};
+use eitri_cs::{Arch, Slot};
+
+/// Slots of the iterators of a lane.
+pub(super) const ITERATORS: usize = 5;
 
 /// The instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedDraws {
+    /// Loads of the registers of draws.
+    pub(super) loads: FirstLoads,
     /// A draw without a program of varyings, and one with.
     run: [Checked; 2],
+    /// By the number of the slot, from the first iterator's on.
+    pub(super) iterators: [OfIterator; ITERATORS],
+    /// Those of a tiling.
+    pub(super) tiling: OfTiling,
+    /// A fragment job.
+    pub(super) run_fragment: Checked,
+    /// Loads of the address of a stream's count, by the stream; of the count that is waited for; and the wait.
+    pub(super) count_of: [Checked; 3],
+    pub(super) count: AddNumber,
+    pub(super) wait_count: Checked,
+}
+
+/// Instructions of a lane that name the slot of an iterator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfIterator {
+    /// Lets the iterator count on the slot.
+    pub(super) select: Checked,
+    /// Waits until the slot has drained.
+    pub(super) wait: Checked,
+    /// Counts one more behind the work on the slot.
+    pub(super) count_up: Checked,
+    /// The tiling on the slot is done.
+    pub(super) tiled: Checked,
+    /// Gives chunks back behind the work on the slot, counted on the next one.
+    pub(super) finish_fragments: Checked,
+}
+
+/// Instructions of a tiling that are always the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfTiling {
+    /// Load the words of a context, and in them those of the heap.
+    pub(super) load_words: Checked,
+    pub(super) load_heap: Checked,
+    /// Store them.
+    pub(super) store: [Checked; 3],
+    pub(super) started: Checked,
+    pub(super) finish: Checked,
+    /// Loads the chunks that a pass has used up.
+    pub(super) load_completed: Checked,
 }
 
 /// A draw with what the registers hold; `varies`: it has a program of varyings of its own.
@@ -44,8 +98,40 @@ impl EncodedDraws {
                 config.checked(merged_draw())
             }
         };
+        let [first, second, third, fourth, fifth] = iterators();
+        let iterator = |slot, next| OfIterator::new(config, slot, next);
+        let count = |stream| {
+            config.checked(AddImm64 {
+                destination: lane::TEMPORARY,
+                source: PAGE,
+                immediate: i32::try_from(count_of(stream)).unwrap_or(i32::MAX),
+            })
+        };
         Ok(EncodedDraws {
+            loads: AnyLoad::new(config)?.first(COUNT as u8)?,
             run: [run(false)?, run(true)?],
+            iterators: [
+                iterator(first, second)?,
+                iterator(second, third)?,
+                iterator(third, fourth)?,
+                iterator(fourth, fifth)?,
+                iterator(fifth, first)?,
+            ],
+            tiling: OfTiling::new(config)?,
+            run_fragment: config.checked(RunFragment::default())?,
+            count_of: [
+                count(SubQueue::ALL[0])?,
+                count(SubQueue::ALL[1])?,
+                count(SubQueue::ALL[2])?,
+            ],
+            count: AddNumber::new(config, lane::VALUE, BASE)?,
+            wait_count: config.checked(SyncWait64 {
+                address: lane::TEMPORARY,
+                data: lane::VALUE,
+                condition: Condition::Greater,
+                // Whose work failed is told by its own status.
+                error_reject: ErrorReject::Reject,
+            })?,
         })
     }
 
@@ -53,5 +139,74 @@ impl EncodedDraws {
     pub(super) const fn run(&self, varies: bool) -> Checked {
         let [plain, varying] = self.run;
         if varies { varying } else { plain }
+    }
+}
+
+impl OfIterator {
+    fn new(config: &Config, slot: Slot, next: Slot) -> Result<OfIterator, BuildFault> {
+        let select = if config.arch < Arch::V11 {
+            config.checked(SetSbEntry {
+                endpoint_entry: slot,
+                other_entry: OTHERS,
+            })
+        } else {
+            config.checked(SetStateImm32 {
+                state: StreamState::SelectEndpoint,
+                value: slot.number().into(),
+            })
+        };
+        let [first, last] = tiling::CHUNKS;
+        Ok(OfIterator {
+            select: select?,
+            wait: config.checked(Wait {
+                wait_mask: slot.mask(),
+                ..Wait::default()
+            })?,
+            count_up: config.checked(SyncAdd64 {
+                address: lane::OWN,
+                data: lane::ONE,
+                scope: SyncScope::Csg,
+                error_propagate: false,
+                wait_mask: slot.mask(),
+                signal_slot: DEFERRED,
+                ..SyncAdd64::default()
+            })?,
+            tiled: config.checked(HeapOperation {
+                operation: HeapOperationKind::VertexTilerCompleted,
+                wait_mask: slot.mask(),
+                signal_slot: DEFERRED,
+                ..HeapOperation::default()
+            })?,
+            finish_fragments: config.checked(FinishFragment {
+                increment_fragment_completed: true,
+                first_heap_chunk: first,
+                last_heap_chunk: last,
+                wait_mask: slot.mask(),
+                signal_slot: next,
+                ..FinishFragment::default()
+            })?,
+        })
+    }
+}
+
+impl OfTiling {
+    fn new(config: &Config) -> Result<OfTiling, BuildFault> {
+        let [words, heap, completed] = tiling::loads();
+        let [said, zeros, more_zeros] = tiling::stores();
+        Ok(OfTiling {
+            load_words: config.checked(words)?,
+            load_heap: config.checked(heap)?,
+            store: [
+                config.checked(said)?,
+                config.checked(zeros)?,
+                config.checked(more_zeros)?,
+            ],
+            started: config.checked(HeapOperation {
+                operation: HeapOperationKind::VertexTilerStarted,
+                ..HeapOperation::default()
+            })?,
+            finish: config.checked(FinishTiling::default())?,
+            load_completed: config.checked(completed)?,
+        })
     }
 }

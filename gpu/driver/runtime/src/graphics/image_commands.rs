@@ -4,12 +4,13 @@
 //! has it.
 
 use super::error::{Attachment, GraphicsError, Unsupported};
-use super::framebuffer::{MOST_LAYERS, surface};
+use super::framebuffer::MOST_LAYERS;
 use super::load::Kind;
 use super::rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
     ResolveMode, StencilAttachment, StoreOp,
 };
+use super::surface::surface;
 use super::texels::{TexelSource, Transform};
 use crate::command::{Accesses, ImageCopy, ImageSubresource, Recorder};
 use crate::error::Error;

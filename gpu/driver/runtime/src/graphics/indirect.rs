@@ -6,13 +6,14 @@
 //! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.13 and 3.14, command-stream.md 3.2 and 3.3.
 
 use super::buffer_words::has_buffer_words;
-use super::draw::{DrawState, VARYINGS, VERTEX};
+use super::draw_state::{DrawState, VARYINGS, VERTEX};
 use super::lane::{OTHERS, TEMPORARY};
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::DrawRegisters;
+use super::resource_tables::Tables;
 use super::vertex_input::{MOST_ATTRIBUTES, MOST_BINDINGS};
-use crate::command::{DESCRIPTOR_BYTES, Recorder, resource};
+use crate::command::{DESCRIPTOR_BYTES, Recorder};
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
@@ -238,7 +239,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             uniforms: [None; 2],
             inputs: None,
         };
-        let sets = self.sets_of(state, VERTEX);
+        let sets = self.sets_of(VERTEX);
         let data = self.device.stage_places(made.vertex)?.data;
         self.fresh_uniforms(SubQueue::VertexTiler)?;
         for (place, (entry, step)) in copies.uniforms.iter_mut().zip(entries.iter().zip(bytes)) {
@@ -259,7 +260,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             *place = Some((at.0 | u64::from(pairs(entry)) << 56, step));
         }
         if inputs {
-            copies.inputs = Some(self.input_copies(state, places, made, count)?);
+            copies.inputs = Some(self.input_copies(places, made, count)?);
         }
         Ok(Some(copies))
     }
@@ -267,35 +268,30 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Copies of the descriptors of inputs, and of the resource tables that name them.
     fn input_copies(
         &mut self,
-        state: &DrawState,
         places: &Places,
         made: &GraphicsPipelined,
         count: u32,
     ) -> Result<InputCopies, Error> {
-        let arch = self.arch();
         let (from, _) = places.inputs();
         let (memory, at) = self.written_room(INPUT_STEP.saturating_mul(count))?;
         let mut words = [0; INPUT_BYTES as usize / 4];
         for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
             *word = self.device.hw.platform.load32(from.offset(offset));
         }
-        let (mut tables, entries) = self.vertex_tables(state, made, at)?;
-        let used = (entries as usize).saturating_mul(crate::command::RESOURCE_WORDS);
-        let step = (used as u32).saturating_mul(4).next_multiple_of(64);
+        let buffers = self.vertex_buffers(made)?;
+        let mut tables = Tables::of_vertices(made, at, buffers);
+        let step = tables.bytes().next_multiple_of(64);
         let (table, resources) = self.room(step.saturating_mul(count))?;
         for number in 0..u64::from(count) {
             let offset = number.saturating_mul(INPUT_STEP.into());
             self.device.write_words(memory.offset(offset), &words);
-            let own = resource(arch, at.offset(offset).0, INPUT_BYTES)?;
-            for (to, from) in tables.iter_mut().zip(own) {
-                *to = from;
-            }
+            tables.own.0 = at.offset(offset);
             let place = table.offset(number.saturating_mul(step.into()));
-            self.device
-                .write_words(place, tables.get(..used).unwrap_or_default());
+            self.write_tables(made, &tables, place)?;
+            self.device.hw.platform.clean(place.span(step.into()));
         }
         Ok(InputCopies {
-            resources: (resources.0 | u64::from(entries), step),
+            resources: (resources.0 | u64::from(tables.count), step),
             at,
         })
     }
@@ -303,7 +299,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Draws as often as the parameters say: all registers are loaded, but for those that the parameters are loaded to.
     pub(super) fn run_indirect(
         &mut self,
-        state: &mut DrawState,
         places: &Places,
         made: &GraphicsPipelined,
         parameters: &Parameters,
@@ -351,8 +346,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             rounds(self)?;
         }
         let registers = DrawRegisters::of(self.arch());
+        let Some(lane) = self.lane(SubQueue::VertexTiler) else {
+            return Ok(());
+        };
         for register in registers.count..=registers.instance_offset {
-            state.loaded.forget(register);
+            lane.loaded.forget(register);
         }
         for pair in [
             Some(registers.vertex_uniforms),
@@ -360,8 +358,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some(registers.vertex_resources),
         ] {
             if let Some(register) = pair.filter(|_| copies.is_some()) {
-                state.loaded.forget(register);
-                state.loaded.forget(register.wrapping_add(1));
+                lane.loaded.forget(register);
+                lane.loaded.forget(register.wrapping_add(1));
             }
         }
         Ok(())
@@ -409,7 +407,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
         self.move_to(Reg::new(registers.instance_offset), 0)?;
-        self.run_idvs(varies, Some(DRAW))?;
+        self.run_idvs(varies, DRAW)?;
         self.add_to(TEMPORARY, TEMPORARY, parameters.stride)?;
         self.add_word(DRAW, DRAW, 1)?;
         self.add_word(LEFT, LEFT, u32::MAX)?;

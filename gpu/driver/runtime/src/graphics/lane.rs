@@ -5,8 +5,13 @@
 //! next pass is tiled.
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
+use super::draw_state::PassBound;
+use super::draw_uniforms::DrawUniforms;
+use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
+use super::framebuffer::Framebuffer;
 use super::queries::Counting;
+use super::registers::Loaded;
 use crate::command::{
     Accesses, CommandError, Level, Part, PassParts, Recorder, ShaderStage, Streams, Writer,
 };
@@ -15,31 +20,33 @@ use crate::platform::Platform;
 use crate::queue::{CacheUse, Code, Reach, SubQueue};
 use crate::tiler_page::{BASE, HEAP_CONTEXT, PAGE, count_of};
 use crate::vm::GpuAddress;
-use eitri_cs::enums::{Condition, ErrorReject, StreamState, SyncScope};
+use eitri_cs::enums::{StreamState, SyncScope};
 use eitri_cs::instr::{
-    AddImm64, HeapSet, LoadMultiple, ReqResource, SetSbEntry, SetStateImm32, SyncAdd64, SyncSet64,
-    SyncWait64, Wait,
+    AddImm64, HeapSet, LoadMultiple, ReqResource, SetStateImm32, SyncSet64, Wait,
 };
 use eitri_cs::{Arch, Pair, Reg, RegMask, Slot, SlotMask, d, slot};
 
-/// Slots of a lane's scoreboard: loads, stores and flushes; what is deferred; and the iterators', of which this is the first.
+/// Slots of a lane's scoreboard: loads, stores and flushes; and what is deferred.
 pub(super) const OTHERS: Slot = slot!(0);
 pub(super) const DEFERRED: Slot = slot!(1);
-const FIRST_ITERATOR: u8 = 3;
-const LAST_ITERATOR: u8 = 7;
 
 /// Registers that no job reads: two pairs for whatever is at hand, the lane's own sync object, and a one.
 pub(super) const TEMPORARY: Pair = d!(66);
 pub(super) const VALUE: Pair = d!(68);
-const OWN: Pair = d!(88);
-const ONE: Pair = d!(82);
+pub(super) const OWN: Pair = d!(88);
+pub(super) const ONE: Pair = d!(82);
+
+/// The slots of iterators.
+pub(super) const fn iterators() -> [Slot; ITERATORS] {
+    [slot!(3), slot!(4), slot!(5), slot!(6), slot!(7)]
+}
 
 /// What commands have for a stream of vertices or of fragments.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    writer: Writer,
-    /// The slot of the iterator that the lane uses now, and those that may be busy.
-    iterator: u8,
+    pub(super) writer: Writer,
+    /// The iterator that the lane uses now, from the first one on, and the slots that may be busy.
+    iterator: usize,
     busy: SlotMask,
     /// How far the stream counts.
     pub(super) count: u32,
@@ -50,6 +57,8 @@ pub(crate) struct Lane {
     pub(super) flushes: bool,
     /// The stream copies words of buffers into uniforms, and no cache holds them as they were.
     pub(super) filled: bool,
+    /// What the registers of draws hold.
+    pub(super) loaded: Loaded,
 }
 
 impl Lane {
@@ -71,7 +80,7 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(crate) finish: Finish<'r, 's, 'd, P>,
     /// Orders what lanes do.
     pub(crate) order: Order<'r, 's, 'd, P>,
-    tiling: Option<Lane>,
+    pub(super) tiling: Option<Lane>,
     fragments: Option<Lane>,
     /// Of the compute stream: how far it counts, and where its commands ended then.
     compute: (u32, u64),
@@ -81,6 +90,11 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) locations: Option<(u32, GpuAddress)>,
     /// The query that counts in all passes.
     pub(super) query: Option<Counting>,
+    /// Push constants of the pass, and the uniforms of the pipeline that was used last.
+    pub(super) uniforms: DrawUniforms,
+    /// What the pass renders to that is recorded, and what is bound in it.
+    pub(super) framebuffer: Framebuffer,
+    pub(super) bound: PassBound,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -130,6 +144,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 waited: [0; 3],
                 locations: None,
                 query: None,
+                uniforms: DrawUniforms::NOTHING,
+                framebuffer: Framebuffer::NOTHING,
+                bound: PassBound::NOTHING,
             });
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;
@@ -172,7 +189,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             SubQueue::Compute => None,
         };
         if let Some(lane) = lane {
-            core::mem::swap(&mut lane.writer, &mut self.writer);
+            lane.writer.exchange(&mut self.writer);
         }
     }
 
@@ -184,13 +201,14 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         let block = self.new_block(0)?;
         let lane = Lane {
             writer: Writer::new(block),
-            iterator: FIRST_ITERATOR,
+            iterator: 0,
             busy: SlotMask::NONE,
             count: 0,
             after: Streams::NONE,
             waited: [0; 3],
             flushes: false,
             filled: false,
+            loaded: Loaded::NOTHING,
         };
         if let Some(passes) = &mut self.passes {
             match stream {
@@ -217,7 +235,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                     value: OTHERS.number().into(),
                 })?;
             }
-            it.select(FIRST_ITERATOR)?;
+            let first = it.of_iterator(0)?;
+            it.put(first.select)?;
             it.add_to(OWN, PAGE, count_of(stream))?;
             it.push(SyncSet64 {
                 address: OWN,
@@ -237,40 +256,42 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         })
     }
 
-    /// Selects the slot of an iterator; loads and stores stay where they are.
-    fn select(&mut self, iterator: u8) -> Result<(), Error> {
-        let endpoint = slot_of(iterator);
-        if self.arch() < Arch::V11 {
-            self.push(SetSbEntry {
-                endpoint_entry: endpoint,
-                other_entry: OTHERS,
-            })
-        } else {
-            self.push(SetStateImm32 {
-                state: StreamState::SelectEndpoint,
-                value: iterator.into(),
-            })
-        }
+    /// The instructions that the runtime records for passes.
+    pub(super) fn encoded(&self) -> Result<&EncodedDraws, Error> {
+        let missing = CommandError::from(GraphicsError::NoPipeline);
+        let drawing = self.device.drawing.as_ref().ok_or(missing)?;
+        Ok(&drawing.encoded)
     }
 
-    /// Goes on to the next iterator slot of a lane, in whose commands this is, when it has drained; gives the one before.
-    pub(super) fn next_iterator(&mut self, stream: SubQueue) -> Result<Slot, Error> {
+    /// Those that name the slot of an iterator.
+    fn of_iterator(&self, number: usize) -> Result<&OfIterator, Error> {
+        let all = &self.encoded()?.iterators;
+        let [first, ..] = all;
+        Ok(all.get(number).unwrap_or(first))
+    }
+
+    /// Those of the iterator that a lane uses now, in whose commands this is.
+    pub(super) fn own_iterator(&mut self, stream: SubQueue) -> Result<OfIterator, Error> {
+        let number = self.lane(stream).map_or(0, |lane| lane.iterator);
+        self.of_iterator(number).copied()
+    }
+
+    /// Goes on to the next iterator slot of a lane, in whose commands this is, when it has drained.
+    pub(super) fn next_iterator(&mut self, stream: SubQueue) -> Result<(), Error> {
         let Some(lane) = self.lane(stream) else {
-            return Ok(OTHERS);
+            return Ok(());
         };
-        let before = slot_of(lane.iterator);
-        lane.busy = lane.busy | before.mask();
-        lane.iterator = match lane.iterator {
-            FIRST_ITERATOR..LAST_ITERATOR => lane.iterator.wrapping_add(1),
-            _ => FIRST_ITERATOR,
-        };
-        let (next, busy) = (lane.iterator, lane.busy);
-        let mask = slot_of(next).mask();
-        if busy.contains(slot_of(next)) {
-            self.wait_slots(mask)?;
+        lane.busy = lane.busy | slot_of(lane.iterator).mask();
+        lane.iterator = lane.iterator.wrapping_add(1);
+        if lane.iterator >= ITERATORS {
+            lane.iterator = 0;
         }
-        self.select(next)?;
-        Ok(before)
+        let (next, busy) = (lane.iterator, lane.busy);
+        let OfIterator { select, wait, .. } = *self.of_iterator(next)?;
+        if busy.contains(slot_of(next)) {
+            self.put(wait)?;
+        }
+        self.put(select)
     }
 
     /// The slot that a lane's iterator counts on now.
@@ -307,17 +328,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.put(load.with(immediate))
     }
 
-    /// Counts one more when the work on a slot is done, in the commands of that lane.
-    pub(super) fn count_up(&mut self, stream: SubQueue, slot: Slot) -> Result<(), Error> {
-        self.push(SyncAdd64 {
-            address: OWN,
-            data: ONE,
-            scope: SyncScope::Csg,
-            error_propagate: false,
-            wait_mask: slot.mask(),
-            signal_slot: DEFERRED,
-            ..SyncAdd64::default()
-        })?;
+    /// Counts one more when the work on an iterator's slot is done, in the commands of that lane.
+    pub(super) fn count_up(&mut self, stream: SubQueue, of: &OfIterator) -> Result<(), Error> {
+        self.put(of.count_up)?;
         if let Some(lane) = self.lane(stream) {
             lane.count = lane.count.saturating_add(1);
         }
@@ -365,17 +378,19 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             return Ok(());
         }
         *waited = count;
-        self.in_lane(stream, |it| {
-            it.add_to(TEMPORARY, PAGE, count_of(other))?;
-            it.add_to(VALUE, BASE, count.saturating_sub(1))?;
-            it.push(SyncWait64 {
-                address: TEMPORARY,
-                data: VALUE,
-                condition: Condition::Greater,
-                // Whose work failed is told by its own status.
-                error_reject: ErrorReject::Reject,
-            })
-        })
+        let EncodedDraws {
+            count_of: [first, second, third],
+            count: number,
+            wait_count,
+            ..
+        } = self.encoded()?;
+        let address = match other {
+            SubQueue::VertexTiler => first,
+            SubQueue::Fragment => second,
+            SubQueue::Compute => third,
+        };
+        let all = [*address, number.with(count.saturating_sub(1)), *wait_count];
+        self.in_lane(stream, |it| it.put_together(&all))
     }
 
     /// Counts one more on the compute stream, behind what it has been given since that was done last.
@@ -506,6 +521,6 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 }
 
-fn slot_of(iterator: u8) -> Slot {
-    Slot::new(iterator).unwrap_or(OTHERS)
+fn slot_of(iterator: usize) -> Slot {
+    iterators().get(iterator).copied().unwrap_or(OTHERS)
 }

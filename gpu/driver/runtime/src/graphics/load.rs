@@ -7,7 +7,9 @@
 
 use super::blend::{self, ColorBlend, OFF};
 use super::clear_attachments::tests_that_replace;
-use super::framebuffer::{Framebuffer, MOST_COLORS, Surface};
+use super::error::Attachment;
+use super::framebuffer::{ColorFormats, MOST_COLORS};
+use super::surface::{Surface, surface};
 use crate::command::{
     DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
 };
@@ -223,20 +225,26 @@ impl Stage {
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The frame shaders that load what a pass begins with; `None` if it loads nothing.
-    pub(super) fn frame_shaders(
-        &mut self,
-        framebuffer: &Framebuffer,
-        layer: u32,
-    ) -> Result<Option<FrameShaders>, Error> {
-        if let Some(texels) = framebuffer.texels() {
-            return self.texel_shaders(framebuffer, texels).map(Some);
+    pub(super) fn frame_shaders(&mut self, layer: u32) -> Result<Option<FrameShaders>, Error> {
+        let framebuffer = self.framebuffer();
+        if !framebuffer.loads() {
+            return Ok(None);
         }
-        let samples = framebuffer.samples > 1;
+        let formats = framebuffer.formats();
+        if let Some(texels) = framebuffer.texels().copied() {
+            return self.texel_shaders(&formats, &texels).map(Some);
+        }
+        let samples = formats.samples > 1;
+        let mut surfaces = [None; MOST_COLORS];
         let mut kinds = [None; MOST_COLORS];
-        for (kind, surface) in kinds.iter_mut().zip(framebuffer.loaded_colors()) {
-            *kind = surface.map(|surface| Kind::of(surface.info.format));
-        }
+        let views = framebuffer.loaded_colors();
         let others = framebuffer.loaded_depth_stencil();
+        let places = surfaces.iter_mut().zip(&mut kinds).zip(views).zip(0..);
+        for (((place, kind), view), location) in places {
+            let Some(view) = view else { continue };
+            let surface = surface(self.device, view, Attachment::Color(location))?;
+            (*place, *kind) = (Some(surface), Some(Kind::of(surface.info.format)));
+        }
         let has = others.map(|surface| surface.is_some());
         let colors = kinds.iter().any(Option::is_some);
         let depth = has != [false; 2];
@@ -257,14 +265,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let code = color_code(&kinds, samples);
             let code = self.load_code(key | u32::from(samples) << 16, &code)?;
             let mut stage = Stage::new(code);
-            let surfaces = framebuffer.loaded_colors();
-            for (target, surface) in surfaces.enumerate() {
+            for (target, surface) in surfaces.iter().enumerate() {
                 if let Some(surface) = surface {
-                    let texture = self.load_texture(&surface, layer)?;
+                    let texture = self.load_texture(surface, layer)?;
                     stage.add(target, texture);
                 }
             }
-            let draw = self.color_draw(framebuffer, &kinds, &stage)?;
+            let draw = self.color_draw(&formats, &kinds, &stage)?;
             put(&mut draws, COLORS, draw)?;
         }
         if depth {
@@ -272,8 +279,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let key = 1 << 17 | u32::from(samples) << 16 | of_depth | of_stencil << 1;
             let code = self.load_code(key, &depth_code(has, samples))?;
             let mut stage = Stage::new(code);
-            for (place, surface) in others.into_iter().enumerate() {
-                if let Some(surface) = surface {
+            let aspects = [Attachment::Depth, Attachment::Stencil];
+            for (place, (view, aspect)) in others.into_iter().zip(aspects).enumerate() {
+                if let Some(view) = view {
+                    let surface = surface(self.device, view, aspect)?;
                     let texture = self.load_texture(&surface, layer)?;
                     stage.add(place, texture);
                 }
@@ -351,18 +360,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     pub(super) fn color_draw(
         &mut self,
-        framebuffer: &Framebuffer,
+        formats: &ColorFormats,
         kinds: &[Option<Kind>],
         stage: &Stage,
     ) -> Result<Draw, Error> {
         let arch = self.arch();
-        let samples = framebuffer.samples > 1;
+        let samples = formats.samples > 1;
         let mut mask = 0;
         let mut blends = [0; MOST_COLORS * 4];
         let kinds = kinds.iter().chain(core::iter::repeat(&None));
         let places = blends.as_chunks_mut::<4>().0.iter_mut().zip(kinds).zip(0..);
         for ((words, kind), number) in places {
-            let format = framebuffer.color_format(number as usize);
+            let format = formats.formats.get(number as usize).copied().flatten();
             let blend = ColorBlend::default();
             let made = match format.filter(|_| kind.is_some()) {
                 Some(format) => blend::target(arch, number, format, &blend)?.unwrap_or(OFF),
@@ -383,12 +392,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             allow_forward_pixel_to_kill: true,
             ..frame_flags(arch, samples, PixelKill::ForceEarly)
         };
-        self.frame_draw(
-            stage,
-            &tests,
-            (&blends, framebuffer.color_count()),
-            (flags_0, mask),
-        )
+        self.frame_draw(stage, &tests, (&blends, formats.count), (flags_0, mask))
     }
 
     pub(super) fn depth_draw(
@@ -493,13 +497,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             };
         }
         Ok(draw)
-    }
-}
-
-impl Framebuffer {
-    /// Descriptors of blending that a draw of the framebuffer names.
-    fn color_count(&self) -> u32 {
-        self.count as u32
     }
 }
 

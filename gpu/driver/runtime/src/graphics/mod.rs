@@ -9,16 +9,20 @@
 // What a pass renders to.
 mod clear;
 mod framebuffer;
+mod framebuffer_words;
 mod image_commands;
 mod rendering;
 mod resolve;
 mod samples;
+mod surface;
 mod texels;
 mod tile;
 
 // What a pipeline is.
 mod blend;
+mod draw_words;
 mod pipeline;
+mod pipeline_state;
 mod state;
 mod vertex_input;
 
@@ -27,6 +31,9 @@ mod buffer_words;
 mod clear_attachments;
 mod conditional;
 mod draw;
+mod draw_descriptors;
+mod draw_state;
+mod draw_uniforms;
 mod dynamic;
 mod indirect;
 mod lane;
@@ -35,8 +42,11 @@ mod pass;
 mod put_draw;
 mod queries;
 mod registers;
+mod repeat;
+mod resource_tables;
 mod scratch;
 mod tiling;
+mod uniform_plan;
 mod uniforms;
 
 mod encoded;
@@ -51,8 +61,8 @@ pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
 pub use pass::RenderPass;
-pub(crate) use pipeline::GraphicsPipelined;
 pub use pipeline::GraphicsSet;
+pub(crate) use pipeline::{GraphicsPipelined, PipelineColors};
 pub use queries::Occlusion;
 pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,

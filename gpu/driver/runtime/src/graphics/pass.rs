@@ -2,8 +2,9 @@
 //!
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
-use super::draw::DrawState;
-use super::framebuffer::{Around, Framebuffer, MOST_WORDS};
+use super::draw_state::DrawState;
+use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::framebuffer_words::Around;
 use super::queries::EndedQueries;
 use super::rendering::RenderingInfo;
 use super::samples;
@@ -12,11 +13,13 @@ use crate::command::Recorder;
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
+use crate::slab::Key;
 use crate::vm::GpuAddress;
-use eitri_cs::instr::RunFragment;
 use eitri_cs::{Pair, Reg, SlotMask, d, r};
 use eitri_descriptors::framebuffer::SamplePattern;
 
+/// Images of a pass at most: what is written, and what is loaded.
+const MOST_IMAGES: usize = 2 * MOST_COLORS + 2;
 /// Registers of a fragment job: the framebuffer pointer, and the first and the last pixel.
 const FRAMEBUFFER: Pair = d!(40);
 const FIRST_PIXEL: Reg = r!(42);
@@ -30,7 +33,6 @@ const LAST_PIXEL: Reg = r!(43);
 #[must_use = "a pass renders when it is ended"]
 pub struct RenderPass<'p, 'r, 's, 'd, P> {
     pub(super) recorder: &'p mut Recorder<'r, 's, 'd, P>,
-    pub(super) framebuffer: Framebuffer,
     /// The tiling, once something is drawn.
     pub(super) tiler: Option<Tiling>,
     pub(super) state: DrawState,
@@ -49,21 +51,41 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         &'p mut self,
         info: &RenderingInfo<'_>,
     ) -> Result<RenderPass<'p, 'r, 's, 'd, P>, Error> {
-        let framebuffer = Framebuffer::of(self.device, info)?;
-        self.begin_passes()?;
-        self.open_lane(SubQueue::Fragment)?;
-        for image in framebuffer.images() {
-            self.refer(image, Thing::Image)?;
-        }
-        let mut state = DrawState::new(&framebuffer);
-        state.query = self.passes.as_ref().and_then(|passes| passes.query);
+        let state = self.begin_pass(info)?;
         Ok(RenderPass {
             recorder: self,
-            framebuffer,
             tiler: None,
             state,
             ended: EndedQueries::default(),
         })
+    }
+
+    /// Begins a pass; gives what is bound in it.
+    fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<DrawState, Error> {
+        self.begin_passes()?;
+        self.open_lane(SubQueue::Fragment)?;
+        let mut images = heapless::Vec::<Key, MOST_IMAGES>::new();
+        let mut state = DrawState::new((0, 0));
+        if let Some(passes) = &mut self.passes {
+            passes.framebuffer.begin(self.device, info)?;
+            images.extend(passes.framebuffer.images());
+            state = DrawState::new(passes.framebuffer.size);
+            state.query = passes.query;
+            // Push constants are zeros again.
+            passes.uniforms.words.begin();
+            passes.bound.clear();
+        }
+        for image in images {
+            self.refer(image, Thing::Image)?;
+        }
+        Ok(state)
+    }
+
+    /// What the pass renders to that is recorded.
+    pub(super) fn framebuffer(&self) -> &Framebuffer {
+        static NOTHING: Framebuffer = Framebuffer::NOTHING;
+        let passes = self.passes.as_ref();
+        passes.map_or(&NOTHING, |passes| &passes.framebuffer)
     }
 
     /// The table of sample positions of a pass.
@@ -83,6 +105,11 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// What the pass renders to.
+    pub(super) fn framebuffer(&self) -> &Framebuffer {
+        self.recorder.framebuffer()
+    }
+
     /// Ends the pass.
     ///
     /// # Errors
@@ -96,7 +123,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         }
         let RenderPass {
             recorder: it,
-            framebuffer,
             tiler,
             ended,
             ..
@@ -104,11 +130,19 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if tiler.is_some() {
             it.finish_tiling()?;
             it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
-        } else if !framebuffer.clears() {
+        } else if !it.framebuffer().clears() {
             it.finish_queries(&ended, SlotMask::NONE)?;
-            return it.resolve_behind(&framebuffer);
+            return it.resolve_behind();
         }
-        let locations = it.sample_locations(framebuffer.samples)?;
+        let Framebuffer {
+            samples,
+            area: [min_x, min_y, max_x, max_y],
+            view_mask: views,
+            layers,
+            ..
+        } = *it.framebuffer();
+        let tag = it.framebuffer().tag();
+        let locations = it.sample_locations(samples)?;
         let mut around = Around {
             locations,
             frame_shaders: None,
@@ -116,50 +150,52 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             last_provokes: tiler.and_then(|it| it.last_provokes).unwrap_or(false),
         };
         it.in_lane(STREAM, |it| {
-            let [min_x, min_y, max_x, max_y] = framebuffer.area;
             it.next_iterator(STREAM)?;
             it.move_to(FIRST_PIXEL, min_y << 16 | min_x)?;
             it.move_to(LAST_PIXEL, max_y << 16 | max_x)
         })?;
-        let views = framebuffer.view_mask;
-        for layer in (0..framebuffer.layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
-            around.frame_shaders = it.frame_shaders(&framebuffer, layer)?;
-            let at = it.place_framebuffer(&framebuffer, layer, &around)?;
+        let run = it.encoded()?.run_fragment;
+        for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
+            around.frame_shaders = it.frame_shaders(layer)?;
+            let at = it.place_framebuffer(layer, &around)?;
             it.in_lane(STREAM, |it| {
-                it.load_pair(FRAMEBUFFER, at.0 | framebuffer.tag())?;
-                it.push(RunFragment::default())
+                it.load_pair(FRAMEBUFFER, at.0 | tag)?;
+                it.put(run)
             })?;
         }
         let slot = it.iterator(STREAM);
         it.finish_queries(&ended, slot.mask())?;
-        if let Some(Tiling { context, .. }) = tiler {
-            it.in_lane(STREAM, |it| it.next_iterator(STREAM))?;
-            let next = it.iterator(STREAM);
-            it.in_lane(STREAM, |it| it.finish_fragments(context, (slot, next)))?;
-        }
-        it.in_lane(STREAM, |it| it.count_up(STREAM, slot))?;
+        let of = it.own_iterator(STREAM)?;
+        it.in_lane(STREAM, |it| {
+            if let Some(Tiling { context, .. }) = tiler {
+                it.next_iterator(STREAM)?;
+                it.finish_fragments(context, &of)?;
+            }
+            it.count_up(STREAM, &of)
+        })?;
         it.unflushed = true;
         it.writes_texels = true;
-        it.resolve_behind(&framebuffer)
+        it.resolve_behind()
     }
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes
     /// it.
-    fn place_framebuffer(
-        &mut self,
-        framebuffer: &Framebuffer,
-        layer: u32,
-        around: &Around,
-    ) -> Result<GpuAddress, Error> {
-        let mut words = [0; MOST_WORDS];
-        framebuffer.write(self.arch(), layer, around, &mut words)?;
-        let used = framebuffer.words();
-        let bytes = (used as u32).saturating_mul(4);
+    fn place_framebuffer(&mut self, layer: u32, around: &Around) -> Result<GpuAddress, Error> {
+        let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
-        let words = words.get(..used).unwrap_or_default();
-        self.device.write_words(memory, words);
+        let arch = self.arch();
+        let Some(passes) = &self.passes else {
+            return Ok(at);
+        };
+        let platform = &mut self.device.hw.platform;
+        let mut place = memory;
+        passes.framebuffer.write(arch, layer, around, |words| {
+            platform.write_words(place, words);
+            place = place.offset((words.len() as u64).saturating_mul(8));
+        })?;
+        platform.clean(memory.span(bytes.into()));
         Ok(at)
     }
 }

@@ -5,11 +5,14 @@
 //! blending, of its programs. A draw names it.
 //! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
 
-use super::blend::{self, ColorBlend, OFF, TargetBlend};
+use super::draw_state::{FRAGMENT as FRAGMENT_STAGE, VARYINGS, VERTEX as VERTEX_STAGE};
+use super::draw_words::{self, DrawWords};
 use super::dynamic::Class;
-use super::error::{Attachment, GraphicsError, Unsupported};
+use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
-use super::state::{self, DrawWords, GraphicsPipelineInfo, Stages, Topology};
+use super::pipeline_state::{check_stage, pipelined};
+use super::state::GraphicsPipelineInfo;
+use super::uniform_plan::{self, UniformPlan};
 use super::vertex_input;
 use crate::command::{CommandError, FETCHES, local_storage, pack};
 use crate::device::{Device, Kind};
@@ -23,9 +26,7 @@ use eitri_descriptors::shader::{
     CoverageBitmaskType, Preload, ShaderProgram, ShaderRegisterAllocation, ShaderStage, WarpLimit,
 };
 use eitri_descriptors::{Address, Arch, DescriptorError};
-use eitri_program::{
-    DATA_ALIGNMENT, DrawWord, EntryKind, EntryPoint, FauWord, GraphicsProgram, RegisterFile, Stage,
-};
+use eitri_program::{DATA_ALIGNMENT, EntryKind, EntryPoint, GraphicsProgram, RegisterFile, Stage};
 
 const WHAT: Thing = Thing::Pipeline;
 
@@ -37,18 +38,22 @@ const LINE: u64 = 64;
 const MOST_ENTRIES: u64 = 3;
 
 /// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, and the strides of what goes on with instances.
+/// blending, storage of no bytes, the strides of what goes on with instances, and the plan of uniforms, which the GPU does not read.
 const INPUTS: u64 = 0;
 const SAMPLER: u64 = 0x240;
 const TESTS: u64 = 0x280;
 const BLENDS: u64 = 0x2C0;
 const STORAGE: u64 = 0x340;
 const STRIDES: u64 = 0x380;
-const BYTES: u64 = 0x3C0;
+const PLAN: u64 = 0x3C0;
+const BYTES: u64 = PLAN + 8 * uniform_plan::MOST_WORDS as u64;
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
 const FRAGMENT: u32 = 1;
+
+/// Formats of colours, by their locations.
+pub(crate) type PipelineColors = [Option<&'static VkFormat>; MOST_COLORS];
 
 /// What is known of a graphics pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +66,18 @@ pub(crate) struct GraphicsPipelined {
     pub(super) words: DrawWords,
     /// Words 0 and 2 of the flags where samples are counted.
     pub(super) counted_flags: [u32; 2],
-    /// The vertex program reads the number of the view.
+    /// Vertex programs read the number of the view, the first vertex, the first instance.
     pub(super) reads_view: bool,
+    pub(super) reads_first: bool,
+    pub(super) reads_base: bool,
+    /// Descriptors of the programs, of which there may be none: 0.
+    pub(super) programs: [u64; 3],
+    /// Where the uniforms of all programs come from, if that is planned.
+    pub(super) plan: Option<UniformPlan>,
+    /// Resource tables in which each stage looks for sets, a bit each.
+    pub(super) tables: [u16; 2],
+    /// The only one that the fragment stage uses, if there is one.
+    pub(super) fragment_table: Option<u8>,
     /// Topologies among which its own may be changed.
     pub(super) topology_class: Class,
     /// Bytes of a vertex's varyings.
@@ -72,8 +87,7 @@ pub(crate) struct GraphicsPipelined {
     pub(super) buffer_table: u8,
     /// Inputs go on with instances.
     pub(super) instanced: bool,
-    /// Formats of colours.
-    pub(super) colors: [Option<&'static VkFormat>; MOST_COLORS],
+    /// Places of colours.
     pub(super) color_count: u8,
     pub(super) samples: u8,
     pub(super) has_depth: bool,
@@ -89,6 +103,22 @@ pub(crate) struct GraphicsPipelined {
     pub(super) shades: bool,
     /// Bytes of thread-local memory.
     pub(super) scratch_bytes: u32,
+}
+
+impl GraphicsPipelined {
+    /// Whether a program of its own makes varyings.
+    pub(super) const fn varies(&self) -> bool {
+        self.shades && self.programs[VARYINGS] != 0
+    }
+
+    /// The words of draws; `counts`: a query counts samples.
+    pub(super) const fn words_of(&self, counts: bool) -> DrawWords {
+        let mut words = self.words;
+        if counts {
+            [words.flags_0, words.flags_2] = self.counted_flags;
+        }
+        words
+    }
 }
 
 /// What of a pipeline stands where.
@@ -121,6 +151,10 @@ impl Places {
 
     pub(super) const fn strides(&self) -> PhysicalAddress {
         self.part(STRIDES).0
+    }
+
+    pub(super) const fn plan(&self) -> PhysicalAddress {
+        self.part(PLAN).0
     }
 
     const fn part(&self, offset: u64) -> (PhysicalAddress, GpuAddress) {
@@ -230,10 +264,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let inputs = vertex_input::descriptors(arch, vertex, info, buffer_table)?;
         (made.bindings, made.instanced) = (inputs.bindings, inputs.instanced);
         let facts = fragment.and_then(|fragment| fragment.fragment_facts());
-        let tests = state::depth_stencil(arch, info, facts)?;
+        let tests = draw_words::depth_stencil(arch, info, facts)?;
         let storage = local_storage(arch, None, None)?;
 
-        let kind = Kind::GraphicsPipeline(made);
+        let mut colors = [None; MOST_COLORS];
+        for (place, format) in colors.iter_mut().zip(info.colors) {
+            *place = *format;
+        }
+        let kind = Kind::GraphicsPipeline(made, colors);
         let key = self.create_object(space, "a pipeline", BYTES, Protection::Given, kind)?;
         let stages = self.add_stages(space, key, vertex, fragment);
         let stages = match stages {
@@ -255,17 +293,56 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.write_words(places.memory.offset(SAMPLER), &FETCHES);
         self.write_words(places.tests().0, &tests);
         for (target, place) in blends.iter().zip((0..).step_by(16)) {
-            let words = super::put_draw::with_constant(target.words, &made, made.blend_constants);
+            let words =
+                super::draw_descriptors::with_constant(target.words, &made, made.blend_constants);
             self.write_words(places.blends().0.offset(place), &words);
         }
         self.write_words(places.memory.offset(STORAGE), &storage);
         self.write_words(places.strides(), &inputs.strides);
+        (made.vertex, made.fragment) = stages;
+        self.plan_uniforms(&mut made, places.plan())?;
         if let Some(object) = self.objects.get_mut(key)
-            && let Kind::GraphicsPipeline(it) = &mut object.kind
+            && let Kind::GraphicsPipeline(it, _) = &mut object.kind
         {
-            (it.vertex, it.fragment) = stages;
+            *it = made;
         }
         Ok(GraphicsPipeline(key))
+    }
+
+    /// Finds out where the programs of a pipeline stand, and where their uniforms come from.
+    fn plan_uniforms(
+        &mut self,
+        made: &mut GraphicsPipelined,
+        at: PhysicalAddress,
+    ) -> Result<(), Error> {
+        let kinds = [
+            (Some(made.vertex), made.position, VERTEX_STAGE),
+            (Some(made.vertex), EntryKind::Varying, VERTEX_STAGE),
+            (made.fragment, EntryKind::Fragment, FRAGMENT_STAGE),
+        ];
+        let mut planned = [None; 3];
+        for ((stage, kind, number), (place, address)) in kinds
+            .into_iter()
+            .zip(planned.iter_mut().zip(&mut made.programs))
+        {
+            let shaded = made.shades || kind != EntryKind::Fragment;
+            let Some(stage) = stage.filter(|_| shaded) else {
+                continue;
+            };
+            let program = *self.stage_program(stage)?;
+            let places = self.stage_places(stage)?;
+            *address = places.program(&program, kind);
+            let entry = program.entry_point(kind);
+            *place = entry.map(|entry| (entry, number, places.data.0));
+        }
+        if let Some((plan, words)) = uniform_plan::plan(planned) {
+            made.plan = Some(plan);
+            self.hw.platform.write_words(at, &words);
+            // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.
+            let bytes = (words.len() as u64).saturating_mul(8);
+            self.hw.platform.clean(at.span(bytes));
+        }
+        Ok(())
     }
 
     /// Destroys a graphics pipeline.
@@ -390,7 +467,15 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// What is known of a graphics pipeline.
     pub(super) fn graphics_pipeline(&self, key: Key) -> Result<&GraphicsPipelined, Error> {
         match &self.object(key, WHAT)?.kind {
-            Kind::GraphicsPipeline(it) => Ok(it),
+            Kind::GraphicsPipeline(it, _) => Ok(it),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// The formats of the colours that a graphics pipeline is made for.
+    pub(super) fn pipeline_colors(&self, key: Key) -> Result<&PipelineColors, Error> {
+        match &self.object(key, WHAT)?.kind {
+            Kind::GraphicsPipeline(_, colors) => Ok(colors),
             _ => Err(Error::Gone { what: WHAT }),
         }
     }
@@ -430,151 +515,4 @@ pub struct GraphicsSet {
     pub vertex: Option<DescriptorSet>,
     /// Of the fragment stage.
     pub fragment: Option<DescriptorSet>,
-}
-
-fn check_stage(gpu: Arch, program: &GraphicsProgram<'_>, stage: Stage) -> Result<(), CommandError> {
-    let common = program.common();
-    if common.arch() != gpu {
-        let program = common.arch();
-        return Err(CommandError::Arch { program, gpu });
-    }
-    if program.stage() != stage {
-        let wanted = match stage {
-            Stage::Fragment => "fragment",
-            Stage::Vertex | Stage::Compute => "vertex",
-        };
-        return Err(GraphicsError::Stage { wanted }.into());
-    }
-    Ok(())
-}
-
-/// What is known of a pipeline, but for its stages and inputs; and the blend descriptors of its colours.
-fn pipelined(
-    arch: Arch,
-    vertex: &GraphicsProgram<'_>,
-    fragment: Option<&GraphicsProgram<'_>>,
-    info: &GraphicsPipelineInfo<'_>,
-) -> Result<(GraphicsPipelined, [TargetBlend; MOST_COLORS]), CommandError> {
-    let most = MOST_COLORS;
-    let found = info.colors.len();
-    if found > most {
-        return Err(GraphicsError::Attachments { found, most }.into());
-    }
-    let mut targets = [OFF; MOST_COLORS];
-    let mut colors = [None; MOST_COLORS];
-    let mut written = 0_u32;
-    let mut replaces_all = true;
-    for (location, format) in info.colors.iter().enumerate() {
-        let Some(format) = *format else { continue };
-        let number = location as u32;
-        let attachment = Attachment::Color(location as u8);
-        if let Some(place) = colors.get_mut(location) {
-            *place = Some(format);
-        }
-        let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
-        let output = outputs.find(|output| usize::from(output.target) == location);
-        let blend = info.blends.get(location).copied();
-        // What the shader has blended replaces what is there.
-        let blend = match output {
-            Some(output) if output.blended => ColorBlend::default(),
-            _ => blend.unwrap_or(ColorBlend::default()),
-        };
-        if format.target().is_none() {
-            let format = format.name;
-            return Err(GraphicsError::Format { attachment, format }.into());
-        }
-        let target = if output.is_some() {
-            let made = blend::target(arch, number, format, &blend)?;
-            made.ok_or(GraphicsError::Unsupported {
-                what: Unsupported::Blend,
-                target: Some(attachment),
-            })?
-        } else if fragment.is_some_and(|it| it.tile_reads() >> location & 1 != 0) {
-            blend::read_only(format)
-        } else {
-            OFF
-        };
-        written |= u32::from(target.is_on).checked_shl(number).unwrap_or(0);
-        replaces_all &= target.replaces;
-        if let Some(place) = targets.get_mut(location) {
-            *place = target;
-        }
-    }
-    let facts = fragment.and_then(|fragment| fragment.fragment_facts());
-    let facts = facts.filter(|facts| state::needs_fragments(*facts, written, info));
-    let points = info.topology == Topology::PointList;
-    let position = vertex.position(points);
-    let stage = GraphicsError::Stage { wanted: "vertex" };
-    let position = position.ok_or(stage)?.kind();
-    let of_vertices = vertex.vertex_facts().unwrap_or_default();
-    let varying = vertex.entry_point(EntryKind::Varying).is_some();
-    let stages = Stages {
-        fragment: facts,
-        written,
-        read: fragment.map_or(0, |it| it.tile_reads().into()),
-        replaces_all,
-        varying,
-        point_size: points && of_vertices.writes_point_size,
-        layer: of_vertices.writes_layer,
-        primitive_id: of_vertices.writes_primitive_id,
-        extended: of_vertices.extended(points),
-        counts: false,
-    };
-    let words = state::draw_words(arch, info, &stages)?;
-    let counted = Stages {
-        counts: true,
-        ..stages
-    };
-    let counted = state::draw_words(arch, info, &counted)?;
-    let constants = [0, 1].map(|which: usize| {
-        let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
-        targets.iter().any(uses)
-    });
-    let widths = targets
-        .iter()
-        .filter(|target| target.constants != [false; 2]);
-    let mut widths = widths.map(|target| target.widest);
-    let constant_bits = widths.next().unwrap_or(8);
-    let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
-    if widths.any(|width| width != constant_bits)
-        || !super::put_draw::constants_are_one(constants, info.blend_constants)
-    {
-        return Err(unsupported.into());
-    }
-    let highest = vertex.common().highest_table().unwrap_or(0);
-    let scratch = fragment.map_or(0, |fragment| fragment.common().scratch_bytes());
-    let made = GraphicsPipelined {
-        vertex: Key::NONE,
-        fragment: None,
-        position,
-        words,
-        counted_flags: [counted.flags_0, counted.flags_2],
-        topology_class: Class::of(info.topology),
-        reads_view: vertex.entry_points().any(|entry| {
-            entry
-                .fau()
-                .any(|word| word == FauWord::Draw(DrawWord::ViewIndex))
-        }),
-        varying_bytes: if facts.is_some() {
-            vertex.record_bytes()
-        } else {
-            0
-        },
-        bindings: 0,
-        buffer_table: highest.saturating_add(1),
-        instanced: false,
-        colors,
-        color_count: info.colors.len().max(1) as u8,
-        samples: info.samples as u8,
-        has_depth: info.has_depth,
-        has_stencil: info.has_stencil,
-        last_provokes: info.last_vertex_provokes,
-        size: if points { 1.0 } else { info.line_width },
-        constants,
-        constant_bits,
-        blend_constants: info.blend_constants,
-        shades: facts.is_some(),
-        scratch_bytes: vertex.common().scratch_bytes().max(scratch),
-    };
-    Ok((made, targets))
 }

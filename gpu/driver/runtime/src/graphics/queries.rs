@@ -27,7 +27,7 @@ const FLUSH_ID: Reg = r!(70);
 /// Registers that hold zeros.
 const ZEROS: Reg = VALUE.low();
 /// Ended queries that a pass keeps by itself: more stand in the commands' memory.
-const KEPT: usize = 16;
+const KEPT: usize = 4;
 
 /// How exactly a query counts samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +117,13 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if self.state.query.is_some() {
             return Err(CommandError::from(GraphicsError::QueryBegun).into());
         }
-        if self.framebuffer.view_mask != 0 {
+        if self.framebuffer().view_mask != 0 {
             let what = Unsupported::QueryOfViews;
             return Err(CommandError::from(GraphicsError::unsupported(what)).into());
         }
         let query = self.recorder.begin_counting(pool, query, how)?;
-        (self.state.query, self.state.words) = (Some(query), None);
+        self.state.query = Some(query);
+        self.state.forget_words();
         Ok(self)
     }
 
@@ -139,7 +140,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let begun = self.state.query.filter(|query| Some(*query) != outer);
         let missing = CommandError::from(GraphicsError::NoQueryBegun);
         let query = begun.ok_or(missing)?;
-        (self.state.query, self.state.words) = (None, None);
+        self.state.query = None;
+        self.state.forget_words();
         self.keep_ended(Ended::Counted(query.at))?;
         Ok(self)
     }

@@ -3,7 +3,9 @@
 //!
 //! Facts: hardware/graphics-draw.md 3.1, through [`eitri_cs::staging`].
 
+use crate::platform::{PhysicalAddress, Platform};
 use eitri_cs::Arch;
+use eitri_cs::builder::{Checked, FirstLoads};
 use eitri_cs::staging::StagingMap;
 
 /// Numbers of the registers of a draw; of pairs those of their low halves.
@@ -183,36 +185,111 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Registers that a draw reads: below this.
-const COUNT: usize = 66;
+pub(super) const COUNT: usize = 66;
 
 /// Values of a draw's registers that a lane has loaded.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    values: [u32; COUNT],
-    known: u128,
+    /// [`UNKNOWN`] where the value is not known.
+    values: [u64; COUNT],
 }
+
+/// The value of no register.
+const UNKNOWN: u64 = u64::MAX;
 
 impl Loaded {
     /// Nothing.
     pub(super) const NOTHING: Loaded = Loaded {
-        values: [0; COUNT],
-        known: 0,
+        values: [UNKNOWN; COUNT],
     };
 
     /// Whether a register must be loaded for `value`; records it as loaded.
+    #[inline(always)]
     pub(super) fn change(&mut self, register: u8, value: u32) -> bool {
-        let bit = 1_u128.checked_shl(register.into()).unwrap_or(0);
-        let Some(place) = self.values.get_mut(usize::from(register)) else {
-            return true;
-        };
-        let changes = self.known & bit == 0 || *place != value;
-        (*place, self.known) = (value, self.known | bit);
-        changes
+        match self.values.get_mut(usize::from(register)) {
+            Some(known) => core::mem::replace(known, value.into()) != u64::from(value),
+            None => true,
+        }
     }
 
     /// What a register holds is not known any more.
     pub(super) fn forget(&mut self, register: u8) {
-        let bit = 1_u128.checked_shl(register.into()).unwrap_or(0);
-        self.known &= !bit;
+        if let Some(known) = self.values.get_mut(usize::from(register)) {
+            *known = UNKNOWN;
+        }
     }
 }
+
+/// Loads registers of draws into a lane, where room was made, as far as their values change.
+pub(super) struct DrawLoads<'a, P> {
+    platform: &'a mut P,
+    loads: &'a FirstLoads,
+    loaded: &'a mut Loaded,
+    at: PhysicalAddress,
+}
+
+impl<'a, P: Platform> DrawLoads<'a, P> {
+    /// From `at` on.
+    pub(super) const fn new(
+        platform: &'a mut P,
+        loads: &'a FirstLoads,
+        loaded: &'a mut Loaded,
+        at: PhysicalAddress,
+    ) -> DrawLoads<'a, P> {
+        DrawLoads {
+            platform,
+            loads,
+            loaded,
+            at,
+        }
+    }
+
+    /// Where it has ended.
+    pub(super) const fn end(&self) -> PhysicalAddress {
+        self.at
+    }
+
+    /// Appends an instruction.
+    #[inline(always)]
+    pub(super) fn put(&mut self, it: Checked) {
+        self.platform.store64(self.at, it.word());
+        self.at = self.at.offset(8);
+    }
+
+    /// Loads a register, if its value changes: one instruction at most.
+    #[inline(always)]
+    pub(super) fn word(&mut self, register: u8, value: u32) {
+        if self.loaded.change(register, value) {
+            self.load(register, value);
+        }
+    }
+
+    /// Loads a pair: two instructions at most.
+    #[inline(always)]
+    pub(super) fn pair(&mut self, register: u8, value: u64) {
+        self.word(register, value as u32);
+        self.word(register.wrapping_add(1), (value >> 32) as u32);
+    }
+
+    /// Loads a pair with another address: of one that is near the last only the low half changes.
+    #[inline(always)]
+    pub(super) fn address(&mut self, register: u8, value: u64) {
+        if self.loaded.change(register, value as u32)
+            && let Some(load) = self.loads.with(register, value as u32)
+        {
+            self.put(load);
+        }
+        self.word(register.wrapping_add(1), (value >> 32) as u32);
+    }
+
+    #[inline(never)]
+    fn load(&mut self, register: u8, value: u32) {
+        // Each register of a draw is one of the first.
+        if let Some(load) = self.loads.with(register, value) {
+            self.put(load);
+        }
+    }
+}
+
+/// Most instructions that load registers of a draw.
+pub(super) const MOST_LOADS: u32 = COUNT as u32;

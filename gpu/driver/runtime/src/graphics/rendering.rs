@@ -128,6 +128,17 @@ pub struct DepthAttachment {
     pub store: StoreOp,
 }
 
+impl DepthAttachment {
+    /// Cleared at first, and not kept: depth that one pass alone needs.
+    pub const fn transient(view: ImageView, depth: f32) -> DepthAttachment {
+        DepthAttachment {
+            view,
+            load: LoadOp::Clear(depth),
+            store: StoreOp::DontCare,
+        }
+    }
+}
+
 /// A stencil attachment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StencilAttachment {

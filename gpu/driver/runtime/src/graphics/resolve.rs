@@ -5,9 +5,10 @@
 //! Facts: hardware/graphics-framebuffer.md 5.9.
 
 use super::error::{Attachment, GraphicsError, Unsupported};
-use super::framebuffer::{Framebuffer, MOST_COLORS, surface};
+use super::framebuffer::MOST_COLORS;
 use super::load::Kind;
 use super::rendering::{ImageView, Rect, Resolve, ResolveMode};
+use super::surface::surface;
 use super::texels::{TexelSource, Transform};
 use crate::command::{Accesses, Recorder};
 use crate::error::Error;
@@ -67,15 +68,17 @@ impl DeferredResolve {
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Resolves what a pass has written, in its area and of each of its layers.
-    pub(super) fn resolve_behind(&mut self, framebuffer: &Framebuffer) -> Result<(), Error> {
-        let all = framebuffer.deferred();
-        if all.is_empty() {
+    pub(super) fn resolve_behind(&mut self) -> Result<(), Error> {
+        let framebuffer = self.framebuffer();
+        if !framebuffer.has_deferred() {
             return Ok(());
         }
+        // Passes that resolve have framebuffers of their own.
+        let (all, layers) = (framebuffer.deferred(), framebuffer.layers);
+        let [x, y, right, bottom] = framebuffer.area;
         let written = Accesses::COLOR_WRITE | Accesses::DEPTH_STENCIL_WRITE;
         let read = Accesses::COLOR_READ | Accesses::DEPTH_STENCIL_READ;
         self.barrier(written, read)?;
-        let [x, y, right, bottom] = framebuffer.area;
         let length = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
         let area = Rect {
             x: i32::try_from(x).unwrap_or(i32::MAX),
@@ -84,7 +87,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             height: length(y, bottom),
         };
         for it in &all {
-            for layer in 0..framebuffer.layers {
+            for layer in 0..layers {
                 let at_layer = |view: ImageView| ImageView {
                     layer: view.layer.saturating_add(layer),
                     ..view

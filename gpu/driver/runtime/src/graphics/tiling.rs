@@ -2,8 +2,9 @@
 //!
 //! Facts: hardware/graphics.md 1.4, 2.4 and 2.7.
 
-use super::framebuffer::Framebuffer;
-use super::lane::{DEFERRED, OTHERS, TEMPORARY};
+use super::encoded::OfIterator;
+use super::framebuffer::Extent;
+use super::lane::TEMPORARY;
 use super::samples;
 use super::tile::hierarchy_mask;
 use crate::command::Recorder;
@@ -12,10 +13,7 @@ use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::SubQueue;
 use crate::tiler_page::{HEAP_WORDS, PAGE};
 use crate::vm::GpuAddress;
-use eitri_cs::enums::HeapOperationKind;
-use eitri_cs::instr::{
-    FinishFragment, FinishTiling, HeapOperation, LoadMultiple, Move32, StoreMultiple,
-};
+use eitri_cs::instr::{LoadMultiple, StoreMultiple};
 use eitri_cs::{Pair, Reg, RegMask, d, r};
 use eitri_descriptors::framebuffer::SamplePattern;
 use eitri_descriptors::tiler::TilerContext;
@@ -27,7 +25,7 @@ pub(super) struct Tiling {
     pub(super) context: GpuAddress,
     /// The last vertex of a primitive provokes, once a draw says so.
     pub(super) last_provokes: Option<bool>,
-    /// The instruction that loads the word of the context which says so.
+    /// Where the word of the context that says so is loaded from.
     place: PhysicalAddress,
 }
 
@@ -38,8 +36,9 @@ const PROVOKING: usize = 2;
 const CONTEXT_BYTES: u32 = 128;
 /// Words of it that software writes before the first draw; the others are zero then.
 const SAID: usize = 16;
-/// Of these the heap's words.
-const OF_HEAP: core::ops::Range<usize> = 6..10;
+/// Of these words 6 to 9 are the heap's: these are the others, as bits of their registers.
+const OF_HEAP_COUNT: usize = 4;
+const NOT_HEAP: u16 = !0x03C0;
 /// Where a context has the chunks that its pass has used up.
 const COMPLETED: i16 = 40;
 
@@ -48,6 +47,7 @@ const WORDS: Reg = r!(66);
 const HEAP: Reg = r!(72);
 const FIRST_CHUNK: Pair = d!(76);
 const LAST_CHUNK: Pair = d!(78);
+pub(super) const CHUNKS: [Pair; 2] = [FIRST_CHUNK, LAST_CHUNK];
 /// A pair for the context's address.
 const CONTEXT: Pair = d!(58);
 /// Of the registers of the words those that stay 0: the first two and the last six.
@@ -57,19 +57,19 @@ const ZEROS: u16 = 0xFC03;
 fn context(
     arch: Arch,
     features: u32,
-    framebuffer: &Framebuffer,
+    extent: &Extent,
     (last_provokes, chunk_bytes): (bool, u32),
 ) -> Result<[u32; SAID], DescriptorError> {
-    let (fb_width, fb_height) = framebuffer.size;
-    let tile = framebuffer.tile;
-    let pattern = samples::pattern(arch, framebuffer.samples);
+    let (fb_width, fb_height) = extent.size;
+    let tile = extent.tile;
+    let pattern = samples::pattern(arch, extent.samples);
     let mut it = TilerContext {
-        hierarchy_mask: hierarchy_mask(arch, features, framebuffer.size, tile, chunk_bytes),
+        hierarchy_mask: hierarchy_mask(arch, features, extent.size, tile, chunk_bytes),
         sample_pattern: pattern.unwrap_or(SamplePattern::SingleSampled),
         first_provoking_vertex: !last_provokes,
         fb_width,
         fb_height,
-        layer_count: framebuffer.layers,
+        layer_count: extent.layers,
         ..TilerContext::default()
     };
     if arch >= Arch::V12 {
@@ -90,57 +90,43 @@ const LEAST_CHUNK: u32 = 128 << 10;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Begins to tile a pass.
-    pub(super) fn begin_tiling(
-        &mut self,
-        framebuffer: &Framebuffer,
-        last_provokes: Option<bool>,
-    ) -> Result<Tiling, Error> {
+    pub(super) fn begin_tiling(&mut self, last_provokes: Option<bool>) -> Result<Tiling, Error> {
         self.open_lane(SubQueue::VertexTiler)?;
         let (_, at) = self.written_room(CONTEXT_BYTES)?;
         let features = self.device.hw.properties.tiler_features;
         let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
-        let words = context(self.arch(), features, framebuffer, known)?;
+        let words = context(self.arch(), features, &self.framebuffer().extent(), known)?;
+        let of = self.encoded()?.tiling;
         self.in_lane(SubQueue::VertexTiler, |it| {
-            it.make_room(SAID as u32)?;
-            let mut place = it.writer.end();
-            for (number, word) in words.into_iter().enumerate() {
-                if number == PROVOKING {
-                    place = it.writer.end();
-                }
-                if !OF_HEAP.contains(&number) {
-                    it.move_to(Reg::new(WORDS.number().wrapping_add(number as u8)), word)?;
-                }
-            }
-            it.push(LoadMultiple {
-                base_register: HEAP,
-                mask: RegMask::first(4),
-                address: PAGE,
-                offset: HEAP_WORDS,
-            })?;
+            let bytes = (SAID - OF_HEAP_COUNT) as u32 * 4;
+            let (place, from) = it.room(bytes)?;
+            let [a, b, c, d, e, f, _, _, _, _, k, l, m, n, o, p] = words;
+            let double = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+            let loaded = [
+                double(a, b),
+                double(c, d),
+                double(e, f),
+                double(k, l),
+                double(m, n),
+                double(o, p),
+            ];
+            it.device.hw.platform.write_words(place, &loaded);
+            it.load_pair(CONTEXT, from.0)?;
+            let wait = it.words()?.wait_others();
+            it.put_together(&[of.load_words, of.load_heap, wait])?;
             it.load_pair(CONTEXT, at.0)?;
-            it.wait_slots(OTHERS.mask())?;
-            for (mask, offset) in [
-                (RegMask::first(SAID as u8), 0),
-                (RegMask::new(ZEROS), 64),
-                (RegMask::new(ZEROS), 96),
-            ] {
-                it.push(StoreMultiple {
-                    base_register: WORDS,
-                    mask,
-                    address: CONTEXT,
-                    offset,
-                })?;
+            it.put_together(&of.store)?;
+            if let Some(lane) = it.lane(SubQueue::VertexTiler) {
+                for register in [CONTEXT.low(), CONTEXT.high()] {
+                    lane.loaded.forget(register.number());
+                }
             }
             it.next_iterator(SubQueue::VertexTiler)?;
-            it.push(HeapOperation {
-                operation: HeapOperationKind::VertexTilerStarted,
-                ..HeapOperation::default()
-            })?;
-            it.wait_slots(OTHERS.mask())?;
+            it.put_together(&[of.started, wait])?;
             Ok(Tiling {
                 context: at,
                 last_provokes,
-                place,
+                place: place.offset(PROVOKING as u64 * 4),
             })
         })
     }
@@ -149,19 +135,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn fix_provoking_vertex(
         &mut self,
         tiling: &mut Tiling,
-        framebuffer: &Framebuffer,
         last: bool,
     ) -> Result<(), Error> {
         let features = self.device.hw.properties.tiler_features;
-        let words = context(self.arch(), features, framebuffer, (last, LEAST_CHUNK))?;
-        let load = self.check(Move32 {
-            destination: Reg::new(WORDS.number().wrapping_add(PROVOKING as u8)),
-            immediate: words[PROVOKING],
-        })?;
+        let extent = self.framebuffer().extent();
+        let words = context(self.arch(), features, &extent, (last, LEAST_CHUNK))?;
         // The block may be closed already.
         let platform = &mut self.device.hw.platform;
-        platform.store64(tiling.place, load.word());
-        platform.clean(tiling.place.span(8));
+        platform.store32(tiling.place, words[PROVOKING]);
+        platform.clean(tiling.place.span(4));
         tiling.last_provokes = Some(last);
         Ok(())
     }
@@ -169,43 +151,65 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Ends the tiling of a pass.
     pub(super) fn finish_tiling(&mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::VertexTiler;
-        let slot = self.iterator(STREAM);
+        let of = self.own_iterator(STREAM)?;
+        let finish = self.encoded()?.tiling.finish;
         self.in_lane(STREAM, |it| {
-            it.push(FinishTiling::default())?;
-            it.push(HeapOperation {
-                operation: HeapOperationKind::VertexTilerCompleted,
-                wait_mask: slot.mask(),
-                signal_slot: DEFERRED,
-                ..HeapOperation::default()
-            })?;
-            it.count_up(STREAM, slot)
+            it.put_together(&[finish, of.tiled])?;
+            it.count_up(STREAM, &of)
         })
     }
 
-    /// Gives the chunks back that a pass has used up, in the commands of the fragments' lane: behind the work on `slot`, and
-    /// counted on the slot that came after it, so that chunks come back in the order of passes.
+    /// Gives the chunks back that a pass has used up, in the commands of the fragments' lane: behind the work on the slot of an
+    /// iterator, and counted on the slot that comes after it, so that chunks come back in the order of passes.
     pub(super) fn finish_fragments(
         &mut self,
         context: GpuAddress,
-        (slot, next): (eitri_cs::Slot, eitri_cs::Slot),
+        of: &OfIterator,
     ) -> Result<(), Error> {
         self.load_pair(CONTEXT, context.0)?;
-        self.push(LoadMultiple {
+        let load = self.encoded()?.tiling.load_completed;
+        let wait = self.words()?.wait_others();
+        self.put_together(&[load, wait, of.finish_fragments])
+    }
+}
+
+/// Loads of the words of a context, but for the heap's; of these; and of the chunks that a pass has used up.
+pub(super) fn loads() -> [LoadMultiple; 3] {
+    [
+        LoadMultiple {
+            base_register: WORDS,
+            mask: RegMask::new(NOT_HEAP),
+            address: CONTEXT,
+            offset: 0,
+        },
+        LoadMultiple {
+            base_register: HEAP,
+            mask: RegMask::first(OF_HEAP_COUNT as u8),
+            address: PAGE,
+            offset: HEAP_WORDS,
+        },
+        LoadMultiple {
             base_register: FIRST_CHUNK.low(),
             mask: RegMask::first(4),
             address: CONTEXT,
             offset: COMPLETED,
-        })?;
-        self.wait_slots(OTHERS.mask())?;
-        self.push(FinishFragment {
-            increment_fragment_completed: true,
-            first_heap_chunk: FIRST_CHUNK,
-            last_heap_chunk: LAST_CHUNK,
-            wait_mask: slot.mask(),
-            signal_slot: next,
-            ..FinishFragment::default()
-        })
-    }
+        },
+    ]
+}
+
+/// Stores of the words of a context, and of the zeros behind them.
+pub(super) fn stores() -> [StoreMultiple; 3] {
+    let store = |mask, offset| StoreMultiple {
+        base_register: WORDS,
+        mask,
+        address: CONTEXT,
+        offset,
+    };
+    [
+        store(RegMask::first(SAID as u8), 0),
+        store(RegMask::new(ZEROS), 64),
+        store(RegMask::new(ZEROS), 96),
+    ]
 }
 
 const _: () = assert!(TEMPORARY.low().number() == WORDS.number());

@@ -1,26 +1,26 @@
-//! Uniforms of a draw: the words that each of its programs finds in its fast-access uniforms.
+//! Uniforms of a draw: the words that each of its programs finds in its fast-access uniforms, where no plan says them
+//! ([`super::uniform_plan`]).
 //!
 //! Facts: hardware/compiler-abi.md 4, graphics.md 1.13, graphics-draw.md 3.5 and 3.8.
 
 use super::buffer_words::has_buffer_words;
+use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, TABLES, VARYINGS, VERTEX};
+use super::pipeline::{GraphicsPipelined, Places};
 use super::rendering::Viewport;
 use crate::command::{BoundSet, Recorder};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
+use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_program::{
-    Axis, DescriptorSlot, DrawWord, EntryPoint, FauOperand, FauStep, FauWord, MAX_FAU_WORDS,
-    MAX_PUSH_CONSTANT_BYTES,
+    Axis, DescriptorSlot, DrawWord, EntryKind, EntryPoint, FauOperand, FauStep, FauWord,
+    MAX_FAU_WORDS,
 };
 
-/// Words of push constants.
-pub(super) const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
-
-/// What words of uniforms are made of, besides bindings.
+/// What words of uniforms are made of, besides bindings and push constants.
 #[derive(Clone, Debug)]
 pub(super) struct Values {
-    pub(super) push: [u32; PUSHED],
     pub(super) viewport: Viewport,
     pub(super) blend_constants: [f32; 4],
     pub(super) first_vertex: u32,
@@ -29,7 +29,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    fn draw(&self, word: DrawWord) -> u32 {
+    pub(super) fn draw(&self, word: DrawWord) -> u32 {
         let Viewport {
             x,
             y,
@@ -54,18 +54,80 @@ impl Values {
         };
         float.to_bits()
     }
-
-    fn pushed(&self, offset: u32) -> u32 {
-        self.push.get(offset as usize / 4).copied().unwrap_or(0)
-    }
 }
 
 /// Where the register of uniforms holds their number.
-const COUNT_SHIFT: u32 = 56;
+pub(super) const COUNT_SHIFT: u32 = 56;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Writes the uniforms of the programs of a draw that do not stand in memory; notes the values of their registers.
+    pub(super) fn uniforms_of_draw(
+        &mut self,
+        state: &mut DrawState,
+        (key, made): (Key, &GraphicsPipelined),
+        places: &Places,
+    ) -> Result<(), Error> {
+        let [position, varyings, fragments] = state.uniforms;
+        if position.is_some() && varyings.is_some() && fragments.is_some() {
+            return Ok(());
+        }
+        if let Some(plan) = &made.plan {
+            return self.planned_uniforms(state, (key, plan), places);
+        }
+        if position.is_none() || varyings.is_none() {
+            let sets = self.sets_of(VERTEX);
+            for (which, kind, known) in [
+                (VERTEX, made.position, position),
+                (VARYINGS, EntryKind::Varying, varyings),
+            ] {
+                if known.is_none() {
+                    let words =
+                        self.uniforms_of_program(made.vertex, kind, &state.values, &sets)?;
+                    state.uniforms[which] = Some(words);
+                }
+            }
+        }
+        if fragments.is_none() {
+            let words = match made.fragment.filter(|_| made.shades) {
+                Some(stage) => {
+                    let sets = self.sets_of(FRAGMENT);
+                    self.uniforms_of_program(stage, EntryKind::Fragment, &state.values, &sets)?
+                }
+                None => 0,
+            };
+            state.uniforms[FRAGMENTS] = Some(words);
+        }
+        Ok(())
+    }
+
+    /// Writes the uniforms of a program of a stage; gives the value of their register, 0 if there is no such program.
+    fn uniforms_of_program(
+        &mut self,
+        stage: Key,
+        kind: EntryKind,
+        values: &Values,
+        sets: &[Option<BoundSet>; TABLES],
+    ) -> Result<u64, Error> {
+        let program = *self.device.stage_program(stage)?;
+        let Some(entry) = program.entry_point(kind) else {
+            return Ok(0);
+        };
+        let data = self.device.stage_places(stage)?.data;
+        let stream = match kind {
+            EntryKind::Fragment => SubQueue::Fragment,
+            _ => SubQueue::VertexTiler,
+        };
+        self.draw_uniforms((stream, &entry), data, values, sets)
+    }
+
+    /// A word of the push constants of the pass.
+    fn pushed(&self, offset: u32) -> u32 {
+        let passes = self.passes.as_ref();
+        passes.map_or(0, |passes| passes.uniforms.words.pushed(offset))
+    }
+
     /// Writes the uniforms of a program of a stream; gives the value of their register.
-    pub(super) fn draw_uniforms(
+    fn draw_uniforms(
         &mut self,
         (stream, entry): (SubQueue, &EntryPoint<'_>),
         data: GpuAddress,
@@ -110,14 +172,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         for ((number, word), place) in entry.fau().enumerate().zip(words.iter_mut()) {
             let mut value = match word {
                 FauWord::Constant(value) => value,
-                FauWord::PushConstant { offset } => values.pushed(offset),
+                FauWord::PushConstant { offset } => self.pushed(offset),
                 FauWord::Draw(word) => values.draw(word),
                 FauWord::DataAddress(half) => half.of(data.0),
                 FauWord::BufferAddress { slot, half } => {
-                    let (address, _) = self.draw_buffer(slot, sets)?;
+                    let (address, _) = self.draw_buffer(slot, set_for(sets, slot))?;
                     half.of(address)
                 }
-                FauWord::BufferBytes { slot } => self.draw_buffer(slot, sets)?.1,
+                FauWord::BufferBytes { slot } => self.draw_buffer(slot, set_for(sets, slot))?.1,
                 FauWord::TexelCount { slot } => {
                     let [count, _] = self.draw_texels(slot, sets)?;
                     count
@@ -135,7 +197,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             {
                 let with = match operand {
                     FauOperand::Constant(value) => value,
-                    FauOperand::PushConstant(offset) => values.pushed(offset),
+                    FauOperand::PushConstant(offset) => self.pushed(offset),
                 };
                 value = op.apply(value, with);
             }
@@ -147,10 +209,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn draw_buffer(
         &mut self,
         slot: DescriptorSlot,
-        sets: &[Option<BoundSet>],
+        set: Option<&BoundSet>,
     ) -> Result<(u64, u32), Error> {
-        let set = sets.get(usize::from(slot.table)).copied().flatten();
-        let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
+        let bound = set.and_then(|set| self.device.bound_buffer(set, slot.index));
         let Some((buffer, address, bytes)) = bound else {
             // The draw is refused if something is not bound: all bindings are looked at.
             return Ok((0, 0));
@@ -164,8 +225,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         slot: DescriptorSlot,
         sets: &[Option<BoundSet>],
     ) -> Result<[u32; 2], Error> {
-        self.draw_buffer(slot, sets)?;
-        let set = sets.get(usize::from(slot.table)).copied().flatten();
-        Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
+        let set = set_for(sets, slot);
+        self.draw_buffer(slot, set)?;
+        Ok(set.map_or([0; 2], |set| self.device.bound_texels(set, slot.index)))
     }
+}
+
+/// The set in which a descriptor stands.
+pub(super) fn set_for(sets: &[Option<BoundSet>], slot: DescriptorSlot) -> Option<&BoundSet> {
+    sets.get(usize::from(slot.table))?.as_ref()
 }

@@ -1,7 +1,6 @@
 //! Records: events as bytes of one length, for a sink in another machine than its reader.
 //!
-//! Never: instructions of streams and warps, and accesses to registers: those are most of what happens, and their place is the
-//! machine where they happen.
+//! Never: instructions of streams and warps: those are most of what happens, and their place is the machine where they happen.
 
 use super::{Event, JobKind};
 use crate::clock::Nanoseconds;
@@ -29,6 +28,8 @@ mod kind {
     pub(super) const FAULT: u8 = 8;
     pub(super) const LINE: u8 = 9;
     pub(super) const WORKGROUP: u8 = 10;
+    pub(super) const READ: u8 = 11;
+    pub(super) const WRITE: u8 = 12;
 }
 
 /// The parts of a record, in the order in which they stand there.
@@ -155,10 +156,9 @@ impl Event {
                 &id,
                 0,
             ),
-            Event::Read { .. }
-            | Event::Write { .. }
-            | Event::Instruction { .. }
-            | Event::Shader { .. } => return None,
+            Event::Read { offset, value } => of(kind::READ, &[], &[offset, value], 0),
+            Event::Write { offset, value } => of(kind::WRITE, &[], &[offset, value], 0),
+            Event::Instruction { .. } | Event::Shader { .. } => return None,
         })
     }
 }
@@ -230,6 +230,14 @@ impl Parts {
                 id: [x, y, z],
                 begun: d != 0,
             },
+            kind::READ => Event::Read {
+                offset: x,
+                value: y,
+            },
+            kind::WRITE => Event::Write {
+                offset: x,
+                value: y,
+            },
             _ => return None,
         })
     }
@@ -299,6 +307,14 @@ mod tests {
                 id: [4, 5, 6],
                 begun: true,
             },
+            Event::Read {
+                offset: 0x160,
+                value: 5,
+            },
+            Event::Write {
+                offset: 0x1A0,
+                value: u32::MAX,
+            },
         ];
         for (time, event) in (1_u64 << 50..).zip(events) {
             let record = event.record(time).unwrap();
@@ -308,9 +324,11 @@ mod tests {
 
     #[test]
     fn what_is_most_of_it_has_no_record_and_nonsense_is_none() {
-        let event = Event::Read {
-            offset: 0,
-            value: 0,
+        let event = Event::Instruction {
+            group: 0,
+            stream: 0,
+            address: 0,
+            word: 0,
         };
         assert_eq!(event.record(0), None);
         assert_eq!(Event::from_record(&[0; RECORD_BYTES]), None);

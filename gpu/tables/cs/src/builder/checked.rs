@@ -9,7 +9,7 @@ use super::config::Config;
 use super::error::BuildFault;
 use crate::d;
 use crate::enums::TaskAxis;
-use crate::instr::{Instruction, Move32, Move48, RunCompute, Values, encode};
+use crate::instr::{AddImm64, Instruction, Move32, Move48, RunCompute, Values, encode};
 use crate::register::{Pair, Reg, RegSet};
 use crate::table::Info;
 
@@ -189,6 +189,78 @@ impl AnyLoad {
     }
 }
 
+/// Loads of the first registers, all of which may be written.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstLoads {
+    /// Of the first register.
+    first: Load32,
+    register_shift: u32,
+    count: u8,
+}
+
+impl AnyLoad {
+    /// Loads of the first `count` registers.
+    ///
+    /// # Errors
+    /// If one of them may not be written.
+    pub fn first(&self, count: u8) -> Result<FirstLoads, BuildFault> {
+        for register in 0..count {
+            self.load32(Reg::new(register))?;
+        }
+        Ok(FirstLoads {
+            first: self.first.low,
+            register_shift: self.register_shift,
+            count,
+        })
+    }
+}
+
+impl FirstLoads {
+    /// The load of this value; `None` if the register is none of the first.
+    #[inline(always)]
+    pub const fn with(&self, register: u8, value: u32) -> Option<Checked> {
+        if register >= self.count {
+            return None;
+        }
+        let Load32 { zero, shift } = self.first;
+        let to = (register as u64) << self.register_shift;
+        Some(Checked(zero | to | (value as u64) << shift))
+    }
+}
+
+/// The sum of a pair and a number that is still to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddNumber {
+    zero: u64,
+    shift: u32,
+}
+
+impl AddNumber {
+    /// Loads `to` with the sum of `from` and a number.
+    ///
+    /// # Errors
+    /// If `to` may not be written.
+    pub fn new(config: &Config, to: Pair, from: Pair) -> Result<AddNumber, BuildFault> {
+        let add = |immediate| {
+            config.checked(AddImm64 {
+                destination: to,
+                source: from,
+                immediate,
+            })
+        };
+        let (Checked(zero), Checked(most)) = (add(0)?, add(i32::MAX)?);
+        Ok(AddNumber {
+            zero,
+            shift: (zero ^ most).trailing_zeros(),
+        })
+    }
+
+    /// The sum with this number, of which the low 31 bits count.
+    pub const fn with(self, number: u32) -> Checked {
+        Checked(self.zero | (number as u64 & i32::MAX as u64) << self.shift)
+    }
+}
+
 /// A compute job whose task size is still to be said. All else of it stands in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -291,5 +363,10 @@ impl Link {
     /// That word, for a chunk of `bytes`, its own link included.
     pub const fn length(&self, bytes: u32) -> Checked {
         self.length.with(bytes)
+    }
+
+    /// The load that [`Self::length`] gives, with the length still to be said.
+    pub const fn length_load(&self) -> Load32 {
+        self.length
     }
 }

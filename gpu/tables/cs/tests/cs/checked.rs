@@ -1,9 +1,11 @@
 //! Checked instructions and placeholders are the words that the builder writes.
 
 use crate::builder::{ADDRESS, try_build};
-use eitri_cs::builder::{AnyLoad, BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run};
+use eitri_cs::builder::{
+    AddNumber, AnyLoad, BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run,
+};
 use eitri_cs::enums::TaskAxis;
-use eitri_cs::instr::{Instr, Nop, RunCompute, Wait};
+use eitri_cs::instr::{AddImm64, Instr, Nop, RunCompute, Wait};
 use eitri_cs::{Arch, Pair, Reg, SUPPORTED, SlotMask, d, r, random_word};
 
 /// One piece of code encodes by the row what each instruction's own code encodes.
@@ -27,6 +29,44 @@ fn encoding_by_the_row_gives_the_same_words() {
             }
         }
         assert!(legal > 500, "{arch}: {legal}");
+    }
+}
+
+#[test]
+fn first_loads_are_those_of_their_registers() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let any = AnyLoad::new(&config).expect("writable");
+        let first = any.first(66).expect("writable");
+        for register in [0, 1, 33, 65] {
+            let load = any.load32(Reg::new(register)).expect("writable");
+            for value in [0, 0xDEAD_BEEF, u32::MAX] {
+                assert_eq!(first.with(register, value), Some(load.with(value)));
+            }
+        }
+        assert_eq!(first.with(66, 0), None);
+        // The last registers are the kernel's.
+        let refused = any.first(u8::MAX).expect_err("not writable");
+        assert!(
+            matches!(refused, BuildFault::NotWritable { .. }),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn a_sum_is_that_of_its_instruction() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let add = AddNumber::new(&config, d!(68), d!(84)).expect("writable");
+        for number in [0, 1, 0x1234_5678, i32::MAX as u32] {
+            let instr = AddImm64 {
+                destination: d!(68),
+                source: d!(84),
+                immediate: number as i32,
+            };
+            assert_eq!(config.checked(instr), Ok(add.with(number)), "{number:#x}");
+        }
     }
 }
 

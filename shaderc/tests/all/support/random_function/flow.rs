@@ -1,6 +1,7 @@
 //! Control flow of random functions: statements, branches, switches and loops.
 
-use super::{DEPTH, Generator, INVOCATIONS};
+use super::compute::INVOCATIONS;
+use super::{DEPTH, Generator, Together};
 use eitri_shaderc::ir::{
     Alu, BlockId, Combine, LaneOp, Op, ScanForm, SysVal, Terminator, Type, Value,
 };
@@ -21,7 +22,11 @@ impl Generator<'_> {
             }
             self.budget -= 1;
             self.halves();
-            if depth == DEPTH && self.random.below(8) == 0 {
+            if self.quads.is_some() && self.in_quads(depth) {
+                continue;
+            }
+            let subgroups = matches!(self.abilities.together, Together::Subgroup(_));
+            if subgroups && depth == DEPTH && self.random.below(8) == 0 {
                 self.lanes();
                 continue;
             }
@@ -44,7 +49,8 @@ impl Generator<'_> {
     pub(super) fn lanes(&mut self) {
         let own = self.b.sys_val(SysVal::LaneId);
         // Two in five are what only some targets have.
-        let kinds = if self.has_scans { 5 } else { 3 };
+        let has_scans = self.abilities.together == Together::Subgroup(true);
+        let kinds = if has_scans { 5 } else { 3 };
         let op = match self.random.below(kinds) {
             0 => Op::Ballot(self.b.function.lanes.mask_words()),
             1 => Op::Lanes(LaneOp::Shuffle),
@@ -83,6 +89,10 @@ impl Generator<'_> {
 
     pub(super) fn branch(&mut self, depth: u32) {
         let condition = self.bool();
+        self.branch_on(condition, depth);
+    }
+
+    pub(super) fn branch_on(&mut self, condition: Value, depth: u32) {
         let [then, otherwise, join] = [(); 3].map(|()| self.b.function.new_block());
         self.b.terminate(Terminator::Branch {
             condition,

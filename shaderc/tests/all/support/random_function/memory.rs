@@ -6,13 +6,17 @@ use eitri_shaderc::ir::{Access, Alu, AtomicOp, Memory, Op, Space, Spaces, Value}
 impl Generator<'_> {
     pub(super) fn memory(&mut self) {
         let load = self.random.below(2) == 0;
-        let space = match load && self.random.below(6) == 0 {
+        let mut space = match load && self.random.below(6) == 0 {
             true => Space::Data,
             false => self.space(),
         };
         let count = self.random.pick(&[1u8, 1, 2, 4]);
-        let constant =
+        let mut constant =
             space == Space::Data || space == Space::Buffer && load && self.random.below(2) == 0;
+        let only_reads_buffers = !self.abilities.spaces.contains(&Space::Buffer);
+        if load && space == Space::Scratch && only_reads_buffers && self.random.below(2) == 0 {
+            (space, constant) = (Space::Buffer, true);
+        }
         let memory = if constant {
             Memory::Constant
         } else {
@@ -39,8 +43,7 @@ impl Generator<'_> {
     }
 
     pub(super) fn space(&mut self) -> Space {
-        self.random
-            .pick(&[Space::Buffer, Space::Buffer, Space::Shared, Space::Scratch])
+        self.random.pick(self.abilities.spaces)
     }
 
     /// Byte offset of what belongs to this invocation.

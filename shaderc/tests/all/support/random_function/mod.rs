@@ -1,20 +1,21 @@
 //! Random functions: straight code, branches, switches, loops, variables and memory, ready to be run.
 //!
 //! Every invocation touches only what belongs to it, so that no order among invocations is right and another wrong;
-//! every function ends or runs into the interpreter's limit.
+//! every function ends or runs into the interpreter's limit. Compute functions are in `compute`, vertex and fragment functions
+//! that fit each other in `graphics`; all are made of the same statements.
 
+mod compute;
 mod flow;
+pub mod graphics;
 mod halves;
 mod memory;
+mod start;
 mod uniforms;
 
-use eitri_shaderc::Target;
-use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
-use eitri_shaderc::ir::layout::order_blocks;
-use eitri_shaderc::ir::{
-    Access, Alu, Axis, Binding, BindingKind, Builder, Function, Kind, Memory, Op, Space, SysVal,
-    Terminator, Type, Uniform, Value, Var, VarData,
-};
+pub use compute::{buffers, dispatch, generate, output};
+
+use eitri_shaderc::ir::{Alu, Builder, Function, Kind, Space, Type, Value, Var};
+use graphics::fragment::Quads;
 
 /// Numbers from a seed.
 pub struct Random(pub u64);
@@ -56,12 +57,6 @@ impl Random {
 const INPUT: u32 = 0;
 /// The binding of the buffer that is written.
 pub const OUTPUT: u32 = 1;
-/// Invocations of a workgroup.
-const INVOCATIONS: u32 = 4;
-/// Workgroups, along the second axis.
-const WORKGROUPS: u32 = 3;
-/// All invocations.
-const ALL: u32 = INVOCATIONS * WORKGROUPS;
 /// Words of the output, of shared memory and of scratch that belong to one invocation.
 const SLOTS: u32 = 16;
 
@@ -112,6 +107,25 @@ fn operations(content: Content) -> Vec<Alu> {
 /// Widths of words but 32 bits.
 const OTHERS: [Type; 3] = [Type::W8, Type::W16, Type::W64];
 
+/// What lanes of a function's stage do together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Together {
+    /// Nothing.
+    Nothing,
+    /// They read what others of their subgroup have. The flag: whether they have scans.
+    Subgroup(bool),
+    /// They read what others of their quad have.
+    Quad,
+}
+
+/// What a function may do besides computing.
+#[derive(Clone, Copy)]
+struct Abilities {
+    /// Memories that it stores to, some more often.
+    spaces: &'static [Space],
+    together: Together,
+}
+
 struct Generator<'f> {
     random: Random,
     b: Builder<'f>,
@@ -126,7 +140,9 @@ struct Generator<'f> {
     /// Words that, shifted left by their number plus 2, are a place of the invocation: ones fall out at the top.
     folded: Vec<Value>,
     halves: halves::Halves,
-    has_scans: bool,
+    abilities: Abilities,
+    /// Of a fragment function: its quads and what it is given.
+    quads: Option<Quads>,
     budget: u32,
 }
 
@@ -295,204 +311,4 @@ impl Generator<'_> {
 fn buffer(function: &mut Function, binding: u32) -> Value {
     let binding = function.find_binding(0, binding);
     function.resource(binding.expect("both are declared"), 0)
-}
-
-/// The function of a seed, for a target. What it computes depends on the seed, the content, the target's lanes and whether it
-/// has scans.
-pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
-    let mut function = Function::new("main");
-    function.lanes = target.lanes;
-    function.workgroup_size = [INVOCATIONS, 1, 1];
-    function.shared_bytes = ALL * SLOTS * 4;
-    function.scratch_bytes = SLOTS * 4;
-    for binding in [INPUT, OUTPUT] {
-        function.bindings.push(Binding {
-            set: 0,
-            binding,
-            count: 1,
-            kind: BindingKind::Storage,
-            written: binding == OUTPUT,
-            restrict: false,
-            non_uniform: false,
-            min_bytes: 0,
-            image: None,
-            name: String::new(),
-        });
-    }
-    function.push_constant_bytes = 16;
-    function.data = (0..SLOTS)
-        .map(|word| word.wrapping_mul(0x9e37_79b9))
-        .collect();
-    let mut var = |ty, len| {
-        function.new_var(VarData {
-            ty,
-            len,
-            name: String::new(),
-        })
-    };
-    let vars = [
-        (Type::W32, 1),
-        (Type::W32, 4),
-        (Type::W32, 32),
-        (Type::W8, 4),
-        (Type::W16, 32),
-        (Type::W64, 4),
-        (Type::W64, 32),
-    ];
-    let vars = vars.map(|(ty, len)| (var(ty, len), len)).to_vec();
-    let flag = var(Type::Bool, 1);
-    let half = var(Type::W16, 1);
-    let entry = function.new_block();
-    let mut b = Builder::new(&mut function, entry);
-    // Floats must give the same bits.
-    b.exact = true;
-    let local = b.sys_val(SysVal::LocalId(Axis::X));
-    let workgroup = b.sys_val(SysVal::WorkgroupId(Axis::Y));
-    let first = b.alu_word(Alu::IMul, workgroup, INVOCATIONS);
-    let number = b.alu(Alu::IAdd, &[first, local]);
-    let base = b.alu_word(Alu::IMul, number, SLOTS * 4);
-    let mut words = vec![
-        local,
-        b.uniform(Uniform::PushConstant(4)),
-        b.num_workgroups(Axis::Y),
-    ];
-    let uniforms = uniforms::uniforms(&mut b, seed);
-    let access = Access {
-        align: 16,
-        memory: Memory::Constant,
-        ..Access::words(Space::Buffer, 4)
-    };
-    let input = buffer(b.function, INPUT);
-    words.extend(b.load(access, &[input, base]));
-    let behind = b.alu_word(Alu::IShl, number, 4);
-    let behind = b.alu_word(Alu::IAdd, behind, ALL * SLOTS * 4);
-    let folded = b.load(access, &[input, behind]);
-    let bools = vec![
-        b.alu_word(Alu::ULt, local, 2),
-        b.alu_word(Alu::SLt, words[3], 0),
-    ];
-    let others = [
-        vec![b.alu(Alu::U2U8, &[words[3]]), b.alu(Alu::U2U8, &[words[5]])],
-        vec![
-            b.alu(Alu::U2U16, &[words[4]]),
-            b.alu(Alu::U2U16, &[words[6]]),
-        ],
-        vec![
-            b.alu(Alu::Pack64, &[words[3], words[4]]),
-            b.alu(Alu::S2S64, &[words[5]]),
-        ],
-    ];
-    let zero = b.word(0);
-    // Uninitialised elements are free; so there are none.
-    for (var, len) in &vars {
-        for element in 0..*len {
-            let element = b.word(element);
-            let ty = b.function.var(*var).ty;
-            let initial = match OTHERS.iter().position(|other| *other == ty) {
-                Some(number) => others[number][0],
-                None => words[4],
-            };
-            b.store_var(*var, element, initial);
-        }
-    }
-    b.store_var(flag, zero, bools[0]);
-    let nothing = b.function.constant_of(Type::W16, 0);
-    b.store_var(half, zero, nothing);
-    // Nor is memory that the machine doesn't set to zero.
-    for space in [Space::Shared, Space::Scratch] {
-        for row in 0..SLOTS / 4 {
-            let place = match space {
-                Space::Shared => b.alu_word(Alu::IAdd, base, 16 * row),
-                _ => b.word(16 * row),
-            };
-            let access = Access {
-                align: 16,
-                ..Access::words(space, 4)
-            };
-            b.store(access, &[place], &words[3..7]);
-        }
-    }
-    words.extend(uniforms);
-    let mut generator = Generator {
-        random: Random(seed),
-        b,
-        operations: operations(content),
-        words,
-        bools,
-        others,
-        vars,
-        flag,
-        base,
-        folded: folded[..3].to_vec(),
-        halves: halves::Halves::new(seed, half),
-        has_scans: target.has_scans(),
-        budget: 60,
-    };
-    generator.statements(DEPTH, 20);
-    let halves = generator.joined_halves();
-    for slot in 0..4 {
-        let value = generator.word();
-        let bool = generator.bool();
-        let bit = generator.b.alu(Alu::B2I, &[bool]);
-        let mut value = generator.b.alu(Alu::IXor, &[value, bit]);
-        for ty in OTHERS {
-            let other = generator.value(ty);
-            let parts = match ty {
-                Type::W64 => vec![
-                    generator.b.alu(Alu::Low64, &[other]),
-                    generator.b.alu(Alu::High64, &[other]),
-                ],
-                _ => vec![generator.b.alu(Alu::U2U32, &[other])],
-            };
-            for part in parts {
-                let rotated = generator.b.alu_word(Alu::RotL, value, 7);
-                value = generator.b.alu(Alu::IXor, &[rotated, part]);
-            }
-        }
-        value = generator.b.alu(Alu::IXor, &[value, halves]);
-        let offset = generator.b.alu_word(Alu::IAdd, base, 4 * slot);
-        let output = buffer(generator.b.function, OUTPUT);
-        let access = Access::words(Space::Buffer, 1);
-        generator.b.store(access, &[output, offset], &[value]);
-    }
-    generator.b.inst(Op::Barrier, &[]);
-    generator.b.terminate(Terminator::Return);
-    order_blocks(&mut function);
-    function
-}
-
-/// What the functions of [`generate`] are given.
-pub fn buffers() -> Buffers {
-    let mut random = Random(99);
-    let words = ALL * SLOTS;
-    let mut input: Vec<u32> = (0..words).map(|_| random.word()).collect();
-    for invocation in 0..ALL {
-        for shift in 2..6 {
-            let slot = random.pick(&[0, 4, SLOTS - WINDOW]);
-            let place = 4 * (invocation * SLOTS + slot);
-            let above = random.word() << (32 - shift);
-            // A shift by 5 isn't used: a place is only a multiple of 16.
-            input.push(place >> shift | above);
-        }
-    }
-    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let buffer = |words: &[u32]| Buffer {
-        bytes: bytes(words),
-    };
-    let output = vec![0x0707_0707; words as usize];
-    Buffers::from([((0, 0, 0), buffer(&input)), ((0, 1, 0), buffer(&output))])
-}
-
-/// How the functions of [`generate`] are run.
-pub fn dispatch() -> Dispatch {
-    Dispatch {
-        groups: [1, WORKGROUPS, 1],
-        push_constants: (0..16).collect(),
-        step_limit: 400_000,
-    }
-}
-
-/// The buffer that a function wrote.
-pub fn output(buffers: &Buffers) -> &[u8] {
-    &buffers[&(0, 1, 0)].bytes
 }

@@ -1,7 +1,7 @@
-//! What is the same for all invocations: computed of push constants, counts of workgroups and sizes of buffers.
+//! What is the same for all invocations: computed of push constants, a uniform of the stage and sizes of buffers.
 
 use super::{INPUT, Random, buffer};
-use eitri_shaderc::ir::{Alu, Axis, Builder, Op, Uniform, Value};
+use eitri_shaderc::ir::{Alu, Builder, Op, Uniform, Value};
 
 const OPERATIONS: [Alu; 15] = [
     Alu::IAdd,
@@ -22,14 +22,14 @@ const OPERATIONS: [Alu; 15] = [
     Alu::UMulHigh,
 ];
 
-/// Words, the last ones made of those before them.
-pub(super) fn uniforms(b: &mut Builder<'_>, seed: u64) -> Vec<Value> {
+/// Words, the last ones made of those before them. `own` is one that the stage has.
+pub(super) fn uniforms(b: &mut Builder<'_>, seed: u64, own: Value) -> Vec<Value> {
     // Numbers of its own, as those of halves.
     let mut random = Random(seed.rotate_left(32));
     let input = buffer(b.function, INPUT);
     let mut words = vec![
         b.uniform(Uniform::PushConstant(4)),
-        b.num_workgroups(Axis::Y),
+        own,
         b.uniform(Uniform::PushConstant(12)),
         b.inst(Op::BufferSize, &[input])[0],
     ];

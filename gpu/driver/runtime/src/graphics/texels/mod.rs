@@ -6,9 +6,10 @@
 mod code;
 
 use super::error::Attachment;
-use super::framebuffer::{Framebuffer, Surface};
+use super::framebuffer::ColorFormats;
 use super::load::{FrameShaders, Kind, Stage};
 use super::rendering::{RenderingInfo, ResolveMode};
+use super::surface::Surface;
 use crate::command::{OwnCode, PlanePart, Recorder, SamplerInfo, pack, sampler};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
@@ -110,16 +111,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         info: &RenderingInfo<'_>,
         source: TexelSource,
     ) -> Result<(), Error> {
-        let mut pass = self.begin_rendering(info)?;
+        let pass = self.begin_rendering(info)?;
         pass.recorder.refer(source.surface.image(), Thing::Image)?;
-        pass.framebuffer.begin_with(source);
+        if let Some(passes) = &mut pass.recorder.passes {
+            passes.framebuffer.begin_with(source);
+        }
         pass.end_rendering()
     }
 
     /// The frame shaders of such a pass.
     pub(super) fn texel_shaders(
         &mut self,
-        framebuffer: &Framebuffer,
+        formats: &ColorFormats,
         source: &TexelSource,
     ) -> Result<FrameShaders, Error> {
         let arch = self.arch();
@@ -142,7 +145,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let is = |wanted| source.target == wanted;
         let draw = if is_color {
             let kinds = [Some(shader.output.kind())];
-            self.color_draw(framebuffer, &kinds, &stage)?
+            self.color_draw(formats, &kinds, &stage)?
         } else {
             let has = [is(Attachment::Depth), is(Attachment::Stencil)];
             self.depth_draw(has, false, &stage)?

@@ -1,0 +1,182 @@
+//! State of draws: what is set and bound in a pass, what of it stands in memory, and what the next draw has to say again.
+
+use super::conditional::Predicate;
+use super::draw::IndexType;
+use super::draw_words::DrawWords;
+use super::dynamic::Dynamic;
+use super::queries::Counting;
+use super::rendering::{Rect, Viewport};
+use super::repeat::LastDraw;
+use super::uniforms::Values;
+use super::vertex_input::MOST_BINDINGS;
+use crate::handle::DescriptorSet;
+use crate::slab::Key;
+use eitri_program::DescriptorSlot;
+
+/// Resource tables that a program can use: the driver's, the sets', and one of vertex buffers.
+pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 2;
+
+/// A buffer that draws read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+}
+
+/// Stages of a pipeline.
+pub(super) const VERTEX: usize = 0;
+pub(super) const FRAGMENT: usize = 1;
+/// Uniforms: of positions or all of vertices, of varyings, of fragments.
+pub(super) const VARYINGS: usize = 1;
+pub(super) const FRAGMENTS: usize = 2;
+
+/// What a draw has to say again: what registers of the lane don't hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stale(u8);
+
+impl Stale {
+    pub(super) const NOTHING: Stale = Stale(0);
+    /// Uniforms of some program.
+    pub(super) const UNIFORMS: Stale = Stale(1);
+    /// Resource tables.
+    pub(super) const RESOURCES: Stale = Stale(2);
+    /// All else, the numbers of vertices and instances aside.
+    pub(super) const STATE: Stale = Stale(4);
+    pub(super) const ALL: Stale = Stale(7);
+
+    pub(super) const fn and(self, other: Stale) -> Stale {
+        Stale(self.0 | other.0)
+    }
+
+    pub(super) const fn has(self, other: Stale) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// What is bound in a pass by its number. It is large: it stays where the commands are recorded.
+#[derive(Debug)]
+pub(super) struct PassBound {
+    /// The sets of each stage, by their tables.
+    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
+    pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
+}
+
+impl PassBound {
+    pub(super) const NOTHING: PassBound = PassBound {
+        sets: [[None; TABLES]; 2],
+        vertex_buffers: [None; MOST_BINDINGS],
+    };
+
+    /// Binds nothing.
+    pub(super) fn clear(&mut self) {
+        for set in self.sets.as_flattened_mut() {
+            *set = None;
+        }
+        for buffer in &mut self.vertex_buffers {
+            *buffer = None;
+        }
+    }
+}
+
+/// What is set in a pass, and what of it and of what is bound stands in memory.
+#[derive(Debug)]
+pub(super) struct DrawState {
+    pub(super) stale: Stale,
+    /// The last draw, if the registers hold all of it that is not stale.
+    pub(super) last: Option<LastDraw>,
+    /// Words of the uniforms' plan are said that depend on viewport and blend constants, and those that depend on sets.
+    pub(super) says_state: bool,
+    pub(super) says_sets: bool,
+    pub(super) pipeline: Option<Key>,
+    pub(super) indices: Option<(Bound, IndexType)>,
+    pub(super) values: Values,
+    pub(super) scissor: Rect,
+    pub(super) stencil_reference: Option<[u8; 2]>,
+    pub(super) blend_constants: Option<[f32; 4]>,
+    /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
+    pub(super) resources: [Option<u64>; 2],
+    pub(super) uniforms: [Option<u64>; 3],
+    pub(super) tests: Option<u64>,
+    pub(super) blends: Option<u64>,
+    pub(super) storage: Option<u64>,
+    /// The query that counts.
+    pub(super) query: Option<Counting>,
+    /// What was set in place of what the pipeline says; and the words of draws with it.
+    pub(super) dynamic: Dynamic,
+    pub(super) words: Option<DrawWords>,
+    /// What draws depend on.
+    pub(super) predicate: Option<Predicate>,
+}
+
+impl DrawState {
+    pub(super) fn new(size: (u32, u32)) -> DrawState {
+        let (width, height) = size;
+        DrawState {
+            stale: Stale::ALL,
+            last: None,
+            says_state: false,
+            says_sets: false,
+            pipeline: None,
+            indices: None,
+            values: Values {
+                viewport: Viewport::of(width, height),
+                blend_constants: [0.0; 4],
+                first_vertex: 0,
+                base_instance: 0,
+                view_index: 0,
+            },
+            scissor: Rect {
+                x: 0,
+                y: 0,
+                width,
+                height,
+            },
+            stencil_reference: None,
+            blend_constants: None,
+            resources: [None; 2],
+            uniforms: [None; 3],
+            tests: None,
+            blends: None,
+            storage: None,
+            query: None,
+            dynamic: Dynamic::default(),
+            words: None,
+            predicate: None,
+        }
+    }
+
+    /// What registers hold is another's, of all of them.
+    pub(super) const fn forget_registers(&mut self) {
+        self.stale = Stale::ALL;
+        self.last = None;
+    }
+
+    pub(super) fn forget_vertex_uniforms(&mut self) {
+        if let Some(uniforms) = self.uniforms.get_mut(..FRAGMENTS) {
+            uniforms.fill(None);
+        }
+        self.stale = self.stale.and(Stale::UNIFORMS);
+    }
+
+    pub(super) const fn forget_uniforms(&mut self) {
+        self.uniforms = [None; 3];
+        self.stale = self.stale.and(Stale::UNIFORMS);
+    }
+
+    /// State that stands in memory or in words is set again.
+    pub(super) const fn forget_state(&mut self) {
+        self.stale = self.stale.and(Stale::STATE);
+    }
+
+    /// The words of draws are others.
+    pub(super) const fn forget_words(&mut self) {
+        self.words = None;
+        self.forget_state();
+    }
+
+    /// Tests are others, and so the words of draws.
+    pub(super) const fn forget_tests(&mut self) {
+        self.tests = None;
+        self.forget_words();
+    }
+}

@@ -1,0 +1,265 @@
+//! Framebuffer descriptors: what a pass renders to, as the hardware reads it.
+//!
+//! A descriptor stands for each layer, with its depth and stencil part and its colour targets behind it.
+//! Facts: hardware/graphics-framebuffer.md 5.1 to 5.6, graphics.md 1.5.
+
+use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_LAYERS};
+use super::load::FrameShaders;
+use super::resource_tables::doubles;
+use super::samples;
+use crate::vm::GpuAddress;
+use eitri_descriptors::attachment_formats::Writeback;
+use eitri_descriptors::framebuffer::{
+    BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, STarget, TieBreakRule,
+    ZInternalFormat, ZsTarget,
+};
+use eitri_descriptors::target::{
+    ColorBufferInternalFormat, ColorFormat, RgbRenderTarget, RtBuffer, RtClear,
+};
+use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swizzle};
+
+/// Words of the parameters with their padding, of the depth and stencil part, and of a colour target.
+const PARAMETER_WORDS: usize = 32;
+const PART_WORDS: usize = 16;
+
+/// Where a framebuffer's descriptor finds other things.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    /// The table of the positions of samples.
+    pub(crate) locations: GpuAddress,
+    /// The tiler context, if anything is drawn.
+    pub(crate) tiler: Option<GpuAddress>,
+    /// Frame shaders, which load.
+    pub(crate) frame_shaders: Option<FrameShaders>,
+    /// The provoking vertex of a primitive is its last.
+    pub(crate) last_provokes: bool,
+}
+
+impl Framebuffer {
+    /// The framebuffer pointer's bits below the address.
+    pub(crate) fn tag(&self) -> u64 {
+        let others = self.depth.is_some() || self.stencil.is_some();
+        1 | u64::from(others) << 1 | (self.count.saturating_sub(1) as u64) << 2
+    }
+
+    /// Words of a descriptor.
+    pub(crate) fn words(&self) -> usize {
+        let others = self.depth.is_some() || self.stencil.is_some();
+        let parts = self.count.saturating_add(others.into());
+        PARAMETER_WORDS.saturating_add(parts.saturating_mul(PART_WORDS))
+    }
+
+    /// Writes the descriptor of a layer: `write` is called with each of its parts, in their order.
+    pub(crate) fn write(
+        &self,
+        arch: Arch,
+        layer: u32,
+        around: &Around,
+        mut write: impl FnMut(&[u64]),
+    ) -> Result<(), DescriptorError> {
+        let mut words = [0; PARAMETER_WORDS];
+        self.parameters(layer, around, arch)?
+            .pack(arch, &mut words)?;
+        write(&doubles::<PARAMETER_WORDS, { PARAMETER_WORDS / 2 }>(&words));
+        let mut write_part =
+            |words: &[u32; PART_WORDS]| write(&doubles::<PART_WORDS, { PART_WORDS / 2 }>(words));
+        if self.depth.is_some() || self.stencil.is_some() {
+            let mut part = [0; PART_WORDS];
+            self.depth_stencil(layer, arch, &mut part)?;
+            write_part(&part);
+        }
+        let mut offset = 0;
+        for color in self.colors.iter().take(self.count) {
+            let mut part = [0; PART_WORDS];
+            self.color(color.as_ref(), layer, offset)
+                .pack(arch, &mut part)?;
+            write_part(&part);
+            let bytes = color.map_or(0, |color| color.bytes.saturating_mul(self.samples));
+            offset = bytes
+                .saturating_mul(self.tile.pixels)
+                .saturating_add(offset);
+        }
+        Ok(())
+    }
+
+    fn parameters(
+        &self,
+        layer: u32,
+        around: &Around,
+        arch: Arch,
+    ) -> Result<FramebufferParameters, DescriptorError> {
+        let ((width, height), [min_x, min_y, max_x, max_y]) = (self.size, self.area);
+        let pattern = samples::pattern(arch, self.samples);
+        let has = self.has_depth_stencil();
+        let internal = self.depth.and_then(|depth| depth.format.internal);
+        let stores = |target: Option<DepthTarget>| target.is_some_and(|target| target.store);
+        let tiler = around.tiler.map_or(0, |tiler| tiler.0);
+        let mut parameters = FramebufferParameters {
+            internal_layer_index: layer % MOST_LAYERS,
+            frame_argument: layer.into(),
+            sample_locations: Address(around.locations.0),
+            width,
+            height,
+            bound_min_x: min_x,
+            bound_min_y: min_y,
+            bound_max_x: max_x,
+            bound_max_y: max_y,
+            sample_count: self.samples,
+            // It was looked for when the framebuffer was found out.
+            sample_pattern: pattern
+                .unwrap_or(eitri_descriptors::framebuffer::SamplePattern::SingleSampled),
+            // The top-left rule (hardware/graphics-raster.md 4.4).
+            tie_break_rule: TieBreakRule::Minus180Out0In,
+            effective_tile_size: self.tile.pixels,
+            first_provoking_vertex: !around.last_provokes,
+            point_sprite_coord_origin_max_y: false,
+            render_target_count: self.count as u32,
+            color_buffer_allocation: self.tile.allocation,
+            s_clear: self.clear_stencil.into(),
+            s_write_enable: stores(self.stencil),
+            z_internal_format: internal.unwrap_or(ZInternalFormat::D24),
+            z_write_enable: stores(self.depth),
+            has_zs_crc_extension: has != [false; 2],
+            z_clear: self.clear_depth,
+            tiler: Aligned::new(tiler).unwrap_or_default(),
+            ..FramebufferParameters::default()
+        };
+        if let Some(shaders) = around.frame_shaders {
+            parameters.frame_shader_dcds = Aligned::new(shaders.draws.0).unwrap_or_default();
+            // Tiles that nothing is drawn into need what they hold only if they are written (hardware/graphics-framebuffer.md 5.10).
+            if shaders.colors {
+                parameters.pre_frame_0 = if self.clears() {
+                    PrePostFrameShaderMode::Always
+                } else {
+                    PrePostFrameShaderMode::Intersect
+                };
+            }
+            if shaders.depth {
+                parameters.pre_frame_1 = if arch < Arch::V13 {
+                    PrePostFrameShaderMode::EarlyZsAlways
+                } else {
+                    PrePostFrameShaderMode::Always
+                };
+            }
+        }
+        if arch >= Arch::V13 {
+            // As drivers have them (hardware/graphics-framebuffer.md 5.1).
+            parameters.hsr_prepass_filter_enable = true;
+            parameters.hsr_hierarchical_optimizations_enable = true;
+        }
+        Ok(parameters)
+    }
+
+    /// Depth and stencil in memory: two parts in one block.
+    fn depth_stencil(
+        &self,
+        layer: u32,
+        arch: Arch,
+        words: &mut [u32],
+    ) -> Result<(), DescriptorError> {
+        let mut both = [0; PART_WORDS];
+        if let Some(depth) = &self.depth {
+            let place = depth.target.place(layer);
+            let part = ZsTarget {
+                write_format: depth.format.depth,
+                block_format: depth.target.block_format,
+                msaa: depth.target.msaa,
+                clean_tile_write_enable: depth.clear || self.texels.is_some(),
+                base: Address(place.address),
+                row_stride: place.row,
+                surface_stride: place.slice,
+                surface_stride_hi: place.slice_high,
+            };
+            part.pack(arch, &mut both)?;
+        }
+        let mut own = [0; PART_WORDS];
+        if let Some(stencil) = &self.stencil {
+            let place = stencil.target.place(layer);
+            let part = STarget {
+                write_format: stencil.format.stencil,
+                block_format: stencil.target.block_format,
+                msaa: stencil.target.msaa,
+                clean_tile_write_enable: stencil.clear || self.texels.is_some(),
+                base: Address(place.address),
+                row_stride: place.row,
+                surface_stride: place.slice,
+                surface_stride_hi: place.slice_high,
+            };
+            part.pack(arch, &mut own)?;
+        }
+        for ((word, depth), stencil) in words.iter_mut().zip(both).zip(own) {
+            *word = depth | stencil;
+        }
+        Ok(())
+    }
+
+    fn color(&self, color: Option<&ColorTarget>, layer: u32, offset: u32) -> RgbRenderTarget {
+        let Some(color) = color else {
+            return RgbRenderTarget {
+                internal_buffer_offset: offset,
+                internal_format: ColorBufferInternalFormat::R8G8B8A8,
+                writeback_block_format: BlockFormat::TiledUInterleaved,
+                ..RgbRenderTarget::default()
+            };
+        };
+        let clear = color.clear.unwrap_or([0; 4]);
+        let [color_0, color_1, color_2, color_3] = clear;
+        let place = color.written.map(|target| target.place(layer));
+        let mut target = RgbRenderTarget {
+            internal_buffer_offset: offset,
+            internal_format: color.target.internal,
+            write_enable: color.written.is_some(),
+            writeback_block_format: color
+                .written
+                .map_or(BlockFormat::TiledUInterleaved, |target| target.block_format),
+            writeback_msaa: color
+                .resolves
+                .unwrap_or_else(|| color.written.map_or(Msaa::Single, |target| target.msaa)),
+            srgb: color.format.srgb,
+            dithering_enable: true,
+            swizzle: swizzle(color),
+            clean_tile_write_enable: color.writes_clean_tiles() || self.texels.is_some(),
+            writeback_buffer: RtBuffer {
+                base: Address(place.map_or(0, |place| place.address)),
+                row_stride: place.map_or(0, |place| place.row),
+                surface_stride: place.map_or(0, |place| place.slice),
+                surface_stride_hi: place.map_or(0, |place| place.slice_high),
+            },
+            clear: RtClear {
+                color_0,
+                color_1,
+                color_2,
+                color_3,
+            },
+            ..RgbRenderTarget::default()
+        };
+        match color.target.writeback {
+            Writeback::Integer(format) => target.writeback_format = format,
+            Writeback::Float(format) => {
+                // The same bits: what the first of them says is nothing.
+                target.writeback_format = ColorFormat::RAW8;
+                target.writeback_float_format = Some(format);
+            }
+        }
+        target
+    }
+}
+
+/// Which channel of the tile is written at each place of a texel.
+fn swizzle(color: &ColorTarget) -> Swizzle {
+    let row = color.target.internal_format();
+    if row.is_none_or(|row| row.blendable.is_none()) {
+        return Swizzle::IDENTITY;
+    }
+    // The orders of formats that can be rendered to are each their own inverse (hardware/descriptors.md 1.2).
+    let [a, b, c, d] = match color.format.order {
+        // BGRA and BGR1.
+        4 | 20 => [2, 1, 0, 3],
+        // ABGR and 1BGR.
+        12 | 28 => [3, 2, 1, 0],
+        // Alpha alone.
+        229 => [3, 1, 2, 0],
+        _ => [0, 1, 2, 3],
+    };
+    Swizzle(a | b << 3 | c << 6 | d << 9)
+}

@@ -1,0 +1,84 @@
+//! Repetition: draws that differ from the last one in push constants at most.
+//!
+//! All else of such a draw is in the registers: uniforms are written by their plan, and their registers loaded, in one go.
+//! Facts: hardware/graphics-draw.md 3.1 and 3.5.
+
+use super::draw::Draw;
+use super::draw_state::{FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw_uniforms::write_all;
+use super::pass::RenderPass;
+use super::registers::{DrawLoads, DrawRegisters};
+use super::uniform_plan::ProgramPart;
+use crate::platform::Platform;
+use eitri_cs::builder::Checked;
+
+/// Most instructions of such a draw: three addresses, and the job.
+const MOST_WORDS: u32 = 3 * 2 + 1;
+
+/// The last draw, if another may repeat it: it depends on nothing, and is drawn once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastDraw {
+    pub(super) draw: Draw,
+    pub(super) indexed: bool,
+    /// Its job, which has a program of varyings or not.
+    pub(super) run: Checked,
+    pub(super) varies: bool,
+    /// The uniforms of its programs, and bytes of them, if there is a plan.
+    pub(super) uniforms: Option<([ProgramPart; 3], u32)>,
+}
+
+impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Draws the last draw again, with the uniforms that it has now. False if it is another draw, or there is no room in the block:
+    /// then nothing was done.
+    #[inline]
+    pub(super) fn repeat_draw(&mut self, draw: &Draw, indexed: bool) -> bool {
+        let state = &mut self.state;
+        let Some(last) = &state.last else {
+            return false;
+        };
+        let others = Stale::RESOURCES.and(Stale::STATE);
+        if state.stale.has(others) || last.draw != *draw || last.indexed != indexed {
+            return false;
+        }
+        let recorder = &mut *self.recorder;
+        let Some(passes) = &mut recorder.passes else {
+            return false;
+        };
+        let (Some(lane), Some(drawing)) = (&mut passes.tiling, &recorder.device.drawing) else {
+            return false;
+        };
+        let platform = &mut recorder.device.hw.platform;
+        let (run, varies) = (last.run, last.varies);
+        if !state.stale.has(Stale::UNIFORMS) {
+            if !lane.writer.has_room(1) {
+                return false;
+            }
+            lane.writer.put(platform, run);
+            return true;
+        }
+        let Some((parts, bytes)) = &last.uniforms else {
+            return false;
+        };
+        let says = state.says_state && state.says_sets;
+        if !(says && lane.writer.has_room_for(MOST_WORDS, *bytes)) {
+            return false;
+        }
+        let room = lane.writer.take(*bytes);
+        let words = passes.uniforms.words.again();
+        let uniforms = write_all(platform, words, parts, room);
+        let registers = DrawRegisters::of(recorder.device.hw.properties.arch);
+        let loads = &drawing.encoded.loads;
+        let mut loads = DrawLoads::new(platform, loads, &mut lane.loaded, lane.writer.end());
+        loads.address(registers.vertex_uniforms, uniforms[VERTEX]);
+        if let (true, Some(register)) = (varies, registers.varying_uniforms) {
+            loads.address(register, uniforms[VARYINGS]);
+        }
+        loads.address(registers.fragment_uniforms, uniforms[FRAGMENTS]);
+        loads.put(run);
+        let end = loads.end();
+        lane.writer.end_at(end);
+        state.uniforms = uniforms.map(Some);
+        state.stale = Stale::NOTHING;
+        true
+    }
+}

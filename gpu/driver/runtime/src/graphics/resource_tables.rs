@@ -1,0 +1,272 @@
+//! Resource tables of a draw's stages, and the descriptors of inputs and vertex buffers that they name.
+//!
+//! A stage that uses one set, and has no inputs, uses the table that stands in the set's own memory.
+//! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.22, compiler-abi.md 1.
+
+use super::draw_state::{DrawState, FRAGMENT, TABLES, VERTEX};
+use super::error::GraphicsError;
+use super::pipeline::{GraphicsPipelined, Places};
+use super::vertex_input::MOST_ATTRIBUTES;
+use crate::command::{
+    BoundSet, CommandError, DESCRIPTOR_BYTES, RESOURCE_WORDS, Recorder, buffer, resource,
+    resource_entries,
+};
+use crate::error::Error;
+use crate::platform::{PhysicalAddress, Platform};
+use crate::slab::Key;
+use crate::vm::GpuAddress;
+
+/// Where descriptors of a table stand, and their bytes.
+pub(super) type Part = (GpuAddress, u32);
+
+/// Resource tables of a stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tables {
+    stage: usize,
+    /// Those in which the stage looks for sets, a bit each.
+    bound: u16,
+    /// The driver's own, the first one; and that of vertex buffers.
+    pub(super) own: Part,
+    extra: Option<(u8, Part)>,
+    /// Entries.
+    pub(super) count: u32,
+}
+
+impl Tables {
+    fn new(
+        (stage, made): (usize, &GraphicsPipelined),
+        own: Part,
+        extra: Option<(u8, Part)>,
+    ) -> Tables {
+        let bound = made.tables.get(stage).copied().unwrap_or(0);
+        let highest = u16::BITS.saturating_sub(bound.leading_zeros());
+        let highest = highest.saturating_sub(1) as u8;
+        let highest = extra.map_or(highest, |(table, _)| table.max(highest));
+        Tables {
+            stage,
+            bound,
+            own,
+            extra,
+            count: resource_entries(highest),
+        }
+    }
+
+    /// Those of the vertex stage.
+    pub(super) fn of_vertices(
+        made: &GraphicsPipelined,
+        inputs: GpuAddress,
+        buffers: Part,
+    ) -> Tables {
+        let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+        let (_, length) = buffers;
+        let extra = (length > 0).then_some((made.buffer_table, buffers));
+        Tables::new((VERTEX, made), (inputs, bytes), extra)
+    }
+
+    pub(super) const fn bytes(&self) -> u32 {
+        self.count.saturating_mul(RESOURCE_WORDS as u32 * 4)
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// The sets that are bound to a stage, by their tables.
+    pub(super) fn sets_of(&self, stage: usize) -> [Option<BoundSet>; TABLES] {
+        let mut bound = [None; TABLES];
+        for (place, table) in bound.iter_mut().zip(0..) {
+            *place = self.set_of_stage(stage, table);
+        }
+        bound
+    }
+
+    /// The set that is bound to a stage for a table.
+    #[inline]
+    pub(super) fn set_of_stage(&self, stage: usize, table: u8) -> Option<BoundSet> {
+        let bound = &self.passes.as_ref()?.bound;
+        let set = (*bound.sets.get(stage)?.get(usize::from(table))?)?;
+        self.device.bound_set(set).ok()
+    }
+
+    /// The resource tables of the vertex stage: inputs, sets, and behind them the buffers of vertices.
+    pub(super) fn vertex_resources(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<u64, Error> {
+        if let Some(known) = state.resources[VERTEX] {
+            return Ok(known);
+        }
+        let inputs = self.inputs(state, places, made)?;
+        let buffers = self.vertex_buffers(made)?;
+        let tables = Tables::of_vertices(made, inputs, buffers);
+        let resources = self.place_tables(made, &tables)?;
+        state.resources[VERTEX] = Some(resources);
+        Ok(resources)
+    }
+
+    /// The descriptors of vertex buffers that a pipeline reads, with their bytes.
+    pub(super) fn vertex_buffers(&mut self, made: &GraphicsPipelined) -> Result<Part, Error> {
+        let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
+        let bytes = count.saturating_mul(DESCRIPTOR_BYTES as u32);
+        if count == 0 {
+            return Ok((GpuAddress(0), 0));
+        }
+        let arch = self.arch();
+        let (mut memory, at) = self.room(bytes)?;
+        for binding in 0..count {
+            let mut words = [0; 8];
+            if made.bindings >> binding & 1 != 0 {
+                let bound = self.passes.as_ref().map(|passes| &passes.bound);
+                let bound = bound.and_then(|it| it.vertex_buffers.get(binding as usize)?.as_ref());
+                let missing = GraphicsError::NoVertexBuffer { binding };
+                let bound = bound.ok_or(CommandError::from(missing))?;
+                let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
+                words = buffer(arch, bound.address, length)?;
+            }
+            let pairs: [u64; 4] = doubles(&words);
+            self.device.hw.platform.write_words(memory, &pairs);
+            memory = memory.offset(DESCRIPTOR_BYTES);
+        }
+        Ok((at, bytes))
+    }
+
+    /// The vertex stage's own table. With a first instance what goes on with instances begins later.
+    fn inputs(
+        &mut self,
+        state: &DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<GpuAddress, Error> {
+        let (from, at) = places.inputs();
+        let base = state.values.base_instance;
+        if base == 0 || !made.instanced {
+            return Ok(at);
+        }
+        let mut words = [0; (MOST_ATTRIBUTES + 1) * 8];
+        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+            *word = self.device.hw.platform.load32(from.offset(offset));
+        }
+        for (number, attribute) in words.chunks_exact_mut(8).enumerate().take(MOST_ATTRIBUTES) {
+            let at = places.strides().offset((number as u64).saturating_mul(4));
+            let stride = self.device.hw.platform.load32(at);
+            if let [_, _, offset, ..] = attribute {
+                *offset = offset.wrapping_add(base.wrapping_mul(stride));
+            }
+        }
+        self.place(&words)
+    }
+
+    /// The resource tables of the fragment stage: a sampler, and sets.
+    pub(super) fn fragment_resources(
+        &mut self,
+        state: &mut DrawState,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<u64, Error> {
+        let Some(stage) = made.fragment.filter(|_| made.shades) else {
+            return Ok(0);
+        };
+        if let Some(known) = state.resources[FRAGMENT] {
+            return Ok(known);
+        }
+        let alone = match made.fragment_table {
+            Some(table) => {
+                let set = self.set_of_stage(FRAGMENT, table);
+                self.check_bound(stage, table, set.as_ref())?;
+                set.and_then(|set| set.alone())
+            }
+            None => None,
+        };
+        let resources = match alone {
+            Some(alone) => alone,
+            None => {
+                let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
+                let tables = Tables::new((FRAGMENT, made), own, None);
+                self.place_tables(made, &tables)?
+            }
+        };
+        state.resources[FRAGMENT] = Some(resources);
+        Ok(resources)
+    }
+
+    /// Fails unless the set that is bound for a table has all that a stage needs of it.
+    fn check_bound(&mut self, stage: Key, table: u8, set: Option<&BoundSet>) -> Result<(), Error> {
+        let bindings = self.device.stage_program(stage)?.common().bindings();
+        for binding in bindings.filter(|binding| binding.slot.table == table) {
+            for element in 0..binding.count {
+                if !set.is_some_and(|set| self.device.is_bound(set, &binding, element)) {
+                    let (set, binding) = (binding.set, binding.binding);
+                    let missing = CommandError::Missing {
+                        set,
+                        binding,
+                        element,
+                    };
+                    return Err(missing.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the resource tables of a stage into the commands; gives the value of their register.
+    fn place_tables(&mut self, made: &GraphicsPipelined, tables: &Tables) -> Result<u64, Error> {
+        let (memory, at) = self.room(tables.bytes())?;
+        self.write_tables(made, tables, memory)?;
+        Ok(at.0 | u64::from(tables.count))
+    }
+
+    /// Writes the resource tables of a stage where there is room for them.
+    pub(super) fn write_tables(
+        &mut self,
+        made: &GraphicsPipelined,
+        tables: &Tables,
+        mut memory: PhysicalAddress,
+    ) -> Result<(), Error> {
+        let arch = self.arch();
+        for table in 0..tables.count as u8 {
+            let part = match tables.extra {
+                _ if table == 0 => Some(tables.own),
+                Some((other, part)) if other == table => Some(part),
+                _ if tables.bound >> table & 1 != 0 => {
+                    self.bound_table((tables.stage, made), table)?
+                }
+                _ => None,
+            };
+            let words = match part {
+                Some((at, bytes)) => resource(arch, at.0, bytes)?,
+                None => [0; RESOURCE_WORDS],
+            };
+            let pairs: [u64; 2] = doubles(&words);
+            self.device.hw.platform.write_words(memory, &pairs);
+            memory = memory.offset(RESOURCE_WORDS as u64 * 4);
+        }
+        Ok(())
+    }
+
+    /// The descriptors of the set that is bound for a table, which has all that a stage needs of it.
+    fn bound_table(
+        &mut self,
+        (stage, made): (usize, &GraphicsPipelined),
+        table: u8,
+    ) -> Result<Option<Part>, Error> {
+        let key = if stage == VERTEX {
+            Some(made.vertex)
+        } else {
+            made.fragment
+        };
+        let set = self.set_of_stage(stage, table);
+        if let Some(key) = key {
+            self.check_bound(key, table, set.as_ref())?;
+        }
+        Ok(set.map(|set| (set.address, set.bytes)))
+    }
+}
+
+/// Words as double words.
+pub(super) fn doubles<const N: usize, const M: usize>(words: &[u32; N]) -> [u64; M] {
+    let mut doubles = [0; M];
+    for (double, [low, high]) in doubles.iter_mut().zip(words.as_chunks::<2>().0) {
+        *double = u64::from(*high) << 32 | u64::from(*low);
+    }
+    doubles
+}

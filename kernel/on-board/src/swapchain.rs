@@ -1,0 +1,396 @@
+//! Swapchain: images that are drawn by turns, and shown one after the other in time with a clock.
+//!
+//! [`Swapchain::acquire`] gives the next image that neither a frame nor the display uses; [`Swapchain::present`] hands it over with the
+//! fence of what draws it. Frames are shown in the order in which they were handed over, each when it is done and its time has come:
+//! on the display's own memory by a copy, or where they lie, if the display can read there.
+//!
+//! Guarantees: an image is not given out while it is shown or drawn; a frame whose commands failed is not shown, and told by name.
+//! Nothing is allocated once it is made.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+use eitri_descriptors::formats::VkFormat;
+use eitri_kernel::display::{DirectDisplay, Display, DisplayError};
+use eitri_kernel::{interrupts, time};
+use eitri_picture::{LayoutError, Picture, PixelFormat};
+use eitri_runtime::{
+    Device, Error, Fence, Image, ImageInfo, ImagePart, JobFault, Platform, Space, Status, Tiling,
+};
+
+/// Longest that a frame may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Images that can be held at most.
+const MOST_IMAGES: usize = 3;
+
+/// How frames get to the display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresentMode {
+    /// The CPU copies each, enlarged by a whole factor, to where the display reads.
+    Copy,
+    /// The display reads where the GPU has drawn. A display that a boot loader has left can't: its frames are copied.
+    Direct,
+}
+
+/// What a swapchain is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwapchainInfo {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Images: 2 or 3. With two the GPU waits while one is shown and the next is ready; with three it goes on.
+    pub images: usize,
+    /// Time from one frame to the next at least.
+    pub interval: Duration,
+    /// How they get to the display.
+    pub mode: PresentMode,
+}
+
+impl SwapchainInfo {
+    /// Three images of a size, sixty frames a second, read by the display as they lie if it can.
+    pub const fn of(width: u32, height: u32) -> SwapchainInfo {
+        SwapchainInfo {
+            width,
+            height,
+            images: 3,
+            interval: Duration::from_nanos(16_666_667),
+            mode: PresentMode::Direct,
+        }
+    }
+}
+
+/// Why there is no swapchain, or no frame is shown.
+#[derive(Debug)]
+pub enum SwapchainError {
+    /// It has two or three images.
+    Images(usize),
+    /// The GPU has no such images.
+    Format,
+    /// What the device says.
+    Device(Error),
+    /// What the display says.
+    Display(DisplayError),
+    /// The picture has no such size.
+    Layout(LayoutError),
+    /// All images have been given out, and none was presented.
+    NothingPresented,
+    /// The image was not given out.
+    NotAcquired(usize),
+    /// The commands of a frame have failed: it is not shown.
+    Frame {
+        /// Its number, from 0 on.
+        number: u64,
+        /// What was wrong.
+        fault: JobFault,
+    },
+    /// A frame's commands are not known any more, or don't end.
+    Lost {
+        /// Its number, from 0 on.
+        number: u64,
+    },
+}
+
+impl fmt::Display for SwapchainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SwapchainError::Images(count) => {
+                write!(f, "a swapchain has 2 or 3 images, not {count}")
+            }
+            SwapchainError::Format => f.write_str("the GPU does not draw what displays show"),
+            SwapchainError::Device(error) => error.fmt(f),
+            SwapchainError::Display(error) => error.fmt(f),
+            SwapchainError::Layout(error) => write!(f, "the picture: {error}"),
+            SwapchainError::NothingPresented => {
+                f.write_str("all images have been acquired, and none was presented")
+            }
+            SwapchainError::NotAcquired(index) => write!(f, "image {index} was not acquired"),
+            SwapchainError::Frame { number, fault } => write!(f, "frame {number}: {fault}"),
+            SwapchainError::Lost { number } => {
+                write!(
+                    f,
+                    "frame {number} does not end within {} s",
+                    LIMIT.as_secs()
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for SwapchainError {}
+
+impl From<Error> for SwapchainError {
+    fn from(error: Error) -> SwapchainError {
+        SwapchainError::Device(error)
+    }
+}
+
+/// What a swapchain has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presented {
+    /// Frames.
+    pub frames: u64,
+    /// Those that were not done when their time had come.
+    pub late: u64,
+    /// The display reads where the GPU draws.
+    pub direct: bool,
+}
+
+impl fmt::Display for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = if self.direct {
+            "read where they lie"
+        } else {
+            "copied"
+        };
+        write!(
+            f,
+            "{} frames, {way}, {} of them late",
+            self.frames, self.late
+        )
+    }
+}
+
+/// What an image is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    Acquired,
+    Queued,
+    Shown,
+}
+
+/// A frame that was handed over.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    index: usize,
+    fence: Fence,
+}
+
+/// Where frames go.
+enum Target {
+    /// To the display's memory, by way of these bytes.
+    Copy(Display, Vec<u8>),
+    Direct(DirectDisplay),
+}
+
+/// Images that are drawn by turns.
+pub struct Swapchain {
+    info: SwapchainInfo,
+    target: Target,
+    images: heapless::Vec<(Image, State), MOST_IMAGES>,
+    /// In the order in which they are shown.
+    queue: heapless::Deque<Frame, MOST_IMAGES>,
+    /// When the next one may be shown.
+    due: Duration,
+    /// Frames that were taken from the queue, those that were shown, and those that were not done when their time had come.
+    taken: u64,
+    shown: u64,
+    late: u64,
+}
+
+impl Swapchain {
+    /// Makes one, with images in an address space.
+    ///
+    /// # Errors
+    /// If the device can't make such images.
+    pub fn new<P: Platform>(
+        device: &mut Device<'_, '_, P>,
+        space: Space,
+        display: Display,
+        info: SwapchainInfo,
+    ) -> Result<Swapchain, SwapchainError> {
+        if !(2..=MOST_IMAGES).contains(&info.images) {
+            return Err(SwapchainError::Images(info.images));
+        }
+        let bytes = info.width as usize * info.height as usize * PixelFormat::X8R8G8B8.bytes();
+        let copied = |display| Target::Copy(display, vec![0; bytes]);
+        let target = match info.mode {
+            PresentMode::Copy => copied(display),
+            PresentMode::Direct => display.into_direct().map_or_else(copied, Target::Direct),
+        };
+        let format = Swapchain::format(device)?;
+        let image = ImageInfo {
+            tiling: Tiling::Linear,
+            ..ImageInfo::two_d(format, info.width, info.height)
+        };
+        let mut images = heapless::Vec::new();
+        for _ in 0..info.images {
+            let made = device.create_image(space, image)?;
+            // There is room: the count was looked at.
+            let _ = images.push((made, State::Free));
+        }
+        Ok(Swapchain {
+            info,
+            target,
+            images,
+            queue: heapless::Deque::new(),
+            due: Duration::ZERO,
+            taken: 0,
+            shown: 0,
+            late: 0,
+        })
+    }
+
+    /// The format of the images, for pipelines.
+    ///
+    /// # Errors
+    /// If the GPU does not have it.
+    pub fn format<P: Platform>(
+        device: &Device<'_, '_, P>,
+    ) -> Result<&'static VkFormat, SwapchainError> {
+        let arch = device.properties().arch;
+        VkFormat::of_name(arch, DirectDisplay::FORMAT).ok_or(SwapchainError::Format)
+    }
+
+    /// The images, by index.
+    pub fn images(&self) -> impl Iterator<Item = Image> {
+        self.images.iter().map(|(image, _)| *image)
+    }
+
+    /// What has been shown so far.
+    pub fn shown(&self) -> Presented {
+        Presented {
+            frames: self.shown,
+            late: self.late,
+            direct: matches!(self.target, Target::Direct(_)),
+        }
+    }
+
+    /// Gives the index of an image to draw on; shows meanwhile what is to be shown, and waits until an image is free.
+    ///
+    /// # Errors
+    /// If a frame that was handed over failed, or can't be shown; that frame's image is free then.
+    pub fn acquire<P: Platform>(
+        &mut self,
+        device: &mut Device<'_, '_, P>,
+    ) -> Result<usize, SwapchainError> {
+        loop {
+            let free = |(_, state): &(Image, State)| *state == State::Free;
+            if let Some(index) = self.images.iter().position(free) {
+                self.set(index, State::Acquired);
+                return Ok(index);
+            }
+            self.show_next(device)?;
+        }
+    }
+
+    /// Hands an image over, with the fence of what draws on it.
+    ///
+    /// # Errors
+    /// If the image was not acquired.
+    pub fn present(&mut self, index: usize, fence: Fence) -> Result<(), SwapchainError> {
+        match self.images.get(index) {
+            Some((_, State::Acquired)) => {}
+            _ => return Err(SwapchainError::NotAcquired(index)),
+        }
+        self.set(index, State::Queued);
+        // There is room: no more frames than images.
+        let _ = self.queue.push_back(Frame { index, fence });
+        Ok(())
+    }
+
+    /// Shows all that was handed over.
+    ///
+    /// # Errors
+    /// As [`Swapchain::acquire`].
+    pub fn drain<P: Platform>(
+        &mut self,
+        device: &mut Device<'_, '_, P>,
+    ) -> Result<(), SwapchainError> {
+        while !self.queue.is_empty() {
+            self.show_next(device)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, index: usize, state: State) {
+        if let Some((_, of)) = self.images.get_mut(index) {
+            *of = state;
+        }
+    }
+
+    /// Waits for the oldest frame and its time, and shows it.
+    fn show_next<P: Platform>(
+        &mut self,
+        device: &mut Device<'_, '_, P>,
+    ) -> Result<(), SwapchainError> {
+        let frame = self.queue.pop_front();
+        let frame = frame.ok_or(SwapchainError::NothingPresented)?;
+        let number = self.taken;
+        self.taken += 1;
+        let status = device.wait(frame.fence, LIMIT);
+        if status != Status::Done {
+            // It is no picture, and nobody else waits for it.
+            self.set(frame.index, State::Free);
+            device.discard(frame.fence);
+            return Err(match status {
+                Status::Failed(fault) => SwapchainError::Frame { number, fault },
+                _ => SwapchainError::Lost { number },
+            });
+        }
+        self.late += u64::from(self.shown > 0 && time::now() > self.due);
+        self.sleep_until_due(device);
+        self.due = self.due.max(time::now()) + self.info.interval;
+        self.show(device, frame.index)?;
+        self.shown += 1;
+        Ok(())
+    }
+
+    /// Sleeps until the next frame may be shown. Frames behind it go on meanwhile.
+    fn sleep_until_due<P: Platform>(&self, device: &mut Device<'_, '_, P>) {
+        for frame in &self.queue {
+            let left = self.due.saturating_sub(time::now());
+            if !left.is_zero() {
+                device.wait(frame.fence, left);
+            }
+        }
+        while time::now() < self.due {
+            time::alarm_at(self.due);
+            // Masked, so that an interrupt between the look and the sleep still ends the sleep.
+            interrupts::masked(|| {
+                if time::now() < self.due {
+                    interrupts::sleep();
+                }
+            });
+            time::alarm_off();
+        }
+    }
+
+    fn show<P: Platform>(
+        &mut self,
+        device: &mut Device<'_, '_, P>,
+        index: usize,
+    ) -> Result<(), SwapchainError> {
+        let Some((image, _)) = self.images.get(index).copied() else {
+            return Err(SwapchainError::NotAcquired(index));
+        };
+        let (width, height) = (self.info.width, self.info.height);
+        match &mut self.target {
+            Target::Copy(display, pixels) => {
+                self.images[index].1 = State::Free;
+                device.read_image(image, ImagePart::default(), pixels)?;
+                let (width, height) = (width as usize, height as usize);
+                let format = PixelFormat::X8R8G8B8;
+                let stride = width * format.bytes();
+                let picture = Picture::new(width, height, stride, format, pixels);
+                display.show(&picture.map_err(SwapchainError::Layout)?);
+            }
+            Target::Direct(display) => {
+                let lies = device.scan_out(image)?.ok_or(SwapchainError::Format)?;
+                let row = lies.row_bytes as u32;
+                display
+                    .read_from(lies.memory.0, (width, height), row)
+                    .map_err(SwapchainError::Display)?;
+                for (_, state) in &mut self.images {
+                    if *state == State::Shown {
+                        *state = State::Free;
+                    }
+                }
+                self.set(index, State::Shown);
+            }
+        }
+        Ok(())
+    }
+}
