@@ -334,7 +334,7 @@ impl Uniforms {
     }
 
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
         let end = offset.checked_add(bytes.len())?;
         if end > PUSHED * 4 {
@@ -386,7 +386,7 @@ impl Uniforms {
     }
 
     /// All words of a dispatch of as many as the last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn again(&mut self) -> &[u64] {
         for UniformStep { op, from, with, to } in &self.steps {
             let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
