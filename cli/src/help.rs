@@ -10,7 +10,7 @@ use clap::CommandFactory;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shaders",             &["run", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
-    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "merge"]),
+    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs"]),
@@ -23,6 +23,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("asm",         &["echo 'FADD.f32 r0, r1, r2' | eitri asm"]),
     ("bench",       &["eitri bench tables"]),
     ("boot",        &["eitri boot firmware.elf", "eitri boot --gpu G720 --trace timeline.json firmware.elf", "eitri boot --gdb 1234 firmware.elf"]),
+    ("broken",      &["eitri broken programs/"]),
     ("compile",     &["eitri compile shader.comp", "eitri compile shader.comp --report --gpu G720", "eitri compile shader.wgsl -o shader.program", "glslangValidator -V shader.comp -o /dev/stdout | eitri compile -"]),
     ("completions", &["eitri completions bash > /etc/bash_completion.d/eitri"]),
     ("console",     &["eitri console /dev/ttyUSB0 --baud 1500000", "eitri console board.log --junit results.xml"]),
