@@ -55,6 +55,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-embassy",      &["eitri-mmio", "eitri-runtime"]),
     ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
+    ("eitri-cube",         &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-bench",        &["eitri-boards", "eitri-descriptors", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-driver-tests-image", &["eitri-boards", "eitri-driver-tests", "eitri-kernel", "eitri-linker", "eitri-model", "eitri-on-board", "eitri-runtime"]),
     ("eitri-mailbox",      &[]),

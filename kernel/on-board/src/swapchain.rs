@@ -11,12 +11,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
-use eitri_descriptors::formats::VkFormat;
 use eitri_kernel::display::{DirectDisplay, Display, DisplayError};
 use eitri_kernel::{interrupts, time};
 use eitri_picture::{LayoutError, Picture, PixelFormat};
 use eitri_runtime::{
     Device, Error, Fence, Image, ImageInfo, ImagePart, JobFault, Platform, Space, Status, Tiling,
+    VkFormat,
 };
 
 /// Longest that a frame may take.
