@@ -4,6 +4,7 @@
 //! where it could read them as they lie.
 #![no_std]
 #![no_main]
+#![allow(clippy::result_large_err)] // The runtime's errors carry what was seen.
 
 extern crate alloc;
 
@@ -13,7 +14,11 @@ use eitri_boards::Exit;
 use eitri_kernel::{Kernel, display::Display, interrupts, println};
 use eitri_on_board::{LINE_BYTES, MmioPlatform, PresentMode, Swapchain, SwapchainInfo, start_gpu};
 use eitri_program::GraphicsProgram;
-use eitri_runtime::*;
+use eitri_runtime::{
+    ClearColor, ColorAttachment, DepthAttachment, DepthState, Device, Draw, GraphicsPipeline,
+    GraphicsPipelineInfo, Image, ImageInfo, ImageView, Options, QueueConfig, RenderingInfo, Space,
+    Storage, TilerHeapConfig, VertexAttribute, VertexBinding, VkFormat,
+};
 
 eitri_kernel::image! {
     main: main,
@@ -118,16 +123,9 @@ fn pipeline(
         format,
     };
     let info = GraphicsPipelineInfo {
-        bindings: &[VertexBinding {
-            binding: 0,
-            stride: 24,
-            rate: InputRate::Vertex,
-        }],
+        bindings: &[VertexBinding::vertices(0, 24)],
         attributes: &[attribute(0, 0), attribute(1, 12)],
-        depth: Some(DepthState {
-            compare: Func::Less,
-            write: true,
-        }),
+        depth: Some(DepthState::NEAREST),
         has_depth: true,
         colors: &[Some(Swapchain::format(device)?)],
         ..GraphicsPipelineInfo::default()

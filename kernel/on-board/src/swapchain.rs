@@ -5,8 +5,9 @@
 //! on the display's own memory by a copy, or where they lie, if the display can read there.
 //!
 //! Guarantees: an image is not given out while it is shown or drawn; a frame whose commands failed is not shown, and told by name.
-//! Nothing is allocated once it is made.
+//! Nothing is allocated once it is made, but for errors.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -69,7 +70,7 @@ pub enum SwapchainError {
     /// The GPU has no such images.
     Format,
     /// What the device says.
-    Device(Error),
+    Device(Box<Error>),
     /// What the display says.
     Display(DisplayError),
     /// The picture has no such size.
@@ -83,7 +84,7 @@ pub enum SwapchainError {
         /// Its number, from 0 on.
         number: u64,
         /// What was wrong.
-        fault: JobFault,
+        fault: Box<JobFault>,
     },
     /// A frame's commands are not known any more, or don't end.
     Lost {
@@ -122,7 +123,7 @@ impl core::error::Error for SwapchainError {}
 
 impl From<Error> for SwapchainError {
     fn from(error: Error) -> SwapchainError {
-        SwapchainError::Device(error)
+        SwapchainError::Device(Box::new(error))
     }
 }
 
@@ -326,7 +327,10 @@ impl Swapchain {
             self.set(frame.index, State::Free);
             device.discard(frame.fence);
             return Err(match status {
-                Status::Failed(fault) => SwapchainError::Frame { number, fault },
+                Status::Failed(fault) => SwapchainError::Frame {
+                    number,
+                    fault: Box::new(fault),
+                },
                 _ => SwapchainError::Lost { number },
             });
         }

@@ -12,6 +12,7 @@ fn each_generation_has_its_programs() {
             Shader::TwoColors,
             Shader::Fetched,
             Shader::TableColor,
+            Shader::PushedColor,
         ] {
             let bytes = shader.build(arch).unwrap_or_else(|error| {
                 panic!("{shader:?} on {arch}: {error}");
@@ -21,9 +22,11 @@ fn each_generation_has_its_programs() {
             });
             let stage = match shader {
                 Shader::Vertices | Shader::MovedVertices | Shader::PlacedVertices => Stage::Vertex,
-                Shader::Color | Shader::TwoColors | Shader::Fetched | Shader::TableColor => {
-                    Stage::Fragment
-                }
+                Shader::Color
+                | Shader::TwoColors
+                | Shader::Fetched
+                | Shader::TableColor
+                | Shader::PushedColor => Stage::Fragment,
             };
             assert_eq!(program.common().stage(), stage, "{shader:?}");
             assert_eq!(program.common().arch(), arch, "{shader:?}");

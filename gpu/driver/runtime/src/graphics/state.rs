@@ -68,6 +68,17 @@ pub struct VertexBinding {
     pub rate: InputRate,
 }
 
+impl VertexBinding {
+    /// A buffer of vertices.
+    pub const fn vertices(binding: u32, stride: u32) -> VertexBinding {
+        VertexBinding {
+            binding,
+            stride,
+            rate: InputRate::Vertex,
+        }
+    }
+}
+
 /// An input of the vertex shader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VertexAttribute {
@@ -112,6 +123,12 @@ pub struct DepthState {
 }
 
 impl DepthState {
+    /// What is nearest stays.
+    pub const NEAREST: DepthState = DepthState {
+        compare: Func::Less,
+        write: true,
+    };
+
     /// All pass, and nothing is written.
     pub(super) const NONE: DepthState = DepthState {
         compare: Func::Always,
