@@ -32,24 +32,7 @@ const MONITOR_FAILED: i32 = 125;
 const TREE_BYTES: usize = BOARD.description().memory.image.base - GUEST_RAM.base;
 
 #[derive(clap::Args)]
-#[command(after_help = "\
-The machine, unless --board says otherwise, is QEMU's `virt` with 1 GiB of memory and two CPUs, of which the first starts at EL1 with
-the MMU off and the device tree's address in x0:
-  0x40200000..0x80000000  memory: link the image anywhere in it
-  0x0b000000..0x0b200000  the GPU's registers; interrupts JOB 92, MMU 93, GPU 94 (SPIs of the GICv3)
-  0x09000000              a PL011 console: what it gets is printed
-  0x08000000, 0x080a0000  GICv3: distributor, redistributors
-The image ends the machine by semihosting (SYS_EXIT, whose status is that of this command) or by PSCI SYSTEM_OFF (an SMC).
-
-As a cargo runner, in .cargo/config.toml:
-  [target.aarch64-unknown-none]
-  runner = \"eitri boot\"
-
-Examples:
-  eitri boot firmware.elf
-  eitri boot --gpu G720 --trace timeline.json firmware.elf
-  eitri boot --gdb 1234 firmware.elf
-examples/standalone is a crate to copy: manifest, build script, linker script and start-up code.")]
+#[command(after_help = about_the_machine())]
 pub(crate) struct Args {
     /// The image: an ELF file for AArch64, or a raw arm64 `Image`.
     image: String,
@@ -82,6 +65,33 @@ pub(crate) struct Args {
     /// Show all that the monitor prints.
     #[arg(long, short)]
     verbose: bool,
+}
+
+/// What the machine is, and what else there is to know.
+fn about_the_machine() -> String {
+    let board = BOARD.description();
+    let (memory, gpu) = (board.memory, board.gpu);
+    let [job, mmu, own] = [gpu.job, gpu.mmu, gpu.gpu].map(|line| line.0);
+    format!(
+        "The machine, unless --board says otherwise, is QEMU's `virt` with 1 GiB of memory and two CPUs, of which the first starts at EL1 \
+         with the MMU off and the device tree's address in x0:\n  \
+         {:#010x}..{:#010x}  memory: link the image anywhere in it\n  \
+         {:#010x}..{:#010x}  the GPU's registers; interrupts JOB {job}, MMU {mmu}, GPU {own} (SPIs of the GICv3)\n  \
+         {:#010x}              a PL011 console: what it gets is printed\n  \
+         {:#010x}, {:#010x}  GICv3: distributor, redistributors\n\
+         The image ends the machine by semihosting (SYS_EXIT, whose status is that of this command) or by PSCI SYSTEM_OFF (an SMC).\n\n\
+         As a cargo runner, in .cargo/config.toml:\n  \
+         [target.aarch64-unknown-none]\n  \
+         runner = \"eitri boot\"\n\n\
+         examples/standalone is a crate to copy: manifest, build script, linker script and start-up code.",
+        memory.image.base,
+        GUEST_RAM.base + GUEST_RAM.bytes,
+        gpu.window.base,
+        gpu.window.end(),
+        board.console.base().address(),
+        board.gic.distributor.address(),
+        board.gic.redistributors.address(),
+    )
 }
 
 /// Whether the GPU sees the CPU's caches.
