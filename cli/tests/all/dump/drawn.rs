@@ -1,14 +1,14 @@
 //! A dump of a draw whose fragments fail: the driver leaves it, and running it again says which of them it was.
 
-use super::taken::{bold, dumped, spirv};
+use super::taken::{bold, brought_up, dumped, spirv};
 use super::{expect_lines, replay, show};
 use eitri_descriptors::formats::VkFormat;
 use eitri_model::{Config, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
-    ClearColor, ColorAttachment, Device, Draw, GraphicsPipelineInfo, ImageInfo, ImageView, Options,
-    Platform, QueueConfig, Rect, RenderingInfo, Storage, TilerHeapConfig,
+    ClearColor, ColorAttachment, Draw, GraphicsPipelineInfo, ImageInfo, ImageView, Platform,
+    QueueConfig, Rect, RenderingInfo, Storage, TilerHeapConfig,
 };
 use std::time::Duration;
 
@@ -31,9 +31,7 @@ fn drawn() -> Vec<u8> {
     let machine = Machine::new(Config::default());
     let firmware = stub_firmware();
     let mut storage: Storage<'_> = Storage::new();
-    let options = Options::default();
-    let brought_up = Device::bring_up(machine.clone(), &firmware, &mut storage, options, &mut ());
-    let mut device = brought_up.unwrap_or_else(|_| panic!("not brought up"));
+    let mut device = brought_up(&machine, &firmware, &mut storage);
     let queue = device.create_queue(QueueConfig::default()).unwrap();
     let space = device.space(queue).unwrap();
     let heap = device.create_tiler_heap(space, TilerHeapConfig::default());

@@ -30,6 +30,17 @@ pub(super) fn spirv(source: &str) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// The device of a machine.
+pub(super) fn brought_up<'s, 'd>(
+    machine: &Machine,
+    firmware: &'d [u8],
+    storage: &'s mut Storage<'d>,
+) -> Device<'s, 'd, Machine> {
+    let options = Options::default();
+    let brought_up = Device::bring_up(machine.clone(), firmware, storage, options, &mut ());
+    brought_up.unwrap_or_else(|_| panic!("not brought up"))
+}
+
 /// The dump of a machine after so much time, in which nobody has cleaned up.
 pub(super) fn dumped(machine: &Machine, after: Duration) -> Vec<u8> {
     machine.pass(after);
@@ -46,9 +57,7 @@ pub fn taken(source: &str, before: impl FnOnce(&Machine)) -> Vec<u8> {
     let machine = Machine::new(Config::default());
     let firmware = stub_firmware();
     let mut storage: Storage<'_> = Storage::new();
-    let options = Options::default();
-    let brought_up = Device::bring_up(machine.clone(), &firmware, &mut storage, options, &mut ());
-    let mut device = brought_up.unwrap_or_else(|_| panic!("not brought up"));
+    let mut device = brought_up(&machine, &firmware, &mut storage);
     let queue = device.create_queue(QueueConfig::default()).unwrap();
     let space = device.space(queue).unwrap();
     let compiled = eitri_shaderc::compile(&spirv(source), &bold()).unwrap();

@@ -209,8 +209,26 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         [bytes.checked_div(stride).unwrap_or(0), format]
     }
 
+    /// Fails unless a set has all elements of a binding.
+    pub(crate) fn check_has(
+        &mut self,
+        set: Option<&BoundSet>,
+        binding: &Binding,
+    ) -> Result<(), Error> {
+        let mut has = |element: &u32| set.is_some_and(|set| self.is_bound(set, binding, *element));
+        match (0..binding.count).find(|element| !has(element)) {
+            None => Ok(()),
+            Some(element) => Err(CommandError::Missing {
+                set: binding.set,
+                binding: binding.binding,
+                element,
+            }
+            .into()),
+        }
+    }
+
     /// Whether an element of a binding has all that it needs: something that is still there, and a sampler.
-    pub(crate) fn is_bound(&mut self, set: &BoundSet, row: &Binding, element: u32) -> bool {
+    fn is_bound(&mut self, set: &BoundSet, row: &Binding, element: u32) -> bool {
         let skipped = element.saturating_mul(row.kind.descriptors());
         let index = row.slot.index.saturating_add(skipped);
         let sampler = match row.kind {

@@ -7,7 +7,6 @@ use super::descriptors::{
     DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
 };
 use super::dispatch::{ADDRESS_BITS, COUNT_SHIFT, MOST_WORDS};
-use super::error::CommandError;
 use super::image_descriptors::FETCHES;
 use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
@@ -119,17 +118,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     fn check_bindings(&mut self) -> Result<(), Error> {
         for binding in self.program()?.bindings() {
             let set = self.set_of(binding.slot.table).copied();
-            for element in 0..binding.count {
-                if !set.is_some_and(|set| self.device.is_bound(&set, &binding, element)) {
-                    let (set, binding) = (binding.set, binding.binding);
-                    let missing = CommandError::Missing {
-                        set,
-                        binding,
-                        element,
-                    };
-                    return Err(missing.into());
-                }
-            }
+            self.device.check_has(set.as_ref(), &binding)?;
         }
         Ok(())
     }

@@ -193,17 +193,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     fn check_bound(&mut self, stage: Key, table: u8, set: Option<&BoundSet>) -> Result<(), Error> {
         let bindings = self.device.stage_program(stage)?.common().bindings();
         for binding in bindings.filter(|binding| binding.slot.table == table) {
-            for element in 0..binding.count {
-                if !set.is_some_and(|set| self.device.is_bound(set, &binding, element)) {
-                    let (set, binding) = (binding.set, binding.binding);
-                    let missing = CommandError::Missing {
-                        set,
-                        binding,
-                        element,
-                    };
-                    return Err(missing.into());
-                }
-            }
+            self.device.check_has(set, &binding)?;
         }
         Ok(())
     }
