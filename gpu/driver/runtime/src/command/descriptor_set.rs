@@ -210,21 +210,24 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Fails unless a set has all elements of a binding.
+    #[inline]
     pub(crate) fn check_has(
         &mut self,
         set: Option<&BoundSet>,
         binding: &Binding,
     ) -> Result<(), Error> {
-        let mut has = |element: &u32| set.is_some_and(|set| self.is_bound(set, binding, *element));
-        match (0..binding.count).find(|element| !has(element)) {
-            None => Ok(()),
-            Some(element) => Err(CommandError::Missing {
-                set: binding.set,
-                binding: binding.binding,
-                element,
+        for element in 0..binding.count {
+            if !set.is_some_and(|set| self.is_bound(set, binding, element)) {
+                let (set, binding) = (binding.set, binding.binding);
+                let missing = CommandError::Missing {
+                    set,
+                    binding,
+                    element,
+                };
+                return Err(missing.into());
             }
-            .into()),
         }
+        Ok(())
     }
 
     /// Whether an element of a binding has all that it needs: something that is still there, and a sampler.
