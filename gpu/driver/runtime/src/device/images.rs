@@ -40,7 +40,8 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
         info.check_for(self.hw.properties.arch)?;
         self.check_family(&info)?;
-        let kind = Kind::Image(info);
+        let texels = info.texels_start()..info.bytes();
+        let kind = Kind::Image { info, texels };
         let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
         let (address, memory) = (mapping.address(), mapping.memory());
@@ -84,7 +85,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If it was destroyed.
     pub fn image_info(&self, image: Image) -> Result<ImageInfo, Error> {
         match self.object(image.0, WHAT)?.kind {
-            Kind::Image(info) => Ok(info),
+            Kind::Image { info, .. } => Ok(info),
             _ => Err(Error::Gone { what: WHAT }),
         }
     }

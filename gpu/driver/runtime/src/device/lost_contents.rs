@@ -40,7 +40,7 @@ impl Object<'_> {
     pub(super) fn lose_contents(&mut self) {
         self.lost = LostContents(match &self.kind {
             Kind::Buffer { bytes, .. } => 0..*bytes,
-            Kind::Image(info) => info.texels_start()..info.bytes(),
+            Kind::Image { texels, .. } => texels.clone(),
             _ => 0..self.mapping.bytes(),
         });
     }

@@ -17,6 +17,7 @@ use crate::platform::Platform;
 use crate::queue::{Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
 use crate::vm::{AT_ONCE, Mapping, NOTHING, Protection, Vm, VmError, Wanted};
+use core::ops::Range;
 use eitri_program::{GraphicsProgram, Program};
 
 /// Something in memory of the GPU that has a handle.
@@ -68,7 +69,13 @@ pub(crate) enum Kind<'d> {
         aliased: bool,
     },
     /// Plane descriptors and texels.
-    Image(ImageInfo),
+    Image {
+        /// What it is.
+        info: ImageInfo,
+        /// Where its texels lie in it: found once, so that a loss does not ask for formats, which programs without images are to
+        /// do without.
+        texels: Range<u64>,
+    },
     /// Code, and what a dispatch of it always needs.
     Pipeline(Pipelined<'d>),
     /// Programs of vertices and fragments, and what every draw of them needs.
@@ -133,7 +140,7 @@ impl Kind<'_> {
     pub(crate) const fn thing(&self) -> Thing {
         match self {
             Kind::Buffer { .. } => Thing::Buffer,
-            Kind::Image(_) => Thing::Image,
+            Kind::Image { .. } => Thing::Image,
             Kind::Pipeline(_) | Kind::GraphicsPipeline(..) | Kind::Stage(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
