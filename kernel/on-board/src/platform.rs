@@ -5,6 +5,7 @@
 
 use alloc::boxed::Box;
 use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use eitri_boards::{Board, Coherency, Gpu};
 use eitri_kernel::interrupts::{self, Interrupt, RegisterError};
 use eitri_kernel::{power, time};
@@ -114,21 +115,30 @@ impl Interrupts for GicLines {
         for (interrupt, _) in self.interrupts.into_iter().zip(each).filter(|(_, on)| *on) {
             interrupts::enable(interrupt);
         }
-        time::alarm_at(until.0);
-        loop {
-            // Masked, so that an interrupt between the look and the sleep still ends the sleep.
-            let done = interrupts::masked(|| {
-                let lines = RAISED.of(wanted);
-                if lines.any() || time::now() >= until.0 {
-                    return Some(lines);
-                }
-                interrupts::sleep();
-                None
-            });
-            if let Some(lines) = done {
-                time::alarm_off();
-                return lines;
+        let raised = || {
+            let lines = RAISED.of(wanted);
+            lines.any().then_some(lines)
+        };
+        sleep_until(until.0, raised).unwrap_or_else(|| RAISED.of(wanted))
+    }
+}
+
+/// Sleeps until something is found, or the moment has come. Needs the timer's interrupt, which [`take_gpu`] enables.
+pub(crate) fn sleep_until<T>(until: Duration, mut found: impl FnMut() -> Option<T>) -> Option<T> {
+    time::alarm_at(until);
+    loop {
+        // Masked, so that an interrupt between the look and the sleep still ends the sleep.
+        let ended = interrupts::masked(|| {
+            let found = found();
+            if found.is_some() || time::now() >= until {
+                return Some(found);
             }
+            interrupts::sleep();
+            None
+        });
+        if let Some(found) = ended {
+            time::alarm_off();
+            return found;
         }
     }
 }

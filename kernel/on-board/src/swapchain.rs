@@ -7,13 +7,14 @@
 //! Guarantees: an image is not given out while it is shown or drawn; a frame whose commands failed is not shown, and told by name.
 //! Nothing is allocated once it is made, but for errors.
 
+use crate::platform::sleep_until;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use eitri_kernel::display::{DirectDisplay, Display, DisplayError};
-use eitri_kernel::{interrupts, time};
+use eitri_kernel::time;
 use eitri_picture::{LayoutError, Picture, PixelFormat};
 use eitri_runtime::{
     Device, Error, Fence, Image, ImageInfo, ImagePart, JobFault, Platform, Space, Status, Tiling,
@@ -262,7 +263,8 @@ impl Swapchain {
     /// Gives the index of an image to draw on; shows meanwhile what is to be shown, and waits until an image is free.
     ///
     /// # Errors
-    /// If a frame that was handed over failed, or can't be shown; that frame's image is free then.
+    /// If a frame that was handed over failed, or can't be shown; that frame's image is free then. A frame that does not end stays in the queue: the next call waits
+    /// for it again.
     pub fn acquire<P: Platform>(
         &mut self,
         device: &mut Device<'_, '_, P>,
@@ -320,24 +322,35 @@ impl Swapchain {
         let frame = self.queue.pop_front();
         let frame = frame.ok_or(SwapchainError::NothingPresented)?;
         let number = self.taken;
-        self.taken += 1;
-        let status = device.wait(frame.fence, LIMIT);
-        if status != Status::Done {
-            // It is no picture, and nobody else waits for it.
-            self.set(frame.index, State::Free);
-            device.discard(frame.fence);
-            return Err(match status {
-                Status::Failed(fault) => SwapchainError::Frame {
-                    number,
-                    fault: Box::new(fault),
-                },
-                _ => SwapchainError::Lost { number },
-            });
+        match device.wait(frame.fence, LIMIT) {
+            Status::Done => {}
+            Status::Pending => {
+                // The GPU may still draw on it: its image is not given out.
+                let _ = self.queue.push_front(frame);
+                return Err(SwapchainError::Lost { number });
+            }
+            status => {
+                // It is no picture, and nobody else waits for it.
+                self.set(frame.index, State::Free);
+                self.taken += 1;
+                device.discard(frame.fence);
+                return Err(match status {
+                    Status::Failed(fault) => SwapchainError::Frame {
+                        number,
+                        fault: Box::new(fault),
+                    },
+                    _ => SwapchainError::Lost { number },
+                });
+            }
         }
+        self.taken += 1;
         self.late += u64::from(self.shown > 0 && time::now() > self.due);
         self.sleep_until_due(device);
         self.due = self.due.max(time::now()) + self.info.interval;
-        self.show(device, frame.index)?;
+        // An image that could not be shown is free, too.
+        let state = self.show(device, frame.index);
+        self.set(frame.index, *state.as_ref().unwrap_or(&State::Free));
+        state?;
         self.shown += 1;
         Ok(())
     }
@@ -350,36 +363,29 @@ impl Swapchain {
                 device.wait(frame.fence, left);
             }
         }
-        while time::now() < self.due {
-            time::alarm_at(self.due);
-            // Masked, so that an interrupt between the look and the sleep still ends the sleep.
-            interrupts::masked(|| {
-                if time::now() < self.due {
-                    interrupts::sleep();
-                }
-            });
-            time::alarm_off();
-        }
+        let nothing = || None::<()>;
+        sleep_until(self.due, nothing);
     }
 
+    /// Shows an image; gives what it is then.
     fn show<P: Platform>(
         &mut self,
         device: &mut Device<'_, '_, P>,
         index: usize,
-    ) -> Result<(), SwapchainError> {
+    ) -> Result<State, SwapchainError> {
         let Some((image, _)) = self.images.get(index).copied() else {
             return Err(SwapchainError::NotAcquired(index));
         };
         let (width, height) = (self.info.width, self.info.height);
         match &mut self.target {
             Target::Copy(display, pixels) => {
-                self.images[index].1 = State::Free;
                 device.read_image(image, ImagePart::default(), pixels)?;
                 let (width, height) = (width as usize, height as usize);
                 let format = PixelFormat::X8R8G8B8;
                 let stride = width * format.bytes();
                 let picture = Picture::new(width, height, stride, format, pixels);
                 display.show(&picture.map_err(SwapchainError::Layout)?);
+                Ok(State::Free)
             }
             Target::Direct(display) => {
                 let lies = device.scan_out(image)?.ok_or(SwapchainError::Format)?;
@@ -392,9 +398,8 @@ impl Swapchain {
                         *state = State::Free;
                     }
                 }
-                self.set(index, State::Shown);
+                Ok(State::Shown)
             }
         }
-        Ok(())
     }
 }
