@@ -6,7 +6,7 @@ use eitri_launch::workspace::{BARE_METAL_TARGET, Workspace};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What the monitor is made of, below the workspace's root.
+/// Files and folders below the workspace's root from which the monitor is built.
 const SOURCES: &[&str] = &[
     "Cargo.lock",
     "boards",

@@ -45,7 +45,7 @@ fn by_hand() -> Vec<u8> {
     file.extend([ADDRESS, 64, 0].map(u64::to_le_bytes).as_flattened());
     file.extend(0u32.to_le_bytes());
     file.extend([64u16, 56, 1, 0, 0, 0].map(u16::to_le_bytes).as_flattened());
-    // What is loaded: readable and executable.
+    // The one loaded segment is readable and executable.
     file.extend([1u32, 5].map(u32::to_le_bytes).as_flattened());
     let segment = [120, ADDRESS, ADDRESS, bytes, bytes, 4];
     file.extend(segment.map(u64::to_le_bytes).as_flattened());
@@ -172,7 +172,7 @@ impl Check<'_> {
     }
 }
 
-/// What is wrong with a step that should end with a status and print something.
+/// The failure of a step, if it ends with another status than expected or does not print the expected text.
 fn wrong(finished: &Finished, status: i32, printed: &str) -> Option<String> {
     let output = finished.output();
     let ended = match finished.end {

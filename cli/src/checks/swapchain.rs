@@ -92,7 +92,7 @@ fn frame(screen: &[u8]) -> Result<Vec<[u8; 4]>, String> {
         .collect())
 }
 
-/// What is wrong with the last frame.
+/// How the last frame differs from the picture that a CPU draws, if it does.
 fn differs(frame: &[[u8; 4]]) -> Option<String> {
     let expected = expected(LAST * STEP);
     let near = |a: &[u8; 4], b: &[u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= STEPS);

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
 
-/// What the monitor takes for "no limit": a hundred years.
+/// The monitor always has a time limit; without --timeout it is a hundred years.
 const NO_LIMIT: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// QEMU's status when the monitor stopped an image whose time was over, and when the monitor itself failed.
 const TIMED_OUT: i32 = 124;
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
-/// What the machine is, and what else there is to know.
+/// Help behind the options: the memory map of the machine, how an image ends it, and use as a cargo runner.
 fn about_the_machine() -> String {
     let board = BOARD.description();
     let (memory, gpu) = (board.memory, board.gpu);
@@ -276,7 +276,7 @@ fn attended(boot: &Boot<'_>, args: &Args, file: Vec<u8>) -> Result<Booted, Failu
     }
 }
 
-/// Whether a line of the monitor's says what machine there is, and nothing of the image.
+/// Whether a line of the monitor is its greeting, which names the machine; all other lines are reports about the image.
 fn is_greeting(line: &str) -> bool {
     line.starts_with("monitor: GPU of ")
 }

@@ -51,7 +51,7 @@ struct RowOptions {
     unwritten: Vec<UnwrittenArgument>,
 }
 
-/// What must or may be told.
+/// A finding that the index expects of a shader, or allows.
 struct Expected {
     kind: String,
     lines: Vec<u32>,
@@ -68,7 +68,7 @@ struct Row {
     options: Vec<String>,
 }
 
-/// What came of one.
+/// The result for one shader.
 struct Judged {
     findings: Vec<Finding>,
     verdict: Verdict,
@@ -250,7 +250,7 @@ pub(crate) fn address(
     }
 }
 
-/// Whether a finding is what is expected: the kind, the lines, the binding.
+/// Whether a finding matches an expected one in kind, lines and binding.
 fn matches(expected: &Expected, finding: &Finding) -> bool {
     let kinds: &[Rule] = match expected.kind.as_str() {
         "race" => &[Rule::Race],
