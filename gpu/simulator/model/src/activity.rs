@@ -6,6 +6,9 @@
 //! Facts: hardware/csf-perfcnt.md 4 (what each counter counts).
 
 use crate::clock::Nanoseconds;
+use crate::l2::LINE;
+use crate::l2_tags::Moved;
+use crate::pace::Parts;
 use crate::stream::Work;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -82,6 +85,11 @@ pub(crate) struct CoreActivity {
     pub(crate) fma: u64,
     pub(crate) cvt: u64,
     pub(crate) sfu: u64,
+    /// Lines that messages to memory have touched, each message at least one, and components of 16 bits that were interpolated.
+    pub(crate) lines: u64,
+    pub(crate) interpolated: u64,
+    /// What its warps can't do any faster, in parts of a cycle.
+    pub(crate) latency: Parts,
     /// Instructions that not all threads of the warp executed.
     pub(crate) diverged: u64,
     /// Messages of all 16 lanes, and of fewer.
@@ -106,6 +114,8 @@ pub(crate) struct FragmentActivity {
     /// Quads with a covered sample, and those of them that do not cover all of their pixels.
     pub(crate) quads: u64,
     pub(crate) partial_quads: u64,
+    /// Quads that came to their early tests.
+    pub(crate) queued: u64,
     /// Pixels of primitives with a covered sample.
     pub(crate) pixels: u64,
     /// Calls of blend shaders.
@@ -184,16 +194,18 @@ impl core::ops::BitOr for BusyCores {
     }
 }
 
-/// What a slice of the memory system has done. There is no cache in it: whatever reaches it goes on to memory.
+/// What a slice of the memory system has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SliceActivity {
     pub(crate) translations: u64,
     /// Translations that the cached ones answered.
     pub(crate) hits: u64,
+    /// Lines that were asked for.
     pub(crate) reads: u64,
-    pub(crate) read_bytes: u64,
     pub(crate) writes: u64,
-    pub(crate) write_bytes: u64,
+    /// Lines that came from memory and went there.
+    pub(crate) fetched: u64,
+    pub(crate) evicted: u64,
 }
 
 /// Everything that is counted.
@@ -214,6 +226,7 @@ pub(crate) struct Activity {
     pub(crate) accessing: Nanoseconds,
     cores: Vec<CoreActivity>,
     slices: Vec<SliceActivity>,
+    external_lines: u64,
 }
 
 impl Activity {
@@ -231,6 +244,7 @@ impl Activity {
             accessing: 0,
             cores: vec![CoreActivity::default(); cores.max(1) as usize],
             slices: vec![SliceActivity::default(); slices.max(1) as usize],
+            external_lines: 0,
         }
     }
 
@@ -250,8 +264,8 @@ impl Activity {
         self.begun.fragment |= 1 << (core & 63);
     }
 
-    /// A core is given vertices.
-    pub(crate) fn begin_vertices(&mut self, core: u8) {
+    /// A core is given a workgroup, or vertices.
+    pub(crate) fn begin_threads(&mut self, core: u8) {
         self.begun.other |= 1 << (core & 63);
     }
 
@@ -324,7 +338,7 @@ impl Activity {
     // up); lines of 64 bytes in turn. Settled by counters of a strided walk on a board with several slices.
     fn slice(&mut self, physical: u64) -> &mut SliceActivity {
         let count = self.slices.len();
-        &mut self.slices[(physical / 64) as usize % count]
+        &mut self.slices[(physical / LINE) as usize % count]
     }
 
     /// An address was translated.
@@ -335,20 +349,27 @@ impl Activity {
         slice.hits += u64::from(hit);
     }
 
-    /// Memory was read.
+    /// A line was read or written, and others moved between the L2 and memory for it.
     #[inline]
-    pub(crate) fn read(&mut self, physical: u64, bytes: u64) {
-        let slice = self.slice(physical);
-        slice.reads += 1;
-        slice.read_bytes += bytes;
+    pub(crate) fn requested(&mut self, line: u64, write: bool, moved: Moved) {
+        let slice = self.slice(line * LINE);
+        slice.writes += u64::from(write);
+        slice.reads += u64::from(!write);
+        slice.fetched += moved.read;
+        slice.evicted += moved.written;
+        self.external_lines += moved.read + moved.written;
     }
 
-    /// Memory was written.
-    #[inline]
-    pub(crate) fn wrote(&mut self, physical: u64, bytes: u64) {
-        let slice = self.slice(physical);
-        slice.writes += 1;
-        slice.write_bytes += bytes;
+    /// A flush has moved lines to memory.
+    // They count with the first slice: which slices had them is not kept.
+    pub(crate) fn cleaned(&mut self, moved: Moved) {
+        self.slice(0).evicted += moved.written;
+        self.external_lines += moved.written;
+    }
+
+    /// Bytes that passed between the L2 and memory.
+    pub(crate) fn external_bytes(&self) -> u64 {
+        self.external_lines * LINE
     }
 }
 

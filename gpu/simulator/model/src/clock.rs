@@ -92,6 +92,11 @@ impl Clock {
         scale(cycles, 1_000_000_000, self.cycle_hz)
     }
 
+    /// The time that `parts` of a GPU cycle take, of which it has `of`.
+    pub(crate) fn time_of_parts(&self, parts: u64, of: u64) -> Nanoseconds {
+        scale(parts, 1_000_000_000, self.cycle_hz.saturating_mul(of))
+    }
+
     /// The time that `ticks` of the system counter take.
     pub(crate) fn time_of_ticks(&self, ticks: u64) -> Nanoseconds {
         scale(ticks, 1_000_000_000, self.timestamp_hz)

@@ -222,8 +222,9 @@ pub struct Latencies {
     pub firmware: Nanoseconds,
     /// One instruction of a stream.
     pub stream: Nanoseconds,
-    /// One instruction of a warp.
-    pub warp: Nanoseconds,
+    /// What a job does between its warps: a vertex or primitive that is read, assembled or entered.
+    // FACT: no rate of the tiler is published; a cycle at 1 GHz. Settled by timing a draw of many small triangles, on any board.
+    pub step: Nanoseconds,
 }
 
 impl Default for Latencies {
@@ -238,7 +239,7 @@ impl Default for Latencies {
             stop: 10_000,
             firmware: 5_000,
             stream: 20,
-            warp: 4,
+            step: 1,
         }
     }
 }
@@ -255,6 +256,8 @@ pub struct Config {
     pub latencies: Latencies,
     /// Frequency of the GPU's clock in hertz.
     pub clock_hz: u64,
+    /// Bytes that memory moves in a second.
+    pub memory_bandwidth: u64,
     /// Frequency of TIMESTAMP in hertz: that of the CPU's generic timer.
     pub timestamp_hz: u64,
     /// Whether the system has protected memory: without it, protected mode is asked for in vain.
@@ -285,13 +288,15 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// A healthy Mali-G610 at 1 GHz with a 24 MHz timestamp.
+    /// A healthy Mali-G610 at 1 GHz with 27 GB/s of memory and a 24 MHz timestamp.
     fn default() -> Config {
         Config {
             product: Product::g610(),
             interface: None,
             latencies: Latencies::default(),
             clock_hz: 1_000_000_000,
+            // As measured of an RK3588 (docs/how-true.md).
+            memory_bandwidth: 27_000_000_000,
             timestamp_hz: 24_000_000,
             protected_memory: false,
             l2: false,

@@ -10,15 +10,18 @@ use crate::diagnosis::{Journal, MmuMisuse};
 use crate::first_level::FirstLevel;
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
-use crate::l2::{CACHED, L2, Requester};
+use crate::l2::{CACHED, L2, LINE, Requester};
+use crate::l2_tags::Tags;
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
+use crate::pace::{LATENCY, Pace};
 use crate::trace::Event;
 use alloc::boxed::Box;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::gpu_faultstatus;
 use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::registers::power::Domain;
+use eitri_isa::rates::WARP;
 
 mod caches;
 
@@ -80,6 +83,10 @@ pub(crate) struct Fabric {
     pub(crate) interface: Version,
     /// LATEST_FLUSH, 24 bits.
     pub(crate) latest_flush: u32,
+    /// How far each core is with its work.
+    pub(crate) pace: Pace,
+    /// What the L2 has, for counting.
+    tags: Tags,
     /// The L2, if it is modelled.
     l2: Option<L2>,
     /// The read-only caches of the cores, if they are modelled.
@@ -91,7 +98,15 @@ impl Fabric {
         let defects = Defects::new(&config.defects);
         let config = defects.slowed(config);
         let product = config.product;
+        let activity = Activity::new(product.samples().shader_positions, product.l2_slices());
         Fabric {
+            pace: Pace::new(
+                product.arch(),
+                activity.cores().len(),
+                config.memory_bandwidth,
+            ),
+            tags: Tags::new(product.part.l2_features, product.l2_slices()),
+            activity,
             clock: Clock::new(config.clock_hz, config.timestamp_hz),
             irq: Interrupts::without(
                 defects.lost_sources(Line::Job),
@@ -106,7 +121,6 @@ impl Fabric {
             agenda: Agenda::new(),
             journal: Journal::default(),
             lines: Lines::default(),
-            activity: Activity::new(product.samples().shader_positions, product.l2_slices()),
             injections: Injections::new(&config.injections),
             defects,
             gpu_fault: None,
@@ -124,6 +138,45 @@ impl Fabric {
     /// As [`Fabric::after`] for what the device itself causes: nobody needs to look at it first.
     pub(crate) fn later(&mut self, delay: Nanoseconds, due: Due) {
         self.agenda.add_internal(&self.clock, delay, due);
+    }
+
+    /// How far a core is with its work, in virtual time.
+    pub(crate) fn reached(&self, core: u8) -> Nanoseconds {
+        self.pace.reached(&self.activity, &self.clock, core)
+    }
+
+    /// A core is given work.
+    pub(crate) fn begin_on(&mut self, core: u8) {
+        self.pace.begin(&self.activity, &self.clock, core);
+    }
+
+    /// A core has executed instructions of warps, beside which so many others run: none of them goes faster than a warp can.
+    pub(crate) fn charge_warps(&mut self, core: u8, executed: u64, beside: u64) {
+        let most = u64::from(self.config.product.part.limits.max_threads) / u64::from(WARP);
+        let beside = beside.clamp(1, most.max(1));
+        self.activity.core(core).latency += executed * LATENCY / beside;
+    }
+
+    /// Of some cores the one that is least far with its work.
+    pub(crate) fn least_far(&self, cores: u64) -> Option<(Nanoseconds, u8)> {
+        let cores = (0..64).filter(|core| cores >> core & 1 != 0);
+        cores.map(|core| (self.reached(core), core)).min()
+    }
+
+    /// Bytes at a physical address were read or written: the lines that they touch are asked of the L2.
+    pub(crate) fn requested(&mut self, physical: u64, bytes: u64, write: bool) {
+        let first = (physical & !CACHED) / LINE;
+        let last = ((physical & !CACHED) + bytes.saturating_sub(1)) / LINE;
+        for line in first..=last {
+            self.line_requested(line, write);
+        }
+    }
+
+    /// A line is asked of the L2.
+    #[inline]
+    pub(crate) fn line_requested(&mut self, line: u64, write: bool) {
+        let moved = self.tags.request(line, write);
+        self.activity.requested(line, write, moved);
     }
 
     /// Time passes.
@@ -147,6 +200,13 @@ impl Fabric {
             self.activity.interrupts += u64::from(high);
             self.trace(Event::Line { line, high });
         }
+    }
+
+    /// Tells whoever traces that something happened at a moment that may be ahead: cores are not equally far.
+    pub(crate) fn trace_at(&mut self, time: Nanoseconds, event: Event) {
+        self.journal.set_time(time);
+        self.journal.trace(event);
+        self.journal.set_time(self.clock.now());
     }
 
     /// Tells whoever traces that something happened now.
@@ -298,7 +358,7 @@ impl Fabric {
             let (now, later) = rest.split_at_mut(room);
             self.load(memory, access.requester(), physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
-            self.activity.read(physical & !CACHED, room as u64);
+            self.requested(physical, room as u64, false);
             address = address.wrapping_add(room as u64);
             rest = later;
         }
@@ -328,7 +388,7 @@ impl Fabric {
             let (now, later) = rest.split_at(room);
             self.store(memory, access.requester(), physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
-            self.activity.wrote(physical & !CACHED, room as u64);
+            self.requested(physical, room as u64, true);
             address = address.wrapping_add(room as u64);
             rest = later;
         }

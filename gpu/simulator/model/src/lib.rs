@@ -41,10 +41,12 @@ mod clock;
 mod fabric;
 mod first_level;
 mod l2;
+mod l2_tags;
 mod mmu;
 
 // The device from outside in.
 mod control;
+mod pace;
 mod power;
 mod random;
 mod window;

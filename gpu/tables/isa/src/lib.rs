@@ -53,6 +53,7 @@ mod describe;
 pub mod meaning;
 pub mod preload;
 mod random;
+pub mod rates;
 
 // The instruction and its text.
 mod loss;

@@ -25,6 +25,11 @@ impl Fabric {
         if let Some(l2) = &mut self.l2 {
             l2.ask(flush.load_store, flush.l2);
         }
+        if flush.l2 != FlushMode::None {
+            let drops = matches!(flush.l2, FlushMode::Invalidate | FlushMode::CleanInvalidate);
+            let moved = self.tags.flush(drops);
+            self.activity.cleaned(moved);
+        }
         let invalidates = matches!(
             flush.other,
             FlushMode::Invalidate | FlushMode::CleanInvalidate
@@ -68,6 +73,7 @@ impl Fabric {
             return;
         }
         self.mmu.caches_lost();
+        self.tags.flush(true);
         if let Some(l2) = &mut self.l2 {
             l2.lose();
         }
@@ -156,7 +162,7 @@ impl Fabric {
             let request = access.at(address, AccessKind::Read);
             let physical = self.translate(memory, request)?;
             if self.mmu.is_cached(request) {
-                self.activity.read(physical & !CACHED, room as u64);
+                self.requested(physical, room as u64, false);
                 let tag = physical & CACHED;
                 let fill = |line: u64, to: &mut [u8; 64]| {
                     self.load(memory, Requester::Other, line | tag, to)

@@ -11,6 +11,7 @@ use crate::config::Product;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Access;
 use crate::injection::Injection;
+use crate::l2::LINE;
 use crate::mmu::{Refusal, Source};
 use crate::stream::Work;
 use alloc::boxed::Box;
@@ -295,6 +296,11 @@ impl Reading<'_> {
         cores.get(self.instance).copied().unwrap_or_default()
     }
 
+    /// Beats of the external bus that lines take.
+    fn beats(&self, lines: u64) -> u64 {
+        (lines * LINE).div_ceil(self.bus_bytes)
+    }
+
     fn slice(&self) -> SliceActivity {
         let slices = self.activity.slices();
         slices.get(self.instance).copied().unwrap_or_default()
@@ -359,10 +365,10 @@ const NUMBERS: &[(&str, Number)] = &[
     ("L2_ANY_LOOKUP",           |it| it.slice().reads + it.slice().writes),
     ("L2_READ_LOOKUP",          |it| it.slice().reads),
     ("L2_WRITE_LOOKUP",         |it| it.slice().writes),
-    ("L2_EXT_READ",             |it| it.slice().reads),
-    ("L2_EXT_READ_BEATS",       |it| it.slice().read_bytes.div_ceil(it.bus_bytes)),
-    ("L2_EXT_WRITE",            |it| it.slice().writes),
-    ("L2_EXT_WRITE_BEATS",      |it| it.slice().write_bytes.div_ceil(it.bus_bytes)),
+    ("L2_EXT_READ",             |it| it.slice().fetched),
+    ("L2_EXT_READ_BEATS",       |it| it.beats(it.slice().fetched)),
+    ("L2_EXT_WRITE",            |it| it.slice().evicted),
+    ("L2_EXT_WRITE_BEATS",      |it| it.beats(it.slice().evicted)),
 
     ("FRAG_ACTIVE",             |it| it.cycles(it.core().fragment)),
     ("FRAG_PRIMITIVES_OUT",     |it| it.core().fragments.primitives),

@@ -68,10 +68,10 @@ impl Mcu {
             let mut round = self.run_streams(fabric, memory, limit - used);
             self.note_activity(fabric, power);
             let before = self.cores.busy();
-            let warps = self.cores.work(fabric, power, memory, limit - used);
+            let (warps, until) = self.cores.work(fabric, power, memory, limit - used);
             // Jobs may have come and gone within the round.
             fabric.activity.set_busy_cores(before | self.cores.busy());
-            fabric.pass(warps * fabric.config.latencies.warp);
+            fabric.pass(until.saturating_sub(fabric.clock.now()));
             round += warps;
             self.settle(fabric, power, memory);
             self.note_activity(fabric, power);

@@ -78,6 +78,7 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         last_use: 0,
         unit: Unit::None,
         cycles: 0,
+        interpolated: 0,
     }
 }
 
@@ -86,6 +87,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     let mut ready = empty(word, operation(instr), instr.flow);
     let extend = extension(instr);
     (ready.unit, ready.cycles) = instr.issue(arch);
+    ready.interpolated = instr.interpolated() as u8;
     // An operation on 64 bits takes all its sources as 64 bits, a shift amount included.
     let is_wide = matches!(ready.operation, Operation::Wide(_));
     ready.source_count = row.sources.len().min(4) as u8;

@@ -94,7 +94,8 @@ impl Executor<'_> {
             Unit::Fma => core.fma += u64::from(instruction.cycles),
             Unit::Cvt => core.cvt += u64::from(instruction.cycles),
             Unit::Sfu => core.sfu += u64::from(instruction.cycles),
-            Unit::Ls | Unit::V | Unit::Vt | Unit::T | Unit::None => {}
+            Unit::V | Unit::Vt => core.interpolated += u64::from(instruction.interpolated),
+            Unit::Ls | Unit::T | Unit::None => {}
         }
         core.diverged += u64::from(warp.lanes != warp.live);
         check_registers(self.fabric, self.environment, warp, instruction);

@@ -156,4 +156,6 @@ pub(crate) struct Instruction {
     /// The unit that executes it, and for how many cycles.
     pub(crate) unit: Unit,
     pub(crate) cycles: u8,
+    /// Components of 16 bits that it interpolates.
+    pub(crate) interpolated: u8,
 }

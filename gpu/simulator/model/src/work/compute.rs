@@ -28,18 +28,26 @@ pub(super) struct Compute {
     /// Tasks that were begun.
     tasks: u64,
     resident: Vec<Workgroup>,
+    /// Cores whose workgroup waited for memory in the last turn, a bit each.
+    waiting: u64,
+    /// Cores that have had workgroups, a bit each.
+    used_cores: u64,
 }
 
 /// Tells whoever traces that a workgroup has begun or ended.
 fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begun: bool) {
     if fabric.journal.is_traced() {
-        fabric.trace(Event::Workgroup {
-            group: launch.owner.group,
-            stream: launch.owner.stream,
-            core: group.place().core,
-            id: group.id(),
-            begun,
-        });
+        let time = fabric.reached(group.place().core).max(fabric.clock.now());
+        fabric.trace_at(
+            time,
+            Event::Workgroup {
+                group: launch.owner.group,
+                stream: launch.owner.stream,
+                core: group.place().core,
+                id: group.id(),
+                begun,
+            },
+        );
     }
 }
 
@@ -54,6 +62,8 @@ impl Compute {
             next: 0,
             tasks: 0,
             resident: Vec::new(),
+            waiting: 0,
+            used_cores: 0,
         }
     }
 
@@ -62,7 +72,7 @@ impl Compute {
         self.tasks
     }
 
-    /// A turn of every resident workgroup; whether all are done.
+    /// Turns of resident workgroups, each time of the one whose core is least far; whether all are done.
     pub(super) fn work(
         &mut self,
         fabric: &mut Fabric,
@@ -71,17 +81,22 @@ impl Compute {
         limit: u64,
     ) -> (u64, Turn) {
         self.fill(fabric, ready);
+        self.waiting = 0;
         let mut used = 0;
-        let mut index = 0;
         let mut stalled = None;
         let mut progressed = false;
-        while index < self.resident.len() && used < limit {
+        while used < limit {
+            let Some(index) = self.next_turn(fabric) else {
+                break;
+            };
             let turn = TURN.min(limit - used);
+            let beside = self.beside(index);
             let group = &mut self.resident[index];
             let core = group.place().core;
             if fabric.defects.has(Defect::CoreHangs { core }) {
                 // Time passes, and nothing comes of it.
-                (used, progressed, index) = (used + turn, true, index + 1);
+                fabric.charge_warps(core, turn, 1);
+                (used, progressed) = (used + turn, true);
                 continue;
             }
             let (executed, turned) = group.run(
@@ -92,16 +107,13 @@ impl Compute {
                 memory,
                 turn,
             );
+            fabric.charge_warps(core, executed, beside);
             used += executed;
             match turned {
-                Turned::GoesOn => {
-                    progressed = true;
-                    index += 1;
-                }
+                Turned::GoesOn => progressed = true,
                 Turned::Ended => {
                     progressed = true;
                     let group = self.resident.swap_remove(index);
-                    let core = group.place().core;
                     trace_workgroup(fabric, &self.launch, &group, false);
                     // A core that the group no longer has takes no more of it.
                     if ready >> core & 1 != 0 {
@@ -110,7 +122,7 @@ impl Compute {
                 }
                 Turned::Refused(Refused::Stalled(stall)) => {
                     stalled = Some(stall);
-                    index += 1;
+                    self.waiting |= 1 << core;
                 }
                 Turned::Refused(fault) => return (used, Err(fault)),
             }
@@ -119,6 +131,39 @@ impl Compute {
             Some(stall) if !progressed => (used, Err(Refused::Stalled(stall))),
             _ => (used, Ok(self.resident.is_empty())),
         }
+    }
+
+    /// The workgroup whose core is least far with its work, but for those that wait for memory.
+    fn next_turn(&self, fabric: &Fabric) -> Option<usize> {
+        let cores = self.resident.iter().map(|group| group.place().core);
+        cores
+            .enumerate()
+            .filter(|(_, core)| self.waiting >> core & 1 == 0)
+            .min_by_key(|(_, core)| (fabric.reached(*core), *core))
+            .map(|(index, _)| index)
+    }
+
+    /// Warps that a core would run beside each other, of the workgroup and of those that are to come.
+    fn beside(&self, index: usize) -> u64 {
+        let cores = self.resident.len().max(1) as u64;
+        let left = self.launch.grid.workgroups().saturating_sub(self.next);
+        let groups = (left / cores).saturating_add(1);
+        self.resident[index].live_warps().saturating_mul(groups)
+    }
+
+    /// Whether other workgroups wait for a core.
+    pub(super) fn has_more(&self) -> bool {
+        self.next < self.launch.grid.workgroups()
+    }
+
+    /// Cores that have had workgroups of the job.
+    pub(super) fn used_cores(&self) -> u64 {
+        self.used_cores
+    }
+
+    /// Cores whose workgroups run, and do not wait for memory.
+    pub(super) fn running_cores(&self) -> u64 {
+        self.cores() & !self.waiting
     }
 
     /// Puts a workgroup on each core that has none.
@@ -146,6 +191,9 @@ impl Compute {
         let begins_task = grid.begins_task(self.next, id);
         self.next += 1;
         self.tasks += u64::from(begins_task);
+        fabric.begin_on(core);
+        fabric.activity.begin_threads(core);
+        self.used_cores |= 1 << core;
         let threads = u64::from(self.launch.threads());
         let activity = fabric.activity.core(core);
         activity.tasks += u64::from(begins_task);
@@ -170,6 +218,12 @@ impl Compute {
 }
 
 impl Grid {
+    /// How many workgroups there are.
+    fn workgroups(&self) -> u64 {
+        let counts = self.count.iter().map(|count| u64::from(*count));
+        counts.fold(1, u64::saturating_mul)
+    }
+
     /// The id of workgroup `number`, x fastest; `None` beyond the last.
     fn workgroup(&self, number: u64) -> Option<[u32; 3]> {
         let [x, y, z] = self.count.map(u64::from);

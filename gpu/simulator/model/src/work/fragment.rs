@@ -19,6 +19,7 @@ use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
+use crate::pace::CYCLE;
 use crate::raster::{self, Quad};
 use crate::shader::stage::Geometry;
 use crate::shader::{JobFault, Place};
@@ -84,6 +85,8 @@ pub(super) struct Pass {
     defects: PassDefects,
     /// Varyings of wide primitives drift.
     drift: bool,
+    /// Cores that have had tiles of it, a bit each.
+    used_cores: u64,
 }
 
 impl Pass {
@@ -142,6 +145,7 @@ impl Pass {
             done: 0,
             defects: fabric.defects.of_pass(),
             drift: fabric.config.wide_varyings_drift,
+            used_cores: 0,
             framebuffer,
             untouched,
         })
@@ -173,11 +177,21 @@ impl Pass {
             .map_or(0, |place| 1 << (place.core & 63))
     }
 
-    /// Clears the tile and gives it to a core: each in turn.
+    /// Cores that have had tiles of it.
+    pub(super) fn used_cores(&self) -> u64 {
+        self.used_cores
+    }
+
+    /// Whether other tiles wait for a core.
+    pub(super) fn has_more(&self) -> bool {
+        self.tiles.next < self.tiles.count
+    }
+
+    /// Clears the tile and gives it to a core.
     fn begin_tile(&mut self, fabric: &mut Fabric, ready: u64) {
-        let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
-        let turn = (self.tiles.next - 1) as usize % cores.len().max(1);
-        let core = cores.get(turn).copied().unwrap_or(0);
+        let core = fabric.least_far(ready).map_or(0, |(_, core)| core);
+        fabric.begin_on(core);
+        self.used_cores |= 1 << core;
         fabric.activity.core(core).fragments.tiles += 1;
         fabric.activity.begin_fragments(core);
         self.touched = false;
@@ -347,6 +361,9 @@ impl Stepwise for Pass {
         ready: u64,
     ) -> Result<bool, Refused<JobFault>> {
         self.count_samples();
+        if let Some(place) = self.shader.place() {
+            fabric.activity.core(place.core).latency += CYCLE;
+        }
         self.step = match self.step {
             Step::Begin => {
                 if ready == 0 {

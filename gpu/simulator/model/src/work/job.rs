@@ -7,6 +7,7 @@ use super::fragment::Pass;
 use super::launch::launch;
 use super::tiling::{self, Fullscreen, Tiling};
 use super::turn::take_turn;
+use crate::clock::Nanoseconds;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
@@ -67,6 +68,28 @@ impl Running {
         }
     }
 
+    /// The cores that have had a task of it.
+    fn used_cores(&self) -> u64 {
+        match self {
+            Running::Compute(job) => job.used_cores(),
+            Running::Draw(job) => job.used_cores(),
+            Running::Fullscreen(_) => 0,
+            Running::Fragment(job) => job.used_cores(),
+        }
+    }
+
+    /// Of the `ready` cores, and those that have a task of it, the ones that work on it next: all, as long as tasks are left.
+    fn working_cores(&self, ready: u64) -> u64 {
+        match self {
+            Running::Compute(job) if job.has_more() => ready | job.running_cores(),
+            Running::Compute(job) => job.running_cores(),
+            Running::Draw(job) => ready | job.cores(),
+            Running::Fullscreen(_) => 0,
+            Running::Fragment(job) if job.has_more() => ready | job.cores(),
+            Running::Fragment(job) => job.cores(),
+        }
+    }
+
     /// The cores that have a task of it.
     fn cores(&self) -> u64 {
         match self {
@@ -112,6 +135,8 @@ pub(super) struct Job {
     executed: u64,
     /// Tasks that were begun when it was last asked whether it has got on.
     known_tasks: u64,
+    /// Cores that have had tasks of it, a bit each.
+    used_cores: u64,
 }
 
 impl Job {
@@ -125,6 +150,7 @@ impl Job {
             heap: HeapNeed::No,
             executed: 0,
             known_tasks: 0,
+            used_cores: 0,
         }
     }
 
@@ -173,6 +199,11 @@ impl Job {
         }
     }
 
+    /// Whether it is over.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Ended(_))
+    }
+
     /// How many instructions it has executed, if it runs and nothing is wrong with it.
     pub(super) fn running(&self) -> Option<u64> {
         let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
@@ -196,6 +227,21 @@ impl Job {
         }
     }
 
+    /// How far its cores are: the one that is least far while it has work for it, the one that is farthest once it has ended.
+    pub(super) fn reached(&self, fabric: &Fabric, ready: u64) -> Option<Nanoseconds> {
+        match &self.state {
+            State::Running(running) => {
+                let cores = running.working_cores(ready);
+                fabric.least_far(cores).map(|(reached, _)| reached)
+            }
+            State::Queued => None,
+            State::Ended(_) => {
+                let used = (0..64).filter(|core| self.used_cores >> core & 1 != 0);
+                used.map(|core| fabric.reached(core)).max()
+            }
+        }
+    }
+
     /// Works for at most `limit` instructions; how many it were.
     pub(super) fn work(
         &mut self,
@@ -213,6 +259,7 @@ impl Job {
         };
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
+        self.used_cores |= running.used_cores();
         match turn {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}

@@ -22,6 +22,7 @@ mod turn;
 mod workgroup;
 
 use crate::activity::BusyCores;
+use crate::clock::Nanoseconds;
 use crate::defect::Defect;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Fabric;
@@ -37,8 +38,9 @@ pub(crate) use endpoints::Endpoints;
 use job::{Job, State};
 pub(crate) use saved::SavedJobs;
 
-/// Instructions that a job which hangs uses up in its turn.
+/// Instructions that a job which hangs uses up in its turn, and the time that passes.
 const HUNG_TURN: u64 = 512;
+const HUNG_TIME: Nanoseconds = 2048;
 
 /// Of a job's turn, where jobs overlap, most instructions as a power of two; of a short one, which small jobs need.
 const LONGEST_TURN: u64 = 10;
@@ -250,17 +252,20 @@ impl Cores {
         Some(self.draws.unwrap_or_else(|| Random::new(seed)))
     }
 
-    /// Gives every job a turn, those of groups with the highest priority first; how many instructions were executed.
+    /// Gives every job a turn, those of groups with the highest priority first; how many instructions were executed, and how far
+    /// time goes by it.
     pub(crate) fn work(
         &mut self,
         fabric: &mut Fabric,
         power: &Power,
         memory: &mut dyn PhysicalMemory,
         limit: u64,
-    ) -> u64 {
+    ) -> (u64, Nanoseconds) {
+        let now = fabric.clock.now();
         if self.jobs.is_empty() {
-            return 0;
+            return (0, now);
         }
+        fabric.pace.begin_memory(&fabric.activity, now);
         let ready = power.ready(Domain::Shader);
         let grants = self.grants();
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
@@ -301,6 +306,7 @@ impl Cores {
             if fabric.strike_at(slot, stream, hangs).is_some() {
                 // Time passes, as in an endless loop, and nothing comes of it.
                 used += HUNG_TURN.min(limit - used);
+                fabric.pace.hold_up(HUNG_TIME);
                 continue;
             }
             let turn = draws.as_mut().map_or(u64::MAX, turn_of);
@@ -312,6 +318,7 @@ impl Cores {
         if draws.is_some() {
             self.draws = draws;
         }
+        let until = self.reached(fabric, (&grants, ready));
         let ended = &mut self.ended;
         self.jobs.retain(|job| match job.state {
             State::Ended(fault) => {
@@ -327,7 +334,37 @@ impl Cores {
             }
             _ => true,
         });
-        used
+        (used, until)
+    }
+
+    /// How far time goes: to the core that is least far with its work, but to the end of each job that has ended, and no further than
+    /// memory and what is not done by cores allow.
+    fn reached(
+        &self,
+        fabric: &mut Fabric,
+        (grants, ready): (&[Vec<u64>; Work::ALL.len()], u64),
+    ) -> Nanoseconds {
+        let now = fabric.clock.now();
+        let able = |index: usize, job: &Job| {
+            let granted = granted(grants, job) & ready;
+            job.has_ended() || !self.waits_for_earlier(index) && job.can_work(fabric, granted)
+        };
+        let jobs = self.jobs.iter().enumerate();
+        let reached = |job: &Job| job.reached(fabric, granted(grants, job) & ready);
+        let able: Vec<&Job> = jobs
+            .filter(|(index, job)| able(*index, job))
+            .map(|(_, job)| job)
+            .collect();
+        let (ended, running): (Vec<&Job>, Vec<&Job>) =
+            able.into_iter().partition(|job| job.has_ended());
+        let least = running.into_iter().filter_map(reached).min();
+        let ends = ended.into_iter().filter_map(reached).max();
+        let held_up = now + fabric.pace.take_held_up();
+        let memory = fabric.pace.memory_reached(&fabric.activity);
+        [least, ends, Some(held_up), Some(memory)]
+            .into_iter()
+            .flatten()
+            .fold(now, Nanoseconds::max)
     }
 }
 

@@ -193,6 +193,8 @@ impl Shader {
             memory,
         };
         let (used, stopped) = executor.run(&mut running.warp, limit);
+        // Beside it run those of the tile that wait here.
+        fabric.charge_warps(place.core, used, 1 + self.waiting.len() as u64);
         match stopped {
             Stopped::Turn => {}
             Stopped::Ended => self.end(fabric),
@@ -216,6 +218,7 @@ impl Shader {
 
     /// Makes the early tests of a batch; a warp runs if fragments are left and have a program.
     fn begin(&mut self, fabric: &mut Fabric, batch: Batch) {
+        fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
         let Some(tile) = self.tile.take() else {
             return;
         };

@@ -112,6 +112,8 @@ pub(super) struct Tiling {
     place_in_segment: usize,
     memory: MemoryState,
     warps: u64,
+    /// Cores that have shaded vertices of it, a bit each.
+    used_cores: u64,
 }
 
 /// Tiler memory, as a job sees it.
@@ -210,6 +212,7 @@ impl Tiling {
             place_in_segment: 0,
             memory: MemoryState::Enough,
             warps: 0,
+            used_cores: 0,
             flags,
             state,
         })))
@@ -232,6 +235,11 @@ impl Tiling {
     /// Whether the tiler heap must have more memory before the job goes on.
     pub(super) fn needs_memory(&self) -> bool {
         self.memory == MemoryState::Exhausted
+    }
+
+    /// Cores that have shaded vertices of it.
+    pub(super) fn used_cores(&self) -> u64 {
+        self.used_cores
     }
 
     /// The core that shades vertices.

@@ -60,6 +60,7 @@ pub(super) fn take_turn(
         }
         // A step without a warp counts as an instruction.
         used += 1;
+        fabric.pace.hold_up(fabric.config.latencies.step);
         if let Some(exception) = injected(fabric, job.owner()) {
             let address = 0;
             return (used, Err(Refused::Failed(JobFault { exception, address })));

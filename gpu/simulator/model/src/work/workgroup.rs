@@ -68,6 +68,11 @@ impl Workgroup {
         self.id
     }
 
+    /// Warps that have not ended.
+    pub(super) fn live_warps(&self) -> u64 {
+        self.warps.iter().filter(|warp| !warp.has_ended()).count() as u64
+    }
+
     pub(super) fn place(&self) -> Place {
         self.place
     }

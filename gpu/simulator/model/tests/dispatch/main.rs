@@ -14,6 +14,7 @@ mod lanes;
 mod memory;
 mod misuse;
 mod overlap;
+mod pace;
 mod texture_vectors;
 mod typed;
 

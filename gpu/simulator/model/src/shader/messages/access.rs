@@ -4,7 +4,6 @@ use super::super::instruction::Instruction;
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Sender, Target, Targets};
-use crate::activity::BEAT;
 use crate::diagnosis::ShaderMisuse;
 use crate::l2::{CACHED, Requester};
 use crate::memory::{BusError, PAGE};
@@ -100,8 +99,6 @@ impl Sender<'_> {
 
     /// The bytes at a target, as a number; bytes beyond are 0.
     pub(super) fn read(&mut self, target: &Target) -> Result<u128, Stopped> {
-        let length = u64::from(target.bytes);
-        self.fabric.activity.core(self.place.core).read_beats += length.div_ceil(BEAT);
         if target.crosses {
             let mut bytes = [0; 16];
             let access = self.access(target.virtual_address);
@@ -109,10 +106,8 @@ impl Sender<'_> {
             self.fabric.read(self.memory, access, part)?;
             return Ok(u128::from_le_bytes(bytes));
         }
-        if length != 0 {
-            let physical = target.physical & !CACHED;
-            self.fabric.activity.read(physical, length);
-        }
+        self.touched
+            .note(self.fabric, target.physical, target.bytes, false);
         let cached = target.physical & CACHED != 0;
         let read = match target.bytes {
             0 => Ok(0),
@@ -135,8 +130,6 @@ impl Sender<'_> {
         if !self.fabric.has_first_level() {
             return self.read(target);
         }
-        let length = u64::from(target.bytes);
-        self.fabric.activity.core(self.place.core).read_beats += length.div_ceil(BEAT);
         let mut bytes = [0; 16];
         let access = self.access(target.virtual_address);
         let part = &mut bytes[..usize::from(target.bytes)];
@@ -146,16 +139,14 @@ impl Sender<'_> {
     }
 
     pub(super) fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
-        let length = bytes.len() as u64;
-        self.fabric.activity.core(self.place.core).write_beats += length.div_ceil(BEAT);
         if target.crosses {
             let access = self.access(target.virtual_address);
             return Ok(self.fabric.write(self.memory, access, bytes)?);
         }
-        if length != 0 {
-            let physical = target.physical & !CACHED;
-            self.fabric.activity.wrote(physical, length);
-        }
+        // What a warp's lane stores is 16 bytes at most.
+        let length = bytes.len().min(16) as u8;
+        self.touched
+            .note(self.fabric, target.physical, length, true);
         let cached = target.physical & CACHED != 0;
         let written = match *bytes {
             [a, b, c, d] if !cached => self

@@ -12,6 +12,7 @@ mod blend;
 mod samples;
 mod texels;
 mod tile;
+mod touched;
 mod transfer;
 mod varying;
 
@@ -30,12 +31,14 @@ use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
-use crate::mmu::{AccessKind, Source as Unit};
+use crate::mmu::{AccessKind, Source as Requester};
 use crate::work::descriptors::{Lookup, View, look_up};
 use alloc::vec::Vec;
 use attribute::Fetched;
 use eitri_isa::Arch;
+use eitri_isa::row::Unit;
 use texels::ReadBy;
+use touched::Touched;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +94,7 @@ struct Sender<'a> {
     place: Place,
     address: u64,
     arch: Arch,
+    touched: Touched,
 }
 
 impl Memory {
@@ -124,11 +128,31 @@ impl Memory {
             place,
             address: warp.pc,
             arch,
+            touched: Touched::new(place.core),
         };
+        let sent = self.act(&mut sender, warp, instruction, message);
+        let lines = sender.touched.settle(sender.fabric);
+        if instruction.unit == Unit::Ls {
+            sender.fabric.activity.core(place.core).lines += lines.max(1);
+        }
+        sent
+    }
+
+    fn act(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &mut Warp,
+        instruction: &Instruction,
+        message: &Message,
+    ) -> Result<Sent, Stopped> {
         match message.action {
             Action::Barrier => return Ok(Sent::Barrier),
             Action::Clock { timestamp } => {
-                let value = self.clock(&sender.fabric.clock, timestamp);
+                let reached = sender.fabric.reached(sender.place.core);
+                let clock = &sender.fabric.clock;
+                let ahead = clock.cycles_of_time(reached.saturating_sub(clock.now()));
+                // Within a turn the core's clock knows nothing of the warp's own pace.
+                let value = self.clock(clock, ahead + self.issued, timestamp);
                 set_pair(warp, message.write.0, [value; WARP]);
             }
             Action::Load {
@@ -189,7 +213,7 @@ impl Memory {
                 placement,
                 unsigned,
             } => {
-                let targets = self.locate_in_buffers(&mut sender, warp, instruction, bytes)?;
+                let targets = self.locate_in_buffers(sender, warp, instruction, bytes)?;
                 sender.load(warp, message, &targets, placement, unsigned, bytes)?;
             }
             Action::ByteAddress | Action::ElementAddress { .. } => {
@@ -211,7 +235,7 @@ impl Memory {
                         });
                         continue;
                     }
-                    let view = self.view(&mut sender, handles[lane])?;
+                    let view = self.view(sender, handles[lane])?;
                     let index = u64::from(index[lane]);
                     let scale = match message.action {
                         Action::ElementAddress { .. } => view.stride.into(),
@@ -238,10 +262,10 @@ impl Memory {
                 sender.store_converted(warp, message, instruction, texels)?;
             }
             Action::TexelAddress { handle } => {
-                self.texel_addresses(&mut sender, warp, message, instruction, handle)?;
+                self.texel_addresses(sender, warp, message, instruction, handle)?;
             }
             Action::LoadTexel { handle, components } => {
-                let texels = self.image_texels(&mut sender, warp, instruction, handle)?;
+                let texels = self.image_texels(sender, warp, instruction, handle)?;
                 let registers = sender.load_texels(
                     warp,
                     instruction,
@@ -252,7 +276,7 @@ impl Memory {
                 set_registers(warp, message.write, &registers);
             }
             Action::FetchTexel(fetch) => {
-                let texels = self.fetched_texels(&mut sender, warp, message, instruction, fetch)?;
+                let texels = self.fetched_texels(sender, warp, message, instruction, fetch)?;
                 let registers = sender.load_texels(
                     warp,
                     instruction,
@@ -264,42 +288,42 @@ impl Memory {
             }
             Action::LoadAttribute { handle, components } => {
                 let wanted = (handle, components);
-                self.load_attribute(&mut sender, warp, message, instruction, wanted)?;
+                self.load_attribute(sender, warp, message, instruction, wanted)?;
             }
             Action::LoadVarying(varying) => {
-                self.load_varying(&mut sender, warp, message, instruction, varying)?;
+                self.load_varying(sender, warp, message, instruction, varying)?;
             }
-            Action::Atest => self.atest(&mut sender, warp, message, instruction)?,
+            Action::Atest => self.atest(sender, warp, message, instruction)?,
             Action::ZsEmit { depth, stencil } => {
-                self.zs_emit(&mut sender, warp, message, instruction, (depth, stencil))?;
+                self.zs_emit(sender, warp, message, instruction, (depth, stencil))?;
             }
             Action::Blend { components, skip } => {
-                let done = self.blend(&mut sender, warp, message, instruction, components)?;
+                let done = self.blend(sender, warp, message, instruction, components)?;
                 return Ok(Sent::Blended { done, skip });
             }
             Action::LoadTile(components) => {
-                self.load_tile(&mut sender, warp, message, instruction, components)?;
+                self.load_tile(sender, warp, message, instruction, components)?;
             }
             Action::StoreTile(components) => {
-                self.store_tile(&mut sender, warp, message, instruction, components)?;
+                self.store_tile(sender, warp, message, instruction, components)?;
             }
             Action::RequestTexture(request) => {
-                self.request_texture(&mut sender, warp, message, instruction, request)?;
+                self.request_texture(sender, warp, message, instruction, request)?;
             }
         }
         Ok(Sent::Done)
     }
 
-    /// A counter. Time moves between turns; within one, an instruction is taken for a cycle, and what was read once is past.
-    fn clock(&mut self, clock: &Clock, timestamp: bool) -> u64 {
+    /// A counter, `ahead` cycles from now; what was read once is past.
+    fn clock(&mut self, clock: &Clock, ahead: u64, timestamp: bool) -> u64 {
         if !timestamp && !clock.is_counting() {
             return clock.cycles();
         }
         let last = &mut self.clocks[usize::from(timestamp)];
         *last = if timestamp {
-            clock.timestamp_after(self.issued).max(*last)
+            clock.timestamp_after(ahead).max(*last)
         } else {
-            (clock.cycles().wrapping_add(self.issued)).max(last.wrapping_add(1))
+            (clock.cycles().wrapping_add(ahead)).max(last.wrapping_add(1))
         };
         *last
     }
@@ -386,7 +410,7 @@ impl Sender<'_> {
         Access {
             space: self.environment.space,
             address,
-            source: Unit::Core(self.place.core),
+            source: Requester::Core(self.place.core),
         }
     }
 

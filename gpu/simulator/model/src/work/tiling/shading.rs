@@ -10,7 +10,6 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
 use crate::shader::{Executor, JobFault, Place, Stopped, WARP, Warp, exception};
-use alloc::vec::Vec;
 
 impl Tiling {
     /// Begins a warp of vertices; the step that follows.
@@ -31,9 +30,9 @@ impl Tiling {
                 first: 0,
             };
         }
-        let cores: Vec<u8> = (0..64).filter(|core| ready >> core & 1 != 0).collect();
-        let turn = self.warps as usize % cores.len().max(1);
-        let core = cores.get(turn).copied().unwrap_or(0);
+        let core = fabric.least_far(ready).map_or(0, |(_, core)| core);
+        fabric.begin_on(core);
+        self.used_cores |= 1 << core;
         let count = (self.fresh.len() - first).min(WARP);
         let threads = core::array::from_fn(|lane| {
             // Lanes beyond the last vertex do not run.
@@ -58,7 +57,7 @@ impl Tiling {
         activity.tasks += 1;
         activity.warps += 1;
         activity.full_warps += u64::from(count == WARP);
-        fabric.activity.begin_vertices(core);
+        fabric.activity.begin_threads(core);
         let asked = &mut fabric.activity.tiler;
         match program {
             0 => asked.positions += count as u64,
@@ -97,6 +96,9 @@ impl Tiling {
             memory,
         };
         let (used, stopped) = executor.run(warp, limit);
+        // Beside it run the other warps of the segment.
+        let beside = self.fresh.len().div_ceil(WARP) as u64;
+        fabric.charge_warps(self.place.unwrap_or_default().core, used, beside);
         match stopped {
             Stopped::Turn => {}
             Stopped::Ended => self.running = None,

@@ -1,0 +1,230 @@
+//! Pace: how long the work of shader cores takes, by the rates of their units.
+//!
+//! Each core has a clock of its own. While it has work, the clock advances by its busiest unit: what is issued to the arithmetic
+//! units, messages by the lines of the cache that they touch, texels, components of varyings, pixels, and what the warps on it
+//! can't do any faster, since each of them issues one instruction at a time. Cores work side by side: virtual time passes up to the
+//! core that is least far, which works next. The memory behind the caches is one for all, and holds up whoever outruns it.
+//!
+//! Needs: that work is counted in `activity` when it is done.  Guarantees: a core's clock never goes back.
+//!
+//! Facts: hardware/compiler-optimization.md 3 (rates, and that no source holds latencies).
+
+use crate::activity::{Activity, CoreActivity};
+use crate::clock::{Clock, Nanoseconds};
+use alloc::vec;
+use alloc::vec::Vec;
+use eitri_isa::Arch;
+use eitri_isa::rates::{Rates, WARP};
+
+/// Parts of a cycle: a multiple of what a warp takes in any unit.
+pub(crate) type Parts = u64;
+
+/// Parts of one cycle.
+pub(crate) const CYCLE: Parts = 96;
+
+/// From an instruction of a warp to the next one of the same warp.
+// FACT: no source holds latencies (hardware/compiler-optimization.md 3); four cycles, so that the fewest warps that can keep the
+// arithmetic units busy are as many as a workgroup of 256 threads has. Settled by timing a chain of dependent instructions in a
+// workgroup of 16 threads, and in larger ones, on any board.
+pub(crate) const LATENCY: Parts = 4 * CYCLE;
+
+/// The parts that a warp takes of a unit with a rate in lanes.
+const fn warp_at(rate: u32) -> Parts {
+    CYCLE * WARP as Parts / rate as Parts
+}
+
+/// For how long each unit of a core has been busy in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Busy {
+    /// The arithmetic units together, which share what is issued.
+    issue: Parts,
+    special: Parts,
+    messages: Parts,
+    texture: Parts,
+    varying: Parts,
+    pixels: Parts,
+    /// The warps themselves.
+    latency: Parts,
+}
+
+impl Busy {
+    fn of(core: &CoreActivity, rates: &Rates) -> Busy {
+        let special = core.sfu * warp_at(rates.sfu);
+        let scaled = |special: Parts| special / 4;
+        Busy {
+            issue: core.fma * warp_at(rates.fma) + core.cvt * warp_at(rates.cvt) + scaled(special),
+            special,
+            messages: core.lines * CYCLE / Parts::from(rates.messages),
+            texture: core.textures * warp_at(rates.texels),
+            varying: core.interpolated * warp_at(rates.components),
+            pixels: core.fragments.queued * CYCLE * 4 / Parts::from(rates.pixels),
+            latency: core.latency,
+        }
+    }
+
+    /// What the busiest unit has done since.
+    fn bound_since(&self, before: &Busy) -> Parts {
+        let units = [
+            (self.issue, before.issue),
+            (self.special, before.special),
+            (self.messages, before.messages),
+            (self.texture, before.texture),
+            (self.varying, before.varying),
+            (self.pixels, before.pixels),
+            (self.latency, before.latency),
+        ];
+        let busy = units.map(|(now, before)| now.saturating_sub(before));
+        busy.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// A core's clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct CoreClock {
+    /// When it began to work, and what it had done by then.
+    since: Nanoseconds,
+    before: Busy,
+}
+
+/// The clocks of all cores.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace {
+    rates: Rates,
+    cores: Vec<CoreClock>,
+    /// Bytes that had passed between caches and memory when memory began to be busy, and since when it has been.
+    memory_since: Nanoseconds,
+    memory_before: u64,
+    /// Bytes that memory moves in a second.
+    bandwidth: u64,
+    /// Time in which no core works, and that must pass before any goes on.
+    held_up: Nanoseconds,
+}
+
+impl Pace {
+    /// Clocks of cores that have not worked.
+    pub(crate) fn new(arch: Arch, cores: usize, bandwidth: u64) -> Pace {
+        Pace {
+            rates: Rates::of(arch),
+            cores: vec![CoreClock::default(); cores.max(1)],
+            memory_since: 0,
+            memory_before: 0,
+            bandwidth: bandwidth.max(1),
+            held_up: 0,
+        }
+    }
+
+    /// How far a core is with its work.
+    pub(crate) fn reached(&self, activity: &Activity, clock: &Clock, core: u8) -> Nanoseconds {
+        let index = usize::from(core) % self.cores.len();
+        let CoreClock { since, before } = &self.cores[index];
+        let done = Busy::of(&activity.cores()[index], &self.rates).bound_since(before);
+        since.saturating_add(clock.time_of_parts(done, CYCLE))
+    }
+
+    /// A core is given work: if it had none, its clock begins anew.
+    pub(crate) fn begin(&mut self, activity: &Activity, clock: &Clock, core: u8) {
+        if self.reached(activity, clock, core) < clock.now() {
+            let index = usize::from(core) % self.cores.len();
+            self.cores[index] = CoreClock {
+                since: clock.now(),
+                before: Busy::of(&activity.cores()[index], &self.rates),
+            };
+        }
+    }
+
+    /// What is not done by cores takes time.
+    pub(crate) fn hold_up(&mut self, time: Nanoseconds) {
+        self.held_up += time;
+    }
+
+    /// The time for which cores are held up since the last call.
+    pub(crate) fn take_held_up(&mut self) -> Nanoseconds {
+        core::mem::take(&mut self.held_up)
+    }
+
+    /// Work goes on: if memory has moved all that it was asked for, its clock begins anew.
+    pub(crate) fn begin_memory(&mut self, activity: &Activity, now: Nanoseconds) {
+        if self.memory_reached(activity) < now {
+            (self.memory_since, self.memory_before) = (now, activity.external_bytes());
+        }
+    }
+
+    /// When memory has moved what it was asked for.
+    pub(crate) fn memory_reached(&self, activity: &Activity) -> Nanoseconds {
+        let bytes = activity.external_bytes() - self.memory_before;
+        let time = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth);
+        let time = Nanoseconds::try_from(time).unwrap_or(Nanoseconds::MAX);
+        self.memory_since.saturating_add(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::l2_tags::Moved;
+
+    fn clock() -> Clock {
+        Clock::new(1_000_000_000, 24_000_000)
+    }
+
+    #[test]
+    fn a_core_takes_as_long_as_its_busiest_unit() {
+        let (clock, mut activity) = (clock(), Activity::new(2, 1));
+        let pace = Pace::new(Arch::V10, 2, 1);
+        activity.core(0).fma = 400;
+        assert_eq!(
+            pace.reached(&activity, &clock, 0),
+            100,
+            "four warps a cycle"
+        );
+        activity.core(0).cvt = 400;
+        assert_eq!(
+            pace.reached(&activity, &clock, 0),
+            200,
+            "they share what is issued"
+        );
+        activity.core(0).sfu = 300;
+        assert_eq!(pace.reached(&activity, &clock, 0), 300, "one warp a cycle");
+        activity.core(0).lines = 250;
+        assert_eq!(pace.reached(&activity, &clock, 0), 300, "beside the others");
+        activity.core(0).lines = 350;
+        assert_eq!(pace.reached(&activity, &clock, 0), 350, "one line a cycle");
+        assert_eq!(
+            pace.reached(&activity, &clock, 1),
+            0,
+            "the other has done nothing"
+        );
+    }
+
+    #[test]
+    fn a_core_that_had_nothing_to_do_begins_now() {
+        let (mut clock, mut activity) = (clock(), Activity::new(1, 1));
+        let mut pace = Pace::new(Arch::V10, 1, 1);
+        activity.core(0).sfu = 100;
+        clock.advance(40);
+        pace.begin(&activity, &clock, 0);
+        assert_eq!(pace.reached(&activity, &clock, 0), 100, "it is ahead");
+        clock.advance(100);
+        pace.begin(&activity, &clock, 0);
+        assert_eq!(pace.reached(&activity, &clock, 0), 140);
+        activity.core(0).sfu += 10;
+        assert_eq!(pace.reached(&activity, &clock, 0), 150);
+    }
+
+    #[test]
+    fn memory_holds_up_whoever_outruns_it() {
+        let mut activity = Activity::new(1, 1);
+        let mut pace = Pace::new(Arch::V10, 1, 1_000_000_000);
+        let line = Moved {
+            read: 1,
+            written: 0,
+        };
+        activity.requested(0, false, line);
+        assert_eq!(pace.memory_reached(&activity), 64);
+        pace.begin_memory(&activity, 50);
+        assert_eq!(pace.memory_reached(&activity), 64, "still at it");
+        pace.begin_memory(&activity, 100);
+        activity.requested(1, false, line);
+        assert_eq!(pace.memory_reached(&activity), 164);
+    }
+}

@@ -1,0 +1,102 @@
+//! Lines that a message touches: what the load/store unit takes for it, and what it asks of the L2.
+//!
+//! Facts: hardware/compiler-optimization.md 3 (lines of 64 bytes, one a cycle); csf-perfcnt.md 4 (beats).
+
+use crate::activity::BEAT;
+use crate::fabric::Fabric;
+use crate::l2::{CACHED, LINE};
+
+/// More lines than most messages touch; of more, some may count twice.
+const KEPT: usize = 32;
+
+/// A line, and which of its beats were read and written, a bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    number: u64,
+    read: u8,
+    written: u8,
+}
+
+/// The lines of one message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    lines: [Line; KEPT],
+    count: usize,
+    /// Lines that were settled before the others came.
+    settled: u64,
+    core: u8,
+}
+
+impl Touched {
+    pub(super) fn new(core: u8) -> Touched {
+        Touched {
+            lines: [Line::default(); KEPT],
+            count: 0,
+            settled: 0,
+            core,
+        }
+    }
+
+    /// Bytes at a physical address are read or written.
+    #[inline]
+    pub(super) fn note(&mut self, fabric: &mut Fabric, physical: u64, bytes: u8, write: bool) {
+        if bytes == 0 {
+            return;
+        }
+        let first = physical & !CACHED;
+        let last = first + u64::from(bytes) - 1;
+        for beat in first / BEAT..=last / BEAT {
+            let number = beat * BEAT / LINE;
+            let bit = 1 << (beat % (LINE / BEAT));
+            let line = self.line(fabric, number);
+            if write {
+                line.written |= bit;
+            } else {
+                line.read |= bit;
+            }
+        }
+    }
+
+    #[inline]
+    fn line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
+        // Neighbours in the warp are neighbours in memory, most of the time.
+        let known = self.lines[..self.count]
+            .iter()
+            .rposition(|line| line.number == number);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                if self.count == KEPT {
+                    self.settle(fabric);
+                }
+                self.lines[self.count] = Line {
+                    number,
+                    ..Line::default()
+                };
+                self.count += 1;
+                self.count - 1
+            }
+        };
+        &mut self.lines[index]
+    }
+
+    /// Asks the L2 for the lines, and counts them; how many the message has touched in all.
+    pub(super) fn settle(&mut self, fabric: &mut Fabric) -> u64 {
+        let lines = &self.lines[..self.count];
+        for line in lines {
+            fabric.line_requested(line.number, line.written != 0);
+        }
+        let beats = |mask: fn(&Line) -> u8| -> u64 {
+            lines
+                .iter()
+                .map(|line| u64::from(mask(line).count_ones()))
+                .sum()
+        };
+        let core = fabric.activity.core(self.core);
+        core.read_beats += beats(|line| line.read);
+        core.write_beats += beats(|line| line.written);
+        self.settled += self.count as u64;
+        self.count = 0;
+        self.settled
+    }
+}
