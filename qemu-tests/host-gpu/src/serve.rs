@@ -60,6 +60,7 @@ pub fn serve(
     let mut server = Server {
         gpu: Gpu::new(Config {
             timestamp_hz: mailbox.counter_hertz(),
+            instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
             ..config
         }),
         memory,

@@ -51,6 +51,7 @@ impl ModelGpu {
     pub(crate) fn new(settings: &Settings) -> ModelGpu {
         let config = Config {
             timestamp_hz: time::counter_hertz(),
+            instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
             product: settings.product,
             ..Config::default()
         };
@@ -70,6 +71,7 @@ impl ModelGpu {
         let product = Product::all().nth(asked.product.into());
         self.model = Gpu::new(Config {
             timestamp_hz: time::counter_hertz(),
+            instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
             product: product.unwrap_or_else(Product::g610),
             l2: asked.l2,
             interface: asked

@@ -258,6 +258,10 @@ pub struct Config {
     pub clock_hz: u64,
     /// Bytes that memory moves in a second.
     pub memory_bandwidth: u64,
+    /// Time that passes at least for each instruction of a warp, whatever the rates of the cores say. Beside an emulated CPU the
+    /// model takes far longer than that itself: without a floor the firmware's answers, and all else that takes the GPU's time, would
+    /// come too late for the CPU's.
+    pub instruction_floor: Nanoseconds,
     /// Frequency of TIMESTAMP in hertz: that of the CPU's generic timer.
     pub timestamp_hz: u64,
     /// Whether the system has protected memory: without it, protected mode is asked for in vain.
@@ -297,6 +301,7 @@ impl Default for Config {
             clock_hz: 1_000_000_000,
             // As measured of an RK3588 (docs/how-true.md).
             memory_bandwidth: 27_000_000_000,
+            instruction_floor: 0,
             timestamp_hz: 24_000_000,
             protected_memory: false,
             l2: false,
@@ -312,6 +317,9 @@ impl Default for Config {
 }
 
 impl Config {
+    /// A floor that suits a model beside an emulated CPU.
+    pub const FLOOR_BESIDE_EMULATED_CPU: Nanoseconds = 4;
+
     /// The interface version that firmware speaks which is none of the released images.
     pub fn interface_version(&self) -> Version {
         self.interface

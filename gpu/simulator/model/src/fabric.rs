@@ -14,7 +14,7 @@ use crate::l2::{CACHED, L2, LINE, Requester};
 use crate::l2_tags::Tags;
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
-use crate::pace::{LATENCY, Pace};
+use crate::pace::{LATENCY, Pace, numbers};
 use crate::trace::Event;
 use alloc::boxed::Box;
 use eitri_csf::interface::control::Version;
@@ -157,10 +157,9 @@ impl Fabric {
         self.activity.core(core).latency += executed * LATENCY / beside;
     }
 
-    /// Of some cores the one that is least far with its work.
+    /// Of some cores, a bit each, the one that is least far with its work.
     pub(crate) fn least_far(&self, cores: u64) -> Option<(Nanoseconds, u8)> {
-        let cores = (0..64).filter(|core| cores >> core & 1 != 0);
-        cores.map(|core| (self.reached(core), core)).min()
+        numbers(cores).map(|core| (self.reached(core), core)).min()
     }
 
     /// Bytes at a physical address were read or written: the lines that they touch are asked of the L2.

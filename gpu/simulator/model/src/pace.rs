@@ -28,9 +28,33 @@ pub(crate) const CYCLE: Parts = 96;
 // workgroup of 16 threads, and in larger ones, on any board.
 pub(crate) const LATENCY: Parts = 4 * CYCLE;
 
-/// The parts that a warp takes of a unit with a rate in lanes.
-const fn warp_at(rate: u32) -> Parts {
-    CYCLE * WARP as Parts / rate as Parts
+/// What one thing takes of its unit: an instruction of a warp, a line, a quad.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    fma: Parts,
+    cvt: Parts,
+    sfu: Parts,
+    line: Parts,
+    texture: Parts,
+    component: Parts,
+    quad: Parts,
+}
+
+impl Costs {
+    fn of(arch: Arch) -> Costs {
+        let rates = Rates::of(arch);
+        let at = |rate: u32| CYCLE / Parts::from(rate);
+        let warp_at = |rate: u32| CYCLE * Parts::from(WARP) / Parts::from(rate);
+        Costs {
+            fma: warp_at(rates.fma),
+            cvt: warp_at(rates.cvt),
+            sfu: warp_at(rates.sfu),
+            line: at(rates.messages),
+            texture: warp_at(rates.texels),
+            component: warp_at(rates.components),
+            quad: 4 * at(rates.pixels),
+        }
+    }
 }
 
 /// For how long each unit of a core has been busy in all.
@@ -48,16 +72,15 @@ struct Busy {
 }
 
 impl Busy {
-    fn of(core: &CoreActivity, rates: &Rates) -> Busy {
-        let special = core.sfu * warp_at(rates.sfu);
-        let scaled = |special: Parts| special / 4;
+    fn of(core: &CoreActivity, costs: &Costs) -> Busy {
+        let special = core.sfu * costs.sfu;
         Busy {
-            issue: core.fma * warp_at(rates.fma) + core.cvt * warp_at(rates.cvt) + scaled(special),
+            issue: core.fma * costs.fma + core.cvt * costs.cvt + special / 4,
             special,
-            messages: core.lines * CYCLE / Parts::from(rates.messages),
-            texture: core.textures * warp_at(rates.texels),
-            varying: core.interpolated * warp_at(rates.components),
-            pixels: core.fragments.queued * CYCLE * 4 / Parts::from(rates.pixels),
+            messages: core.lines * costs.line,
+            texture: core.textures * costs.texture,
+            varying: core.interpolated * costs.component,
+            pixels: core.fragments.queued * costs.quad,
             latency: core.latency,
         }
     }
@@ -89,7 +112,7 @@ struct CoreClock {
 /// The clocks of all cores.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
-    rates: Rates,
+    costs: Costs,
     cores: Vec<CoreClock>,
     /// Bytes that had passed between caches and memory when memory began to be busy, and since when it has been.
     memory_since: Nanoseconds,
@@ -104,7 +127,7 @@ impl Pace {
     /// Clocks of cores that have not worked.
     pub(crate) fn new(arch: Arch, cores: usize, bandwidth: u64) -> Pace {
         Pace {
-            rates: Rates::of(arch),
+            costs: Costs::of(arch),
             cores: vec![CoreClock::default(); cores.max(1)],
             memory_since: 0,
             memory_before: 0,
@@ -117,7 +140,7 @@ impl Pace {
     pub(crate) fn reached(&self, activity: &Activity, clock: &Clock, core: u8) -> Nanoseconds {
         let index = usize::from(core) % self.cores.len();
         let CoreClock { since, before } = &self.cores[index];
-        let done = Busy::of(&activity.cores()[index], &self.rates).bound_since(before);
+        let done = Busy::of(&activity.cores()[index], &self.costs).bound_since(before);
         since.saturating_add(clock.time_of_parts(done, CYCLE))
     }
 
@@ -127,7 +150,7 @@ impl Pace {
             let index = usize::from(core) % self.cores.len();
             self.cores[index] = CoreClock {
                 since: clock.now(),
-                before: Busy::of(&activity.cores()[index], &self.rates),
+                before: Busy::of(&activity.cores()[index], &self.costs),
             };
         }
     }
@@ -156,6 +179,16 @@ impl Pace {
         let time = Nanoseconds::try_from(time).unwrap_or(Nanoseconds::MAX);
         self.memory_since.saturating_add(time)
     }
+}
+
+/// The numbers of cores in a mask.
+pub(crate) fn numbers(mask: u64) -> impl Iterator<Item = u8> {
+    let mut rest = mask;
+    core::iter::from_fn(move || {
+        let number = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (number < u64::BITS).then_some(number as u8)
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::defect::Defect;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
+use crate::pace::numbers;
 use crate::shader::{Memory, Program, WARP};
 use crate::stream::Tasks;
 use crate::trace::Event;
@@ -168,7 +169,7 @@ impl Compute {
 
     /// Puts a workgroup on each core that has none.
     fn fill(&mut self, fabric: &mut Fabric, ready: u64) {
-        for core in (0..64).filter(|core| ready >> core & 1 != 0) {
+        for core in numbers(ready) {
             let taken = self.resident.iter().any(|group| group.place().core == core);
             if !taken {
                 self.begin_next(fabric, core);

@@ -12,6 +12,7 @@ use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Stall};
+use crate::pace::numbers;
 use crate::shader::JobFault;
 use crate::stream::{Identity, Issued, IssuedJob, Work};
 use crate::trace::{Event, JobKind};
@@ -235,10 +236,9 @@ impl Job {
                 fabric.least_far(cores).map(|(reached, _)| reached)
             }
             State::Queued => None,
-            State::Ended(_) => {
-                let used = (0..64).filter(|core| self.used_cores >> core & 1 != 0);
-                used.map(|core| fabric.reached(core)).max()
-            }
+            State::Ended(_) => numbers(self.used_cores)
+                .map(|core| fabric.reached(core))
+                .max(),
         }
     }
 

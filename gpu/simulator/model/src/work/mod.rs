@@ -318,7 +318,8 @@ impl Cores {
         if draws.is_some() {
             self.draws = draws;
         }
-        let until = self.reached(fabric, (&grants, ready));
+        let floor = now + used * fabric.config.instruction_floor;
+        let until = self.reached(fabric, (&grants, ready)).max(floor);
         let ended = &mut self.ended;
         self.jobs.retain(|job| match job.state {
             State::Ended(fault) => {
