@@ -200,6 +200,11 @@ impl Job {
         }
     }
 
+    /// Whether it was not begun.
+    pub(super) fn is_queued(&self) -> bool {
+        matches!(self.state, State::Queued)
+    }
+
     /// Whether it is over.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, State::Ended(_))

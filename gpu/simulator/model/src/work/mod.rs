@@ -346,20 +346,16 @@ impl Cores {
         (grants, ready): (&[Vec<u64>; Work::ALL.len()], u64),
     ) -> Nanoseconds {
         let now = fabric.clock.now();
-        let able = |index: usize, job: &Job| {
+        let (mut least, mut ends) = (None, None);
+        for job in self.jobs.iter().filter(|job| !job.is_queued()) {
             let granted = granted(grants, job) & ready;
-            job.has_ended() || !self.waits_for_earlier(index) && job.can_work(fabric, granted)
-        };
-        let jobs = self.jobs.iter().enumerate();
-        let reached = |job: &Job| job.reached(fabric, granted(grants, job) & ready);
-        let able: Vec<&Job> = jobs
-            .filter(|(index, job)| able(*index, job))
-            .map(|(_, job)| job)
-            .collect();
-        let (ended, running): (Vec<&Job>, Vec<&Job>) =
-            able.into_iter().partition(|job| job.has_ended());
-        let least = running.into_iter().filter_map(reached).min();
-        let ends = ended.into_iter().filter_map(reached).max();
+            let reached = job.reached(fabric, granted);
+            if job.has_ended() {
+                ends = ends.max(reached);
+            } else if job.can_work(fabric, granted) {
+                least = least.into_iter().chain(reached).min();
+            }
+        }
         let held_up = now + fabric.pace.take_held_up();
         let memory = fabric.pace.memory_reached(&fabric.activity);
         [least, ends, Some(held_up), Some(memory)]
