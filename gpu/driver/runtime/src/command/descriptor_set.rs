@@ -46,11 +46,6 @@ pub(crate) struct BoundSet {
 }
 
 impl BoundSet {
-    /// The value of the resource table register for a program that uses no other set.
-    pub(crate) const fn alone(&self) -> Option<u64> {
-        self.alone
-    }
-
     /// Of an object, in a recording; `None` if it is no set.
     #[inline]
     pub(super) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {
@@ -150,6 +145,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             bytes: u32::try_from(length).unwrap_or(u32::MAX),
             version: self.next_set_version(),
             mentioned: 0,
+            complete: None,
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -189,6 +185,40 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(crate) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
         let bound = BoundSet::of(set, self.object(set.0, WHAT)?, self.recording());
         bound.ok_or(Error::Gone { what: WHAT })
+    }
+
+    /// Where the descriptors of a set are, and their bytes; and the value of the resource table register for a program that uses no
+    /// other.
+    #[inline]
+    pub(crate) fn set_part(&self, set: DescriptorSet) -> Option<(GpuAddress, u32, u64)> {
+        let object = self.objects.get(set.0)?;
+        let Kind::Set { table, bytes, .. } = object.kind else {
+            return None;
+        };
+        let address = object.mapping.address();
+        let alone = address.0 | u64::from(resource_entries(table));
+        Some((address.offset(table_bytes(table)), bytes, alone))
+    }
+
+    /// Whether a set was found to have all that a stage needs of it, in the commands that are being recorded: nothing changes a set,
+    /// nor destroys what is bound to it, while they are.
+    #[inline]
+    pub(crate) fn is_complete(&self, set: DescriptorSet, stage: Key) -> bool {
+        let complete = match self.objects.get(set.0).map(|object| &object.kind) {
+            Some(Kind::Set { complete, .. }) => *complete,
+            _ => None,
+        };
+        complete == Some((stage, self.recording()))
+    }
+
+    /// Notes that a set has all that a stage needs of it.
+    pub(crate) fn note_complete(&mut self, set: DescriptorSet, stage: Key) {
+        let recording = self.recording();
+        if let Some(object) = self.objects.get_mut(set.0)
+            && let Kind::Set { complete, .. } = &mut object.kind
+        {
+            *complete = Some((stage, recording));
+        }
     }
 
     /// The buffer that is bound to a descriptor of a set, with its address and length there.

@@ -6,7 +6,6 @@
 
 use super::draw::{Draw, IndexType};
 use super::draw_state::{Bound, DrawState, FRAGMENT, FRAGMENTS, Stale, VARYINGS, VERTEX};
-use super::draw_words::DrawWords;
 use super::dynamic::Class;
 use super::encoded::{merged_draw, split_draw};
 use super::indirect::{Copies, MOST_WORDS, Parameters};
@@ -46,14 +45,6 @@ pub(super) struct Call {
     pub(super) view_mask: u32,
 }
 
-/// What stands in memory for a draw besides its resources and uniforms.
-struct Descriptors {
-    tests: u64,
-    blends: u64,
-    storage: u64,
-    words: DrawWords,
-}
-
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Puts a draw into the commands of vertices.
     pub(super) fn put_draw(
@@ -76,16 +67,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.uniforms_of_draw(state, (key, made), &places)?;
         }
         let uniforms = state.uniforms.map(|words| words.unwrap_or(0));
-        let descriptors = if stale.has(Stale::STATE) {
-            Some(self.descriptors_of_draw(state, &places, made)?)
-        } else {
-            None
-        };
+        if stale.has(Stale::STATE) {
+            self.descriptors_of_draw(state, &places, made)?;
+        }
         self.unflushed = true;
         let draw = match call.source {
             Source::Given(draw) => draw,
             Source::Buffer(parameters) => {
-                let what = (resources, uniforms, descriptors.as_ref());
+                let what = (resources, uniforms);
                 return self.put_indirect(state, (&places, made), call, what, &parameters);
             }
         };
@@ -100,8 +89,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             if stale.has(Stale::UNIFORMS) {
                 load_uniforms(it, registers, uniforms, varies);
             }
-            if let Some(descriptors) = &descriptors {
-                load_state(it, registers, (state, made), call, descriptors);
+            if stale.has(Stale::STATE) {
+                load_state(it, registers, (state, made), call);
             }
             for (register, value) in [
                 (registers.count, draw.count),
@@ -126,7 +115,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             indexed,
             run,
             varies,
-            uniforms: made.plan.map(|plan| plan.parts()),
+            planned: made.plan.is_some(),
         });
         Ok(())
     }
@@ -160,18 +149,26 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.emit_loads(all)
     }
 
+    /// Makes the descriptors and the words of the state that are not there yet.
     fn descriptors_of_draw(
         &mut self,
         state: &mut DrawState,
         places: &Places,
         made: &GraphicsPipelined,
-    ) -> Result<Descriptors, Error> {
-        Ok(Descriptors {
-            tests: self.tests(state, places, made)?,
-            blends: self.blends(state, places, made)?,
-            storage: self.draw_storage(state, places, made)?,
-            words: self.words_of_draws(state, places, made)?,
-        })
+    ) -> Result<(), Error> {
+        if state.tests.is_none() {
+            state.tests = Some(self.tests(state, places, made)?);
+        }
+        if state.blends.is_none() {
+            state.blends = Some(self.blends(state, places, made)?);
+        }
+        if state.storage.is_none() {
+            state.storage = Some(self.draw_storage(places, made)?);
+        }
+        if state.words.is_none() {
+            state.words = Some(self.words_of_draws(state, places, made)?);
+        }
+        Ok(())
     }
 
     /// Puts draws whose numbers stand in a buffer.
@@ -180,7 +177,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         state: &mut DrawState,
         (places, made): (&Places, &GraphicsPipelined),
         call: &Call,
-        (mut resources, mut uniforms, descriptors): ([u64; 2], [u64; 3], Option<&Descriptors>),
+        (mut resources, mut uniforms): ([u64; 2], [u64; 3]),
         parameters: &Parameters,
     ) -> Result<(), Error> {
         let copies: Option<Copies> = self.indirect_copies(state, places, made, parameters)?;
@@ -191,12 +188,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             }
         }
         let varies = made.varies();
+        let stale = state.stale;
         let registers = DrawRegisters::of(self.arch());
         self.emit_loads(|it| {
             load_resources(it, registers, resources);
             load_uniforms(it, registers, uniforms, varies);
-            if let Some(descriptors) = descriptors {
-                load_state(it, registers, (state, made), call, descriptors);
+            if stale.has(Stale::STATE) {
+                load_state(it, registers, (state, made), call);
             }
             it.word(registers.first_index, 0);
         })?;
@@ -255,8 +253,10 @@ fn load_state<P: Platform>(
     registers: &DrawRegisters,
     (state, made): (&DrawState, &GraphicsPipelined),
     call: &Call,
-    of: &Descriptors,
 ) {
+    // They were made before.
+    let storage = state.storage.unwrap_or(0);
+    let words = state.words.unwrap_or(made.words);
     let [min_x, min_y, max_x, max_y] = call.scissor;
     let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
     let [near, far] = depths(&state.values.viewport);
@@ -265,9 +265,9 @@ fn load_state<P: Platform>(
     if let (true, Some(program)) = (made.varies(), registers.varying_program) {
         it.pair(program, made.programs[VARYINGS]);
     }
-    it.pair(registers.vertex_storage, of.storage);
+    it.pair(registers.vertex_storage, storage);
     if let Some(register) = registers.fragment_storage {
-        it.pair(register, of.storage);
+        it.pair(register, storage);
     }
     it.pair(registers.context, call.context.0);
     it.pair(registers.scissor, scissor);
@@ -276,8 +276,8 @@ fn load_state<P: Platform>(
     }
     it.word(registers.depths, near.to_bits());
     it.word(registers.depths.wrapping_add(1), far.to_bits());
-    it.pair(registers.tests, of.tests);
-    it.pair(registers.blends, of.blends);
+    it.pair(registers.tests, state.tests.unwrap_or(0));
+    it.pair(registers.blends, state.blends.unwrap_or(0));
     let (bytes, code) = match call.indices {
         Some((bound, kind)) => {
             it.pair(registers.index_buffer, bound.address);
@@ -285,7 +285,7 @@ fn load_state<P: Platform>(
         }
         None => (0, 0),
     };
-    let mut flags_0 = of.words.flags_0;
+    let mut flags_0 = words.flags_0;
     if let Some(query) = state.query {
         it.pair(registers.occlusion, query.at.0);
         flags_0 |= query.flags();
@@ -299,10 +299,10 @@ fn load_state<P: Platform>(
         (registers.index_bytes, bytes),
         (registers.attribute_offset, 0),
         (registers.varying_bytes, made.varying_bytes),
-        (registers.primitive, of.words.primitive | code | view_mask),
+        (registers.primitive, words.primitive | code | view_mask),
         (registers.flags_0, flags_0),
-        (registers.flags_1, of.words.flags_1),
-        (registers.flags_2, of.words.flags_2),
+        (registers.flags_1, words.flags_1),
+        (registers.flags_2, words.flags_2),
         (registers.size, size.to_bits()),
     ] {
         it.word(register, value);
