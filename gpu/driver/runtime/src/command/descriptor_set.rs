@@ -79,6 +79,42 @@ impl BoundSet {
     }
 }
 
+/// What a draw needs of a set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SetPart {
+    /// Where its descriptors are, and their bytes.
+    pub(crate) address: GpuAddress,
+    pub(crate) bytes: u32,
+    /// The value of the resource table register for a program that uses no other set.
+    pub(crate) alone: u64,
+    /// The stage that was found last to have all that it needs of the set, in which recording: nothing changes a set, nor destroys
+    /// what is bound to it, while commands are recorded.
+    pub(crate) complete: Option<(Key, u32)>,
+}
+
+impl SetPart {
+    /// Of an object; `None` if it is no set.
+    #[inline(always)]
+    pub(crate) fn of(object: &Object<'_>) -> Option<SetPart> {
+        let Kind::Set {
+            table,
+            bytes,
+            complete,
+            ..
+        } = object.kind
+        else {
+            return None;
+        };
+        let address = object.mapping.address();
+        Some(SetPart {
+            address: address.offset(table_bytes(table)),
+            bytes,
+            alone: address.0 | u64::from(resource_entries(table)),
+            complete,
+        })
+    }
+}
+
 /// How far a buffer's bound part is moved when its set is bound to commands: the dynamic offset of one descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DynamicOffset {
@@ -187,28 +223,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         bound.ok_or(Error::Gone { what: WHAT })
     }
 
-    /// Where the descriptors of a set are, and their bytes; and the value of the resource table register for a program that uses no
-    /// other.
+    /// What a draw needs of a set.
     #[inline]
-    pub(crate) fn set_part(&self, set: DescriptorSet) -> Option<(GpuAddress, u32, u64)> {
-        let object = self.objects.get(set.0)?;
-        let Kind::Set { table, bytes, .. } = object.kind else {
-            return None;
-        };
-        let address = object.mapping.address();
-        let alone = address.0 | u64::from(resource_entries(table));
-        Some((address.offset(table_bytes(table)), bytes, alone))
-    }
-
-    /// Whether a set was found to have all that a stage needs of it, in the commands that are being recorded: nothing changes a set,
-    /// nor destroys what is bound to it, while they are.
-    #[inline]
-    pub(crate) fn is_complete(&self, set: DescriptorSet, stage: Key) -> bool {
-        let complete = match self.objects.get(set.0).map(|object| &object.kind) {
-            Some(Kind::Set { complete, .. }) => *complete,
-            _ => None,
-        };
-        complete == Some((stage, self.recording()))
+    pub(crate) fn set_part(&self, set: DescriptorSet) -> Option<SetPart> {
+        SetPart::of(self.objects.get(set.0)?)
     }
 
     /// Notes that a set has all that a stage needs of it.

@@ -140,6 +140,12 @@ impl Writer {
         )
     }
 
+    /// Where [`Writer::take`] would make room.
+    pub(crate) const fn behind(&self, bytes: u32) -> (PhysicalAddress, GpuAddress) {
+        let mut other = *self;
+        other.take(bytes)
+    }
+
     /// Goes on in another block, which `link` leads to.
     pub(crate) fn go_on<P: Platform>(&mut self, platform: &mut P, block: Block, link: Link) {
         let words = self.next;

@@ -22,7 +22,7 @@ use heapless::Vec;
 pub(super) struct DrawUniforms {
     pub(super) words: Uniforms,
     bound: Vec<u64, MOST_BOUND>,
-    pipeline: Option<Key>,
+    pub(super) pipeline: Option<Key>,
     /// Where the words of its programs stand in a block.
     pub(super) places: UniformPlaces,
 }
@@ -37,7 +37,7 @@ impl DrawUniforms {
     };
 
     /// Takes the plan of a pipeline from its memory.
-    fn recall<P: Platform>(
+    pub(super) fn recall<P: Platform>(
         &mut self,
         platform: &mut P,
         key: Key,
@@ -54,12 +54,12 @@ impl DrawUniforms {
         if self.bound.resize(bound, 0).is_ok() {
             platform.read_words(place(first), &mut self.bound);
         }
-        self.places = plan.places();
+        self.places = plan.places;
         self.pipeline = Some(key);
     }
 
     /// Says the words of viewport and blend constants, which are the first `count` of those that are said.
-    fn say_state(&mut self, values: &Values, count: usize) {
+    pub(super) fn say_state(&mut self, values: &Values, count: usize) {
         let known = values.known();
         for word in self.bound.iter().take(count) {
             let word = StateWord::decode(*word);
@@ -114,11 +114,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.say_bound_words(state, of_state..plan.bound.into())?;
             state.says_sets = true;
         }
-        let values = [
-            state.values.first_vertex,
-            state.values.base_instance,
-            state.values.view_index,
-        ];
         let bytes = self
             .passes
             .as_ref()
@@ -131,7 +126,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Some(DrawUniforms { words, places, .. }) =
             self.passes.as_mut().map(|passes| &mut passes.uniforms)
         {
-            self.device.hw.platform.write_words(at, words.of(values));
+            self.device
+                .hw
+                .platform
+                .write_words(at, words.of(state.values.counts()));
             state.uniforms = places.registers(address).map(Some);
         }
         Ok(())

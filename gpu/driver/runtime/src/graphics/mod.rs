@@ -28,6 +28,7 @@ mod vertex_input;
 
 // What is recorded.
 mod buffer_words;
+mod changed;
 mod clear_attachments;
 mod conditional;
 mod draw;

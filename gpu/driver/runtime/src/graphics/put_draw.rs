@@ -6,6 +6,7 @@
 
 use super::draw::{Draw, IndexType};
 use super::draw_state::{Bound, DrawState, FRAGMENT, FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw_words::DrawWords;
 use super::dynamic::Class;
 use super::encoded::{merged_draw, split_draw};
 use super::indirect::{Copies, MOST_WORDS, Parameters};
@@ -254,21 +255,9 @@ fn load_state<P: Platform>(
     (state, made): (&DrawState, &GraphicsPipelined),
     call: &Call,
 ) {
-    // They were made before.
-    let storage = state.storage.unwrap_or(0);
-    let words = state.words.unwrap_or(made.words);
     let [min_x, min_y, max_x, max_y] = call.scissor;
     let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
     let [near, far] = depths(&state.values.viewport);
-    it.pair(registers.vertex_program, made.programs[VERTEX]);
-    it.pair(registers.fragment_program, made.programs[FRAGMENTS]);
-    if let (true, Some(program)) = (made.varies(), registers.varying_program) {
-        it.pair(program, made.programs[VARYINGS]);
-    }
-    it.pair(registers.vertex_storage, storage);
-    if let Some(register) = registers.fragment_storage {
-        it.pair(register, storage);
-    }
     it.pair(registers.context, call.context.0);
     it.pair(registers.scissor, scissor);
     if let Some(register) = registers.viewport {
@@ -276,8 +265,6 @@ fn load_state<P: Platform>(
     }
     it.word(registers.depths, near.to_bits());
     it.word(registers.depths.wrapping_add(1), far.to_bits());
-    it.pair(registers.tests, state.tests.unwrap_or(0));
-    it.pair(registers.blends, state.blends.unwrap_or(0));
     let (bytes, code) = match call.indices {
         Some((bound, kind)) => {
             it.pair(registers.index_buffer, bound.address);
@@ -285,30 +272,69 @@ fn load_state<P: Platform>(
         }
         None => (0, 0),
     };
-    let mut flags_0 = words.flags_0;
+    let mut words = state.words.unwrap_or(made.words);
     if let Some(query) = state.query {
         it.pair(registers.occlusion, query.at.0);
-        flags_0 |= query.flags();
+        words.flags_0 |= query.flags();
     }
+    // hardware/graphics-draw.md 3.3.
+    words.primitive |= code | call.view_mask << 24;
     let width = state.dynamic.line_width;
     let width = width.filter(|_| made.topology_class == Class::Lines);
-    let size = width.unwrap_or(made.size);
-    // hardware/graphics-draw.md 3.3.
-    let view_mask = call.view_mask << 24;
-    for (register, value) in [
-        (registers.index_bytes, bytes),
-        (registers.attribute_offset, 0),
-        (registers.varying_bytes, made.varying_bytes),
-        (registers.primitive, words.primitive | code | view_mask),
-        (registers.flags_0, flags_0),
-        (registers.flags_1, words.flags_1),
-        (registers.flags_2, words.flags_2),
-        (registers.size, size.to_bits()),
-    ] {
-        it.word(register, value);
-    }
+    // They were made before.
+    let of = PipelineState {
+        tests: state.tests.unwrap_or(0),
+        blends: state.blends.unwrap_or(0),
+        storage: state.storage.unwrap_or(0),
+        words,
+        size: width.unwrap_or(made.size),
+    };
+    load_pipeline(it, registers, made, &of);
+    it.word(registers.index_bytes, bytes);
+    it.word(registers.attribute_offset, 0);
     if let Some(register) = registers.primitive_2 {
         it.word(register, 0);
+    }
+}
+
+/// What a draw has of its pipeline, its resources and uniforms aside.
+pub(super) struct PipelineState {
+    pub(super) tests: u64,
+    pub(super) blends: u64,
+    pub(super) storage: u64,
+    /// With what kind of indices, the view and the query say.
+    pub(super) words: DrawWords,
+    pub(super) size: f32,
+}
+
+/// Loads it.
+#[inline(always)]
+pub(super) fn load_pipeline<P: Platform>(
+    it: &mut DrawLoads<'_, P>,
+    registers: &DrawRegisters,
+    made: &GraphicsPipelined,
+    of: &PipelineState,
+) {
+    it.address(registers.vertex_program, made.programs[VERTEX]);
+    it.address(registers.fragment_program, made.programs[FRAGMENTS]);
+    if let (true, Some(program)) = (made.varies(), registers.varying_program) {
+        it.address(program, made.programs[VARYINGS]);
+    }
+    it.address(registers.vertex_storage, of.storage);
+    if let Some(register) = registers.fragment_storage {
+        it.address(register, of.storage);
+    }
+    it.address(registers.tests, of.tests);
+    it.address(registers.blends, of.blends);
+    for (register, value) in [
+        (registers.varying_bytes, made.varying_bytes),
+        (registers.primitive, of.words.primitive),
+        (registers.flags_0, of.words.flags_0),
+        (registers.flags_1, of.words.flags_1),
+        (registers.flags_2, of.words.flags_2),
+        (registers.size, of.size.to_bits()),
+    ] {
+        it.word(register, value);
     }
 }
 

@@ -1,6 +1,7 @@
-//! Repetition: draws that differ from the last one in push constants at most.
+//! Repetition: draws of as many vertices as the last, with other push constants, sets, vertex buffers, or another pipeline.
 //!
-//! All else of such a draw is in the registers: uniforms are written by their plan, and their registers loaded, in one go.
+//! All else of such a draw is in the registers: its uniforms are written by their plan, and registers loaded, in one go. What differs
+//! besides push constants is [`super::changed`]'s.
 //! Facts: hardware/graphics-draw.md 3.1 and 3.5.
 
 use super::draw::Draw;
@@ -35,9 +36,11 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let Some(last) = &state.last else {
             return false;
         };
-        let others = Stale::RESOURCES.and(Stale::STATE);
-        if state.stale.has(others) || last.draw != *draw || last.indexed != indexed {
+        if state.stale.has(Stale::STATE) || last.draw != *draw || last.indexed != indexed {
             return false;
+        }
+        if state.stale.has(Stale::RESOURCES.and(Stale::PIPELINE)) {
+            return self.draw_changed();
         }
         let recorder = &mut *self.recorder;
         let Some(passes) = &mut recorder.passes else {

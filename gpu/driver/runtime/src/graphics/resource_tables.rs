@@ -57,7 +57,7 @@ impl Tables {
         inputs: GpuAddress,
         buffers: Part,
     ) -> Tables {
-        let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+        let bytes = Places::INPUT_BYTES;
         let (_, length) = buffers;
         let extra = (length > 0).then_some((made.buffer_table, buffers));
         Tables::new((VERTEX, made), (inputs, bytes), extra)
@@ -179,7 +179,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 let set = self.set_at(FRAGMENT, table);
                 self.check_bound(stage, table, set)?;
                 let part = set.and_then(|set| self.device.set_part(set));
-                part.map(|(_, _, alone)| alone)
+                part.map(|set| set.alone)
             }
             None => None,
         };
@@ -203,9 +203,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         table: u8,
         set: Option<DescriptorSet>,
     ) -> Result<(), Error> {
-        match set {
-            Some(set) if self.device.is_complete(set, stage) => Ok(()),
-            _ => self.check_bindings_of(stage, table, set),
+        let complete = set.and_then(|set| self.device.set_part(set)?.complete);
+        if complete == Some((stage, self.device.recording())) {
+            Ok(())
+        } else {
+            self.check_bindings_of(stage, table, set)
         }
     }
 
@@ -277,7 +279,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.check_bound(key, table, set)?;
         }
         let part = set.and_then(|set| self.device.set_part(set));
-        Ok(part.map(|(at, bytes, _)| (at, bytes)))
+        Ok(part.map(|set| (set.address, set.bytes)))
     }
 }
 

@@ -29,15 +29,15 @@ pub(crate) struct UniformPlan {
     pub(super) bound: u8,
     /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
     pub(super) of_state: u8,
-    /// Pairs of each program.
-    pairs: [u8; 3],
+    /// Where the uniforms of each program stand in a block.
+    pub(super) places: UniformPlaces,
 }
 
-impl UniformPlan {
-    /// Where the uniforms of each program stand.
-    pub(super) fn places(&self) -> UniformPlaces {
+impl UniformPlaces {
+    /// Those of programs with so many pairs of words.
+    fn of(pairs: [u8; 3]) -> UniformPlaces {
         let mut first = 0_u64;
-        let tags = self.pairs.map(|pairs| {
+        let tags = pairs.map(|pairs| {
             let offset = first.wrapping_mul(8);
             first = first.wrapping_add(lines(pairs.into()) as u64);
             if pairs == 0 {
@@ -248,7 +248,7 @@ pub(super) fn plan(
         words: words.len() as u8,
         bound: bound.len() as u8,
         of_state,
-        pairs,
+        places: UniformPlaces::of(pairs),
     };
     Some((plan, words))
 }
