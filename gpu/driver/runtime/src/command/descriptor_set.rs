@@ -46,11 +46,6 @@ pub(crate) struct BoundSet {
 }
 
 impl BoundSet {
-    /// The value of the resource table register for a program that uses no other set.
-    pub(crate) const fn alone(&self) -> Option<u64> {
-        self.alone
-    }
-
     /// Of an object, in a recording; `None` if it is no set.
     #[inline]
     pub(super) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {
@@ -80,6 +75,42 @@ impl BoundSet {
             list: object.list,
             mentioned: mentioned == recording,
             places: Places::between(own, end, version),
+        })
+    }
+}
+
+/// What a draw needs of a set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SetPart {
+    /// Where its descriptors are, and their bytes.
+    pub(crate) address: GpuAddress,
+    pub(crate) bytes: u32,
+    /// The value of the resource table register for a program that uses no other set.
+    pub(crate) alone: u64,
+    /// The stage that was found last to have all that it needs of the set, in which recording: nothing changes a set, nor destroys
+    /// what is bound to it, while commands are recorded.
+    pub(crate) complete: Option<(Key, u32)>,
+}
+
+impl SetPart {
+    /// Of an object; `None` if it is no set.
+    #[inline(always)]
+    pub(crate) fn of(object: &Object<'_>) -> Option<SetPart> {
+        let Kind::Set {
+            table,
+            bytes,
+            complete,
+            ..
+        } = object.kind
+        else {
+            return None;
+        };
+        let address = object.mapping.address();
+        Some(SetPart {
+            address: address.offset(table_bytes(table)),
+            bytes,
+            alone: address.0 | u64::from(resource_entries(table)),
+            complete,
         })
     }
 }
@@ -150,6 +181,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             bytes: u32::try_from(length).unwrap_or(u32::MAX),
             version: self.next_set_version(),
             mentioned: 0,
+            complete: None,
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -189,6 +221,22 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(crate) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
         let bound = BoundSet::of(set, self.object(set.0, WHAT)?, self.recording());
         bound.ok_or(Error::Gone { what: WHAT })
+    }
+
+    /// What a draw needs of a set.
+    #[inline]
+    pub(crate) fn set_part(&self, set: DescriptorSet) -> Option<SetPart> {
+        SetPart::of(self.objects.get(set.0)?)
+    }
+
+    /// Notes that a set has all that a stage needs of it.
+    pub(crate) fn note_complete(&mut self, set: DescriptorSet, stage: Key) {
+        let recording = self.recording();
+        if let Some(object) = self.objects.get_mut(set.0)
+            && let Kind::Set { complete, .. } = &mut object.kind
+        {
+            *complete = Some((stage, recording));
+        }
     }
 
     /// The buffer that is bound to a descriptor of a set, with its address and length there.

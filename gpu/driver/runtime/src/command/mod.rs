@@ -46,8 +46,8 @@ mod transfer;
 pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
 pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
-pub(crate) use descriptor_set::BoundSet;
 pub use descriptor_set::DynamicOffset;
+pub(crate) use descriptor_set::{BoundSet, SetPart};
 pub(crate) use descriptors::{
     DESCRIPTOR_BYTES, RESOURCE_WORDS, ThreadStorage, buffer, local_storage, pack, resource,
     resource_entries,
@@ -68,4 +68,4 @@ pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, St
 pub(crate) use storage::thread_size;
 pub(crate) use uniforms::{Source, Uniforms};
 pub(crate) use words::EncodedInstructions;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{ALIGNMENT, Writer};

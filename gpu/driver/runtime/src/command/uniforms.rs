@@ -145,6 +145,7 @@ impl Uniforms {
     }
 
     /// Says a value: that of a word which was [`Self::given`].
+    #[inline]
     pub(crate) fn set_value(&mut self, place: u8, value: u32) {
         if let Some(it) = self.values.get_mut(usize::from(place)) {
             *it = value;
@@ -152,11 +153,19 @@ impl Uniforms {
     }
 
     /// Says half of a pair, low or high, of which no word changes.
+    #[inline]
     pub(crate) fn set_half(&mut self, pair: u8, high: bool, value: u32) {
         if let Some(pair) = self.pairs.get_mut(usize::from(pair)) {
             let shift = if high { u32::BITS } else { 0 };
             let kept = *pair & !(u64::from(u32::MAX) << shift);
             *pair = kept | u64::from(value) << shift;
+        }
+    }
+
+    /// Adds pairs that nothing reads, up to so many.
+    pub(crate) fn pad(&mut self, pairs: usize) {
+        if pairs > self.pairs.len() {
+            self.fits &= self.pairs.resize(pairs, 0).is_ok();
         }
     }
 

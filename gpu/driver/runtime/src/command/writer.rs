@@ -50,11 +50,22 @@ impl Writer {
         }
     }
 
-    /// Changes places with another: as whole words, which `core::mem::swap` does byte by byte where accesses must be aligned.
+    /// Changes places with another, in pieces of at most 32 bytes: larger ones are copied by calls where accesses must be aligned.
     pub(crate) const fn exchange(&mut self, other: &mut Writer) {
-        let own = *self;
-        *self = *other;
-        *other = own;
+        let Writer {
+            block,
+            next,
+            data,
+            link,
+            start,
+            first_bytes,
+        } = self;
+        (*block, other.block) = (other.block, *block);
+        (*link, other.link) = (other.link, *link);
+        (*next, other.next) = (other.next, *next);
+        (*data, other.data) = (other.data, *data);
+        (*start, other.start) = (other.start, *start);
+        (*first_bytes, other.first_bytes) = (other.first_bytes, *first_bytes);
     }
 
     /// Bytes that are left, the link's aside.
@@ -127,6 +138,12 @@ impl Writer {
             self.block.memory.offset(offset),
             self.block.address.offset(offset),
         )
+    }
+
+    /// Where [`Writer::take`] would make room.
+    pub(crate) const fn behind(&self, bytes: u32) -> (PhysicalAddress, GpuAddress) {
+        let mut other = *self;
+        other.take(bytes)
     }
 
     /// Goes on in another block, which `link` leads to.

@@ -96,6 +96,8 @@ pub(crate) enum Kind<'d> {
         version: u64,
         /// The last recording whose commands refer to all that is bound.
         mentioned: u32,
+        /// The stage that was found last to have all that it needs of the set, in which recording.
+        complete: Option<(Key, u32)>,
     },
     /// Commands.
     Commands(Commands),
@@ -308,8 +310,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             // Once in 2^32 recordings: what another has left is not taken for this one's.
             for (_, object) in self.objects.iter_mut() {
                 object.mentioned = 0;
-                if let Kind::Set { mentioned, .. } = &mut object.kind {
-                    *mentioned = 0;
+                if let Kind::Set {
+                    mentioned,
+                    complete,
+                    ..
+                } = &mut object.kind
+                {
+                    (*mentioned, *complete) = (0, None);
                 }
             }
             self.recordings = 1;

@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::EncodedDraws;
+use crate::graphics::{EncodedDraws, PartShapes};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -32,6 +32,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     shape: PartShape,
     /// Instructions of draws.
     pub(crate) encoded: EncodedDraws,
+    /// Descriptors that draws write.
+    pub(crate) shapes: PartShapes,
 }
 
 type Submit<'s, 'd, P> =
@@ -113,11 +115,13 @@ impl<P: Platform> Device<'_, '_, P> {
         let config = words.map_err(|fault| CommandError::Build(*fault))?.config();
         let shape = PartShape::new(config, PAGE, BASE).map_err(CommandError::Build)?;
         let encoded = EncodedDraws::new(config).map_err(CommandError::Build)?;
+        let shapes = PartShapes::new(self.hw.properties.arch).map_err(CommandError::from)?;
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,
             shape,
             encoded,
+            shapes,
         });
         Ok(())
     }

@@ -9,15 +9,16 @@
 use super::aliases::Access;
 use super::backlog::{Backlog, Filed};
 use super::objects::{Promise, Seen};
+use super::submit::SubmitInfo;
 use super::{Device, DeviceLost, Kind, Object};
 use crate::access::SharedBlock;
 use crate::error::{Error, Thing};
 use crate::handle::{Fence, Semaphore, Space};
 use crate::mmu::Part;
 use crate::platform::Platform;
-use crate::queue::{MOST_POINTS, SyncPoint};
-use crate::slab::Key;
-use crate::vm::{GpuAddress, Mapping, VmError};
+use crate::queue::{MOST_POINTS, Points, SyncPoint};
+use crate::slab::{Key, Slab};
+use crate::vm::{GpuAddress, Mapping, Vm, VmError};
 use core::ops::Range;
 use eitri_csf::interface::sync_object::SYNC64_VALUE;
 use eitri_csf::page_table::{Attributes, PAGE_BYTES};
@@ -226,79 +227,73 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// The point that a job of a space is to wait for, or to signal.
-    pub(super) fn sync_point(
+    /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
+    ///
+    /// # Errors
+    /// If there are too many, one was destroyed, one is not mapped in the space for what the job does with it, or the job would not
+    /// raise one that it signals: over the value that it has, over the one that the last job of its stream signals, and over what
+    /// this job signals before. The order in which jobs of other streams end is not known here.
+    pub(super) fn find_points(
         &mut self,
         space: Key,
-        point: SemaphorePoint,
-        signals: bool,
-    ) -> Result<SyncPoint, Error> {
-        let (what, semaphore) = (WHAT, point.semaphore.0);
-        let object = self.object(semaphore, WHAT)?;
-        let (address, value) = (object.mapping.address(), point.value);
-        let seen = match object.kind {
-            Kind::Semaphore {
-                seen: [waits, _], ..
-            } if !signals => waits,
-            Kind::Semaphore {
-                seen: [_, signals], ..
-            } => signals,
-            _ => None,
+        points: Key,
+        stream: Fence,
+        info: &SubmitInfo<'_>,
+    ) -> Result<(), Error> {
+        const FULL: Error = Error::TooMany { most: MOST_POINTS };
+        let mut tables = SpaceTables {
+            space,
+            platform: &mut self.hw.platform,
+            spaces: &self.spaces,
         };
-        let writable = match seen.filter(|seen| seen.space == space) {
-            Some(seen) => seen.writable,
-            None => self.find_semaphore(space, semaphore, signals)?,
-        };
-        if signals && !writable {
-            Err(Error::ReadOnly { what })
-        } else {
-            Ok(SyncPoint {
-                semaphore,
+        let (objects, points) = (&mut self.objects, self.points.get_mut(points));
+        let Points { waits, signals } = points.ok_or(FULL)?;
+        if info.waits.len() > MOST_POINTS {
+            return Err(FULL);
+        }
+        for SemaphorePoint { semaphore, value } in info.waits {
+            let key = semaphore.0;
+            let (mapping, [seen, _], _) = semaphore_of(objects, key)?;
+            let address = mapping.address();
+            tables.check(address, seen, false)?;
+            let point = SyncPoint {
+                semaphore: key,
+                address,
+                value: *value,
+            };
+            // Every value is at least 0.
+            if *value > 0 {
+                waits.push(point).map_err(|_| FULL)?;
+            }
+        }
+        for SemaphorePoint { semaphore, value } in info.signals {
+            let (key, value) = (semaphore.0, *value);
+            let (mapping, [_, seen], promise) = semaphore_of(objects, key)?;
+            let block = SharedBlock::new(mapping.memory());
+            let mut reached = block.read(tables.platform, SYNC64_VALUE);
+            let of_stream =
+                |it: &Promise| it.queue == stream.queue && it.sub_queue == stream.sub_queue;
+            if let Some(promise) = promise.filter(of_stream) {
+                reached = reached.max(promise.value);
+            }
+            for before in &*signals {
+                if before.semaphore == key {
+                    reached = reached.max(before.value);
+                }
+            }
+            if value <= reached {
+                return Err(Error::NotLarger { value, reached });
+            }
+            let address = mapping.address();
+            tables.check(address, seen, true)?;
+            let point = SyncPoint {
+                semaphore: key,
                 address,
                 value,
-            })
+            };
+            signals.push(point).map_err(|_| FULL)?;
         }
-    }
-
-    /// Whether jobs of a space may write a semaphore, by its tables. A mapping stays for as long as both are there: so it is
-    /// noted.
-    #[inline(never)]
-    fn find_semaphore(&mut self, space: Key, key: Key, signals: bool) -> Result<bool, Error> {
-        let what = WHAT;
-        let address = self.object(key, WHAT)?.mapping.address();
-        let vm = self.spaces.get(space);
-        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.hw.platform, address.0));
-        let (_, attributes) = mapped.ok_or(Error::OtherSpace { what })?;
-        let writable = attributes.writable;
-        if let Some(object) = self.objects.get_mut(key)
-            && let Kind::Semaphore { seen, .. } = &mut object.kind
-            && let Some(place) = seen.get_mut(usize::from(signals))
-        {
-            *place = Some(Seen { space, writable });
-        }
-        Ok(writable)
-    }
-
-    /// Checks that a job of the stream of `by`, which has its point still to come, raises a semaphore: over the value that it has,
-    /// over the one that the last job of its stream signals, and over `own`, which this job signals before. Which order jobs of other streams end in is not
-    /// known here.
-    pub(super) fn check_larger(
-        &mut self,
-        point: SemaphorePoint,
-        own: Option<u64>,
-        by: Fence,
-    ) -> Result<(), Error> {
-        let (key, value) = (point.semaphore.0, point.value);
-        let of_stream = |it: &Promise| it.queue == by.queue && it.sub_queue == by.sub_queue;
-        let promised = match self.object(key, WHAT)?.kind {
-            Kind::Semaphore { promise, .. } => promise.filter(of_stream).map(|it| it.value),
-            _ => None,
-        };
-        let has = self.value_of(key);
-        match has.max(promised).max(own) {
-            Some(reached) if value <= reached => Err(Error::NotLarger { value, reached }),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Counts a job in flight that uses semaphores, and notes what it signals.
@@ -376,4 +371,58 @@ impl<P: Platform> Device<'_, '_, P> {
 fn range(mapping: &Mapping) -> Range<u64> {
     let start = mapping.address().0;
     start..start.wrapping_add(mapping.bytes())
+}
+
+/// A semaphore: its mapping, the spaces in which jobs have waited for it and signalled it, and what is to become of it.
+#[inline(always)]
+fn semaphore_of<'a>(
+    objects: &'a mut Slab<'_, Object<'_>>,
+    key: Key,
+) -> Result<(&'a Mapping, &'a mut [Option<Seen>; 2], &'a Option<Promise>), Error> {
+    const GONE: Error = Error::Gone { what: WHAT };
+    let object = objects.get_mut(key).ok_or(GONE)?;
+    let Kind::Semaphore { seen, promise } = &mut object.kind else {
+        return Err(GONE);
+    };
+    Ok((&object.mapping, seen, promise))
+}
+
+/// The tables of the space whose jobs use semaphores.
+struct SpaceTables<'a, 's, P> {
+    space: Key,
+    platform: &'a mut P,
+    spaces: &'a Slab<'s, Vm>,
+}
+
+impl<P: Platform> SpaceTables<'_, '_, P> {
+    /// Checks that jobs of the space may read a semaphore at `address`, and write it if it is signalled.
+    #[inline]
+    fn check(
+        &mut self,
+        address: GpuAddress,
+        seen: &mut Option<Seen>,
+        signals: bool,
+    ) -> Result<(), Error> {
+        let writable = match seen {
+            Some(seen) if seen.space == self.space => seen.writable,
+            _ => self.find(address, seen)?,
+        };
+        if signals && !writable {
+            return Err(Error::ReadOnly { what: WHAT });
+        }
+        Ok(())
+    }
+
+    /// Whether jobs of the space may write a semaphore, by the tables. A mapping stays for as long as both are there: so it is
+    /// noted.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, address: GpuAddress, seen: &mut Option<Seen>) -> Result<bool, Error> {
+        let vm = self.spaces.get(self.space);
+        let mapped = vm.and_then(|vm| vm.space.translate(self.platform, address.0));
+        let (_, attributes) = mapped.ok_or(Error::OtherSpace { what: WHAT })?;
+        let (space, writable) = (self.space, attributes.writable);
+        *seen = Some(Seen { space, writable });
+        Ok(writable)
+    }
 }

@@ -13,7 +13,7 @@ use crate::fault::{Cause, Recovery};
 use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, Code, MOST_POINTS, NewJob, Points, PushError, SubQueue, fault_of};
+use crate::queue::{CacheUse, Code, NewJob, Points, PushError, SubQueue, fault_of};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
@@ -161,14 +161,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Submits a job with semaphores.
     #[inline(never)]
     fn push_points(&mut self, work: &mut NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
-        let (queue, sub_queue) = (work.queue, info.sub_queue);
-        let space = self.group(queue)?.space;
+        let (queue, sub_queue, space) = (work.queue, info.sub_queue, work.space);
         // There are as many places as for jobs. They are large: what was there last is written over.
         let Some((points, place)) = self.points.reuse(Points::default) else {
             return Err(self.jobs_are_full());
         };
-        place.waits.clear();
-        place.signals.clear();
+        place.clear();
         work.points = Some(points);
         let stream = Fence {
             queue,
@@ -185,39 +183,6 @@ impl<P: Platform> Device<'_, '_, P> {
             Err(_) => drop(self.points.release(points)),
         }
         pushed
-    }
-
-    /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
-    pub(super) fn find_points(
-        &mut self,
-        space: Key,
-        points: Key,
-        stream: Fence,
-        info: &SubmitInfo<'_>,
-    ) -> Result<(), Error> {
-        const FULL: Error = Error::TooMany { most: MOST_POINTS };
-        for (from, signals) in [(info.waits, false), (info.signals, true)] {
-            for point in from {
-                if signals {
-                    let before = self.points.get(points).into_iter();
-                    let before = before.flat_map(|points| &points.signals);
-                    let own = before.filter(|it| it.semaphore == point.semaphore.0);
-                    let own = own.map(|it| it.value).max();
-                    self.check_larger(*point, own, stream)?;
-                }
-                let point = self.sync_point(space, *point, signals)?;
-                let Some(place) = self.points.get_mut(points) else {
-                    return Err(FULL);
-                };
-                let to = if signals {
-                    &mut place.signals
-                } else {
-                    &mut place.waits
-                };
-                to.push(point).map_err(|_| FULL)?;
-            }
-        }
-        Ok(())
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a

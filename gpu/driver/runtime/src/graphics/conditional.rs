@@ -54,6 +54,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         self.recorder.refer(buffer.0, Thing::Buffer)?;
         let at = self.recorder.device.buffer_address(buffer)?.offset(offset);
         self.state.predicate = Some(Predicate { at, inverted });
+        // The next draw is no repetition of one that depended on nothing.
+        self.state.last = None;
         Ok(self)
     }
 

@@ -105,7 +105,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
         (state.dynamic, state.words) = (Dynamic::default(), None);
-        state.stale = Stale::ALL;
+        let more = if state.query.is_some() {
+            Stale::ALL
+        } else {
+            Stale::PIPELINE
+        };
+        let resources = Stale::UNIFORMS.and(Stale::RESOURCES);
+        state.stale = state.stale.and(resources).and(more);
         (state.says_state, state.says_sets) = (false, false);
         Ok(self)
     }
@@ -305,6 +311,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let key = self.state.pipeline.ok_or(missing)?;
         let made = *self.recorder.device.graphics_pipeline(key)?;
         let indexed = indices.is_some();
+        if self.state.stale.has(Stale::PIPELINE) {
+            self.state.stale = Stale::ALL;
+        }
         if self.state.last.is_none_or(|last| last.indexed != indexed) {
             self.state.forget_state();
         }

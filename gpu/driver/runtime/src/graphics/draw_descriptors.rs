@@ -17,24 +17,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The words of draws with what is set.
     pub(super) fn words_of_draws(
         &mut self,
-        state: &mut DrawState,
+        state: &DrawState,
         places: &Places,
         made: &GraphicsPipelined,
     ) -> Result<DrawWords, Error> {
-        if let Some(known) = state.words {
-            return Ok(known);
-        }
         if !state.dynamic.changes_words() {
-            let words = made.words_of(state.query.is_some());
-            state.words = Some(words);
-            return Ok(words);
+            return Ok(made.words_of(state.query.is_some()));
         }
         let how = (self.arch(), state.query.is_some());
         let facts = self.facts_of_draws(made)?;
         let tests = self.words_of_tests(state, places, made)?;
-        let words = state.dynamic.words(made, how, &tests, facts)?;
-        state.words = Some(words);
-        Ok(words)
+        Ok(state.dynamic.words(made, how, &tests, facts)?)
     }
 
     /// Facts of the fragment program, if there is one.
@@ -67,13 +60,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The descriptor of the tests of depth and stencil.
     pub(super) fn tests(
         &mut self,
-        state: &mut DrawState,
+        state: &DrawState,
         places: &Places,
         made: &GraphicsPipelined,
     ) -> Result<u64, Error> {
-        if let Some(known) = state.tests {
-            return Ok(known);
-        }
         let changed = state.dynamic.changes_tests() || state.stencil_reference.is_some();
         let tests = if changed {
             let mut words = self.words_of_tests(state, places, made)?;
@@ -85,20 +75,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         } else {
             places.tests().1
         };
-        state.tests = Some(tests.0);
         Ok(tests.0)
     }
 
     /// The descriptors of blending, with their number.
     pub(super) fn blends(
         &mut self,
-        state: &mut DrawState,
+        state: &DrawState,
         places: &Places,
         made: &GraphicsPipelined,
     ) -> Result<u64, Error> {
-        if let Some(known) = state.blends {
-            return Ok(known);
-        }
         let count = made.color_count;
         let (from, at) = places.blends();
         let blends = match state
@@ -117,30 +103,22 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 self.place(&words)?
             }
         };
-        let value = blends.0 | u64::from(count);
-        state.blends = Some(value);
-        Ok(value)
+        Ok(blends.0 | u64::from(count))
     }
 
     /// The descriptor of the local storage of both stages.
     pub(super) fn draw_storage(
         &mut self,
-        state: &mut DrawState,
         places: &Places,
         made: &GraphicsPipelined,
     ) -> Result<u64, Error> {
         if made.scratch_bytes == 0 {
             return Ok(places.storage().0);
         }
-        if let Some(known) = state.storage {
-            return Ok(known);
-        }
         let (address, size_log2) = self.scratch_memory(made.scratch_bytes)?;
         let thread = ThreadStorage { address, size_log2 };
         let words = local_storage(self.arch(), Some(thread), None)?;
-        let at = self.place(&words)?;
-        state.storage = Some(at.0);
-        Ok(at.0)
+        Ok(self.place(&words)?.0)
     }
 }
 

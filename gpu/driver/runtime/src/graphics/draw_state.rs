@@ -43,6 +43,8 @@ impl Stale {
     /// All else, the numbers of vertices and instances aside.
     pub(super) const STATE: Stale = Stale(4);
     pub(super) const ALL: Stale = Stale(7);
+    /// What another pipeline than the last draw's decides, where nothing was set in its place.
+    pub(super) const PIPELINE: Stale = Stale(8);
 
     pub(super) const fn and(self, other: Stale) -> Stale {
         Stale(self.0 | other.0)
@@ -143,6 +145,11 @@ impl DrawState {
             words: None,
             predicate: None,
         }
+    }
+
+    /// Whether the last draw has indices.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.indexed)
     }
 
     /// What registers hold is another's, of all of them.

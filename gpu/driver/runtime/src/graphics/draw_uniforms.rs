@@ -5,13 +5,14 @@
 
 use super::draw_state::DrawState;
 use super::pipeline::Places;
-use super::uniform_plan::{BoundWord, Known, MOST_BOUND, ProgramPart, Target, UniformPlan};
-use super::uniforms::COUNT_SHIFT;
+use super::uniform_plan::{
+    BoundWord, Known, MOST_BOUND, StateWord, Target, UniformPlaces, UniformPlan,
+};
+use super::uniforms::Values;
 use crate::command::{BoundSet, Recorder, Uniforms};
 use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
-use crate::vm::GpuAddress;
 use core::ops::Range;
 use eitri_program::DescriptorSlot;
 use heapless::Vec;
@@ -21,7 +22,9 @@ use heapless::Vec;
 pub(super) struct DrawUniforms {
     pub(super) words: Uniforms,
     bound: Vec<u64, MOST_BOUND>,
-    pipeline: Option<Key>,
+    pub(super) pipeline: Option<Key>,
+    /// Where the words of its programs stand in a block.
+    pub(super) places: UniformPlaces,
 }
 
 impl DrawUniforms {
@@ -30,10 +33,11 @@ impl DrawUniforms {
         words: Uniforms::new(),
         bound: Vec::new(),
         pipeline: None,
+        places: UniformPlaces::NOTHING,
     };
 
     /// Takes the plan of a pipeline from its memory.
-    fn recall<P: Platform>(
+    pub(super) fn recall<P: Platform>(
         &mut self,
         platform: &mut P,
         key: Key,
@@ -50,7 +54,18 @@ impl DrawUniforms {
         if self.bound.resize(bound, 0).is_ok() {
             platform.read_words(place(first), &mut self.bound);
         }
+        self.places = plan.places;
         self.pipeline = Some(key);
+    }
+
+    /// Says the words of viewport and blend constants, which are the first `count` of those that are said.
+    pub(super) fn say_state(&mut self, values: &Values, count: usize) {
+        let known = values.known();
+        for word in self.bound.iter().take(count) {
+            let word = StateWord::decode(*word);
+            let value = known.get(word.known).copied().unwrap_or(0);
+            say(&mut self.words, word.target, value);
+        }
     }
 }
 
@@ -64,25 +79,13 @@ struct BoundAt {
     buffer: (u64, u32),
 }
 
-/// Writes the uniforms of all programs where room was made for them; gives the values of their registers.
-#[inline]
-pub(super) fn write_all<P: Platform>(
-    platform: &mut P,
-    words: &[u64],
-    parts: &[ProgramPart; 3],
-    (at, address): (PhysicalAddress, GpuAddress),
-) -> [u64; 3] {
-    let (mut registers, mut rest) = ([0; 3], words);
-    for (register, part) in registers.iter_mut().zip(parts) {
-        let (used, others) = rest.split_at_checked(part.count).unwrap_or_default();
-        rest = others;
-        if !used.is_empty() {
-            let offset = u64::from(part.offset);
-            platform.write_words(at.offset(offset), used);
-            *register = address.offset(offset).0 | (used.len() as u64) << COUNT_SHIFT;
-        }
+/// Says a word.
+#[inline(always)]
+fn say(words: &mut Uniforms, target: Target, value: u32) {
+    match target {
+        Target::Half(pair, high) => words.set_half(pair, high, value),
+        Target::Value(place) => words.set_value(place, value),
     }
-    registers
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -93,7 +96,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         (key, plan): (Key, &UniformPlan),
         places: &Places,
     ) -> Result<(), Error> {
-        let (parts, bytes) = plan.parts();
         if let Some(passes) = &mut self.passes
             && passes.uniforms.pipeline != Some(key)
         {
@@ -103,32 +105,37 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let of_state = usize::from(plan.of_state);
         if !state.says_state {
-            self.say_bound_words(state, 0..of_state)?;
+            if let Some(passes) = &mut self.passes {
+                passes.uniforms.say_state(&state.values, of_state);
+            }
             state.says_state = true;
         }
         if !state.says_sets {
             self.say_bound_words(state, of_state..plan.bound.into())?;
             state.says_sets = true;
         }
-        let values = [
-            state.values.first_vertex,
-            state.values.base_instance,
-            state.values.view_index,
-        ];
-        let room = if bytes > 0 {
-            self.room(bytes)?
-        } else {
-            (PhysicalAddress(0), GpuAddress(0))
-        };
-        if let Some(passes) = &mut self.passes {
-            let words = passes.uniforms.words.of(values);
-            let written = write_all(&mut self.device.hw.platform, words, &parts, room);
-            state.uniforms = written.map(Some);
+        let bytes = self
+            .passes
+            .as_ref()
+            .map_or(0, |it| it.uniforms.places.bytes);
+        if bytes == 0 {
+            state.uniforms = [Some(0); 3];
+            return Ok(());
+        }
+        let (at, address) = self.room(bytes)?;
+        if let Some(DrawUniforms { words, places, .. }) =
+            self.passes.as_mut().map(|passes| &mut passes.uniforms)
+        {
+            self.device
+                .hw
+                .platform
+                .write_words(at, words.of(state.values.counts()));
+            state.uniforms = places.registers(address).map(Some);
         }
         Ok(())
     }
 
-    /// Says the words of viewport, blend constants and buffers.
+    /// Says words of buffers.
     fn say_bound_words(&mut self, state: &DrawState, which: Range<usize>) -> Result<(), Error> {
         let mut last: Option<BoundAt> = None;
         for number in which {
@@ -171,11 +178,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 }
             };
             if let Some(passes) = &mut self.passes {
-                let words = &mut passes.uniforms.words;
-                match target {
-                    Target::Half(pair, high) => words.set_half(pair, high, value),
-                    Target::Value(place) => words.set_value(place, value),
-                }
+                say(&mut passes.uniforms.words, target, value);
             }
         }
         Ok(())

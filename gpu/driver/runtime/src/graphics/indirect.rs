@@ -42,7 +42,7 @@ const INPUTS: Pair = d!(78);
 const MOST_COPIES: u32 = 16;
 const COPY_BYTES: u32 = 4096;
 /// Bytes of the descriptors of inputs, and from one copy to the next.
-const INPUT_BYTES: u32 = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+const INPUT_BYTES: u32 = Places::INPUT_BYTES;
 const INPUT_STEP: u32 = INPUT_BYTES.next_multiple_of(64);
 /// Where an attribute has its offset.
 const OFFSET_WORD: u64 = 8;

@@ -28,6 +28,7 @@ mod vertex_input;
 
 // What is recorded.
 mod buffer_words;
+mod changed;
 mod clear_attachments;
 mod conditional;
 mod draw;
@@ -38,6 +39,7 @@ mod dynamic;
 mod indirect;
 mod lane;
 mod load;
+mod part_shapes;
 mod pass;
 mod put_draw;
 mod queries;
@@ -60,6 +62,7 @@ pub use error::{Attachment, GraphicsError, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::{Passes, streams_of};
+pub(crate) use part_shapes::PartShapes;
 pub use pass::RenderPass;
 pub use pipeline::GraphicsSet;
 pub(crate) use pipeline::{GraphicsPipelined, PipelineColors};

@@ -13,8 +13,8 @@ use super::framebuffer::MOST_COLORS;
 use super::pipeline_state::{check_stage, pipelined};
 use super::state::GraphicsPipelineInfo;
 use super::uniform_plan::{self, UniformPlan};
-use super::vertex_input;
-use crate::command::{CommandError, FETCHES, local_storage, pack};
+use super::vertex_input::{self, MOST_ATTRIBUTES};
+use crate::command::{CommandError, DESCRIPTOR_BYTES, FETCHES, local_storage, pack};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{DescriptorSet, GraphicsPipeline, Space};
@@ -129,6 +129,9 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// Bytes of the table of inputs.
+    pub(super) const INPUT_BYTES: u32 = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+
     pub(super) const fn inputs(&self) -> (PhysicalAddress, GpuAddress) {
         self.part(INPUTS)
     }

@@ -46,14 +46,6 @@ pub(super) struct Call {
     pub(super) view_mask: u32,
 }
 
-/// What stands in memory for a draw besides its resources and uniforms.
-struct Descriptors {
-    tests: u64,
-    blends: u64,
-    storage: u64,
-    words: DrawWords,
-}
-
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Puts a draw into the commands of vertices.
     pub(super) fn put_draw(
@@ -76,16 +68,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.uniforms_of_draw(state, (key, made), &places)?;
         }
         let uniforms = state.uniforms.map(|words| words.unwrap_or(0));
-        let descriptors = if stale.has(Stale::STATE) {
-            Some(self.descriptors_of_draw(state, &places, made)?)
-        } else {
-            None
-        };
+        if stale.has(Stale::STATE) {
+            self.descriptors_of_draw(state, &places, made)?;
+        }
         self.unflushed = true;
         let draw = match call.source {
             Source::Given(draw) => draw,
             Source::Buffer(parameters) => {
-                let what = (resources, uniforms, descriptors.as_ref());
+                let what = (resources, uniforms);
                 return self.put_indirect(state, (&places, made), call, what, &parameters);
             }
         };
@@ -100,8 +90,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             if stale.has(Stale::UNIFORMS) {
                 load_uniforms(it, registers, uniforms, varies);
             }
-            if let Some(descriptors) = &descriptors {
-                load_state(it, registers, (state, made), call, descriptors);
+            if stale.has(Stale::STATE) {
+                load_state(it, registers, (state, made), call);
             }
             for (register, value) in [
                 (registers.count, draw.count),
@@ -126,7 +116,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             indexed,
             run,
             varies,
-            uniforms: made.plan.map(|plan| plan.parts()),
+            planned: made.plan.is_some(),
         });
         Ok(())
     }
@@ -160,18 +150,26 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.emit_loads(all)
     }
 
+    /// Makes the descriptors and the words of the state that are not there yet.
     fn descriptors_of_draw(
         &mut self,
         state: &mut DrawState,
         places: &Places,
         made: &GraphicsPipelined,
-    ) -> Result<Descriptors, Error> {
-        Ok(Descriptors {
-            tests: self.tests(state, places, made)?,
-            blends: self.blends(state, places, made)?,
-            storage: self.draw_storage(state, places, made)?,
-            words: self.words_of_draws(state, places, made)?,
-        })
+    ) -> Result<(), Error> {
+        if state.tests.is_none() {
+            state.tests = Some(self.tests(state, places, made)?);
+        }
+        if state.blends.is_none() {
+            state.blends = Some(self.blends(state, places, made)?);
+        }
+        if state.storage.is_none() {
+            state.storage = Some(self.draw_storage(places, made)?);
+        }
+        if state.words.is_none() {
+            state.words = Some(self.words_of_draws(state, places, made)?);
+        }
+        Ok(())
     }
 
     /// Puts draws whose numbers stand in a buffer.
@@ -180,7 +178,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         state: &mut DrawState,
         (places, made): (&Places, &GraphicsPipelined),
         call: &Call,
-        (mut resources, mut uniforms, descriptors): ([u64; 2], [u64; 3], Option<&Descriptors>),
+        (mut resources, mut uniforms): ([u64; 2], [u64; 3]),
         parameters: &Parameters,
     ) -> Result<(), Error> {
         let copies: Option<Copies> = self.indirect_copies(state, places, made, parameters)?;
@@ -191,12 +189,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             }
         }
         let varies = made.varies();
+        let stale = state.stale;
         let registers = DrawRegisters::of(self.arch());
         self.emit_loads(|it| {
             load_resources(it, registers, resources);
             load_uniforms(it, registers, uniforms, varies);
-            if let Some(descriptors) = descriptors {
-                load_state(it, registers, (state, made), call, descriptors);
+            if stale.has(Stale::STATE) {
+                load_state(it, registers, (state, made), call);
             }
             it.word(registers.first_index, 0);
         })?;
@@ -255,20 +254,10 @@ fn load_state<P: Platform>(
     registers: &DrawRegisters,
     (state, made): (&DrawState, &GraphicsPipelined),
     call: &Call,
-    of: &Descriptors,
 ) {
     let [min_x, min_y, max_x, max_y] = call.scissor;
     let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
     let [near, far] = depths(&state.values.viewport);
-    it.pair(registers.vertex_program, made.programs[VERTEX]);
-    it.pair(registers.fragment_program, made.programs[FRAGMENTS]);
-    if let (true, Some(program)) = (made.varies(), registers.varying_program) {
-        it.pair(program, made.programs[VARYINGS]);
-    }
-    it.pair(registers.vertex_storage, of.storage);
-    if let Some(register) = registers.fragment_storage {
-        it.pair(register, of.storage);
-    }
     it.pair(registers.context, call.context.0);
     it.pair(registers.scissor, scissor);
     if let Some(register) = registers.viewport {
@@ -276,8 +265,6 @@ fn load_state<P: Platform>(
     }
     it.word(registers.depths, near.to_bits());
     it.word(registers.depths.wrapping_add(1), far.to_bits());
-    it.pair(registers.tests, of.tests);
-    it.pair(registers.blends, of.blends);
     let (bytes, code) = match call.indices {
         Some((bound, kind)) => {
             it.pair(registers.index_buffer, bound.address);
@@ -285,30 +272,69 @@ fn load_state<P: Platform>(
         }
         None => (0, 0),
     };
-    let mut flags_0 = of.words.flags_0;
+    let mut words = state.words.unwrap_or(made.words);
     if let Some(query) = state.query {
         it.pair(registers.occlusion, query.at.0);
-        flags_0 |= query.flags();
+        words.flags_0 |= query.flags();
     }
+    // hardware/graphics-draw.md 3.3.
+    words.primitive |= code | call.view_mask << 24;
     let width = state.dynamic.line_width;
     let width = width.filter(|_| made.topology_class == Class::Lines);
-    let size = width.unwrap_or(made.size);
-    // hardware/graphics-draw.md 3.3.
-    let view_mask = call.view_mask << 24;
-    for (register, value) in [
-        (registers.index_bytes, bytes),
-        (registers.attribute_offset, 0),
-        (registers.varying_bytes, made.varying_bytes),
-        (registers.primitive, of.words.primitive | code | view_mask),
-        (registers.flags_0, flags_0),
-        (registers.flags_1, of.words.flags_1),
-        (registers.flags_2, of.words.flags_2),
-        (registers.size, size.to_bits()),
-    ] {
-        it.word(register, value);
-    }
+    // They were made before.
+    let of = PipelineState {
+        tests: state.tests.unwrap_or(0),
+        blends: state.blends.unwrap_or(0),
+        storage: state.storage.unwrap_or(0),
+        words,
+        size: width.unwrap_or(made.size),
+    };
+    load_pipeline(it, registers, made, &of);
+    it.word(registers.index_bytes, bytes);
+    it.word(registers.attribute_offset, 0);
     if let Some(register) = registers.primitive_2 {
         it.word(register, 0);
+    }
+}
+
+/// What a draw has of its pipeline, its resources and uniforms aside.
+pub(super) struct PipelineState {
+    pub(super) tests: u64,
+    pub(super) blends: u64,
+    pub(super) storage: u64,
+    /// With what kind of indices, the view and the query say.
+    pub(super) words: DrawWords,
+    pub(super) size: f32,
+}
+
+/// Loads it.
+#[inline(always)]
+pub(super) fn load_pipeline<P: Platform>(
+    it: &mut DrawLoads<'_, P>,
+    registers: &DrawRegisters,
+    made: &GraphicsPipelined,
+    of: &PipelineState,
+) {
+    it.address(registers.vertex_program, made.programs[VERTEX]);
+    it.address(registers.fragment_program, made.programs[FRAGMENTS]);
+    if let (true, Some(program)) = (made.varies(), registers.varying_program) {
+        it.address(program, made.programs[VARYINGS]);
+    }
+    it.address(registers.vertex_storage, of.storage);
+    if let Some(register) = registers.fragment_storage {
+        it.address(register, of.storage);
+    }
+    it.address(registers.tests, of.tests);
+    it.address(registers.blends, of.blends);
+    for (register, value) in [
+        (registers.varying_bytes, made.varying_bytes),
+        (registers.primitive, of.words.primitive),
+        (registers.flags_0, of.words.flags_0),
+        (registers.flags_1, of.words.flags_1),
+        (registers.flags_2, of.words.flags_2),
+        (registers.size, of.size.to_bits()),
+    ] {
+        it.word(register, value);
     }
 }
 

@@ -1,14 +1,14 @@
-//! Repetition: draws that differ from the last one in push constants at most.
+//! Repetition: draws of as many vertices as the last, with other push constants, sets, vertex buffers, or another pipeline.
 //!
-//! All else of such a draw is in the registers: uniforms are written by their plan, and their registers loaded, in one go.
+//! All else of such a draw is in the registers: its uniforms are written by their plan, and registers loaded, in one go. What differs
+//! besides push constants is [`super::changed`]'s.
 //! Facts: hardware/graphics-draw.md 3.1 and 3.5.
 
 use super::draw::Draw;
 use super::draw_state::{FRAGMENTS, Stale, VARYINGS, VERTEX};
-use super::draw_uniforms::write_all;
+use super::draw_uniforms::DrawUniforms;
 use super::pass::RenderPass;
 use super::registers::{DrawLoads, DrawRegisters};
-use super::uniform_plan::ProgramPart;
 use crate::platform::Platform;
 use eitri_cs::builder::Checked;
 
@@ -23,8 +23,8 @@ pub(super) struct LastDraw {
     /// Its job, which has a program of varyings or not.
     pub(super) run: Checked,
     pub(super) varies: bool,
-    /// The uniforms of its programs, and bytes of them, if there is a plan.
-    pub(super) uniforms: Option<([ProgramPart; 3], u32)>,
+    /// Its uniforms are written by a plan.
+    pub(super) planned: bool,
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
@@ -36,9 +36,11 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let Some(last) = &state.last else {
             return false;
         };
-        let others = Stale::RESOURCES.and(Stale::STATE);
-        if state.stale.has(others) || last.draw != *draw || last.indexed != indexed {
+        if state.stale.has(Stale::STATE) || last.draw != *draw || last.indexed != indexed {
             return false;
+        }
+        if state.stale.has(Stale::RESOURCES.and(Stale::PIPELINE)) {
+            return self.draw_changed();
         }
         let recorder = &mut *self.recorder;
         let Some(passes) = &mut recorder.passes else {
@@ -56,16 +58,14 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             lane.writer.put(platform, run);
             return true;
         }
-        let Some((parts, bytes)) = &last.uniforms else {
-            return false;
-        };
-        let says = state.says_state && state.says_sets;
-        if !(says && lane.writer.has_room_for(MOST_WORDS, *bytes)) {
+        let DrawUniforms { words, places, .. } = &mut passes.uniforms;
+        let says = last.planned && state.says_state && state.says_sets;
+        if !(says && lane.writer.has_room_for(MOST_WORDS, places.bytes)) {
             return false;
         }
-        let room = lane.writer.take(*bytes);
-        let words = passes.uniforms.words.again();
-        let uniforms = write_all(platform, words, parts, room);
+        let (at, address) = lane.writer.take(places.bytes);
+        platform.write_words(at, words.again());
+        let uniforms = places.registers(address);
         let registers = DrawRegisters::of(recorder.device.hw.properties.arch);
         let loads = &drawing.encoded.loads;
         let mut loads = DrawLoads::new(platform, loads, &mut lane.loaded, lane.writer.end());

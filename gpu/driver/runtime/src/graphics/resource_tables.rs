@@ -8,10 +8,10 @@ use super::error::GraphicsError;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::vertex_input::MOST_ATTRIBUTES;
 use crate::command::{
-    BoundSet, CommandError, DESCRIPTOR_BYTES, RESOURCE_WORDS, Recorder, buffer, resource,
-    resource_entries,
+    BoundSet, CommandError, DESCRIPTOR_BYTES, RESOURCE_WORDS, Recorder, resource_entries,
 };
 use crate::error::Error;
+use crate::handle::DescriptorSet;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
@@ -57,7 +57,7 @@ impl Tables {
         inputs: GpuAddress,
         buffers: Part,
     ) -> Tables {
-        let bytes = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
+        let bytes = Places::INPUT_BYTES;
         let (_, length) = buffers;
         let extra = (length > 0).then_some((made.buffer_table, buffers));
         Tables::new((VERTEX, made), (inputs, bytes), extra)
@@ -80,10 +80,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// The set that is bound to a stage for a table.
     #[inline]
-    pub(super) fn set_of_stage(&self, stage: usize, table: u8) -> Option<BoundSet> {
+    fn set_at(&self, stage: usize, table: u8) -> Option<DescriptorSet> {
         let bound = &self.passes.as_ref()?.bound;
-        let set = (*bound.sets.get(stage)?.get(usize::from(table))?)?;
-        self.device.bound_set(set).ok()
+        *bound.sets.get(stage)?.get(usize::from(table))?
+    }
+
+    /// The same, as it is used.
+    #[inline]
+    pub(super) fn set_of_stage(&self, stage: usize, table: u8) -> Option<BoundSet> {
+        self.device.bound_set(self.set_at(stage, table)?).ok()
     }
 
     /// The resource tables of the vertex stage: inputs, sets, and behind them the buffers of vertices.
@@ -111,20 +116,20 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if count == 0 {
             return Ok((GpuAddress(0), 0));
         }
-        let arch = self.arch();
         let (mut memory, at) = self.room(bytes)?;
         for binding in 0..count {
-            let mut words = [0; 8];
+            let mut words = [0; 4];
             if made.bindings >> binding & 1 != 0 {
                 let bound = self.passes.as_ref().map(|passes| &passes.bound);
                 let bound = bound.and_then(|it| it.vertex_buffers.get(binding as usize)?.as_ref());
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
                 let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
-                words = buffer(arch, bound.address, length)?;
+                if let Some(drawing) = &self.device.drawing {
+                    words = drawing.shapes.buffer.with(bound.address, length);
+                }
             }
-            let pairs: [u64; 4] = doubles(&words);
-            self.device.hw.platform.write_words(memory, &pairs);
+            self.device.hw.platform.write_words(memory, &words);
             memory = memory.offset(DESCRIPTOR_BYTES);
         }
         Ok((at, bytes))
@@ -171,9 +176,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let alone = match made.fragment_table {
             Some(table) => {
-                let set = self.set_of_stage(FRAGMENT, table);
-                self.check_bound(stage, table, set.as_ref())?;
-                set.and_then(|set| set.alone())
+                let set = self.set_at(FRAGMENT, table);
+                self.check_bound(stage, table, set)?;
+                let part = set.and_then(|set| self.device.set_part(set));
+                part.map(|set| set.alone)
             }
             None => None,
         };
@@ -190,10 +196,36 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Fails unless the set that is bound for a table has all that a stage needs of it.
-    fn check_bound(&mut self, stage: Key, table: u8, set: Option<&BoundSet>) -> Result<(), Error> {
+    #[inline]
+    fn check_bound(
+        &mut self,
+        stage: Key,
+        table: u8,
+        set: Option<DescriptorSet>,
+    ) -> Result<(), Error> {
+        let complete = set.and_then(|set| self.device.set_part(set)?.complete);
+        if complete == Some((stage, self.device.recording())) {
+            Ok(())
+        } else {
+            self.check_bindings_of(stage, table, set)
+        }
+    }
+
+    /// The same, binding by binding.
+    #[inline(never)]
+    fn check_bindings_of(
+        &mut self,
+        stage: Key,
+        table: u8,
+        set: Option<DescriptorSet>,
+    ) -> Result<(), Error> {
+        let bound = set.and_then(|set| self.device.bound_set(set).ok());
         let bindings = self.device.stage_program(stage)?.common().bindings();
         for binding in bindings.filter(|binding| binding.slot.table == table) {
-            self.device.check_has(set, &binding)?;
+            self.device.check_has(bound.as_ref(), &binding)?;
+        }
+        if let Some(set) = set {
+            self.device.note_complete(set, stage);
         }
         Ok(())
     }
@@ -212,7 +244,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         tables: &Tables,
         mut memory: PhysicalAddress,
     ) -> Result<(), Error> {
-        let arch = self.arch();
         for table in 0..tables.count as u8 {
             let part = match tables.extra {
                 _ if table == 0 => Some(tables.own),
@@ -222,12 +253,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 }
                 _ => None,
             };
-            let words = match part {
-                Some((at, bytes)) => resource(arch, at.0, bytes)?,
-                None => [0; RESOURCE_WORDS],
+            let words = match (part, &self.device.drawing) {
+                (Some((at, bytes)), Some(drawing)) => drawing.shapes.entry.with(at.0, bytes),
+                _ => [0; 2],
             };
-            let pairs: [u64; 2] = doubles(&words);
-            self.device.hw.platform.write_words(memory, &pairs);
+            self.device.hw.platform.write_words(memory, &words);
             memory = memory.offset(RESOURCE_WORDS as u64 * 4);
         }
         Ok(())
@@ -244,11 +274,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         } else {
             made.fragment
         };
-        let set = self.set_of_stage(stage, table);
+        let set = self.set_at(stage, table);
         if let Some(key) = key {
-            self.check_bound(key, table, set.as_ref())?;
+            self.check_bound(key, table, set)?;
         }
-        Ok(set.map(|set| (set.address, set.bytes)))
+        let part = set.and_then(|set| self.device.set_part(set));
+        Ok(part.map(|set| (set.address, set.bytes)))
     }
 }
 

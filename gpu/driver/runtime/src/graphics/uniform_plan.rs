@@ -5,7 +5,9 @@
 //! Never: plans programs that read words of buffers, which the stream copies ([`super::buffer_words`]).
 //! Facts: hardware/compiler-abi.md 4, graphics-draw.md 3.5 and 3.8.
 
+use super::uniforms::{COUNT_SHIFT, Values};
 use crate::command::{Source, Uniforms};
+use crate::vm::GpuAddress;
 use eitri_program::{
     AddressHalf, Axis, DescriptorSlot, DrawWord, EntryPoint, FauWord, MAX_FAU_WORDS,
 };
@@ -27,33 +29,55 @@ pub(crate) struct UniformPlan {
     pub(super) bound: u8,
     /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
     pub(super) of_state: u8,
-    /// Pairs of each program.
-    pairs: [u8; 3],
+    /// Where the uniforms of each program stand in a block.
+    pub(super) places: UniformPlaces,
 }
 
-impl UniformPlan {
-    /// For each program how many pairs it has and at which byte they stand; and the bytes of all.
-    pub(super) fn parts(&self) -> ([ProgramPart; 3], u32) {
-        let mut offset = 0_u32;
-        let parts = self.pairs.map(|count| {
-            let count = usize::from(count);
-            let part = ProgramPart { count, offset };
-            offset = offset.wrapping_add(lines(count).wrapping_mul(64));
-            part
+impl UniformPlaces {
+    /// Those of programs with so many pairs of words.
+    fn of(pairs: [u8; 3]) -> UniformPlaces {
+        let mut first = 0_u64;
+        let tags = pairs.map(|pairs| {
+            let offset = first.wrapping_mul(8);
+            first = first.wrapping_add(lines(pairs.into()) as u64);
+            if pairs == 0 {
+                0
+            } else {
+                offset | u64::from(pairs) << COUNT_SHIFT
+            }
         });
-        (parts, offset)
+        let bytes = (first as u32).wrapping_mul(8);
+        UniformPlaces { tags, bytes }
     }
 }
 
-/// The uniforms of one of the programs.
+/// Where the uniforms of the programs stand in the block that holds all of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ProgramPart {
-    pub(super) count: usize,
-    pub(super) offset: u32,
+pub(super) struct UniformPlaces {
+    /// What each program's register holds beyond the address of the block; 0 of a program without uniforms.
+    tags: [u64; 3],
+    /// Bytes of the block, whole lines.
+    pub(super) bytes: u32,
 }
 
-const fn lines(pairs: usize) -> u32 {
-    pairs.div_ceil(LINE_PAIRS) as u32
+impl UniformPlaces {
+    /// Those of no programs.
+    pub(super) const NOTHING: UniformPlaces = UniformPlaces {
+        tags: [0; 3],
+        bytes: 0,
+    };
+
+    /// The values of the registers for a block at `address`.
+    #[inline(always)]
+    pub(super) fn registers(&self, address: GpuAddress) -> [u64; 3] {
+        self.tags
+            .map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
+    }
+}
+
+/// Pairs of whole lines.
+const fn lines(pairs: usize) -> usize {
+    pairs.next_multiple_of(LINE_PAIRS)
 }
 
 /// What a word is that is said when something is set or bound.
@@ -65,6 +89,9 @@ pub(super) enum Known {
     TexelCount,
     TexelFormat,
 }
+
+/// Words of viewport and blend constants: the first of [`KNOWN`].
+const STATE_WORDS: usize = 10;
 
 /// All of them, by their numbers in memory.
 const KNOWN: [Known; 15] = [
@@ -92,6 +119,17 @@ pub(super) enum Target {
     Half(u8, bool),
     /// A value from which other words are made.
     Value(u8),
+}
+
+impl Target {
+    /// As the kind of a word in memory, and the byte behind it, say.
+    #[inline(always)]
+    const fn decode(kind: u8, place: u8) -> Target {
+        match kind >> 5 {
+            2 => Target::Value(place),
+            high => Target::Half(place, high == 1),
+        }
+    }
 }
 
 /// A word that is said when something is set or bound.
@@ -133,11 +171,40 @@ impl BoundWord {
                 table,
                 index: (word >> 32) as u32,
             },
-            target: match kind >> 5 {
-                2 => Target::Value(place),
-                high => Target::Half(place, high == 1),
-            },
+            target: Target::decode(kind, place),
         }
+    }
+}
+
+/// A word of viewport and blend constants, as a plan has it: which of [`KNOWN`] it is, and where its value goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StateWord {
+    pub(super) known: usize,
+    pub(super) target: Target,
+}
+
+impl StateWord {
+    /// The word that stands so in memory.
+    #[inline(always)]
+    pub(super) fn decode(word: u64) -> StateWord {
+        let [kind, place, ..] = word.to_le_bytes();
+        StateWord {
+            known: usize::from(kind & 15),
+            target: Target::decode(kind, place),
+        }
+    }
+}
+
+impl Values {
+    /// The words of viewport and blend constants, by their numbers in [`KNOWN`].
+    pub(super) fn known(&self) -> [u32; STATE_WORDS] {
+        let mut words = [0; STATE_WORDS];
+        for (word, known) in words.iter_mut().zip(&KNOWN) {
+            if let Known::Draw(draw) = known {
+                *word = self.draw(*draw);
+            }
+        }
+        words
     }
 }
 
@@ -153,11 +220,13 @@ pub(super) fn plan(
     let mut bound = Vec::<BoundWord, MOST_BOUND>::new();
     let mut pairs = [0; 3];
     for (count, program) in pairs.iter_mut().zip(programs) {
-        let before = uniforms.pair_count();
+        // Each begins with a line: what is between them is written, too.
+        let before = lines(uniforms.pair_count());
         if let Some(program) = program {
+            uniforms.pad(before);
             add(&mut uniforms, &mut bound, program)?;
         }
-        *count = u8::try_from(uniforms.pair_count().wrapping_sub(before)).ok()?;
+        *count = u8::try_from(uniforms.pair_count().saturating_sub(before)).ok()?;
     }
     uniforms.added(None);
     if !uniforms.fits() {
@@ -179,7 +248,7 @@ pub(super) fn plan(
         words: words.len() as u8,
         bound: bound.len() as u8,
         of_state,
-        pairs,
+        places: UniformPlaces::of(pairs),
     };
     Some((plan, words))
 }

@@ -29,6 +29,11 @@ pub(super) struct Values {
 }
 
 impl Values {
+    /// The words that differ from draw to draw: see [`super::uniform_plan`].
+    pub(super) const fn counts(&self) -> [u32; 3] {
+        [self.first_vertex, self.base_instance, self.view_index]
+    }
+
     pub(super) fn draw(&self, word: DrawWord) -> u32 {
         let Viewport {
             x,

@@ -96,7 +96,8 @@ impl Stream {
             return Err(PushError::RingFull);
         }
         let added = self.add_job(jobs, work, begin, length)?;
-        self.ring.push(platform, &words);
+        self.ring
+            .push(platform, words.len(), |block| block.put(&words));
         Ok(added)
     }
 
@@ -113,9 +114,7 @@ impl Stream {
         // There is room: MOST_WORDS counts all of them.
         let mut put = |all: &[u64]| drop(words.extend_from_slice(all));
         for point in points.into_iter().flat_map(|points| &points.waits) {
-            if point.value > 0 {
-                put(&shape.wait_for(point.address, point.value));
-            }
+            put(&shape.wait_for(point.address, point.value));
         }
         for join in places.before.iter().take(MOST_JOINS) {
             put(&shape.wait_for(join.timeline, join.point));

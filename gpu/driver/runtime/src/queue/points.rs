@@ -21,13 +21,19 @@ pub(crate) struct SyncPoint {
 /// The semaphores of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Points {
-    /// What it waits for before it begins.
+    /// What it waits for before it begins. Their values are not 0.
     pub(crate) waits: Vec<SyncPoint, MOST_POINTS>,
     /// What it signals when everything of it is done.
     pub(crate) signals: Vec<SyncPoint, MOST_POINTS>,
 }
 
 impl Points {
+    /// Removes all of them.
+    pub(crate) fn clear(&mut self) {
+        self.waits.clear();
+        self.signals.clear();
+    }
+
     /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SyncPoint> {
         self.waits.iter().chain(&self.signals)

@@ -39,6 +39,44 @@ pub(crate) struct Plain<'a> {
     pub(crate) same: &'a [u64; SAME],
 }
 
+/// A block of words that is being written to a ring.
+pub(crate) struct Block<'a, P> {
+    platform: &'a mut P,
+    memory: PhysicalAddress,
+    offset: u64,
+}
+
+impl<P: Platform> Block<'_, P> {
+    /// Where the next word goes, counted as INSERT is.
+    pub(super) const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Puts the next words.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, words: &[u64]) {
+        let bytes = (words.len() as u64).wrapping_mul(8);
+        let start = self.offset % RING_BYTES;
+        if start.wrapping_add(bytes) <= RING_BYTES {
+            self.platform.write_words(self.memory.offset(start), words);
+            self.offset = self.offset.wrapping_add(bytes);
+        } else {
+            self.put_around(words);
+        }
+    }
+
+    /// Puts words around the end of the ring.
+    #[cold]
+    #[inline(never)]
+    fn put_around(&mut self, words: &[u64]) {
+        for word in words {
+            let at = self.memory.offset(self.offset % RING_BYTES);
+            self.platform.store64(at, *word);
+            self.offset = self.offset.wrapping_add(8);
+        }
+    }
+}
+
 /// A ring buffer with its user pages.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -148,19 +186,30 @@ impl Ring {
         self.publish_insert(platform, self.insert.wrapping_add(SLOT_BYTES));
     }
 
-    /// Puts a block of whole slots there. There is room; the doorbell is the caller's.
-    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64]) {
-        let bytes = (block.len() as u64).wrapping_mul(8);
-        let start = self.insert & RING_BYTES.wrapping_sub(1);
+    /// Puts a block of whole slots there, of so many words: `write` puts them in their order. There is room; the doorbell is the
+    /// caller's.
+    #[inline]
+    pub(crate) fn push<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        words: usize,
+        write: impl FnOnce(&mut Block<'_, P>),
+    ) {
+        let bytes = (words as u64).wrapping_mul(8);
+        let (memory, start) = (self.memory, self.insert);
+        write(&mut Block {
+            platform,
+            memory,
+            offset: start,
+        });
         // It may wrap around the end.
+        let start = start % RING_BYTES;
         let straight = bytes.min(RING_BYTES.wrapping_sub(start));
-        let words = (straight / 8) as usize;
-        let (before, behind) = (block.get(..words), block.get(words..));
-        write(platform, self.memory.offset(start), before.unwrap_or(&[]));
+        platform.clean(memory.offset(start).span(straight));
         if straight < bytes {
-            write(platform, self.memory, behind.unwrap_or(&[]));
+            platform.clean(memory.span(bytes.wrapping_sub(straight)));
         }
-        for slot in (self.insert / SLOT_BYTES..).take(block.len().div_ceil(WRAPPER_WORDS)) {
+        for slot in (self.insert / SLOT_BYTES..).take(words.div_ceil(WRAPPER_WORDS)) {
             if let Some(slot) = self.slots.get_mut(slot as usize % SLOTS) {
                 *slot = Slot::Other;
             }
@@ -222,8 +271,10 @@ mod tests {
         ring.insert = RING_BYTES - SLOT_BYTES;
         consume(&mut fake, &ring, RING_BYTES - SLOT_BYTES);
         assert!(ring.has_room(&mut fake, 2 * SLOT_BYTES), "it is empty");
-        let block = [[0xA; WRAPPER_WORDS], [0xB; WRAPPER_WORDS]].concat();
-        ring.push(&mut fake, &block);
+        ring.push(&mut fake, 2 * WRAPPER_WORDS, |block| {
+            block.put(&[0xA; WRAPPER_WORDS]);
+            block.put(&[0xB; WRAPPER_WORDS]);
+        });
         let start = PhysicalAddress(MEMORY);
         assert_eq!(fake.load64(start.offset(RING_BYTES - 8)), 0xA);
         assert_eq!(fake.load64(start), 0xB);
@@ -266,7 +317,8 @@ mod tests {
                     [job.own.as_slice(), job.same.as_slice()].concat()
                 }
                 None => {
-                    ring.push(&mut fake, &[0xEE; WRAPPER_WORDS]);
+                    let words = [0xEE; WRAPPER_WORDS];
+                    ring.push(&mut fake, WRAPPER_WORDS, |block| block.put(&words));
                     [0xEE; WRAPPER_WORDS].to_vec()
                 }
             };

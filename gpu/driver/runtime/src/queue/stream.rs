@@ -7,7 +7,9 @@
 use super::flush::{Begin, CacheUse};
 use super::points::Points;
 use super::ring::{Plain, Ring};
-use super::wrapper::{SAME, StreamShape, WRAPPER_WORDS, own_words, same_words, wrapper_with};
+use super::wrapper::{
+    SAME, StreamShape, WRAPPER_WORDS, own_words, same_words, words_with, wrapper_with,
+};
 use crate::access::SharedBlock;
 use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
@@ -24,7 +26,6 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
-use heapless::Vec;
 
 /// A job in a ring, or one that failed.
 #[derive(Debug)]
@@ -288,14 +289,15 @@ impl Stream {
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
-        let mut words = Vec::new();
-        wrapper_with(&self.shape, work.code, sync, begin, points, &mut words);
-        let length = (words.len() as u64).wrapping_mul(8);
+        let words = words_with(points);
+        let length = (words as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
         let (_, point) = self.add_job(jobs, work, begin, length)?;
-        self.ring.push(platform, &words);
+        self.ring.push(platform, words, |block| {
+            wrapper_with(&self.shape, work.code, sync, begin, points, block);
+        });
         Ok(point)
     }
 

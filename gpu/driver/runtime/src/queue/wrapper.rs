@@ -5,14 +5,15 @@
 //! Facts: hardware/csf-scheduling.md sections 4 and 5, command-stream.md sections 1.9, 6.20 and 7.6.
 
 use super::flush::{Begin, Reach};
-use super::points::{MOST_POINTS, Points, SyncPoint};
+use super::points::{Points, SyncPoint};
+use super::ring::Block;
 use super::stream::Code;
+use crate::platform::Platform;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
 use eitri_cs::enums::{Condition, ErrorReject, FlushMode, OtherFlushMode};
 use eitri_cs::instr::{Call, ErrorBarrier, FlushCache2, SyncAdd64, SyncSet64, SyncWait64, Wait};
 use eitri_cs::{Arch, Layout, Slot, SlotMask};
-use heapless::Vec;
 use thiserror::Error;
 
 /// Words of a wrapper without semaphores: two lines of 64 bytes, as the prefetcher works in lines. Others are padded to a multiple
@@ -21,15 +22,10 @@ pub(crate) const WRAPPER_WORDS: usize = 16;
 /// The first words of it, which differ from job to job; and the others, which are a stream's.
 pub(crate) const OWN: usize = 5;
 pub(crate) const SAME: usize = WRAPPER_WORDS - OWN;
-/// Words before and after the semaphore signals.
-const HEAD: usize = OWN + 1;
+/// Words behind the semaphore signals.
 pub(super) const TAIL: usize = 5;
 /// Words for a semaphore: its address, two halves of a value, and what is done with it.
 pub(super) const POINT_WORDS: usize = 4;
-/// Words of a wrapper at most: the signals have a wait before them.
-pub(crate) const MOST_WORDS: usize =
-    (HEAD + TAIL + 1 + 2 * MOST_POINTS * POINT_WORDS).next_multiple_of(WRAPPER_WORDS);
-
 /// The instructions of a stream's wrappers, encoded and checked once: what is left to say are values.
 ///
 /// The top four registers are the wrapper's; called code must not rely on them.
@@ -142,11 +138,6 @@ impl StreamShape {
         })
     }
 
-    /// The words that do something with a semaphore.
-    const fn point(&self, point: SyncPoint, value: u64, then: Checked) -> [u64; POINT_WORDS] {
-        self.sync(point.address, value, then)
-    }
-
     /// The words that wait until a sync object has a value, which is not 0: greater than one less, as "greater or equal" is not
     /// known to every firmware.
     pub(super) const fn wait_for(&self, object: GpuAddress, value: u64) -> [u64; POINT_WORDS] {
@@ -198,42 +189,47 @@ pub(crate) const fn same_words(shape: &StreamShape, sync: GpuAddress) -> [u64; S
     [shape.call.word(), a, b, c, d, e, 0, 0, 0, 0, 0]
 }
 
-/// Appends all words of a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
-/// over has signalled.
+/// How many words [`wrapper_with`] writes: whole slots of a ring.
+#[inline]
+pub(crate) fn words_with(points: &Points) -> usize {
+    let waits = points.waits.len().wrapping_mul(POINT_WORDS);
+    let mut words = (OWN + 1 + TAIL).wrapping_add(waits);
+    if !points.signals.is_empty() {
+        let signals = points.signals.len().wrapping_mul(POINT_WORDS);
+        words = words.wrapping_add(1).wrapping_add(signals);
+    }
+    // They are few: each kind has at most MOST_POINTS.
+    words.next_multiple_of(WRAPPER_WORDS)
+}
+
+/// Writes all words of a job with semaphores: it waits for them first, and signals them before its sync object, so that a job
+/// which is over has signalled.
 #[inline(never)]
-pub(crate) fn wrapper_with(
+pub(crate) fn wrapper_with<P: Platform>(
     shape: &StreamShape,
     code: Code,
     sync: GpuAddress,
     begin: &Begin,
     points: &Points,
-    words: &mut Vec<u64, MOST_WORDS>,
+    block: &mut Block<'_, P>,
 ) {
     for point in &points.waits {
-        // Greater than one less: "greater or equal" is not known to every firmware. Every value is at least 0.
-        if let Some(below) = point.value.checked_sub(1) {
-            put(words, shape.point(*point, below, shape.wait_point));
+        block.put(&shape.wait_for(point.address, point.value));
+    }
+    let [a, b, c, d, e] = own_words(shape, code, begin);
+    let (call, wait) = (shape.call.word(), shape.wait_all.word());
+    if points.signals.is_empty() {
+        block.put(&[a, b, c, d, e, call]);
+    } else {
+        block.put(&[a, b, c, d, e, call, wait]);
+        for point in &points.signals {
+            block.put(&shape.signal_point(*point));
         }
     }
-    put(words, own_words(shape, code, begin));
-    put(words, [shape.call.word()]);
-    if !points.signals.is_empty() {
-        put(words, [shape.wait_all.word()]);
-    }
-    for point in &points.signals {
-        put(words, shape.point(*point, point.value, shape.signal_point));
-    }
-    put(words, tail(shape, sync));
-    // There is room: MOST_WORDS is such a multiple.
-    let _ = words.resize(words.len().next_multiple_of(WRAPPER_WORDS), 0);
-}
-
-/// Appends words: there is room, as MOST_WORDS counts them. They are few: a loop costs less than a call that copies them.
-#[inline(always)]
-fn put<const N: usize>(words: &mut Vec<u64, MOST_WORDS>, all: [u64; N]) {
-    for word in all {
-        let _ = words.push(word);
-    }
+    block.put(&tail(shape, sync));
+    const NOTHING: [u64; WRAPPER_WORDS] = [0; WRAPPER_WORDS];
+    let rest = block.offset().wrapping_neg() as usize / 8 % WRAPPER_WORDS;
+    block.put(NOTHING.get(..rest).unwrap_or_default());
 }
 
 pub(super) const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
@@ -250,6 +246,31 @@ pub(super) const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::SharedBlock;
+    use crate::queue::points::MOST_POINTS;
+    use crate::queue::ring::Ring;
+    use crate::testing::Fake;
+    use std::vec::Vec;
+
+    /// The words of a job with semaphores, as they stand in a ring.
+    fn words_of(shape: &StreamShape, code: Code, sync: GpuAddress, points: &Points) -> Vec<u64> {
+        let mut fake = Fake::new(Ring::BYTES + 0x2000);
+        let memory = fake.allocate(Ring::BYTES + 0x2000, 4096).expect("memory");
+        let start = memory.start();
+        let page = |offset| SharedBlock::new(start.offset(Ring::BYTES + offset));
+        let mut ring = Ring::new(start, page(0), page(0x1000));
+        let words = words_with(points);
+        let mut end = 0;
+        ring.push(&mut fake, words, |block| {
+            wrapper_with(shape, code, sync, &Begin::NOTHING, points, block);
+            end = block.offset();
+        });
+        assert_eq!(end, words as u64 * 8, "as many words as were counted");
+        let at = |word: u64| start.offset(word * 8);
+        (0..words as u64)
+            .map(|word| fake.load64(at(word)))
+            .collect()
+    }
 
     fn wrapper(
         shape: &StreamShape,
@@ -333,17 +354,15 @@ mod tests {
             points.signals.push(point).expect("room");
         }
         let code = code(8);
-        let mut words = Vec::new();
-        wrapper_with(&shape, code, sync, &Begin::NOTHING, &points, &mut words);
-        assert_eq!(words.len(), MOST_WORDS);
+        let words = words_of(&shape, code, sync, &points);
+        assert!(words.len().is_multiple_of(WRAPPER_WORDS));
         let count = |op: u64| words.iter().filter(|word| **word >> 56 == op).count();
         // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
         assert_eq!([0x35, 0x34, 0x33].map(count), [MOST_POINTS, MOST_POINTS, 1]);
         // Without any it is the plain one.
         let plain = wrapper(&shape, code, sync, Begin::NOTHING);
         let none = Points::default();
-        let mut words = Vec::new();
-        wrapper_with(&shape, code, sync, &Begin::NOTHING, &none, &mut words);
+        let words = words_of(&shape, code, sync, &none);
         assert_eq!(words.as_slice(), plain);
     }
 

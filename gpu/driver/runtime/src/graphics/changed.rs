@@ -1,0 +1,242 @@
+//! Changes: draws of as many vertices as the last, with other sets, vertex buffers, uniforms, or another pipeline.
+//!
+//! What such a draw needs is found out before a word of it is written; whatever is not plain is left to [`super::put_draw`].
+//! Facts: hardware/graphics-draw.md 3.1, 3.5 and 3.6.
+
+use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, PassBound, Stale, VARYINGS, VERTEX};
+use super::part_shapes::PartShapes;
+use super::pass::RenderPass;
+use super::pipeline::{GraphicsPipelined, Places};
+use super::put_draw::{PipelineState, load_pipeline};
+use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
+use super::tiling::Tiling;
+use crate::command::{ALIGNMENT, DESCRIPTOR_BYTES, SetPart};
+use crate::device::{Kind, Object};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::slab::{Key, Slab};
+use crate::vm::GpuAddress;
+
+/// Entries of a resource table that is written here: one group.
+const ENTRIES: usize = 4;
+const TABLE_BYTES: u32 = ENTRIES as u32 * 16;
+
+/// What is bound, and the objects that it names.
+struct Lookup<'a, 's, 'd> {
+    objects: &'a Slab<'s, Object<'d>>,
+    recording: u32,
+    bound: &'a PassBound,
+    shapes: &'a PartShapes,
+}
+
+impl Lookup<'_, '_, '_> {
+    /// The set that is bound to a stage, if it is known to have all that the stage needs.
+    #[inline(always)]
+    fn set(&self, stage: usize, key: Key, table: u8) -> Option<SetPart> {
+        let set = (*self.bound.sets.get(stage)?.get(usize::from(table))?)?;
+        let complete = Some((key, self.recording));
+        SetPart::of(self.objects.get(set.0)?).filter(|set| set.complete == complete)
+    }
+
+    /// Writes the resource table of the vertex stage, and the descriptors of its buffers behind it, where nothing stands yet; gives
+    /// the value of its register. `None` if something is missing, or has to be looked at more closely.
+    #[inline(always)]
+    fn write_vertices<P: Platform>(
+        &self,
+        platform: &mut P,
+        (memory, address): (PhysicalAddress, GpuAddress),
+        made: &GraphicsPipelined,
+        inputs: GpuAddress,
+    ) -> Option<u64> {
+        let mut words = [[0; 2]; ENTRIES];
+        let (entry, buffer) = (&self.shapes.entry, &self.shapes.buffer);
+        *words.get_mut(0)? = entry.with(inputs.0, Places::INPUT_BYTES);
+        let mut tables = made.tables[VERTEX];
+        while tables != 0 {
+            let table = tables.trailing_zeros() as u8;
+            tables &= tables.wrapping_sub(1);
+            let set = self.set(VERTEX, made.vertex, table)?;
+            *words.get_mut(usize::from(table))? = entry.with(set.address.0, set.bytes);
+        }
+        if made.bindings != 0 {
+            let at = address.offset(TABLE_BYTES.into());
+            let last = words.get_mut(usize::from(made.buffer_table))?;
+            *last = entry.with(at.0, buffer_bytes(made));
+        }
+        platform.write_words(memory, words.as_flattened());
+        let (mut at, mut bindings) = (memory.offset(TABLE_BYTES.into()), made.bindings);
+        for bound in &self.bound.vertex_buffers {
+            if bindings == 0 {
+                break;
+            }
+            let mut words = [0; 4];
+            if bindings & 1 != 0 {
+                let bound = bound.as_ref()?;
+                let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
+                words = buffer.with(bound.address, length);
+            }
+            platform.write_words(at, &words);
+            (at, bindings) = (at.offset(DESCRIPTOR_BYTES), bindings >> 1);
+        }
+        Some(address.0 | ENTRIES as u64)
+    }
+
+    /// The register of the fragment stage's table: the one of the only set that it uses.
+    #[inline(always)]
+    fn fragments(&self, made: &GraphicsPipelined) -> Option<u64> {
+        match made.fragment.filter(|_| made.shades) {
+            Some(key) => Some(self.set(FRAGMENT, key, made.fragment_table?)?.alone),
+            None => Some(0),
+        }
+    }
+}
+
+/// Bytes of the descriptors of vertex buffers, up to the last that is read.
+const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
+    let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
+    count.saturating_mul(DESCRIPTOR_BYTES as u32)
+}
+
+/// Whether a draw may be found out here: its inputs are the pipeline's own, and a pipeline that was bound since the last draw changes
+/// nothing but what [`PipelineState`] has.
+fn is_plain(state: &DrawState, made: &GraphicsPipelined, tiler: Option<&Tiling>) -> bool {
+    if made.instanced && state.values.base_instance != 0 {
+        return false;
+    }
+    let provokes = tiler.and_then(|tiling| tiling.last_provokes);
+    !state.stale.has(Stale::PIPELINE)
+        || made.scratch_bytes == 0 && provokes == Some(made.last_provokes)
+}
+
+/// What a pipeline decides where nothing is set in its place.
+fn state_of(made: &GraphicsPipelined, places: &Places, state: &DrawState) -> PipelineState {
+    let mut words = made.words;
+    // Without indices the bits of their kind are nothing.
+    if let (true, Some((_, kind))) = (state.is_indexed(), state.indices) {
+        words.primitive |= kind.code();
+    }
+    PipelineState {
+        tests: places.tests().1.0,
+        blends: places.blends().1.0 | u64::from(made.color_count),
+        storage: places.storage().0,
+        words,
+        size: made.size,
+    }
+}
+
+impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Draws as many vertices as the last draw with what is bound now. False if that is nothing plain, or there is no room in the
+    /// block: then nothing was done.
+    #[inline(never)]
+    pub(super) fn draw_changed(&mut self) -> bool {
+        let (recorder, state) = (&mut *self.recorder, &mut self.state);
+        let device = &mut *recorder.device;
+        let (Some(key), Some(passes)) = (state.pipeline, &mut recorder.passes) else {
+            return false;
+        };
+        let (Some(lane), Some(drawing), Some(object)) =
+            (&mut passes.tiling, &device.drawing, device.objects.get(key))
+        else {
+            return false;
+        };
+        let Kind::GraphicsPipeline(made, _) = &object.kind else {
+            return false;
+        };
+        let Some(plan) = made.plan.as_ref() else {
+            return false;
+        };
+        // Words of buffers are said by the other way.
+        let says = state.says_sets || plan.bound == plan.of_state;
+        if !says || !is_plain(state, made, self.tiler.as_ref()) {
+            return false;
+        }
+        let places = Places {
+            memory: object.mapping.memory(),
+            address: object.mapping.address(),
+        };
+        let lookup = Lookup {
+            objects: &device.objects,
+            recording: device.recordings,
+            bound: &passes.bound,
+            shapes: &drawing.shapes,
+        };
+        let vertex_bytes =
+            TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT));
+        let bytes = plan.places.bytes;
+        let wanted = vertex_bytes.saturating_add(bytes);
+        if !lane
+            .writer
+            .has_room_for(MOST_LOADS.saturating_add(1), wanted)
+        {
+            return false;
+        }
+        let arch = device.hw.properties.arch;
+        let platform = &mut device.hw.platform;
+        let [vertices, fragments] = state.resources;
+        if fragments.is_none() {
+            let Some(found) = lookup.fragments(made) else {
+                return false;
+            };
+            state.resources[FRAGMENT] = Some(found);
+        }
+        if vertices.is_none() {
+            let room = lane.writer.behind(vertex_bytes);
+            let written = lookup.write_vertices(platform, room, made, places.inputs().1);
+            if written.is_none() {
+                return false;
+            }
+            lane.writer.take(vertex_bytes);
+            state.resources[VERTEX] = written;
+        }
+        if state.stale.has(Stale::UNIFORMS) {
+            let uniforms = &mut passes.uniforms;
+            if uniforms.pipeline != Some(key) {
+                uniforms.recall(platform, key, plan, places.plan());
+                state.says_state = false;
+            }
+            if !state.says_state {
+                uniforms.say_state(&state.values, plan.of_state.into());
+            }
+            (state.says_state, state.says_sets) = (true, true);
+            let (at, address) = lane.writer.take(bytes);
+            let words = uniforms.words.of(state.values.counts());
+            platform.write_words(at, words);
+            state.uniforms = plan.places.registers(address).map(Some);
+        }
+        let (registers, encoded) = (DrawRegisters::of(arch), &drawing.encoded);
+        let (end, loaded) = (lane.writer.end(), &mut lane.loaded);
+        let mut loads = DrawLoads::new(platform, &encoded.loads, loaded, end);
+        let varies = made.varies();
+        if state.stale.has(Stale::PIPELINE) {
+            load_pipeline(&mut loads, registers, made, &state_of(made, &places, state));
+        }
+        load_bindings(&mut loads, registers, state, varies);
+        let run = encoded.run(varies);
+        loads.put(run);
+        let end = loads.end();
+        lane.writer.end_at(end);
+        if let Some(last) = &mut state.last {
+            (last.run, last.varies, last.planned) = (run, varies, true);
+        }
+        state.stale = Stale::NOTHING;
+        true
+    }
+}
+
+/// Loads the registers of resources and uniforms.
+#[inline(always)]
+fn load_bindings<P: Platform>(
+    it: &mut DrawLoads<'_, P>,
+    registers: &DrawRegisters,
+    state: &DrawState,
+    varies: bool,
+) {
+    let [vertices, fragments] = state.resources.map(|value| value.unwrap_or(0));
+    let uniforms = state.uniforms.map(|value| value.unwrap_or(0));
+    it.address(registers.vertex_resources, vertices);
+    it.address(registers.fragment_resources, fragments);
+    it.address(registers.vertex_uniforms, uniforms[VERTEX]);
+    if let (true, Some(register)) = (varies, registers.varying_uniforms) {
+        it.address(register, uniforms[VARYINGS]);
+    }
+    it.address(registers.fragment_uniforms, uniforms[FRAGMENTS]);
+}

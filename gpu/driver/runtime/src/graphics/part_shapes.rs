@@ -1,0 +1,124 @@
+//! Descriptors of parts of memory, packed once for a device: what is left to say are an address and a number of bytes.
+//!
+//! A draw writes several of them. Where their fields stand is found out from the table of descriptors, not said here.
+//! Facts: hardware/descriptors.md sections 4 and 5, through [`eitri_descriptors`].
+
+use super::resource_tables::doubles;
+use crate::command::{RESOURCE_WORDS, buffer, resource};
+use eitri_descriptors::{Arch, DescriptorError};
+
+/// Double words of an entry of a resource table, and of a buffer's descriptor.
+const ENTRY: usize = RESOURCE_WORDS / 2;
+const BUFFER: usize = 4;
+
+/// Descriptors that draws write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartShapes {
+    /// An entry of a resource table.
+    pub(super) entry: PartShape<ENTRY>,
+    /// A buffer.
+    pub(super) buffer: PartShape<BUFFER>,
+}
+
+impl PartShapes {
+    /// Those of a generation.
+    ///
+    /// # Errors
+    /// If there are no such descriptors.
+    pub(crate) fn new(arch: Arch) -> Result<PartShapes, DescriptorError> {
+        Ok(PartShapes {
+            entry: PartShape::new(|at, bytes| Ok(doubles(&resource(arch, at, bytes)?)))?,
+            buffer: PartShape::new(|at, bytes| Ok(doubles(&buffer(arch, at, bytes)?)))?,
+        })
+    }
+}
+
+/// A descriptor of a part of memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartShape<const N: usize> {
+    zero: [u64; N],
+    address: Field,
+    bytes: Field,
+}
+
+/// Where a field stands: its double word, and the bit there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Field {
+    word: usize,
+    shift: u32,
+}
+
+impl Field {
+    /// The field in which `value`, a power of two, stands where two descriptors differ.
+    fn between<const N: usize>(zero: &[u64; N], other: &[u64; N], value: u64) -> Field {
+        let mut words = zero.iter().zip(other).map(|(zero, other)| zero ^ other);
+        let found = words.position(|different| different != 0);
+        let word = found.unwrap_or(0);
+        let different =
+            zero.get(word).copied().unwrap_or(0) ^ other.get(word).copied().unwrap_or(0);
+        let shift = different.trailing_zeros();
+        Field {
+            word,
+            shift: shift.saturating_sub(value.trailing_zeros()),
+        }
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(self, words: &mut [u64; N], value: u64) {
+        if let Some(word) = words.get_mut(self.word) {
+            *word |= value.wrapping_shl(self.shift);
+        }
+    }
+}
+
+impl<const N: usize> PartShape<N> {
+    fn new(
+        pack: impl Fn(u64, u32) -> Result<[u64; N], DescriptorError>,
+    ) -> Result<PartShape<N>, DescriptorError> {
+        const ADDRESS: u64 = 1 << 40;
+        const BYTES: u32 = 1 << 12;
+        let zero = pack(0, 0)?;
+        Ok(PartShape {
+            zero,
+            address: Field::between(&zero, &pack(ADDRESS, 0)?, ADDRESS),
+            bytes: Field::between(&zero, &pack(0, BYTES)?, BYTES.into()),
+        })
+    }
+
+    /// The descriptor of `bytes` at `address`, which the driver's own mappings have.
+    #[inline(always)]
+    pub(super) fn with(&self, address: u64, bytes: u32) -> [u64; N] {
+        let mut words = self.zero;
+        self.address.set(&mut words, address);
+        self.bytes.set(&mut words, bytes.into());
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_descriptor_is_what_the_table_packs() {
+        for arch in Arch::ALL {
+            let Ok(shapes) = PartShapes::new(arch) else {
+                continue;
+            };
+            for (address, bytes) in [(0, 0), (0x1000, 64), (0x8123_4567_89C0, u32::MAX)] {
+                let entry = resource(arch, address, bytes).expect("packs");
+                assert_eq!(
+                    shapes.entry.with(address, bytes),
+                    doubles(&entry),
+                    "{arch:?}"
+                );
+                let words = buffer(arch, address, bytes).expect("packs");
+                assert_eq!(
+                    shapes.buffer.with(address, bytes),
+                    doubles(&words),
+                    "{arch:?}"
+                );
+            }
+        }
+    }
+}
