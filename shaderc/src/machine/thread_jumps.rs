@@ -25,9 +25,10 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     drop_unreached(function);
 }
 
-/// Where entering each block leads without doing anything. Where lanes must meet at the end of a loop before any of them
-/// begins anew, what jumps back stays: they may do something together, or one may hold a lock that the others, which stand
-/// at a lower address once they have gone back, would ask for without end.
+/// Where entering each block leads without doing anything. Where lanes meet at the end of a loop before any of them begins
+/// anew, what jumps back stays: those that came there first would make the next round alone, and all others theirs after
+/// it. Where they must meet, it stays even if one way alone leads there: they may do something together, or one may hold a
+/// lock that the others, which stand at a lower address once they have gone back, would ask for without end.
 fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
     // By block: how many before it read what lanes may wait for.
     let mut waits = vec![0];
@@ -35,8 +36,16 @@ fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
         let has = block.instrs.iter().any(Instruction::may_wait);
         waits.push(waits[waits.len() - 1] + u32::from(has));
     }
+    // By block: how many ways lead to it.
+    let mut ways = vec![0; function.blocks.len()];
+    for block in &function.blocks {
+        for to in block.terminator.successors() {
+            ways[to.index()] += 1;
+        }
+    }
     let meets = |header: BlockId, latch: BlockId| {
-        header < latch && (together || waits[header.index()] < waits[latch.index()])
+        let several = ways[latch.index()] > 1;
+        header < latch && (several || together || waits[header.index()] < waits[latch.index()])
     };
     let next = |at: BlockId| match function.block(at) {
         Block {
