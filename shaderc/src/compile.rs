@@ -8,6 +8,7 @@ use crate::front_end::{StageInput, lower, lower_functions, lower_graphics};
 use crate::ir::Function;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
+use crate::opt::unroll_partly;
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::printf::PrintfCall;
@@ -28,6 +29,29 @@ impl Statistics {
         match self {
             Statistics::Valhall(statistics) => Some(statistics),
             Statistics::Ir3(_) => None,
+        }
+    }
+}
+
+impl Statistics {
+    /// Whether fewer invocations run at once than could, or words are spilled.
+    fn is_tight(&self) -> bool {
+        match self {
+            Statistics::Valhall(own) => own.threads < 2 || own.spills > 0,
+            Statistics::Ir3(own) => own.spills > 0,
+        }
+    }
+
+    /// What registers cost: less is better. The invocations that can't run at once, then what spilling costs.
+    fn room(&self) -> (std::cmp::Reverse<u32>, usize) {
+        match self {
+            Statistics::Valhall(own) => {
+                (std::cmp::Reverse(own.threads), own.spill_cost as usize)
+            }
+            Statistics::Ir3(own) => {
+                let memory = own.spills.saturating_add(own.fills);
+                (std::cmp::Reverse(own.waves), memory as usize)
+            }
         }
     }
 }
@@ -194,6 +218,20 @@ alone! {
 /// # Errors
 /// All that isn't supported in the module, the first thing that is wrong with it, or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
+    let compiled = compile_once(spirv, options)?;
+    let changes = compiled.timings.get(unroll_partly::PASS.name);
+    if !compiled.statistics.is_tight() || changes.is_none_or(|timing| timing.changes == 0) {
+        return Ok(compiled);
+    }
+    // Several rounds at once need more registers than one.
+    let mut rolled = options.clone();
+    rolled.skip.push(unroll_partly::PASS.name.to_owned());
+    let rolled = compile_once(spirv, &rolled)?;
+    let rolled_costs_less = rolled.statistics.room() < compiled.statistics.room();
+    Ok(if rolled_costs_less { rolled } else { compiled })
+}
+
+fn compile_once(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let mut runner = Runner::with(options.target, options.settings());
     let function = lower(spirv, options, &mut runner).map_err(errors)?;
     if let Some(Err(broken)) = runner.ended() {

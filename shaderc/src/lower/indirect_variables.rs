@@ -19,8 +19,10 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Most elements that are selected among: each costs an instruction and a register, but no access of memory.
-const MAX_SELECTED: u32 = 8;
+/// Most elements that are selected among: each costs an instruction, but no access of memory.
+const MAX_SELECTED: u32 = 12;
+/// Most elements of all arrays that are selected among: each keeps a register.
+const MAX_REGISTERS: u32 = 24;
 /// Most members that stand side by side: as many words as an access has.
 const MAX_MEMBERS: usize = 4;
 
@@ -82,14 +84,30 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     Changed::from_bool(changed)
 }
 
+/// By variable: whether it is small enough to be selected among, with those that are smaller.
+fn selected(function: &Function, indices: &[Vec<Value>]) -> Vec<bool> {
+    let mut selected = vec![false; indices.len()];
+    let small = function.vars().filter(|(_, data)| data.len <= MAX_SELECTED);
+    let mut small: Vec<(u32, Var)> = small.map(|(var, data)| (data.len, var)).collect();
+    small.retain(|(_, var)| !indices[var.index()].is_empty());
+    small.sort();
+    let mut registers = 0;
+    for (len, var) in small {
+        registers += len;
+        selected[var.index()] = registers <= MAX_REGISTERS;
+    }
+    selected
+}
+
 /// The variables that go to scratch, those together that stand side by side: arrays of one length that share an index.
 fn structures(function: &Function, indices: &[Vec<Value>]) -> Vec<Vec<Var>> {
+    let selected = selected(function, indices);
     let mut all: Vec<Vec<Var>> = vec![];
     // By index and length: the last structure that is indexed by it.
     let mut by_index: HashMap<(Value, u32), usize> = HashMap::default();
     for (var, data) in function.vars() {
         let own = &indices[var.index()];
-        if own.is_empty() || data.len <= MAX_SELECTED {
+        if own.is_empty() || selected[var.index()] {
             continue;
         }
         let mut shared = own.iter().filter_map(|index| by_index.get(&(*index, data.len)));

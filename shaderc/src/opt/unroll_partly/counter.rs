@@ -188,6 +188,18 @@ impl Counter {
         grows == self.stays_below()
     }
 
+    /// Most rounds that the loop makes, if that is known, and its counter begins at 0 or above.
+    pub(super) fn most_rounds(&self, steps: &Steps<'_>) -> Option<u32> {
+        let bound = steps.function.as_word(self.bound)?;
+        let (start, step) = steps.counter(self.phi)?;
+        let start = steps.function.as_word(start);
+        let span = match self.stays_below() {
+            true => bound.wrapping_sub(start.unwrap_or(0)),
+            false => start?.wrapping_sub(bound),
+        };
+        Some(span.div_ceil(step.cast_signed().unsigned_abs()))
+    }
+
     /// Whether the loop goes on as long as the counter is below the bound, or as long as it is above.
     pub(super) fn stays_below(&self) -> bool {
         let less = matches!(self.compare, Alu::ULt | Alu::SLt);

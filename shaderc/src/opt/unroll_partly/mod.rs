@@ -32,6 +32,8 @@ pub(crate) const PASS: Pass = Pass {
 const MOST_MERGING: usize = 384;
 /// The same if only the loop's own work is saved.
 const MOST_SAVING: usize = 64;
+/// How often the copies run at least, where the number of rounds is bounded: what is computed before them costs time too.
+const FEWEST: u32 = 2;
 /// Functions with more instructions are left alone.
 const MAX_FUNCTION: usize = 16_384;
 /// Bytes of the widest access.
@@ -145,6 +147,10 @@ impl Known<'_> {
                 (rounds as u32, vec![], vec![])
             }
         };
+        let most = counter.most_rounds(&steps);
+        if most.is_some_and(|most| most < FEWEST * rounds) {
+            return None;
+        }
         Some(Candidate {
             header,
             entering,
