@@ -8,7 +8,7 @@ use crate::front_end::{StageInput, lower, lower_functions, lower_graphics};
 use crate::ir::Function;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
-use crate::opt::unroll_partly;
+use crate::opt::{reduce_strength, unroll_partly};
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::printf::PrintfCall;
@@ -218,18 +218,25 @@ alone! {
 /// # Errors
 /// All that isn't supported in the module, the first thing that is wrong with it, or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
-    let compiled = compile_once(spirv, options)?;
-    let changes = compiled.timings.get(unroll_partly::PASS.name);
-    if !compiled.statistics.is_tight() || changes.is_none_or(|timing| timing.changes == 0) {
-        return Ok(compiled);
+    let mut best = compile_once(spirv, options)?;
+    let mut other = options.clone();
+    for name in KEEPS_REGISTERS {
+        let changes = best.timings.get(name).map_or(0, |timing| timing.changes);
+        if !best.statistics.is_tight() || changes == 0 {
+            continue;
+        }
+        other.skip.push(name.to_owned());
+        let compiled = compile_once(spirv, &other)?;
+        if compiled.statistics.room() < best.statistics.room() {
+            best = compiled;
+        }
     }
-    // Several rounds at once need more registers than one.
-    let mut rolled = options.clone();
-    rolled.skip.push(unroll_partly::PASS.name.to_owned());
-    let rolled = compile_once(spirv, &rolled)?;
-    let rolled_costs_less = rolled.statistics.room() < compiled.statistics.room();
-    Ok(if rolled_costs_less { rolled } else { compiled })
+    Ok(best)
 }
+
+/// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
+/// which gains least comes first.
+const KEEPS_REGISTERS: [&str; 2] = [reduce_strength::PASS.name, unroll_partly::PASS.name];
 
 fn compile_once(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let mut runner = Runner::with(options.target, options.settings());

@@ -1,8 +1,8 @@
 //! Alignment: what must hold before a loop so that addresses in it are multiples of a power of two.
 
-use super::counter::Steps;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{Alu, Op, Value};
+use crate::opt::loop_steps::Steps;
 use crate::opt::merge_accesses::known_align;
 
 /// Deepest expression that is looked through.

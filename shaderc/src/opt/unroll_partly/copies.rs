@@ -1,14 +1,13 @@
 //! The copies of a loop's rounds, and the blocks that choose between them and the loop.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use super::counter::Counter;
 use super::{Candidate, WIDEST};
-use crate::ir::cfg::Cfg;
+use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::copy::copy_body;
 use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{Alu, BlockId, Builder, Function, Inst, Op, Terminator, Value, ValueDef, Var};
+use crate::ir::{Alu, BlockId, Builder, Function, Op, Terminator, Value, Var};
+use crate::opt::loop_steps::{Invariants, enter_through};
 use crate::opt::loop_variables::demote_bodies;
 
 /// The block before a loop, with what it has computed.
@@ -22,9 +21,10 @@ struct Entry {
 
 /// Unrolls loops together: what looks through the whole function does so once.
 pub(super) fn unroll(function: &mut Function, candidates: &[Candidate]) {
+    let places = inst_blocks(function);
     let entries: Vec<Entry> = candidates
         .iter()
-        .map(|candidate| enter(function, candidate))
+        .map(|candidate| enter(function, candidate, &places))
         .collect();
     // The counter's place among the phis.
     let phis: Vec<usize> = candidates
@@ -58,35 +58,22 @@ pub(super) fn unroll(function: &mut Function, candidates: &[Candidate]) {
 }
 
 /// Puts a block before a loop, and computes there what the copies need.
-fn enter(function: &mut Function, candidate: &Candidate) -> Entry {
+fn enter(function: &mut Function, candidate: &Candidate, places: &[Option<BlockId>]) -> Entry {
     let Candidate {
         header, entering, ..
     } = *candidate;
-    let block = function.new_block();
-    let terminator = &mut function.block_mut(entering).terminator;
-    terminator.map_targets(|target| if target == header { block } else { target });
-    for phi in &mut function.block_mut(header).phis {
-        for (from, _) in &mut phi.sources {
-            if *from == entering {
-                *from = block;
-            }
-        }
-    }
-    let mut invariants = Invariants {
-        candidate,
-        copied: HashMap::default(),
-    };
+    let block = enter_through(function, header, entering);
+    let mut invariants = Invariants::new(places, candidate.body.blocks());
     let position = function.block(header).position;
     let mut builder = Builder::new(function, block);
     builder.position = position;
-    let (bound, mut enter) = bound(&mut builder, &mut invariants);
+    let (bound, mut enter) = bound(&mut builder, candidate, &mut invariants);
     for requirement in &candidate.requirements {
-        let value = invariants.copy(&mut builder, requirement.value);
+        let value = invariants.copy(&mut builder, requirement.value, &|_| None);
         let rest = builder.alu_word(Alu::IAnd, value, requirement.multiple - 1);
         let aligned = builder.alu_word(Alu::IEq, rest, 0);
         enter = builder.alu(Alu::BAnd, &[enter, aligned]);
     }
-    builder.terminate(Terminator::Jump(header));
     Entry {
         block,
         bound,
@@ -95,10 +82,13 @@ fn enter(function: &mut Function, candidate: &Candidate) -> Entry {
 }
 
 /// What the counter is compared with if it is followed by so many rounds more, and whether that is a number.
-fn bound(builder: &mut Builder<'_>, invariants: &mut Invariants<'_>) -> (Value, Value) {
-    let candidate = invariants.candidate;
+fn bound(
+    builder: &mut Builder<'_>,
+    candidate: &Candidate,
+    invariants: &mut Invariants<'_>,
+) -> (Value, Value) {
     let Counter { step, bound, .. } = candidate.counter;
-    let bound = invariants.copy(builder, bound);
+    let bound = invariants.copy(builder, bound, &|_| None);
     let more = (candidate.rounds - 1).wrapping_mul(step);
     let far = builder.alu_word(Alu::ISub, bound, more);
     let (signed, below) = (candidate.counter.is_signed(), candidate.counter.stays_below());
@@ -114,39 +104,6 @@ fn bound(builder: &mut Builder<'_>, invariants: &mut Invariants<'_>) -> (Value, 
         }
     };
     (far, fits)
-}
-
-/// What a block before a loop computes, though the loop does.
-struct Invariants<'c> {
-    candidate: &'c Candidate,
-    copied: HashMap<Value, Value>,
-}
-
-impl Invariants<'_> {
-    /// A value that is the same in all rounds, computed before the first.
-    fn copy(&mut self, builder: &mut Builder<'_>, value: Value) -> Value {
-        if let Some(copy) = self.copied.get(&value) {
-            return *copy;
-        }
-        let ValueDef::Result(inst, number) = builder.function.def(value) else {
-            return value;
-        };
-        if !self.stands_inside(builder.function, inst) {
-            return value;
-        }
-        let data = builder.function.inst(inst).clone();
-        let args: Vec<Value> = data.args.iter().map(|arg| self.copy(builder, *arg)).collect();
-        let before = std::mem::replace(&mut builder.exact, data.exact);
-        let copy = builder.inst(data.op, &args)[number as usize];
-        builder.exact = before;
-        self.copied.insert(value, copy);
-        copy
-    }
-
-    fn stands_inside(&self, function: &Function, inst: Inst) -> bool {
-        let mut blocks = self.candidate.body.blocks().iter();
-        blocks.any(|block| function.block(*block).insts.contains(&inst))
-    }
 }
 
 /// Puts the copies in front of the loop: a block asks whether there are so many rounds more, and goes to the first copy or

@@ -1,113 +1,8 @@
-//! What a loop counts, and by how much values change from round to round.
+//! What a loop counts.
 
-use rustc_hash::FxHashMap as HashMap;
-
-use crate::ir::cfg::Cfg;
 use crate::ir::loops::Loop;
 use crate::ir::{Alu, BlockId, Function, Op, Terminator, Value, ValueDef};
-
-/// Deepest expression that is looked through.
-const DEPTH: u32 = 16;
-
-/// By how much the values of a loop change from round to round.
-pub(super) struct Steps<'f> {
-    pub(super) function: &'f Function,
-    cfg: &'f Cfg,
-    places: &'f [Option<BlockId>],
-    own: Loop<'f>,
-    /// Of the header's phis that grow by a constant: the value in the first round, and the constant.
-    counters: HashMap<Value, (Value, u32)>,
-}
-
-impl<'f> Steps<'f> {
-    pub(super) fn new(
-        function: &'f Function,
-        cfg: &'f Cfg,
-        places: &'f [Option<BlockId>],
-        own: Loop<'f>,
-        latch: BlockId,
-    ) -> Steps<'f> {
-        let mut counters = HashMap::default();
-        for phi in &function.block(own.header()).phis {
-            let source = |back: bool| {
-                let mut sources = phi.sources.iter();
-                sources.find(|(from, _)| (*from == latch) == back)
-            };
-            if let (Some((_, start)), Some((_, next))) = (source(false), source(true))
-                && let Some(data) = function.def_inst(*next)
-                && data.op == Op::Alu(Alu::IAdd)
-                && data.args[0] == phi.result
-                && let Some(step) = function.as_word(data.args[1])
-            {
-                counters.insert(phi.result, (*start, step));
-            }
-        }
-        Steps {
-            function,
-            cfg,
-            places,
-            own,
-            counters,
-        }
-    }
-
-    /// The value of a counter in the first round, and what each round adds to it.
-    pub(super) fn counter(&self, value: Value) -> Option<(Value, u32)> {
-        self.counters.get(&value).copied()
-    }
-
-    /// Whether a value is defined outside of the loop.
-    pub(super) fn is_outside(&self, value: Value) -> bool {
-        let block = self.cfg.block_of(self.function, self.places, value);
-        block.is_none_or(|block| !self.own.goes_round(block))
-    }
-
-    /// Whether a value can be computed before the loop begins.
-    pub(super) fn is_invariant(&self, value: Value) -> bool {
-        self.is_computed(value, DEPTH)
-    }
-
-    fn is_computed(&self, value: Value, depth: u32) -> bool {
-        if self.is_outside(value) {
-            return true;
-        }
-        self.function.def_inst(value).is_some_and(|data| {
-            let operand = |arg: &Value| self.is_computed(*arg, depth - 1);
-            depth > 0 && is_repeatable(data.op) && data.args.iter().all(operand)
-        })
-    }
-
-    /// What each round adds to a word; none if that isn't a constant.
-    pub(super) fn step(&self, value: Value) -> Option<u32> {
-        self.step_of(value, DEPTH)
-    }
-
-    fn step_of(&self, value: Value, depth: u32) -> Option<u32> {
-        if let Some((_, step)) = self.counter(value) {
-            return Some(step);
-        }
-        if self.is_outside(value) {
-            return Some(0);
-        }
-        let depth = depth.checked_sub(1)?;
-        let data = self.function.def_inst(value)?;
-        let of = |index: usize| self.step_of(data.args[index], depth);
-        let constant = || self.function.as_word(data.args[1]);
-        match data.op {
-            Op::Alu(Alu::IAdd) => Some(of(0)?.wrapping_add(of(1)?)),
-            Op::Alu(Alu::ISub) => Some(of(0)?.wrapping_sub(of(1)?)),
-            Op::Alu(Alu::IShl) if constant().is_some() => Some(of(0)?.wrapping_shl(constant()?)),
-            Op::Alu(Alu::IMul) if constant().is_some() => Some(of(0)?.wrapping_mul(constant()?)),
-            _ => self.is_computed(value, depth).then_some(0),
-        }
-    }
-}
-
-/// Whether an instruction gives the same wherever it is run, and may be run anywhere.
-pub(super) fn is_repeatable(op: Op) -> bool {
-    let effects = op.effects();
-    effects.speculatable && !effects.reads && matches!(op, Op::Alu(_) | Op::Uniform(_) | Op::Load(_))
-}
+use crate::opt::loop_steps::Steps;
 
 /// A test that a loop is left by: `x < bound` or `bound < x`, or not above or below, where `x` is a counter and a constant.
 pub(super) struct Counter {
@@ -133,7 +28,7 @@ impl Counter {
     /// The one that a loop counts for, in the first block that has such a test.
     pub(super) fn find(steps: &Steps<'_>, own: Loop<'_>, latch: BlockId) -> Option<Counter> {
         let blocks = own.natural().iter();
-        let mut blocks = blocks.filter(|block| steps.cfg.dominates(**block, latch));
+        let mut blocks = blocks.filter(|block| steps.cfg().dominates(**block, latch));
         blocks.find_map(|block| Counter::at(steps, own, *block))
     }
 
