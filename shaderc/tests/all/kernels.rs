@@ -3,7 +3,7 @@
 //! As translated and in the lowered form, by turns: the plain module. In the long form each kernel in both forms, and the
 //! optimised module too. The tests on the model run all of it in any case.
 
-use crate::support::kernel::{dispatch, format_name, kernels, own_kernels};
+use crate::support::kernel::{dispatch, format_name, kernels, read_all};
 use eitri_compute_cases::{Case, Module, Place};
 use eitri_shaderc::interp::{Buffer, Image, Resources, TexelFormat, interpret_with};
 use eitri_shaderc::ir::Function;
@@ -113,7 +113,7 @@ fn bless(kernel: &Case) {
 /// `EITRI_BLESS=1 cargo test -p eitri-shaderc --test all own_kernels` writes the expected outputs of new kernels.
 #[test]
 fn own_kernels_give_the_expected_outputs() {
-    let kernels = own_kernels();
+    let kernels = read_all(&eitri_testdata::kept("kernels"));
     assert!(!kernels.is_empty(), "testdata/data/kernels has no case");
     let mut failures = vec![];
     for kernel in kernels {

@@ -1,4 +1,4 @@
-//! The kernels of `shared/kernels` and our own, for the interpreter.
+//! The kernels of `shared/kernels` and others, for the interpreter.
 use std::path::Path;
 
 use eitri_compute_cases::{Case, find};
@@ -12,12 +12,8 @@ pub fn kernels() -> Vec<Case> {
     read_all(&folder)
 }
 
-/// The kernels that this repository has itself, by name.
-pub fn own_kernels() -> Vec<Case> {
-    read_all(&eitri_testdata::kept("kernels"))
-}
-
-fn read_all(folder: &Path) -> Vec<Case> {
+/// All kernels of a folder, by name.
+pub fn read_all(folder: &Path) -> Vec<Case> {
     let files = find(folder).unwrap();
     let read =
         |file: std::path::PathBuf| Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
