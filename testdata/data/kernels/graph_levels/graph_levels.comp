@@ -12,8 +12,9 @@ void main() {
     barrier();
     for (uint round = 0u; round < nodes; round++) {
         if (id == 0u) changed = 0u;
+        uint own = level[id];
         barrier();
-        if (level[id] == round) {
+        if (own == round) {
             for (uint e = 0u; e < degree; e++) {
                 uint to = edges[(gl_WorkGroupID.x * nodes + id) * degree + e];
                 if (atomicMin(level[to], round + 1u) > round + 1u) atomicOr(changed, 1u);
