@@ -8,6 +8,7 @@ use crate::front_end::{StageInput, lower, lower_functions, lower_graphics};
 use crate::ir::Function;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
+use crate::opt::{reduce_strength, unroll_partly};
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::printf::PrintfCall;
@@ -28,6 +29,29 @@ impl Statistics {
         match self {
             Statistics::Valhall(statistics) => Some(statistics),
             Statistics::Ir3(_) => None,
+        }
+    }
+}
+
+impl Statistics {
+    /// Whether fewer invocations run at once than could, or words are spilled.
+    fn is_tight(&self) -> bool {
+        match self {
+            Statistics::Valhall(own) => own.threads < 2 || own.spills > 0,
+            Statistics::Ir3(own) => own.spills > 0,
+        }
+    }
+
+    /// What registers cost: less is better. The invocations that can't run at once, then what spilling costs.
+    fn room(&self) -> (std::cmp::Reverse<u32>, usize) {
+        match self {
+            Statistics::Valhall(own) => {
+                (std::cmp::Reverse(own.threads), own.spill_cost as usize)
+            }
+            Statistics::Ir3(own) => {
+                let memory = own.spills.saturating_add(own.fills);
+                (std::cmp::Reverse(own.waves), memory as usize)
+            }
         }
     }
 }
@@ -194,6 +218,27 @@ alone! {
 /// # Errors
 /// All that isn't supported in the module, the first thing that is wrong with it, or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
+    let mut best = compile_once(spirv, options)?;
+    let mut other = options.clone();
+    for name in KEEPS_REGISTERS {
+        let changes = best.timings.get(name).map_or(0, |timing| timing.changes);
+        if !best.statistics.is_tight() || changes == 0 {
+            continue;
+        }
+        other.skip.push(name.to_owned());
+        let compiled = compile_once(spirv, &other)?;
+        if compiled.statistics.room() < best.statistics.room() {
+            best = compiled;
+        }
+    }
+    Ok(best)
+}
+
+/// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
+/// which gains least comes first.
+const KEEPS_REGISTERS: [&str; 2] = [reduce_strength::PASS.name, unroll_partly::PASS.name];
+
+fn compile_once(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let mut runner = Runner::with(options.target, options.settings());
     let function = lower(spirv, options, &mut runner).map_err(errors)?;
     if let Some(Err(broken)) = runner.ended() {

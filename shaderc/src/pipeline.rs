@@ -10,7 +10,7 @@ use crate::lower::{
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
     fold_constants, forward_stores, fuse_multiply_add, merge_accesses, pair_halves,
-    push_uniform_buffers, share_values, trivial_phis, unroll_loops,
+    push_uniform_buffers, reduce_strength, share_values, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -136,6 +136,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
         steps: &[Step::Improve(flatten_branches::PASS), CLEANED_UP],
     },
     Stage {
+        why: "What a round costs shows by now, and rounds in one block have accesses that can be merged.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(unroll_partly::PASS)],
+            &[Step::Run(promote_variables::PASS), CLEANED_UP],
+        )],
+    },
+    Stage {
         why: "Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped \
               alone.",
         steps: &[Step::If(
@@ -154,6 +161,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
             Step::Run(access_sizes::PASS),
             CLEANED_UP,
         ],
+    },
+    Stage {
+        why: "Nobody asks any more what offsets are made of.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(reduce_strength::PASS)],
+            &[CLEANED_UP],
+        )],
     },
     Stage {
         why: "Behind the last clean-up: algebra would turn operands round again, and dead_flow would remove the blocks on \

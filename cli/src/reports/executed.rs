@@ -41,27 +41,54 @@ impl Place {
     }
 }
 
-type Places = HashMap<u64, Place>;
+/// What is counted while a model runs.
+#[derive(Debug, Default)]
+struct Counts {
+    places: HashMap<u64, Place>,
+    stream: StreamWork,
+}
+
+/// What command streams executed beside shaders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StreamWork {
+    /// Instructions of command streams.
+    pub(crate) instructions: u64,
+    /// Those of them that clean or invalidate caches.
+    pub(crate) flushes: u64,
+}
 
 /// Counts while a model runs.
 #[derive(Debug, Default)]
-pub(crate) struct Counter(Rc<RefCell<Places>>);
+pub(crate) struct Counter(Rc<RefCell<Counts>>);
 
 /// The end of a counter that the model holds.
-struct Listener(Rc<RefCell<Places>>);
+struct Listener(Rc<RefCell<Counts>>);
 
 impl Sink for Listener {
     fn event(&mut self, _: Nanoseconds, event: Event) {
-        if let Event::Shader {
-            address,
-            word,
-            lanes,
-        } = event
-        {
-            let mut places = self.0.borrow_mut();
-            places.entry(address).or_default().note(word, lanes);
+        match event {
+            Event::Shader {
+                address,
+                word,
+                lanes,
+            } => {
+                let places = &mut self.0.borrow_mut().places;
+                places.entry(address).or_default().note(word, lanes);
+            }
+            Event::Instruction { word, .. } => {
+                let stream = &mut self.0.borrow_mut().stream;
+                stream.instructions += 1;
+                stream.flushes += u64::from(is_flush(word));
+            }
+            _ => {}
         }
     }
+}
+
+/// Whether an instruction of a command stream cleans or invalidates caches. Its opcode is the same in all architectures.
+fn is_flush(word: u64) -> bool {
+    let instr = eitri_cs::instr::Instr::decode(word, eitri_cs::Arch::V10);
+    matches!(instr, Ok(eitri_cs::instr::Instr::FlushCache2(_)))
 }
 
 impl Counter {
@@ -83,6 +110,7 @@ impl Counter {
         let places: BTreeMap<u64, Place> = self
             .0
             .borrow()
+            .places
             .iter()
             .map(|(address, place)| (*address, *place))
             .collect();
@@ -114,7 +142,11 @@ impl Counter {
     /// # Errors
     /// For a word that is no instruction.
     pub(crate) fn executed(&self, arch: Arch) -> Result<Executed, DecodeError> {
-        Executed::of(self.0.borrow().values(), arch)
+        let counts = self.0.borrow();
+        Ok(Executed {
+            stream: counts.stream,
+            ..Executed::of(counts.places.values(), arch)?
+        })
     }
 }
 
@@ -184,6 +216,7 @@ pub(crate) struct Executed {
     pub(crate) barriers: u64,
     pub(crate) branches: u64,
     pub(crate) nops: u64,
+    pub(crate) stream: StreamWork,
 }
 
 impl Executed {
@@ -308,7 +341,7 @@ mod tests {
                 warps: *warps,
                 lanes: *lanes,
             };
-            counter.0.borrow_mut().insert(8 * index as u64, place);
+            counter.0.borrow_mut().places.insert(8 * index as u64, place);
         }
         counter.executed(Arch::V10).unwrap()
     }
@@ -340,7 +373,7 @@ mod tests {
         let ran = |address: u64, word: u64, warps: u64| {
             let lanes = 16 * warps;
             let place = Place { word, warps, lanes };
-            counter.0.borrow_mut().insert(address, place);
+            counter.0.borrow_mut().places.insert(address, place);
         };
         // The same code twice, a way past its second instruction, and the beginning of a longer program.
         ran(0x1000, add, 2);
@@ -378,5 +411,30 @@ mod tests {
         }
         let executed = counter.executed(Arch::V10).unwrap();
         assert_eq!((executed.instructions, executed.lane_instructions), (2, 17));
+        assert_eq!(executed.stream, StreamWork::default());
+    }
+
+    #[test]
+    fn streams_are_counted_beside_shaders() {
+        let counter = Counter::default();
+        let mut sink = counter.sink();
+        let flush = eitri_cs::instr::FlushCache2::default();
+        for instr in [
+            eitri_cs::instr::Instr::from(flush),
+            eitri_cs::instr::Instr::from(eitri_cs::instr::Wait::default()),
+        ] {
+            let word = instr.encode(eitri_cs::Arch::V10).unwrap();
+            sink.event(
+                0,
+                Event::Instruction {
+                    group: 0,
+                    stream: 0,
+                    address: 0,
+                    word,
+                },
+            );
+        }
+        let stream = counter.executed(Arch::V10).unwrap().stream;
+        assert_eq!((stream.instructions, stream.flushes), (2, 1));
     }
 }

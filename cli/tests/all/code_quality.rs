@@ -2,17 +2,25 @@
 //!
 //! `cargo eitri test --filter host --bless` writes the file anew; review the difference like code.
 
-use crate::eitri::eitri;
+use std::path::Path;
 
-/// The kept figures, below testdata/data.
-const KEPT: &str = "code-quality.txt";
+use crate::eitri::eitri;
 
 #[test]
 fn the_figures_of_all_kernels_are_the_kept_ones() {
-    let Some(kernels) = eitri_testdata::shared("kernels") else {
-        return;
-    };
-    let kept = eitri_testdata::kept(KEPT);
+    if let Some(kernels) = eitri_testdata::shared("kernels") {
+        compare(&kernels, "code-quality.txt");
+    }
+}
+
+#[test]
+fn the_figures_of_our_own_kernels_are_the_kept_ones() {
+    compare(&eitri_testdata::kept("kernels"), "code-quality-own.txt");
+}
+
+/// Compares the figures of the kernels in a folder with those of a file below testdata/data.
+fn compare(kernels: &Path, kept: &str) {
+    let kept = eitri_testdata::kept(kept);
     let folder = tempfile::tempdir().unwrap();
     let now = folder.path().join("now.txt");
     let (kernels, kept_path) = (kernels.to_str().unwrap(), kept.to_str().unwrap());

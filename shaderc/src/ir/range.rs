@@ -3,17 +3,114 @@
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known. Where the IR leaves a result
 //! open (a division by zero) the bound holds whatever a later pass makes of it.
 //! Checked by: the property test below, over random expressions.
-use super::{Alu, Function, Held, Op, Type, Value};
+use rustc_hash::FxHashMap as HashMap;
+
+use super::cfg::Cfg;
+use super::{Alu, BlockId, Function, Held, Op, Terminator, Type, Value};
 
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
 
 /// The largest value that a word can have, as unsigned.
 pub fn upper_bound(function: &Function, value: Value) -> u32 {
-    bound(function, value, DEPTH)
+    bound(function, value, &Tested::default(), DEPTH)
 }
 
-fn bound(function: &Function, value: Value, depth: u32) -> u32 {
+/// What the branches that lead to a block have shown of values.
+#[derive(Default)]
+pub struct Tested {
+    /// Values with the largest that they can have there.
+    most: HashMap<Value, u32>,
+    /// Values with the least that they can have there.
+    least: HashMap<Value, u32>,
+}
+
+impl Tested {
+    /// Most blocks that are looked at on the way to one.
+    const FAR: usize = 32;
+
+    /// What holds in a block.
+    pub fn at(function: &Function, cfg: &Cfg, block: BlockId) -> Tested {
+        let mut tested = Tested::default();
+        let mut at = block;
+        for _ in 0..Tested::FAR {
+            let Some(above) = cfg.idom(at) else { break };
+            if let Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } = function.block(above).terminator
+                && cfg.predecessors(at) == [above]
+                && then != otherwise
+            {
+                tested.note(function, condition, at == then, DEPTH);
+            }
+            at = above;
+        }
+        tested
+    }
+
+    /// A condition is known to have come out so.
+    fn note(&mut self, function: &Function, condition: Value, holds: bool, depth: u32) {
+        let (Some(data), Some(depth)) = (function.def_inst(condition), depth.checked_sub(1)) else {
+            return;
+        };
+        let Op::Alu(alu) = data.op else { return };
+        match (alu, holds) {
+            (Alu::BAnd, true) | (Alu::BOr, false) => {
+                self.note(function, data.args[0], holds, depth);
+                self.note(function, data.args[1], holds, depth);
+            }
+            (Alu::BNot, _) => self.note(function, data.args[0], !holds, depth),
+            (Alu::ULt, true) | (Alu::UGe, false) => {
+                let [low, high] = [data.args[0], data.args[1]];
+                // Nothing is below 0: then nobody comes here.
+                let most = upper_bound(function, high).saturating_sub(1);
+                let known = self.most.entry(low).or_insert(u32::MAX);
+                *known = (*known).min(most);
+            }
+            (Alu::ULt, false) | (Alu::UGe, true) => {
+                let [high, low] = [data.args[0], data.args[1]];
+                if let Some(word) = function.as_word(low) {
+                    let known = self.least.entry(high).or_insert(0);
+                    *known = (*known).max(word);
+                }
+            }
+            (Alu::IEq, true) | (Alu::INe, false) => {
+                if let Some(word) = function.as_word(data.args[1]) {
+                    let known = self.most.entry(data.args[0]).or_insert(u32::MAX);
+                    *known = (*known).min(word);
+                }
+            }
+            (Alu::INe, true) | (Alu::IEq, false) => {
+                if function.as_word(data.args[1]) == Some(0) {
+                    let known = self.least.entry(data.args[0]).or_insert(0);
+                    *known = (*known).max(1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The largest value that a word can have there, as unsigned.
+    pub fn upper_bound(&self, function: &Function, value: Value) -> u32 {
+        bound(function, value, self, DEPTH)
+    }
+
+    /// The difference of a value and a constant that it is known to reach.
+    fn difference(&self, value: Value, bound: u32, less: u32) -> Option<u32> {
+        let reaches = self.least.get(&value).is_some_and(|least| *least >= less);
+        reaches.then(|| bound.saturating_sub(less))
+    }
+}
+
+fn bound(function: &Function, value: Value, tested: &Tested, depth: u32) -> u32 {
+    let computed = computed_bound(function, value, tested, depth);
+    let most = tested.most.get(&value).copied().unwrap_or(u32::MAX);
+    computed.min(most)
+}
+
+fn computed_bound(function: &Function, value: Value, tested: &Tested, depth: u32) -> u32 {
     if function.ty(value) != Type::W32 {
         return u32::try_from(function.ty(value).mask()).unwrap_or(u32::MAX);
     }
@@ -23,7 +120,7 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
     let (Some(data), Some(depth)) = (function.def_inst(value), depth.checked_sub(1)) else {
         return u32::MAX;
     };
-    let of = |index: usize| bound(function, data.args[index], depth);
+    let of = |index: usize| bound(function, data.args[index], tested, depth);
     let constant = |index: usize| function.as_word(data.args[index]);
     let alu = match data.op {
         Op::Alu(alu) => alu,
@@ -34,7 +131,13 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
         _ => return u32::MAX,
     };
     match alu {
-        Alu::IAdd => of(0).saturating_add(of(1)),
+        Alu::IAdd => {
+            let less = constant(1).map_or(0, u32::wrapping_neg);
+            let difference = tested.difference(data.args[0], of(0), less);
+            difference
+                .filter(|_| less != 0)
+                .unwrap_or_else(|| of(0).saturating_add(of(1)))
+        }
         Alu::IMul => of(0).saturating_mul(of(1)),
         Alu::IShl => match constant(1) {
             Some(by) => {

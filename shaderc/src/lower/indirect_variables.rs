@@ -1,7 +1,12 @@
 //! Dynamically indexed variables: small ones to selects, others to scratch memory.
 //!
+//! In scratch the members of an array of structures stand side by side again, of which the front end has made a variable each: so
+//! `merge_accesses` makes one access of those of one element.
+//!
 //! Needs: `promote_variables` has run; no variables of other words than those of 32 bits.  Guarantees: after another run of that, no variable is left.
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
+use rustc_hash::FxHashMap as HashMap;
+
 use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
 use crate::ir::{Access, Alu, Builder, Function, Op, Space, Type, Value, Var};
@@ -14,27 +19,45 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Most elements that are selected among: each costs an instruction and a register, but no access of memory.
-const MAX_SELECTED: u32 = 16;
+/// Most elements that are selected among: each costs an instruction, but no access of memory.
+const MAX_SELECTED: u32 = 12;
+/// Most elements of all arrays that are selected among: each keeps a register.
+const MAX_REGISTERS: u32 = 24;
+/// Most members that stand side by side: as many words as an access has.
+const MAX_MEMBERS: usize = 4;
+
+/// Where a variable lies in scratch.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Byte offset of element 0.
+    base: u32,
+    /// Bytes from one element to the next are 2 to this power.
+    shift: u32,
+}
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut indexed = vec![false; function.vars().count()];
+    // By variable: the values that it is indexed by.
+    let mut indices: Vec<Vec<Value>> = vec![vec![]; function.vars().count()];
     for (_, inst) in function.placed_insts() {
         let data = function.inst(inst);
-        if let Op::LoadVar(var) | Op::StoreVar(var) = data.op {
-            indexed[var.index()] |= function.as_word(data.args[0]).is_none();
+        if let Op::LoadVar(var) | Op::StoreVar(var) = data.op
+            && function.as_word(data.args[0]).is_none()
+        {
+            indices[var.index()].push(data.args[0]);
         }
     }
-    let mut scratch = vec![None; indexed.len()];
-    let large: Vec<(Var, u32)> = function
-        .vars()
-        .filter(|(var, data)| indexed[var.index()] && data.len > MAX_SELECTED)
-        .map(|(var, data)| (var, data.len))
-        .collect();
-    for (var, len) in large {
-        scratch[var.index()] = Some(function.scratch_bytes);
+    let mut scratch = vec![None; indices.len()];
+    for members in structures(function, &indices) {
+        let (base, words) = (function.scratch_bytes, members.len().next_power_of_two() as u32);
+        let shift = 2 + words.trailing_zeros();
+        let mut bytes = 0;
+        for (number, member) in (0..).zip(members) {
+            let base = base.saturating_add(4 * number);
+            scratch[member.index()] = Some(Place { base, shift });
+            bytes = function.var(member).len << shift;
+        }
         // Far too much is refused by the back end.
-        let bytes = (4 * len).next_multiple_of(16);
+        let bytes = bytes.next_multiple_of(16);
         function.scratch_bytes = function.scratch_bytes.saturating_add(bytes);
     }
     let changed = rewrite(function, |b, data| {
@@ -45,9 +68,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         };
         let element = data.args[0];
         match (scratch[var.index()], stored) {
-            (Some(base), None) => Some(vec![load(b, var, base, element)]),
-            (Some(base), Some(value)) => {
-                store(b, var, base, element, value);
+            (Some(place), None) => Some(vec![load(b, var, place, element)]),
+            (Some(place), Some(value)) => {
+                store(b, var, place, element, value);
                 Some(vec![])
             }
             (None, _) if b.function.as_word(element).is_some() => None,
@@ -59,6 +82,44 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         }
     });
     Changed::from_bool(changed)
+}
+
+/// By variable: whether it is small enough to be selected among, with those that are smaller.
+fn selected(function: &Function, indices: &[Vec<Value>]) -> Vec<bool> {
+    let mut selected = vec![false; indices.len()];
+    let small = function.vars().filter(|(_, data)| data.len <= MAX_SELECTED);
+    let mut small: Vec<(u32, Var)> = small.map(|(var, data)| (data.len, var)).collect();
+    small.retain(|(_, var)| !indices[var.index()].is_empty());
+    small.sort();
+    let mut registers = 0;
+    for (len, var) in small {
+        registers += len;
+        selected[var.index()] = registers <= MAX_REGISTERS;
+    }
+    selected
+}
+
+/// The variables that go to scratch, those together that stand side by side: arrays of one length that share an index.
+fn structures(function: &Function, indices: &[Vec<Value>]) -> Vec<Vec<Var>> {
+    let selected = selected(function, indices);
+    let mut all: Vec<Vec<Var>> = vec![];
+    // By index and length: the last structure that is indexed by it.
+    let mut by_index: HashMap<(Value, u32), usize> = HashMap::default();
+    for (var, data) in function.vars() {
+        let own = &indices[var.index()];
+        if own.is_empty() || selected[var.index()] {
+            continue;
+        }
+        let mut shared = own.iter().filter_map(|index| by_index.get(&(*index, data.len)));
+        let number = shared.find(|number| all[**number].len() < MAX_MEMBERS).copied();
+        let number = number.unwrap_or(all.len());
+        match all.get_mut(number) {
+            Some(members) => members.push(var),
+            None => all.push(vec![var]),
+        }
+        by_index.extend(own.iter().map(|index| ((*index, data.len), number)));
+    }
+    all
 }
 
 /// Element `low` to `high` by halving: each half's result selected by whether the number is below the middle.
@@ -96,24 +157,25 @@ fn replace(b: &mut Builder<'_>, var: Var, element: Value, value: Value) {
 }
 
 /// The byte offset in scratch, kept inside the variable.
-fn offset(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
+fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
     let last = b.function.var(var).len - 1;
+    let Place { base, shift } = place;
     if let Some(number) = b.function.as_word(element) {
-        return b.word(base.wrapping_add(4 * number.min(last)));
+        return b.word(base.wrapping_add(number.min(last) << shift));
     }
     let number = match upper_bound(b.function, element) <= last {
         true => element,
         false => b.alu_word(Alu::UMin, element, last),
     };
-    let bytes = b.alu_word(Alu::IShl, number, 2);
+    let bytes = b.alu_word(Alu::IShl, number, shift);
     match base {
         0 => bytes,
         base => b.alu_word(Alu::IAdd, bytes, base),
     }
 }
 
-fn load(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
-    let offset = offset(b, var, base, element);
+fn load(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
+    let offset = offset(b, var, place, element);
     let word = b.load(Access::words(Space::Scratch, 1), &[offset])[0];
     match b.function.var(var).ty {
         Type::Bool => b.alu_word(Alu::INe, word, 0),
@@ -121,8 +183,8 @@ fn load(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
     }
 }
 
-fn store(b: &mut Builder<'_>, var: Var, base: u32, element: Value, value: Value) {
-    let offset = offset(b, var, base, element);
+fn store(b: &mut Builder<'_>, var: Var, place: Place, element: Value, value: Value) {
+    let offset = offset(b, var, place, element);
     let word = match b.function.var(var).ty {
         Type::Bool => b.alu(Alu::B2I, &[value]),
         _ => value,

@@ -25,9 +25,57 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     drop_unreached(function);
 }
 
+/// Longest loop that is looked at: a jump more or less is nothing to a longer one.
+const LONGEST: usize = 1024;
+
+/// What an access of memory costs, in instructions.
+const MESSAGE: u32 = 4;
+
+/// Whether a loop takes less time if lanes that went different ways meet at its end.
+///
+/// Let a round begin with what all lanes do, and then go one of several ways. Lanes that meet do all of it each round, each
+/// way for those that take it. Lanes that don't go back at once and begin rounds of their own, until all of them stand before
+/// the last way. With two ways that is no loss as long as the ways take longer than the beginning, and where lanes take the
+/// ways in turn it brings them into step. With more ways each is taken by fewer lanes at once.
+fn gain_by_meeting<M: Machine>(function: &Function<M>, header: BlockId, latch: BlockId) -> bool {
+    let (first, last) = (header.index(), latch.index());
+    if last - first > LONGEST {
+        return true;
+    }
+    let inside = |to: BlockId| to > header && to <= latch;
+    let cost = |at: usize| -> u32 {
+        let instrs = function.blocks[at].instrs.iter();
+        let costs = instrs.map(|instr| if instr.may_move() { 1 } else { MESSAGE });
+        1 + costs.sum::<u32>()
+    };
+    // The first block where lanes part that stay in the loop.
+    let parts = |at: &usize| {
+        let mut ways = function.blocks[*at].terminator.successors();
+        ways.clone().nth(1).is_some() && ways.all(inside)
+    };
+    let Some(split) = (first..last).find(parts) else {
+        return false;
+    };
+    // By block from the split on: the longest way from it to the latch.
+    let mut ways: Vec<Option<u32>> = vec![None; last - split];
+    ways.push(Some(0));
+    for at in (split..last).rev() {
+        let targets = function.blocks[at].terminator.successors();
+        let targets = targets.filter(|to| to.index() > at && inside(*to));
+        let behind = targets.filter_map(|to| ways[to.index() - split]);
+        let own = if at == split { 0 } else { cost(at) };
+        ways[at - split] = behind.max().map(|behind| behind + own);
+    }
+    let common: u32 = (first..=split).map(cost).sum();
+    let long = ways[0].unwrap_or_default();
+    let came = function.blocks[first..last].iter();
+    let came = came.flat_map(|block| block.terminator.successors());
+    long > 0 && (long < common || came.filter(|to| *to == latch).count() > 2)
+}
+
 /// Where entering each block leads without doing anything. Where lanes must meet at the end of a loop before any of them
 /// begins anew, what jumps back stays: they may do something together, or one may hold a lock that the others, which stand
-/// at a lower address once they have gone back, would ask for without end.
+/// at a lower address once they have gone back, would ask for without end. Where it is faster if they meet, it stays too.
 fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
     // By block: how many before it read what lanes may wait for.
     let mut waits = vec![0];
@@ -36,7 +84,10 @@ fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
         waits.push(waits[waits.len() - 1] + u32::from(has));
     }
     let meets = |header: BlockId, latch: BlockId| {
-        header < latch && (together || waits[header.index()] < waits[latch.index()])
+        header < latch
+            && (together
+                || waits[header.index()] < waits[latch.index()]
+                || gain_by_meeting(function, header, latch))
     };
     let next = |at: BlockId| match function.block(at) {
         Block {

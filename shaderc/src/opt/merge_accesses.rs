@@ -26,7 +26,7 @@ pub(crate) const PASS: Pass = Pass {
 /// Most words of an access.
 const MAX_WORDS: usize = 4;
 /// The largest alignment that helps.
-const MAX_ALIGN: u32 = 16;
+pub(super) const MAX_ALIGN: u32 = 16;
 
 /// Accesses that may be merged as far as order goes: all loads or all stores, from one base.
 struct Group {
@@ -305,7 +305,7 @@ impl Group {
 }
 
 /// The largest power of two up to [`MAX_ALIGN`] that surely divides a value.
-fn known_align(function: &Function, value: Value, depth: u32) -> u32 {
+pub(super) fn known_align(function: &Function, value: Value, depth: u32) -> u32 {
     let power = |word: u32| match word {
         0 => MAX_ALIGN,
         word => (1 << word.trailing_zeros()).min(MAX_ALIGN),

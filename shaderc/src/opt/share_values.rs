@@ -116,13 +116,27 @@ fn is_cheap(function: &Function, data: &InstData) -> bool {
 
 fn hash(data: &InstData) -> u32 {
     let mut hasher = FxHasher::default();
-    (data.op, &data.args).hash(&mut hasher);
+    data.op.hash(&mut hasher);
+    match data.args.as_slice() {
+        // The same for either order.
+        [a, b, rest @ ..] if commutes(data) => (a.min(b), a.max(b), rest).hash(&mut hasher),
+        args => args.hash(&mut hasher),
+    }
     // The best bits of a product are its high ones.
     (hasher.finish() >> 32) as u32
 }
 
 fn equal(a: &InstData, b: &InstData) -> bool {
-    (a.op, &a.args) == (b.op, &b.args)
+    let swapped = || match (a.args.as_slice(), b.args.as_slice()) {
+        ([a, b, rest @ ..], [c, d, others @ ..]) => (a, b, rest) == (d, c, others),
+        _ => false,
+    };
+    a.op == b.op && (a.args == b.args || commutes(a) && swapped())
+}
+
+/// Whether the first two operands may change places.
+fn commutes(data: &InstData) -> bool {
+    matches!(data.op, Op::Alu(alu) if alu.commutes())
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {

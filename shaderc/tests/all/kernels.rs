@@ -3,7 +3,7 @@
 //! As translated and in the lowered form, by turns: the plain module. In the long form each kernel in both forms, and the
 //! optimised module too. The tests on the model run all of it in any case.
 
-use crate::support::kernel::{dispatch, format_name, kernels};
+use crate::support::kernel::{dispatch, format_name, kernels, read_all};
 use eitri_compute_cases::{Case, Module, Place};
 use eitri_shaderc::interp::{Buffer, Image, Resources, TexelFormat, interpret_with};
 use eitri_shaderc::ir::Function;
@@ -89,6 +89,45 @@ fn run(kernel: &Case, function: &Function) -> Result<u64, String> {
         .map_err(|trap| trap.to_string())?;
     compare(kernel, &resources)?;
     Ok(steps)
+}
+
+/// The interpreter's outputs for the function as translated, by no pass, become the expected ones.
+fn bless(kernel: &Case) {
+    let spirv = kernel.module(Module::Plain).unwrap();
+    let options = Options {
+        spec_constants: kernel.spec_constants.clone(),
+        ..Options::default()
+    };
+    let function = translate(&spirv, &options).unwrap().function;
+    let mut resources = resources(kernel);
+    interpret_with(&function, &dispatch(kernel), &mut resources).unwrap();
+    let folder = eitri_testdata::kept("kernels").join(&kernel.name);
+    for ((set, binding, _), buffer) in &resources.buffers {
+        let file = folder.join(format!("expected-{set}-{binding}.bin"));
+        if file.exists() {
+            std::fs::write(file, &buffer.bytes).unwrap();
+        }
+    }
+}
+
+/// `EITRI_BLESS=1 cargo test -p eitri-shaderc --test all own_kernels` writes the expected outputs of new kernels.
+#[test]
+fn own_kernels_give_the_expected_outputs() {
+    let kernels = read_all(&eitri_testdata::kept("kernels"));
+    assert!(!kernels.is_empty(), "testdata/data/kernels has no case");
+    let mut failures = vec![];
+    for kernel in kernels {
+        if std::env::var_os("EITRI_BLESS").is_some() {
+            bless(&kernel);
+            continue;
+        }
+        for module in [Module::Plain, Module::Optimised] {
+            if let Err(message) = check(&kernel, module, [true, true]) {
+                failures.push(format!("{} {module:?}: {message}", kernel.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -4,10 +4,11 @@ use crate::commands::kernel::read_cases;
 use crate::input::buffer_source;
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::job_arguments::RobustArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams;
 use crate::output::whole_file;
-use crate::reports::code_quality::{Change, Peers, Table, measure};
+use crate::reports::code_quality::{Change, Peers, Table, measure, robust_cost};
 use crate::runs::case_run::Setting;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
@@ -41,6 +42,12 @@ pub(crate) struct Args {
     /// Say how the figures stand to those of other compilers.
     #[arg(long, value_name = "peers.json")]
     against: Option<String>,
+    /// Whether accesses outside of a buffer do no harm; off as in the code of the peers, where `compile` has it on.
+    #[arg(long, value_name = "on|off", default_value = "off")]
+    robust: RobustArgument,
+    /// Say what it costs that accesses outside of a buffer do no harm.
+    #[arg(long, conflicts_with = "robust")]
+    robust_cost: bool,
 }
 
 /// Longest that one job may take.
@@ -65,8 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         place: Place::Host,
         gpu: GpuChoice::default(),
         timelines: None,
-        // As the peers: no kernel leaves its buffers, and Vulkan asks for no more unless told to.
-        robust: Robust::Off,
+        robust: args.robust.into(),
         limit: LIMIT,
         check: &Wanted::Nothing,
     };
@@ -81,7 +87,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(peers) = &peers {
         streams::print(format_args!("{}", peers.compare(&table, module)))?;
     }
-    if args.save.is_none() && before.is_none() && peers.is_none() {
+    if args.robust_cost {
+        let robust = Setting {
+            robust: Robust::On,
+            ..setting
+        };
+        let robust = measure(&cases, robust, jobs)?;
+        streams::print(format_args!("{}", robust_cost(&robust, &table)))?;
+        if robust.has_failed() {
+            return Ok(Status::CheckFailed);
+        }
+    }
+    let asked = before.is_some() || peers.is_some() || args.robust_cost;
+    if args.save.is_none() && !asked {
         streams::print(format_args!("{}", table.write()))?;
     }
     Ok(match table.has_failed() {

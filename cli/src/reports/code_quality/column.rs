@@ -80,6 +80,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column { name: "ran-branches",     good: Neither, from: Ran(|it| it.branches as f64) },
     Column { name: "ran-barriers",     good: Neither, from: Ran(|it| it.barriers as f64) },
     Column { name: "ran-nops",         good: Neither, from: Ran(|it| it.nops as f64) },
+    Column { name: "ran-stream",       good: Less,    from: Ran(|it| it.stream.instructions as f64) },
+    Column { name: "ran-flushes",      good: Less,    from: Ran(|it| it.stream.flushes as f64) },
 ];
 
 /// The place of a column.

@@ -8,9 +8,11 @@ mod change;
 mod column;
 mod measure;
 mod peers;
+mod ratios;
 mod table;
 
 pub(crate) use change::Change;
 pub(crate) use measure::measure;
 pub(crate) use peers::Peers;
+pub(crate) use ratios::robust_cost;
 pub(crate) use table::Table;

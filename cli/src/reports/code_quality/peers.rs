@@ -1,6 +1,7 @@
 //! Figures of other compilers, and ours against them (`shared/kernels/README.md`, "Figures of peers").
 
-use super::table::{Kernel, Table};
+use super::ratios::Ratios;
+use super::table::Table;
 use eitri_compute_cases::Module;
 use miette::Diagnostic;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use thiserror::Error;
 /// Kernels that are named of each figure.
 const NAMED: usize = 5;
 /// The most that a kernel may cost of what the peer's code does before it is counted as worse.
-const TOLERANCE: f64 = 1.05;
+const LIMIT: f64 = 1.0;
 
 /// Why a file has no figures of peers.
 #[derive(Debug, Error, Diagnostic)]
@@ -58,12 +59,6 @@ fn messages(executed: &Value) -> Option<f64> {
     kinds.map(Value::as_f64).sum()
 }
 
-/// One kernel's figure over the peer's.
-struct Ratio<'a> {
-    name: &'a str,
-    factor: f64,
-}
-
 impl Peers {
     /// Reads a file; `path` is for messages.
     pub(crate) fn read(path: &str, text: &[u8]) -> Result<Peers, PeersError> {
@@ -102,23 +97,18 @@ impl Peers {
         let executed = |name: &str| &self.executed[name][key];
         let title = "executed on the model / Mesa PanVK 26.2.6, Mali-G610";
         let ratios = section(&mut text, title, EXECUTED, table, &executed);
-        for (figure, ratios) in EXECUTED.iter().zip(&ratios).take(2) {
-            let worse = ratios
-                .iter()
-                .filter(|ratio| ratio.factor > TOLERANCE)
-                .count();
-            let worst = ratios.iter().take(NAMED);
-            let worst = worst.map(|ratio| format!("{} {:.2}", ratio.name, ratio.factor));
-            let worst: Vec<String> = worst.collect();
+        for (figure, ratios) in EXECUTED.iter().zip(&ratios).take(3) {
+            let worse = ratios.above(LIMIT);
             push(
                 &mut text,
                 format_args!(
-                    "  {worse} above {TOLERANCE} in {}; the worst: {}",
+                    "  {worse} above {LIMIT} in {}; the worst: {}",
                     figure.title,
-                    worst.join(", ")
+                    ratios.worst(NAMED)
                 ),
             );
         }
+        self.occupancy(&mut text, table, key);
         for peer in &self.names {
             let counted = |name: &str| &self.kernels[name][key][peer.as_str()];
             section(
@@ -131,6 +121,24 @@ impl Peers {
         }
         text
     }
+
+    /// Kernels of which fewer invocations run at once than of the first peer's code, by the registers that a thread has.
+    fn occupancy(&self, text: &mut String, table: &Table, key: &str) {
+        let Some(peer) = self.names.first() else {
+            return;
+        };
+        let lower = table.kernels.iter().filter(|kernel| {
+            let theirs = self.kernels[&kernel.name][key][peer.as_str()]["threads"].as_f64();
+            let ours = kernel.figure("threads");
+            ours.zip(theirs).is_some_and(|(ours, theirs)| ours < theirs)
+        });
+        let lower: Vec<&str> = lower.map(|kernel| kernel.name.as_str()).collect();
+        let names = lower.join(", ");
+        push(
+            text,
+            format_args!("occupancy below {peer}: {} kernels {names}", lower.len()),
+        );
+    }
 }
 
 fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
@@ -138,40 +146,18 @@ fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{line}");
 }
 
-/// The geometric means of some figures over a peer's; the ratios of each, largest first.
+/// Some figures over a peer's.
 fn section<'a, 'p>(
     text: &mut String,
     title: &str,
     figures: &[Figure],
     table: &'a Table,
     peer: &dyn Fn(&str) -> &'p Value,
-) -> Vec<Vec<Ratio<'a>>> {
+) -> Vec<Ratios<'a>> {
     push(text, format_args!("{title}"));
     let ratios = figures.iter().map(|figure| {
-        let ratio = |kernel: &'a Kernel| {
-            let ours = kernel.figure(figure.column)?;
-            let theirs = (figure.peer)(peer(&kernel.name))?;
-            (ours > 0.0 && theirs > 0.0).then(|| Ratio {
-                name: &kernel.name,
-                factor: ours / theirs,
-            })
-        };
-        let mut ratios: Vec<Ratio<'a>> = table.kernels.iter().filter_map(ratio).collect();
-        ratios.sort_by(|a, b| b.factor.total_cmp(&a.factor).then(a.name.cmp(b.name)));
-        let logarithms: f64 = ratios.iter().map(|ratio| ratio.factor.ln()).sum();
-        match ratios.len() {
-            0 => push(
-                text,
-                format_args!("  {:<13} no kernel in both", figure.title),
-            ),
-            count => {
-                let mean = (logarithms / count as f64).exp();
-                push(
-                    text,
-                    format_args!("  {:<13} {mean:.3}  ({count} kernels)", figure.title),
-                );
-            }
-        }
+        let ratios = Ratios::of(table, figure.column, |name| (figure.peer)(peer(name)));
+        push(text, format_args!("  {:<13} {ratios}", figure.title));
         ratios
     });
     ratios.collect()
@@ -184,7 +170,7 @@ mod tests {
 
     #[test]
     fn geometric_means_and_the_worst_by_name() {
-        let file = r#"{"peers": ["P"], "kernels": {"a": {"spv": {"P": {"cycles": 2, "instructions": 10}}}},
+        let file = r#"{"peers": ["P"], "kernels": {"a": {"spv": {"P": {"cycles": 2, "instructions": 10, "threads": 2}}}},
             "panvk_26_2_executed": {
                 "a": {"spv": {"cycles": 100, "clocks": 10, "instructions": 5, "messages": {"load": 1, "store": 1}}},
                 "b": {"spv": {"cycles": 100, "clocks": 10, "instructions": 5, "messages": {"load": 4, "store": 0}}}}}"#;
@@ -198,6 +184,7 @@ mod tests {
                         ("ran-clocks", 10.0),
                         ("ran-messages", 4.0),
                         ("cycles", 3.0),
+                        ("threads", 1.0),
                     ],
                 ),
                 kernel(
@@ -213,14 +200,16 @@ mod tests {
         };
         let wanted = "\
 executed on the model / Mesa PanVK 26.2.6, Mali-G610
-  cycles        1.000  (2 kernels)
-  clocks        2.000  (2 kernels)
+  cycles        1.000  (median 1.250, worst 2.000, 2 kernels)
+  clocks        2.000  (median 2.500, worst 4.000, 2 kernels)
   instructions  no kernel in both
-  messages      2.000  (2 kernels)
-  1 above 1.05 in cycles; the worst: b 2.00, a 0.50
-  1 above 1.05 in clocks; the worst: b 4.00, a 1.00
+  messages      2.000  (median 2.000, worst 2.000, 2 kernels)
+  1 above 1 in cycles; the worst: b 2.00, a 0.50
+  1 above 1 in clocks; the worst: b 4.00, a 1.00
+  0 above 1 in instructions; the worst:\x20
+occupancy below P: 1 kernels a
 static / P
-  cycles        1.500  (1 kernels)
+  cycles        1.500  (median 1.500, worst 1.500, 1 kernels)
   instructions  no kernel in both
 ";
         assert_eq!(peers.compare(&table, Module::Plain), wanted);

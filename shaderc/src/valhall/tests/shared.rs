@@ -172,6 +172,36 @@ mod thread_jumps {
     }
 
     #[test]
+    fn lanes_meet_before_the_next_round_if_most_of_it_is_the_same_for_all() {
+        assert_eq!(blocks_left("r0 = MOV.i32 r1\nr2 = MOV.i32 r1\nr3 = MOV.i32 r1"), 5);
+    }
+
+    #[test]
+    fn lanes_that_go_three_ways_meet_before_the_next_round() {
+        let mut function = Function::parse(
+            "b0:
+              jump b1
+            b1:
+              r0 = MOV.i32 r1
+              branch r0, b2, b5
+            b2:
+              r1 = MOV.i32 t0
+              branch r1, b3, b4
+            b3:
+              r2 = MOV.i32 r0
+              jump b5
+            b4:
+              r2 = MOV.i32 r1
+              jump b5
+            b5:
+              jump b1",
+        )
+        .expect("text is MIR");
+        thread_jumps(&mut function);
+        assert_eq!(function.blocks.len(), 6, "{function}");
+    }
+
+    #[test]
     fn a_loop_without_a_body_stays() {
         let mut function =
             Function::parse("b0:\n jump b1\nb1:\n jump b2\nb2:\n jump b1").expect("text is MIR");

@@ -1,4 +1,5 @@
-//! The kernels of `shared/kernels`, for the interpreter.
+//! The kernels of `shared/kernels` and others, for the interpreter.
+use std::path::Path;
 
 use eitri_compute_cases::{Case, find};
 use eitri_shaderc::interp::Dispatch;
@@ -8,7 +9,12 @@ pub fn kernels() -> Vec<Case> {
     let Some(folder) = eitri_testdata::shared("kernels") else {
         return vec![];
     };
-    let files = find(&folder).unwrap();
+    read_all(&folder)
+}
+
+/// All kernels of a folder, by name.
+pub fn read_all(folder: &Path) -> Vec<Case> {
+    let files = find(folder).unwrap();
     let read =
         |file: std::path::PathBuf| Case::read(&file).unwrap_or_else(|error| panic!("{error}"));
     files.into_iter().map(read).collect()

@@ -1,0 +1,196 @@
+//! By how much values change from round to round of a loop, and what of them can be computed before it.
+
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::ir::cfg::Cfg;
+use crate::ir::loops::Loop;
+use crate::ir::{Alu, BlockId, Builder, Function, Op, Terminator, Value, ValueDef};
+
+/// Deepest expression that is looked through.
+const DEPTH: u32 = 16;
+
+/// By how much the values of a loop change from round to round.
+pub(super) struct Steps<'f> {
+    pub(super) function: &'f Function,
+    cfg: &'f Cfg,
+    places: &'f [Option<BlockId>],
+    own: Loop<'f>,
+    /// Of the header's phis that grow by a constant: the value in the first round, and the constant.
+    counters: HashMap<Value, (Value, u32)>,
+}
+
+impl<'f> Steps<'f> {
+    pub(super) fn new(
+        function: &'f Function,
+        cfg: &'f Cfg,
+        places: &'f [Option<BlockId>],
+        own: Loop<'f>,
+        latch: BlockId,
+    ) -> Steps<'f> {
+        let mut counters = HashMap::default();
+        for phi in &function.block(own.header()).phis {
+            let source = |back: bool| {
+                let mut sources = phi.sources.iter();
+                sources.find(|(from, _)| (*from == latch) == back)
+            };
+            if let (Some((_, start)), Some((_, next))) = (source(false), source(true))
+                && let Some(data) = function.def_inst(*next)
+                && data.op == Op::Alu(Alu::IAdd)
+                && data.args[0] == phi.result
+                && let Some(step) = function.as_word(data.args[1])
+            {
+                counters.insert(phi.result, (*start, step));
+            }
+        }
+        Steps {
+            function,
+            cfg,
+            places,
+            own,
+            counters,
+        }
+    }
+
+    pub(super) fn cfg(&self) -> &'f Cfg {
+        self.cfg
+    }
+
+    /// The value of a counter in the first round, and what each round adds to it.
+    pub(super) fn counter(&self, value: Value) -> Option<(Value, u32)> {
+        self.counters.get(&value).copied()
+    }
+
+    /// Whether a value is defined outside of the loop.
+    pub(super) fn is_outside(&self, value: Value) -> bool {
+        let block = self.cfg.block_of(self.function, self.places, value);
+        block.is_none_or(|block| !self.own.goes_round(block))
+    }
+
+    /// Whether a value can be computed before the loop begins.
+    pub(super) fn is_invariant(&self, value: Value) -> bool {
+        self.is_computed(value, DEPTH)
+    }
+
+    fn is_computed(&self, value: Value, depth: u32) -> bool {
+        if self.is_outside(value) {
+            return true;
+        }
+        self.function.def_inst(value).is_some_and(|data| {
+            let operand = |arg: &Value| self.is_computed(*arg, depth - 1);
+            depth > 0 && is_repeatable(data.op) && data.args.iter().all(operand)
+        })
+    }
+
+    /// What each round adds to a word; none if that isn't a constant.
+    pub(super) fn step(&self, value: Value) -> Option<u32> {
+        self.step_of(value, DEPTH)
+    }
+
+    fn step_of(&self, value: Value, depth: u32) -> Option<u32> {
+        if let Some((_, step)) = self.counter(value) {
+            return Some(step);
+        }
+        if self.is_outside(value) {
+            return Some(0);
+        }
+        let depth = depth.checked_sub(1)?;
+        let data = self.function.def_inst(value)?;
+        let of = |index: usize| self.step_of(data.args[index], depth);
+        let constant = || self.function.as_word(data.args[1]);
+        match data.op {
+            Op::Alu(Alu::IAdd) => Some(of(0)?.wrapping_add(of(1)?)),
+            Op::Alu(Alu::ISub) => Some(of(0)?.wrapping_sub(of(1)?)),
+            Op::Alu(Alu::IShl) if constant().is_some() => Some(of(0)?.wrapping_shl(constant()?)),
+            Op::Alu(Alu::IMul) if constant().is_some() => Some(of(0)?.wrapping_mul(constant()?)),
+            _ => self.is_computed(value, depth).then_some(0),
+        }
+    }
+}
+
+/// Whether an instruction gives the same wherever it is run, and may be run anywhere.
+pub(super) fn is_repeatable(op: Op) -> bool {
+    let effects = op.effects();
+    effects.speculatable && !effects.reads && matches!(op, Op::Alu(_) | Op::Uniform(_) | Op::Load(_))
+}
+
+/// Copies of what a loop computes, but could be computed before it: they stand where the builder stands.
+pub(super) struct Invariants<'f> {
+    places: &'f [Option<BlockId>],
+    inside: &'f [BlockId],
+    copied: HashMap<Value, Value>,
+}
+
+impl<'f> Invariants<'f> {
+    /// Of a loop with these blocks. `places` is of before anything was copied.
+    pub(super) fn new(places: &'f [Option<BlockId>], inside: &'f [BlockId]) -> Invariants<'f> {
+        Invariants {
+            places,
+            inside,
+            copied: HashMap::default(),
+        }
+    }
+
+    /// Whether the loop computes a value.
+    fn is_inside(&self, function: &Function, value: Value) -> bool {
+        let block = match function.def(value) {
+            ValueDef::Word(_) | ValueDef::Bool(_) => None,
+            ValueDef::Phi(block) => Some(block),
+            // What was made since stands before the loop.
+            ValueDef::Result(inst, _) => self.places.get(inst.index()).copied().flatten(),
+        };
+        block.is_some_and(|block| self.inside.contains(&block))
+    }
+
+    /// A value as it is in the first round, before the loop: a counter has the value that it begins with. The value must be
+    /// made of those, of what is the same in all rounds, and of instructions that may be run anywhere.
+    pub(super) fn copy(
+        &mut self,
+        builder: &mut Builder<'_>,
+        value: Value,
+        start: &impl Fn(Value) -> Option<Value>,
+    ) -> Value {
+        if let Some(copy) = self.copied.get(&value) {
+            return *copy;
+        }
+        if let Some(start) = start(value) {
+            return start;
+        }
+        let ValueDef::Result(inst, number) = builder.function.def(value) else {
+            return value;
+        };
+        if !self.is_inside(builder.function, value) {
+            return value;
+        }
+        let data = builder.function.inst(inst).clone();
+        let args = data.args.iter();
+        let args: Vec<Value> = args.map(|arg| self.copy(builder, *arg, start)).collect();
+        let before = std::mem::replace(&mut builder.exact, data.exact);
+        let copies = builder.inst(data.op, &args);
+        builder.exact = before;
+        self.copied.extend(data.results.iter().copied().zip(copies.iter().copied()));
+        copies[usize::from(number)]
+    }
+}
+
+/// Puts a new block between a loop and the only block that enters it. It ends in a jump to the header.
+pub(super) fn enter_through(
+    function: &mut Function,
+    header: BlockId,
+    entering: BlockId,
+) -> BlockId {
+    let block = function.new_block();
+    let terminator = &mut function.block_mut(entering).terminator;
+    terminator.map_targets(|target| if target == header { block } else { target });
+    for phi in &mut function.block_mut(header).phis {
+        for (from, _) in &mut phi.sources {
+            if *from == entering {
+                *from = block;
+            }
+        }
+    }
+    let position = function.block(header).position;
+    let mut builder = Builder::new(function, block);
+    builder.position = position;
+    builder.terminate(Terminator::Jump(header));
+    block
+}

@@ -1,0 +1,103 @@
+//! Alignment: what must hold before a loop so that addresses in it are multiples of a power of two.
+
+use crate::ir::uniformity::Uniformity;
+use crate::ir::{Alu, Op, Value};
+use crate::opt::loop_steps::Steps;
+use crate::opt::merge_accesses::known_align;
+
+/// Deepest expression that is looked through.
+const DEPTH: u32 = 16;
+/// Most tests before a loop.
+const MOST: usize = 4;
+
+/// A word that must be a multiple of a power of two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Requirement {
+    pub(super) value: Value,
+    pub(super) multiple: u32,
+}
+
+/// What must hold for the addresses asked for so far.
+pub(super) struct Alignment<'f> {
+    steps: &'f Steps<'f>,
+    uniformity: &'f Uniformity,
+    rounds: u32,
+    pub(super) requirements: Vec<Requirement>,
+}
+
+impl<'f> Alignment<'f> {
+    pub(super) fn new(
+        steps: &'f Steps<'f>,
+        uniformity: &'f Uniformity,
+        rounds: u32,
+    ) -> Alignment<'f> {
+        Alignment {
+            steps,
+            uniformity,
+            rounds,
+            requirements: vec![],
+        }
+    }
+
+    /// Requires that a value be a multiple of a power of two in the first of so many rounds. False, and nothing is required, if that
+    /// can't be tested by all lanes together before the loop.
+    pub(super) fn require(&mut self, value: Value, multiple: u32) -> bool {
+        let before = self.requirements.len();
+        let required = self.need(value, multiple, DEPTH) && self.requirements.len() <= MOST;
+        if !required {
+            self.requirements.truncate(before);
+        }
+        required
+    }
+
+    fn need(&mut self, value: Value, multiple: u32, depth: u32) -> bool {
+        let function = self.steps.function;
+        if known_align(function, value, 8).is_multiple_of(multiple) {
+            return true;
+        }
+        if function.as_word(value).is_some() || depth == 0 {
+            return false;
+        }
+        if let Some((start, step)) = self.steps.counter(value) {
+            let grows = self.rounds.wrapping_mul(step);
+            return grows.is_multiple_of(multiple) && self.need(start, multiple, depth - 1);
+        }
+        if self.uniformity.is_uniform(value) && self.steps.is_invariant(value) {
+            let requirement = Requirement { value, multiple };
+            if !self.requirements.contains(&requirement) {
+                self.requirements.push(requirement);
+            }
+            return true;
+        }
+        let Some(data) = function.def_inst(value) else {
+            return false;
+        };
+        let (a, b) = match data.args[..] {
+            [a, b] => (a, b),
+            _ => return false,
+        };
+        let depth = depth - 1;
+        match data.op {
+            Op::Alu(Alu::IAdd | Alu::ISub | Alu::IOr | Alu::IXor) => {
+                self.need(a, multiple, depth) && self.need(b, multiple, depth)
+            }
+            Op::Alu(Alu::IShl) => match function.as_word(b) {
+                Some(by) if by < 32 => self.need(a, multiple >> by, depth),
+                _ => false,
+            },
+            Op::Alu(Alu::IMul) => {
+                let before = self.requirements.len();
+                let mut factor = |own: Value, other: Value| {
+                    let known = known_align(function, other, 8);
+                    let needed = self.need(own, (multiple / known).max(1), depth);
+                    if !needed {
+                        self.requirements.truncate(before);
+                    }
+                    needed
+                };
+                factor(a, b) || factor(b, a)
+            }
+            _ => false,
+        }
+    }
+}
