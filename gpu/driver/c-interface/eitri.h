@@ -19,7 +19,7 @@
 #define EITRI_LINE_GPU 4
 
 // Bytes of the memory that eitri_open() takes, but for a map of the GPU's memory: see EITRI_DEVICE_BYTES().
-#define EITRI_DEVICE_FIXED_BYTES 163840
+#define EITRI_DEVICE_FIXED_BYTES 98304
 
 // Shaders read and write buffers and images.
 #define EITRI_ACCESS_SHADERS 1

@@ -53,10 +53,7 @@ pub struct EitriRun {
 /// # Safety
 /// `device` is null, or what eitri_open() gave; what `run` leads to has the sizes that it says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_run(
-    device: *mut EitriDevice,
-    run: *const EitriRun,
-) -> EitriStatus {
+pub unsafe extern "C" fn eitri_run(device: *mut EitriDevice, run: *const EitriRun) -> EitriStatus {
     // SAFETY: the caller's promise.
     unsafe {
         done(device, |it| {

@@ -15,14 +15,14 @@ use eitri_runtime::{
 
 /// Queues, jobs in flight or failed, and objects that a device has room for. Of objects a graphics pipeline takes three, everything
 /// else one or two.
-type CStorage = Storage<'static, 4, 32, 256>;
+type CStorage = Storage<'static, 4, 32, 128>;
 pub(crate) type CDevice = Device<'static, 'static, CPlatform>;
 
 /// Bytes of an error text, its zero included.
 const TEXT_BYTES: usize = 1024;
 
 /// Bytes of the memory that eitri_open() takes, but for a map of the GPU's memory: see EITRI_DEVICE_BYTES().
-pub const EITRI_DEVICE_FIXED_BYTES: usize = 163840;
+pub const EITRI_DEVICE_FIXED_BYTES: usize = 98304;
 
 const _: () = assert!(size_of::<EitriDevice>() <= EITRI_DEVICE_FIXED_BYTES);
 const _: () = assert!(align_of::<EitriDevice>() <= 16);
@@ -72,7 +72,9 @@ impl Write for Text<'_> {
             let mut bytes = [0; 4];
             let bytes = character.encode_utf8(&mut bytes).as_bytes();
             // A character that does not fit ends the text.
-            self.0.extend_from_bytes(bytes).map_err(|_| core::fmt::Error)?;
+            self.0
+                .extend_from_bytes(bytes)
+                .map_err(|_| core::fmt::Error)?;
         }
         Ok(())
     }
@@ -441,10 +443,7 @@ pub unsafe extern "C" fn eitri_get_status(
 /// # Safety
 /// `device` is null, or what eitri_open() gave.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_discard(
-    device: *mut EitriDevice,
-    fence: EitriFence,
-) -> EitriStatus {
+pub unsafe extern "C" fn eitri_discard(device: *mut EitriDevice, fence: EitriFence) -> EitriStatus {
     let work = |it: &mut CDevice| {
         it.discard(fence.own()?);
         Ok(())

@@ -203,10 +203,16 @@ pub unsafe extern "C" fn eitri_create_graphics_pipeline(
                     stride,
                     rate,
                 };
-                bindings.push(next).map_err(|_| Refusal::Argument(TOO_MANY))?;
+                bindings
+                    .push(next)
+                    .map_err(|_| Refusal::Argument(TOO_MANY))?;
             }
             let mut attributes = heapless::Vec::<VertexAttribute, MOST_INPUTS>::new();
-            let all = array(info.attributes, info.attribute_count, "info.attributes is null")?;
+            let all = array(
+                info.attributes,
+                info.attribute_count,
+                "info.attributes is null",
+            )?;
             for from in all {
                 let next = VertexAttribute {
                     location: from.location,
@@ -214,15 +220,21 @@ pub unsafe extern "C" fn eitri_create_graphics_pipeline(
                     offset: from.offset,
                     format: format(it, from.format)?,
                 };
-                attributes.push(next).map_err(|_| Refusal::Argument(TOO_MANY))?;
+                attributes
+                    .push(next)
+                    .map_err(|_| Refusal::Argument(TOO_MANY))?;
             }
             let mut colors = heapless::Vec::<Option<&'static VkFormat>, MOST_COLORS>::new();
             let mut blends = heapless::Vec::<ColorBlend, MOST_COLORS>::new();
             for name in array(info.colors, info.color_count, "info.colors is null")? {
                 let color = Some(format(it, *name)?);
-                colors.push(color).map_err(|_| Refusal::Argument(TOO_MANY))?;
+                colors
+                    .push(color)
+                    .map_err(|_| Refusal::Argument(TOO_MANY))?;
                 if let Some(blend) = blend(info.blend)? {
-                    blends.push(blend).map_err(|_| Refusal::Argument(TOO_MANY))?;
+                    blends
+                        .push(blend)
+                        .map_err(|_| Refusal::Argument(TOO_MANY))?;
                 }
             }
             let front_face = match info.front_is_clockwise {

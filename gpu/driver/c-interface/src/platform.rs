@@ -46,8 +46,7 @@ pub struct EitriPlatform {
     pub wait: Option<unsafe extern "C" fn(context: *mut c_void, wanted: u32, until: u64) -> u32>,
     /// Writes back what the CPU's caches hold of this memory, to the point of coherency (DC CVAC). May be null: then the memory is not
     /// cached, or `coherent`.
-    pub clean:
-        Option<unsafe extern "C" fn(context: *mut c_void, start: *mut c_void, bytes: usize)>,
+    pub clean: Option<unsafe extern "C" fn(context: *mut c_void, start: *mut c_void, bytes: usize)>,
     /// Drops what the CPU's caches hold of this memory (DC IVAC, or CIVAC where that is not allowed). May be null, as `clean`.
     pub invalidate:
         Option<unsafe extern "C" fn(context: *mut c_void, start: *mut c_void, bytes: usize)>,
@@ -96,9 +95,7 @@ impl Interrupts for CInterrupts {
 /// Lines as C has them.
 pub(crate) fn bits(lines: Lines) -> u32 {
     let bit = |high: bool, bit: u32| if high { bit } else { 0 };
-    bit(lines.job, EITRI_LINE_JOB)
-        | bit(lines.mmu, EITRI_LINE_MMU)
-        | bit(lines.gpu, EITRI_LINE_GPU)
+    bit(lines.job, EITRI_LINE_JOB) | bit(lines.mmu, EITRI_LINE_MMU) | bit(lines.gpu, EITRI_LINE_GPU)
 }
 
 /// A time as C has it; what lies beyond is as late as can be.

@@ -2,8 +2,7 @@
 
 use crate::device::{CDevice, EitriDevice, done, make};
 use crate::handles::{
-    EitriBuffer, EitriCommands, EitriFence, EitriPipeline, EitriQueue, EitriSet, EitriSpace,
-    Handle,
+    EitriBuffer, EitriCommands, EitriFence, EitriPipeline, EitriQueue, EitriSet, EitriSpace, Handle,
 };
 use crate::memory::{NO_BYTES, array};
 use crate::platform::CPlatform;
@@ -61,11 +60,7 @@ pub unsafe extern "C" fn eitri_destroy_commands(
     commands: EitriCommands,
 ) -> EitriStatus {
     // SAFETY: the caller's promise.
-    unsafe {
-        done(device, |it| {
-            Ok(it.destroy_command_buffer(commands.own()?)?)
-        })
-    }
+    unsafe { done(device, |it| Ok(it.destroy_command_buffer(commands.own()?)?)) }
 }
 
 /// Records commands in place of what they held: `record` is called once, with `context`, and calls the eitri_cmd_… functions on the
@@ -241,8 +236,14 @@ fn accesses(bits: u32) -> Result<Accesses, Refusal> {
         | Accesses::INPUT_ATTACHMENT_READ;
     let draws = Accesses::INDEX_READ | Accesses::VERTEX_READ | Accesses::INDIRECT_READ;
     let all = [
-        (EITRI_ACCESS_SHADERS, Accesses::SHADER_READ | Accesses::SHADER_WRITE),
-        (EITRI_ACCESS_COPIES, Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE),
+        (
+            EITRI_ACCESS_SHADERS,
+            Accesses::SHADER_READ | Accesses::SHADER_WRITE,
+        ),
+        (
+            EITRI_ACCESS_COPIES,
+            Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE,
+        ),
         (EITRI_ACCESS_ATTACHMENTS, pass),
         (EITRI_ACCESS_DRAWS, draws),
         (EITRI_ACCESS_CPU, Accesses::HOST_READ),

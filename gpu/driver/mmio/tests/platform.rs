@@ -166,7 +166,10 @@ fn memory_may_have_another_address_on_the_bus() {
     platform.store64(word, 7);
     assert_eq!(platform.load64(word), 7);
     // The CPU's own address is none of the bus.
-    assert_eq!(platform.load64(PhysicalAddress(memory.start as u64 + 0x1008)), 0);
+    assert_eq!(
+        platform.load64(PhysicalAddress(memory.start as u64 + 0x1008)),
+        0
+    );
     platform.clean(word.span(16));
     platform.invalidate(PhysicalAddress(0)..PhysicalAddress(u64::MAX));
     let at = memory.start + 0x1008;
