@@ -12,8 +12,8 @@ const MADE_FOR_QEMU: &[&str] = &[
     "cli/src",
 ];
 
-/// A crate to copy: whoever does states the addresses of a machine of their own.
-const TO_COPY: &str = "examples/standalone/";
+/// What is there to be copied: whoever does states the addresses of a machine of their own.
+const TO_COPY: &[&str] = &["examples/c/", "examples/standalone/"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -41,7 +41,8 @@ fn outside() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for path in found {
         let inside = path.strip_prefix(root()).unwrap().display().to_string();
-        let elsewhere = !inside.starts_with("boards/") && !inside.starts_with(TO_COPY);
+        let elsewhere =
+            !inside.starts_with("boards/") && !TO_COPY.iter().any(|it| inside.starts_with(it));
         if elsewhere && !is_test(&inside) {
             let text = std::fs::read_to_string(path).unwrap();
             texts.push((inside, without_tests(&text)));

@@ -32,6 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-mmio",        &["eitri-runtime"]),
+    ("eitri-c-interface", &["eitri-mmio", "eitri-program", "eitri-runtime"]),
+    ("eitri-c-library",   &["eitri-c-interface"]),
     ("eitri-cache-line",  &[]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-draw-programs", &["eitri-isa", "eitri-program"]),
@@ -73,6 +75,8 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "boards",
     "qemu-tests",
     "gpu/driver/mmio",
+    "gpu/driver/c-interface",
+    "gpu/driver/c-library",
     "examples",
 ];
 

@@ -30,6 +30,8 @@ pub enum Tool {
     UBoot,
     /// U-Boot's tool for images.
     MkImage,
+    /// A C compiler for bare metal, for the example in C.
+    CrossGcc,
     /// UEFI firmware for QEMU's virt machine.
     Uefi,
     /// What the checkers of labs are written in.
@@ -47,6 +49,7 @@ const DEBIAN: &[(Tool, &str, &str)] = &[
     (Tool::SpirvAs, "spirv-as",                                "spirv-tools"),
     (Tool::UBoot,   "/usr/lib/u-boot/qemu_arm64/u-boot.bin",   "u-boot-qemu"),
     (Tool::MkImage, "mkimage",                                 "u-boot-tools"),
+    (Tool::CrossGcc, "aarch64-linux-gnu-gcc",                  "gcc-aarch64-linux-gnu"),
     (Tool::Uefi,    "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64"),
     (Tool::Python,  "python3",                                 "python3-venv"),
 ];
@@ -62,6 +65,7 @@ impl Tool {
         Tool::SpirvAs,
         Tool::UBoot,
         Tool::MkImage,
+        Tool::CrossGcc,
         Tool::Uefi,
         Tool::Python,
     ];
@@ -73,6 +77,7 @@ impl Tool {
         Tool::SpirvAs,
         Tool::UBoot,
         Tool::MkImage,
+        Tool::CrossGcc,
     ];
     /// What it takes to run an image in QEMU.
     pub const OF_QEMU: &[Tool] = &[Tool::Target, Tool::Qemu];

@@ -5,6 +5,7 @@
 mod amber;
 mod boards;
 mod boot;
+mod c_library;
 mod display;
 mod documentation;
 mod draw;
@@ -64,6 +65,7 @@ const QEMU: &[Tool] = Tool::OF_QEMU;
 const TEXT: &[Tool] = &[Tool::Glslang, Tool::SpirvAs];
 const FORM: &[Tool] = &[Tool::Target, Tool::MkImage];
 const BOOT: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::UBoot];
+const C: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::CrossGcc];
 const LABS: &[Tool] = &[Tool::Python];
 const UEFI: &[Tool] = &[
     Tool::Target,
@@ -141,6 +143,8 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-amber-image",
     "-p=eitri-bench",
     "-p=eitri-boards",
+    "-p=eitri-c-interface",
+    "-p=eitri-c-library",
     "-p=eitri-cube",
     "-p=eitri-draw-image",
     "-p=eitri-driver-tests-image",
@@ -244,6 +248,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "small",      when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "an image that is small runs in QEMU, and its errors are read", action: Action::Cases(kernel::run_small) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel, the monitor and a display in QEMU",          action: Action::Cases(kernel::run) },
     Check { name: "boot",       when: When::Always,           lane: Lane::Images, needs: QEMU, what: "images of others meet the model, and the crate to copy runs", action: Action::Cases(boot::run) },
+    Check { name: "c-library",  when: When::Always,           lane: Lane::Images, needs: C,    what: "a C program computes and draws with libeitri.a in QEMU", action: Action::Cases(c_library::run) },
     Check { name: "driver",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "places",     when: When::Long("4 min"),    lane: Lane::Images, needs: BARE, what: "an image has the same bytes wherever it is built",        action: Action::Cases(places::run) },

@@ -61,4 +61,4 @@ pub use clock::Clock;
 pub use clock::GenericTimer;
 pub use interrupts::{Interrupts, NoInterrupts, Raised};
 pub use platform::{Misplaced, Mmio, Soc};
-pub use upkeep::Caching;
+pub use upkeep::{Caching, Upkeep};

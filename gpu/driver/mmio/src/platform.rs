@@ -1,6 +1,6 @@
 //! The platform itself.
 
-use crate::upkeep::{self, Caching};
+use crate::upkeep::{self, Caching, Upkeep};
 use crate::{Clock, Interrupts, words};
 use core::fmt;
 use core::ops::Range;
@@ -11,13 +11,16 @@ use eitri_runtime::{
 use safe_mmio::UniqueMmioPointer;
 use safe_mmio::fields::ReadWrite;
 
-/// What a system on chip is, besides addresses. The default is most.
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// What a system on chip is, besides addresses. The default is most. `K` keeps the CPU's caches up: [`Caching`], or a kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soc {
+pub struct Soc<K = Caching> {
     /// How the GPU sees the CPU's caches.
     pub coherency: SystemCoherency,
     /// How the CPU maps the memory that the two share.
-    pub caching: Caching,
+    pub caching: K,
     /// How many times slower than usual the GPU is clocked: see [`Platform::slowdown`].
     pub slowdown: u32,
     /// Values for the L2 slice hash registers: see [`Platform::slice_hash`].
@@ -43,7 +46,7 @@ impl Default for Soc {
 pub enum Misplaced {
     /// The window is at address 0, is empty, or does not begin and end at a multiple of 4.
     Window,
-    /// The memory is not whole pages of 4096 bytes, or its map is too short.
+    /// The memory is not whole pages of 4096 bytes, here or on the bus, or its map is too short.
     Memory,
 }
 
@@ -60,14 +63,16 @@ impl fmt::Display for Misplaced {
 
 impl core::error::Error for Misplaced {}
 
-/// A GPU on the bus: `M` holds a bit for each page of its memory, `C` is the clock, `I` the interrupt lines.
-pub struct Mmio<M, C, I> {
+/// A GPU on the bus: `M` holds a bit for each page of its memory, `C` is the clock, `I` the interrupt lines, `K` keeps caches up.
+pub struct Mmio<M, C, I, K = Caching> {
     window: UniqueMmioPointer<'static, [ReadWrite<u32>]>,
     memory: Range<usize>,
+    /// The memory's first address on the bus.
+    bus: u64,
     pages: PageAllocator<M>,
     clock: C,
     interrupts: I,
-    soc: Soc,
+    soc: Soc<K>,
 }
 
 impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
@@ -90,39 +95,77 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
         clock: C,
         interrupts: I,
     ) -> Result<Mmio<M, C, I>, Misplaced> {
+        let bus = PhysicalAddress(memory.start as u64);
+        // SAFETY: the caller's promise.
+        unsafe { Mmio::new_at(window, memory, bus, map, clock, interrupts) }
+    }
+
+    /// The same where the CPU's addresses are not those on the bus: the memory's first address there is `bus`. It is contiguous for
+    /// both.
+    ///
+    /// # Errors
+    /// [`Misplaced`].
+    ///
+    /// # Safety
+    /// As [`Mmio::new`]; and the bus has this memory at `bus`.
+    pub unsafe fn new_at(
+        window: Range<usize>,
+        memory: Range<usize>,
+        bus: PhysicalAddress,
+        map: M,
+        clock: C,
+        interrupts: I,
+    ) -> Result<Mmio<M, C, I>, Misplaced> {
         let words = NonNull::new(window.start as *mut ReadWrite<u32>);
         let words = words.filter(|words| words.is_aligned() && window.end.is_multiple_of(4));
         let words = words.filter(|_| !window.is_empty());
         let words = words.ok_or(Misplaced::Window)?;
-        let base = PhysicalAddress(memory.start as u64);
         let bytes = memory
             .end
             .checked_sub(memory.start)
-            .filter(|_| memory.start != 0);
+            .filter(|_| memory.start != 0 && memory.start.is_multiple_of(PAGE));
         let bytes = bytes.ok_or(Misplaced::Memory)? as u64;
-        let pages = PageAllocator::new(base, bytes, map).ok_or(Misplaced::Memory)?;
+        let pages = PageAllocator::new(bus, bytes, map).ok_or(Misplaced::Memory)?;
         let words = NonNull::slice_from_raw_parts(words, window.len() / 4);
         Ok(Mmio {
             // SAFETY: the caller's promise: they are there, and this is the only pointer to them.
             window: unsafe { UniqueMmioPointer::new(words) },
             memory,
+            bus: bus.0,
             pages,
             clock,
             interrupts,
             soc: Soc::default(),
         })
     }
+}
 
+impl<M, C, I, K> Mmio<M, C, I, K> {
     /// The same, on a system on chip that is not like most.
     #[must_use]
-    pub fn with_soc(self, soc: Soc) -> Mmio<M, C, I> {
-        Mmio { soc, ..self }
+    pub fn with_soc<L>(self, soc: Soc<L>) -> Mmio<M, C, I, L> {
+        Mmio {
+            window: self.window,
+            memory: self.memory,
+            bus: self.bus,
+            pages: self.pages,
+            clock: self.clock,
+            interrupts: self.interrupts,
+            soc,
+        }
+    }
+
+    /// Where the CPU has an address of the bus, if it is memory of the GPU's, or the end of it.
+    #[inline]
+    fn here(&self, address: PhysicalAddress) -> Option<usize> {
+        let offset = usize::try_from(address.0.checked_sub(self.bus)?).ok()?;
+        self.memory.start.checked_add(offset)
     }
 
     /// A pointer to the word of memory at `address`; `None` if it is not there, or not aligned.
     #[inline]
     fn word<T>(&self, address: PhysicalAddress) -> Option<*mut T> {
-        let start = usize::try_from(address.0).ok()?;
+        let start = self.here(address)?;
         let pointer = start as *mut T;
         // The memory is whole pages: an aligned word that begins in it ends in it.
         let inside = self.memory.contains(&start) && size_of::<T>() <= size_of::<u64>();
@@ -139,9 +182,10 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
 
     /// The part of a range that is memory of the GPU's.
     fn inside(&self, range: Range<PhysicalAddress>) -> Range<usize> {
-        let clamp = |address: PhysicalAddress| {
-            let address = usize::try_from(address.0).unwrap_or(usize::MAX);
-            address.clamp(self.memory.start, self.memory.end)
+        let clamp = |address: PhysicalAddress| match self.here(address) {
+            Some(address) => address.min(self.memory.end),
+            None if address.0 < self.bus => self.memory.start,
+            None => self.memory.end,
         };
         clamp(range.start)..clamp(range.end)
     }
@@ -149,7 +193,13 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
 
 // SAFETY: whoever made it (`Mmio::new`) says that its window is a GPU's and its memory for nobody else. Every access is
 // checked to be inside, and is volatile.
-unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform for Mmio<M, C, I> {
+unsafe impl<M, C, I, K> Platform for Mmio<M, C, I, K>
+where
+    M: AsRef<[u64]> + AsMut<[u64]>,
+    C: Clock,
+    I: Interrupts,
+    K: Upkeep,
+{
     fn read32(&mut self, offset: u32) -> u32 {
         // Outside of the window is what the window itself answers where no register is.
         let register = self.window.get(offset as usize / 4);
@@ -239,18 +289,16 @@ unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform fo
     }
 
     fn clean(&mut self, range: Range<PhysicalAddress>) {
-        if self.soc.caching == Caching::WriteBack {
-            // SAFETY: it is inside of the memory, which is mapped.
-            unsafe { upkeep::clean(self.inside(range)) };
-        }
+        let range = self.inside(range);
+        // SAFETY: it is inside of the memory, which is mapped.
+        unsafe { self.soc.caching.clean(range) };
     }
 
     fn invalidate(&mut self, range: Range<PhysicalAddress>) {
-        if self.soc.caching == Caching::WriteBack {
-            // SAFETY: it is inside of the memory, which is mapped; the runtime's promise of `Platform::invalidate`: no line
-            // of it has been written since it was cleaned.
-            unsafe { upkeep::invalidate(self.inside(range)) };
-        }
+        let range = self.inside(range);
+        // SAFETY: it is inside of the memory, which is mapped; the runtime's promise of `Platform::invalidate`: no line
+        // of it has been written since it was cleaned.
+        unsafe { self.soc.caching.invalidate(range) };
     }
 
     fn now(&mut self) -> Instant {

@@ -14,6 +14,38 @@ pub enum Caching {
     WriteBack,
 }
 
+/// Keeps the CPU's caches of the GPU's memory up. [`Caching`] does, by the CPU's instructions; a kernel whose driver may not use
+/// those, or that has caches of its own to care for, does it its way.
+pub trait Upkeep {
+    /// Writes back what the caches hold of a range of the CPU's addresses.
+    ///
+    /// # Safety
+    /// The range is mapped.
+    unsafe fn clean(&mut self, range: Range<usize>);
+
+    /// Drops what the caches hold of a range of the CPU's addresses.
+    ///
+    /// # Safety
+    /// The range is mapped for writing, and no line of it has a store that was not cleaned.
+    unsafe fn invalidate(&mut self, range: Range<usize>);
+}
+
+impl Upkeep for Caching {
+    unsafe fn clean(&mut self, range: Range<usize>) {
+        if *self == Caching::WriteBack {
+            // SAFETY: the caller's promise.
+            unsafe { clean(range) };
+        }
+    }
+
+    unsafe fn invalidate(&mut self, range: Range<usize>) {
+        if *self == Caching::WriteBack {
+            // SAFETY: the caller's promise.
+            unsafe { invalidate(range) };
+        }
+    }
+}
+
 /// A barrier of loads and stores, for the whole system.
 pub(crate) fn barrier() {
     #[cfg(target_arch = "aarch64")]
@@ -40,7 +72,7 @@ fn line_bytes() -> usize {
 ///
 /// # Safety
 /// The range is mapped.
-pub(crate) unsafe fn clean(range: Range<usize>) {
+unsafe fn clean(range: Range<usize>) {
     #[cfg(target_arch = "aarch64")]
     {
         let line = line_bytes();
@@ -60,7 +92,7 @@ pub(crate) unsafe fn clean(range: Range<usize>) {
 ///
 /// # Safety
 /// The range is mapped for writing, and no line of it has a store that was not cleaned.
-pub(crate) unsafe fn invalidate(range: Range<usize>) {
+unsafe fn invalidate(range: Range<usize>) {
     #[cfg(target_arch = "aarch64")]
     {
         let line = line_bytes();

@@ -1,7 +1,7 @@
 //! The platform on memory of this process: what it touches, and what it leaves alone.
 
-use eitri_mmio::{Clock, Interrupts, Misplaced, Mmio, NoInterrupts};
-use eitri_runtime::{Instant, Lines, PageAllocator, PhysicalAddress, Platform};
+use eitri_mmio::{Clock, Interrupts, Misplaced, Mmio, NoInterrupts, Soc, Upkeep};
+use eitri_runtime::{Instant, Lines, PageAllocator, PhysicalAddress, Platform, SystemCoherency};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -127,4 +127,52 @@ fn a_wait_for_a_line_may_end_early_and_a_delay_does_not() {
     assert!(platform.now() < until);
     platform.wait(Lines::NONE, until);
     assert!(platform.now() >= until);
+}
+
+/// Caches that note what was asked for.
+struct Noted(std::rc::Rc<std::cell::RefCell<Vec<(&'static str, Range<usize>)>>>);
+
+impl Upkeep for Noted {
+    unsafe fn clean(&mut self, range: Range<usize>) {
+        self.0.borrow_mut().push(("clean", range));
+    }
+
+    unsafe fn invalidate(&mut self, range: Range<usize>) {
+        self.0.borrow_mut().push(("invalidate", range));
+    }
+}
+
+#[test]
+fn memory_may_have_another_address_on_the_bus() {
+    const BUS: u64 = 0x8_0000_3000;
+    let (window, memory) = (leaked(0), leaked(0));
+    let bus = PhysicalAddress(BUS);
+    // SAFETY: the ranges are of `leaked`; there is no bus.
+    let platform =
+        unsafe { Mmio::new_at(window, memory.clone(), bus, [0], Ticks(0), NoInterrupts) };
+    let noted = Noted(std::rc::Rc::default());
+    let log = noted.0.clone();
+    let mut platform = platform.expect("placed").with_soc(Soc {
+        caching: noted,
+        coherency: SystemCoherency::None,
+        slowdown: 1,
+        slice_hash: None,
+        fused_cores: None,
+    });
+    // An alignment is the bus's.
+    let region = platform.allocate(4096, 8192).expect("a page");
+    assert_eq!(region.start(), PhysicalAddress(BUS + 0x1000));
+    let word = region.start().offset(8);
+    platform.store64(word, 7);
+    assert_eq!(platform.load64(word), 7);
+    // The CPU's own address is none of the bus.
+    assert_eq!(
+        platform.load64(PhysicalAddress(memory.start as u64 + 0x1008)),
+        0
+    );
+    platform.clean(word.span(16));
+    platform.invalidate(PhysicalAddress(0)..PhysicalAddress(u64::MAX));
+    let at = memory.start + 0x1008;
+    let wanted = [("clean", at..at + 16), ("invalidate", memory)];
+    assert_eq!(*log.borrow(), wanted);
 }

@@ -10,6 +10,19 @@ macro_rules! handles {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(pub(crate) Key);
+
+        impl $name {
+            /// The handle as a number that is never 0, for an interface that has no such types.
+            pub const fn to_bits(self) -> u64 {
+                self.0.number()
+            }
+
+            /// The handle that was this number; `None` if it is 0. One that was no handle is known to be void, like that of a thing
+            /// that was destroyed.
+            pub fn from_bits(bits: u64) -> Option<$name> {
+                Key::of_number(bits).map($name)
+            }
+        }
     )* };
 }
 

@@ -1,0 +1,142 @@
+//! The driver for C: the example builds by the steps of its page, computes and draws in QEMU, and the library builds without drawing.
+
+use super::Case;
+use crate::outcome::{Failure, FileError};
+use crate::output::whole_file;
+use crate::process::{self, Finished};
+use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// Longest that one step may take, builds included.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// What the example consists of.
+const FILES: &[&str] = &[
+    "build.sh",
+    "double.wgsl",
+    "link.ld",
+    "main.c",
+    "start.S",
+    "triangle.frag",
+    "triangle.vert",
+];
+
+/// What the example prints: numbers from a shader, the picture of a triangle, and an error's text.
+const PRINTED: &str = "\
+Mali-G610
+doubled: 0 2 4 6 8 10 12 14 ...
+triangle: 496 pixels magenta, 528 green
+#...............
+###.............
+#####...........
+#######.........
+#########.......
+###########.....
+#############...
+###############.
+refused: the address space was destroyed
+";
+
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let check = Check {
+        workspace,
+        folder: workspace.target_folder().join("eitri/c-library"),
+    };
+    Ok(vec![
+        Case::ran("examples/c computes and draws in QEMU", check.example()?),
+        Case::ran("the library builds without drawing", check.compute_only()?),
+    ])
+}
+
+struct Check<'w> {
+    workspace: &'w Workspace,
+    folder: PathBuf,
+}
+
+impl Check<'_> {
+    /// Runs a command in the folder of the copy.
+    fn step(&self, command: &mut Command) -> Result<Finished, Failure> {
+        let log = self.folder.join("step.log");
+        Ok(process::run_logged(command, &log, LIMIT)?)
+    }
+
+    /// The steps of the example's README, in a copy of its folder; gives what is wrong.
+    fn example(&self) -> Result<Option<String>, Failure> {
+        let from = self.workspace.root().join("examples/c");
+        let copy = self.folder.join("example");
+        for file in FILES {
+            let bytes = std::fs::read(from.join(file))
+                .map_err(|cause| Failure::unreadable(from.join(file), cause))?;
+            whole_file::put(&copy.join(file), &bytes)?;
+        }
+        let eitri = std::env::current_exe()
+            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+        let build = [
+            "build",
+            "--release",
+            "--target",
+            BARE_METAL_TARGET,
+            "-p=eitri-c-library",
+        ];
+        let mut steps = vec![self.workspace.cargo(&build)];
+        let arguments: [&[&str]; 3] = [
+            &["compile", "double.wgsl", "-o", "double.program"],
+            &[
+                "compile",
+                "triangle.vert",
+                "--fragment",
+                "triangle.frag",
+                "-o",
+                ".",
+            ],
+            &["firmware", "stub", "-o", "firmware.bin"],
+        ];
+        for arguments in arguments {
+            let mut command = Command::new(&eitri);
+            command.current_dir(&copy).args(arguments);
+            steps.push(command);
+        }
+        let library = format!("{BARE_METAL_TARGET}/release/libeitri.a");
+        let mut compiler = Command::new("sh");
+        compiler
+            .current_dir(&copy)
+            .arg("build.sh")
+            .env("EITRI", self.workspace.root())
+            .env(
+                "EITRI_LIBRARY",
+                self.workspace.target_folder().join(library),
+            );
+        steps.push(compiler);
+        for mut step in steps {
+            let finished = self.step(&mut step)?;
+            if !finished.end.good() {
+                return Ok(Some(format!("{step:?}\n{}", finished.output())));
+            }
+        }
+        let mut boot = Command::new(&eitri);
+        boot.current_dir(&copy)
+            .args(["boot", "--timeout", "60", "example.elf"]);
+        let finished = self.step(&mut boot)?;
+        let output = finished.output();
+        let good = finished.end.good() && output.contains(PRINTED);
+        Ok((!good).then(|| format!("wanted\n{PRINTED}found\n{output}")))
+    }
+
+    fn compute_only(&self) -> Result<Option<String>, Failure> {
+        // With what the whole library has been built with.
+        let mut check = self.workspace.cargo(&[
+            "check",
+            "--release",
+            "--target",
+            BARE_METAL_TARGET,
+            "-p=eitri-c-interface",
+            "--no-default-features",
+            "--features=text",
+        ]);
+        let finished = self.step(&mut check)?;
+        let good = finished.end.good() && !finished.output().contains("warning");
+        Ok((!good).then(|| finished.output()))
+    }
+}

@@ -1,0 +1,910 @@
+/* The driver for C. Generated from gpu/driver/c-interface by its test `header`: change the source, not this file.
+ *
+ * Every function answers an EitriStatus; eitri_error_text() says why. A device is used by one thread at a time. docs/c.md has the
+ * steps from nothing to a triangle. */
+
+#ifndef EITRI_H
+#define EITRI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The GPU's JOB line: its firmware wants attention.
+#define EITRI_LINE_JOB 1
+
+// The GPU's MMU line: page faults.
+#define EITRI_LINE_MMU 2
+
+// The GPU's GPU line: reset, power, caches, faults.
+#define EITRI_LINE_GPU 4
+
+// Bytes of the memory that eitri_open() takes, but for a map of the GPU's memory: see EITRI_DEVICE_BYTES().
+#define EITRI_DEVICE_FIXED_BYTES 98304
+
+// Shaders read and write buffers and images.
+#define EITRI_ACCESS_SHADERS 1
+
+// Copies and fills read and write.
+#define EITRI_ACCESS_COPIES 2
+
+// Passes read and write their attachments.
+#define EITRI_ACCESS_ATTACHMENTS 4
+
+// Draws read vertices and indices; draws and dispatches read their counts.
+#define EITRI_ACCESS_DRAWS 8
+
+// The CPU reads after the job.
+#define EITRI_ACCESS_CPU 16
+
+// Vertices make a point each.
+#define EITRI_TOPOLOGY_POINTS 0
+
+// Each two vertices make a line.
+#define EITRI_TOPOLOGY_LINES 1
+
+// A line goes from each vertex to the next.
+#define EITRI_TOPOLOGY_LINE_STRIP 2
+
+// Each three vertices make a triangle.
+#define EITRI_TOPOLOGY_TRIANGLES 3
+
+// Each vertex makes a triangle with the two after it.
+#define EITRI_TOPOLOGY_TRIANGLE_STRIP 4
+
+// Each two vertices that follow one another make a triangle with the first.
+#define EITRI_TOPOLOGY_TRIANGLE_FAN 5
+
+// No test of depth, and none is written.
+#define EITRI_DEPTH_NONE 0
+
+// What is nearer stays, and is written.
+#define EITRI_DEPTH_LESS 1
+
+// What is nearer or as near stays, and is written.
+#define EITRI_DEPTH_LESS_OR_EQUAL 2
+
+// What is as near is drawn, and nothing is written.
+#define EITRI_DEPTH_EQUAL 3
+
+// What is nearer is drawn, and nothing is written.
+#define EITRI_DEPTH_LESS_READ_ONLY 4
+
+// Colours are written as they are.
+#define EITRI_BLEND_NONE 0
+
+// Colours are mixed with what is there by their alpha.
+#define EITRI_BLEND_ALPHA 1
+
+// The same of colours that were multiplied with their alpha.
+#define EITRI_BLEND_PREMULTIPLIED 2
+
+// Colours are added to what is there.
+#define EITRI_BLEND_ADD 3
+
+// Front faces are left out.
+#define EITRI_CULL_FRONT 1
+
+// Back faces are left out.
+#define EITRI_CULL_BACK 2
+
+// The attachment holds `clear` at first.
+#define EITRI_LOAD_CLEAR 0
+
+// The attachment holds what it held.
+#define EITRI_LOAD_LOAD 1
+
+// The attachment may hold anything at first.
+#define EITRI_LOAD_DONT_CARE 2
+
+// What a call answers. What is not EITRI_STATUS_OK or EITRI_STATUS_PENDING has a sentence: eitri_error_text().
+enum EitriStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // It is done.
+  EITRI_STATUS_OK = 0,
+  // The job has not ended yet.
+  EITRI_STATUS_PENDING = 1,
+  // An argument can't be: a null pointer, a number that means nothing, memory that is too small.
+  EITRI_STATUS_ARGUMENT = 2,
+  // The device is not open, or a call is made from inside of another one's callback.
+  EITRI_STATUS_STATE = 3,
+  // The GPU is lost, or did not come up: close the device and open it again.
+  EITRI_STATUS_LOST = 4,
+  // The GPU's memory, or addresses in it, are used up.
+  EITRI_STATUS_OUT_OF_MEMORY = 5,
+  // There are as many queues, jobs or objects as the device has room for.
+  EITRI_STATUS_OUT_OF_STORAGE = 6,
+  // A handle is of something that was destroyed, or of nothing.
+  EITRI_STATUS_GONE = 7,
+  // A job in flight uses it: wait for the job.
+  EITRI_STATUS_IN_USE = 8,
+  // There is no room in the queue: wait for one of its jobs.
+  EITRI_STATUS_BUSY = 9,
+  // The queue has failed: destroy it and make another.
+  EITRI_STATUS_QUEUE_FAILED = 10,
+  // The job has failed.
+  EITRI_STATUS_JOB_FAILED = 11,
+  // The call asks for what can't be.
+  EITRI_STATUS_REFUSED = 12,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum EitriStatus EitriStatus;
+#else
+typedef uint32_t EitriStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// A device: a GPU that is driven.
+typedef struct EitriDevice EitriDevice;
+
+// A pass that is being recorded. Good inside of the function that was given to eitri_cmd_render() alone.
+typedef struct EitriPass EitriPass;
+
+// Commands that are being recorded. Good inside of the function that was given to eitri_record() alone.
+typedef struct EitriRecorder EitriRecorder;
+
+// What the driver needs of the machine. What may be zero or null is marked so. The driver copies the structure; it calls the
+// functions from inside of calls to it, on the caller's stack, and they must not call the driver themselves.
+typedef struct EitriPlatform {
+  // Handed to every function below. May be null.
+  void *context;
+  // The GPU's register window, mapped as device memory. Its power domain is on, and its clock runs.
+  void *registers;
+  // Bytes of the window; usually 2 MiB.
+  size_t register_bytes;
+  // Memory for the GPU, that nothing else uses: contiguous, aligned to 4096. Mapped non-cacheable; or cacheable, with `clean` and
+  // `invalidate`; or cacheable on a machine whose GPU sees the CPU's caches (`coherent`).
+  void *memory;
+  // Bytes of the memory: a multiple of 4096.
+  size_t memory_bytes;
+  // Where the GPU has this memory: its physical address, a multiple of 4096.
+  uint64_t memory_bus_address;
+  // Hertz of the system counter, CNTFRQ_EL0. 0 if it is not known.
+  uint64_t counter_hertz;
+  // How many times slower than usual the GPU is clocked; 0 is as 1.
+  uint32_t slowdown;
+  // Not 0: the GPU sees the CPU's caches, by ACE-Lite.
+  uint32_t coherent;
+  // Gives nanoseconds since some fixed moment; never goes back.
+  uint64_t (*now)(void *context);
+  // Sleeps until one of the lines `wanted` (EITRI_LINE_…) is high or `now` has reached `until`, and gives those that are high. It may
+  // return early, with 0. Lines are levels: a handler disables the interrupt, and this function enables it again. May be null: then the
+  // driver asks the GPU again and again.
+  uint32_t (*wait)(void *context, uint32_t wanted, uint64_t until);
+  // Writes back what the CPU's caches hold of this memory, to the point of coherency (DC CVAC). May be null: then the memory is not
+  // cached, or `coherent`.
+  void (*clean)(void *context, void *start, size_t bytes);
+  // Drops what the CPU's caches hold of this memory (DC IVAC, or CIVAC where that is not allowed). May be null, as `clean`.
+  void (*invalidate)(void *context, void *start, size_t bytes);
+} EitriPlatform;
+
+// What there is of a device.
+typedef struct EitriInfo {
+  // Its name, such as "Mali-G610", with a zero behind it; empty if it is not known.
+  char name[32];
+  // GPU_ID.
+  uint32_t gpu_id;
+  // Architecture: 10 to 13.
+  uint32_t architecture;
+  // Usable shader cores, a bit each.
+  uint64_t cores;
+  // Bytes of the GPU's memory that are taken now.
+  uint64_t memory_in_use;
+  // How often the GPU was lost, and started again by eitri_poll() or eitri_wait().
+  uint64_t recoveries;
+} EitriInfo;
+
+// A queue of jobs.
+typedef struct EitriQueue {
+  // 0 names nothing.
+  uint64_t id;
+} EitriQueue;
+
+// An address space of the GPU: what is made in it is seen by its queues, and by no others.
+typedef struct EitriSpace {
+  // 0 names nothing.
+  uint64_t id;
+} EitriSpace;
+
+// A job that was submitted.
+typedef struct EitriFence {
+  // Its queue.
+  struct EitriQueue queue;
+  // The stream of the queue that ends it: 0 vertices, 1 fragments, 2 compute.
+  uint32_t stream;
+  // Its number on that stream.
+  uint64_t point;
+} EitriFence;
+
+// Memory that shaders read and write.
+typedef struct EitriBuffer {
+  // 0 names nothing.
+  uint64_t id;
+} EitriBuffer;
+
+// Bytes that eitri_run() binds to a binding of a shader.
+typedef struct EitriBinding {
+  // The set.
+  uint32_t set;
+  // The binding.
+  uint32_t binding;
+  // What it holds before, and after.
+  void *data;
+  // How many bytes.
+  size_t bytes;
+} EitriBinding;
+
+// What eitri_run() runs.
+typedef struct EitriRun {
+  // The shader: what `eitri compile` wrote. It stays until the device is closed.
+  const void *program;
+  // Its bytes.
+  size_t program_bytes;
+  // Workgroups along x, y and z.
+  uint32_t workgroups[3];
+  // Push constants; null if there are none.
+  const void *push;
+  // Their bytes.
+  size_t push_bytes;
+  // What is bound.
+  const struct EitriBinding *bindings;
+  // How many bindings: at most 16.
+  size_t binding_count;
+  // The longest that it may take, in nanoseconds.
+  uint64_t limit;
+} EitriRun;
+
+// A compute shader, where the GPU can run it.
+typedef struct EitriPipeline {
+  // 0 names nothing.
+  uint64_t id;
+} EitriPipeline;
+
+// What is bound to one set of a compute shader's bindings.
+typedef struct EitriSet {
+  // 0 names nothing.
+  uint64_t id;
+} EitriSet;
+
+// Recorded commands, to be submitted as often as wanted.
+typedef struct EitriCommands {
+  // 0 names nothing.
+  uint64_t id;
+} EitriCommands;
+
+// What an image of two dimensions is to be.
+typedef struct EitriImageInfo {
+  // Vulkan's name of its format, without VK_FORMAT_: "R8G8B8A8_UNORM", "D32_SFLOAT".
+  const char *format;
+  // Texels along x.
+  uint32_t width;
+  // Texels along y.
+  uint32_t height;
+  // Layers; 0 is as 1.
+  uint32_t layers;
+  // Levels, each half as large as the one before; 0 is as 1.
+  uint32_t levels;
+  // Samples of a texel: 1, 4, 8, 16; 2 from architecture 12 on. 0 is as 1.
+  uint32_t samples;
+  // Not 0: texels lie row by row, as a display reads them. With one sample alone.
+  uint32_t linear;
+} EitriImageInfo;
+
+// Texels that shaders sample and passes render to.
+typedef struct EitriImage {
+  // 0 names nothing.
+  uint64_t id;
+} EitriImage;
+
+// Memory that the tiler of a queue works with.
+typedef struct EitriTilerHeap {
+  // 0 names nothing.
+  uint64_t id;
+} EitriTilerHeap;
+
+// A buffer that the vertex shader's inputs are read from.
+typedef struct EitriVertexBinding {
+  // Its number.
+  uint32_t binding;
+  // Bytes from one element to the next.
+  uint32_t stride;
+  // 0: an element for each vertex. Otherwise one for each so many instances.
+  uint32_t instances;
+} EitriVertexBinding;
+
+// An input of the vertex shader.
+typedef struct EitriVertexAttribute {
+  // Its location.
+  uint32_t location;
+  // The binding that it is read from.
+  uint32_t binding;
+  // Bytes from the start of an element.
+  uint32_t offset;
+  // Vulkan's name of its format in memory: "R32G32B32_SFLOAT".
+  const char *format;
+} EitriVertexAttribute;
+
+// What a graphics pipeline is. All that is 0 is as usual: no buffers, points, no tests.
+typedef struct EitriGraphicsPipelineInfo {
+  // The vertex shader: what `eitri compile` wrote. Programs stay until the pipeline is destroyed.
+  const void *vertex;
+  // Its bytes.
+  size_t vertex_bytes;
+  // The fragment shader; null if there is none.
+  const void *fragment;
+  // Its bytes.
+  size_t fragment_bytes;
+  // Buffers of vertices, and how many: at most 16.
+  const struct EitriVertexBinding *bindings;
+  // How many.
+  size_t binding_count;
+  // Inputs of the vertex shader: at most 16.
+  const struct EitriVertexAttribute *attributes;
+  // How many.
+  size_t attribute_count;
+  // Vulkan's names of the formats of the pass's colours, by location: at most 8.
+  const char *const *colors;
+  // How many.
+  size_t color_count;
+  // Not 0: the pass has depth.
+  uint32_t has_depth;
+  // EITRI_TOPOLOGY_…
+  uint32_t topology;
+  // EITRI_DEPTH_…
+  uint32_t depth;
+  // EITRI_BLEND_…, of all colours.
+  uint32_t blend;
+  // EITRI_CULL_…, or both.
+  uint32_t cull;
+  // Not 0: front faces have their vertices with the clock, as they are seen.
+  uint32_t front_is_clockwise;
+  // Samples of a pixel; 0 is as 1.
+  uint32_t samples;
+} EitriGraphicsPipelineInfo;
+
+// Shaders of vertices and fragments, with the state of their draws.
+typedef struct EitriGraphicsPipeline {
+  // 0 names nothing.
+  uint64_t id;
+} EitriGraphicsPipeline;
+
+// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
+typedef struct EitriGraphicsSet {
+  // Of the vertex stage; 0 if it has none.
+  uint64_t vertex;
+  // Of the fragment stage; 0 if it has none.
+  uint64_t fragment;
+} EitriGraphicsSet;
+
+// A colour that a pass renders to.
+typedef struct EitriColorAttachment {
+  // The image.
+  struct EitriImage image;
+  // Its level.
+  uint32_t level;
+  // Its layer.
+  uint32_t layer;
+  // EITRI_LOAD_…
+  uint32_t load;
+  // Not 0: what is rendered is not kept.
+  uint32_t discard;
+  // Red, green, blue and alpha at first, for EITRI_LOAD_CLEAR.
+  float clear[4];
+  // An image with one sample that gets the mean of the samples; 0: none.
+  struct EitriImage resolve;
+} EitriColorAttachment;
+
+// What a pass renders to. All attachments have the same size and number of samples.
+typedef struct EitriRendering {
+  // Colours, by location: at most 8.
+  const struct EitriColorAttachment *colors;
+  // How many.
+  size_t color_count;
+  // Depth; 0: none.
+  struct EitriImage depth;
+  // EITRI_LOAD_…, of depth.
+  uint32_t depth_load;
+  // Not 0: depth is not kept.
+  uint32_t depth_discard;
+  // Depth at first, for EITRI_LOAD_CLEAR.
+  float depth_clear;
+} EitriRendering;
+
+// Where vertices go: clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the picture over.
+typedef struct EitriViewport {
+  // Left edge.
+  float x;
+  // Upper edge.
+  float y;
+  // Pixels along x.
+  float width;
+  // Pixels along y.
+  float height;
+  // Depth of what is nearest.
+  float near;
+  // Depth of what is furthest.
+  float far;
+} EitriViewport;
+
+// Vertices and instances of a draw.
+typedef struct EitriDraw {
+  // Vertices, or indices.
+  uint32_t count;
+  // Instances; 0 is as 1.
+  uint32_t instances;
+  // The first vertex, or the first index.
+  uint32_t first;
+  // What is added to each index.
+  int32_t vertex_offset;
+  // The first instance.
+  uint32_t first_instance;
+  // Not 0: vertices are those that the indices name.
+  uint32_t indexed;
+} EitriDraw;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Brings the GPU up, and opens a device in `memory`, which is aligned to 16 and has EITRI_DEVICE_BYTES(memory of the platform) bytes.
+// `firmware` is the vendor's mali_csffw.bin for this GPU. Memory and firmware stay until the device is closed.
+//
+// `*device` is written whenever `memory` is good: if the GPU does not come up, eitri_error_text() says why.
+//
+// # Safety
+// What `platform` says is true; `memory` and `firmware` have these sizes, and nothing else writes to them.
+EitriStatus eitri_open(void *memory,
+                       size_t bytes,
+                       const struct EitriPlatform *platform,
+                       const void *firmware,
+                       size_t firmware_bytes,
+                       struct EitriDevice **device);
+
+// Stops the GPU and closes the device. What was made of it is gone; its memory, and the GPU's, are the caller's again.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_close(struct EitriDevice *device);
+
+// Says why the last call that answered neither EITRI_STATUS_OK nor EITRI_STATUS_PENDING did not, in one sentence or a few lines of
+// UTF-8. The text stays until the next such call.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+const char *eitri_error_text(const struct EitriDevice *device);
+
+// Says what the GPU is, and how it is.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `info` may be written to.
+EitriStatus eitri_get_info(struct EitriDevice *device, struct EitriInfo *info);
+
+// Looks at what the GPU reports, and does what is to be done; never waits. To be called when one of `*lines` (EITRI_LINE_…) is high
+// or `*until`, by the platform's clock, has come (all ones: never), whichever is first. eitri_wait() does it by itself.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `lines` and `until` are null or may be written to.
+EitriStatus eitri_poll(struct EitriDevice *device,
+                       uint64_t now,
+                       uint32_t *lines,
+                       uint64_t *until);
+
+// Makes a queue with an address space of its own. `priority`: 0 low, 1 medium, 2 high, 3 before everything.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `queue` and `space` may be written to.
+EitriStatus eitri_create_queue(struct EitriDevice *device,
+                               uint32_t priority,
+                               struct EitriQueue *queue,
+                               struct EitriSpace *space);
+
+// Destroys a queue, with its address space. What was made in the space must be gone before, and no job of the queue be in flight.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_queue(struct EitriDevice *device,
+                                struct EitriQueue queue);
+
+// Ends the jobs of a queue that are in flight, and the queue with them.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_cancel(struct EitriDevice *device, struct EitriQueue queue);
+
+// Waits for a job, for so many nanoseconds at most: EITRI_STATUS_OK if it is done, EITRI_STATUS_PENDING if it is not yet,
+// EITRI_STATUS_JOB_FAILED with a text, EITRI_STATUS_GONE if nothing is known of it.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_wait(struct EitriDevice *device,
+                       struct EitriFence fence,
+                       uint64_t limit);
+
+// Says what became of a job, as eitri_wait() does, without waiting.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_get_status(struct EitriDevice *device, struct EitriFence fence);
+
+// Forgets a job that has failed: until then its failure takes the place of a job.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_discard(struct EitriDevice *device, struct EitriFence fence);
+
+// Makes a buffer of so many bytes in an address space, full of zeros.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `buffer` may be written to.
+EitriStatus eitri_create_buffer(struct EitriDevice *device,
+                                struct EitriSpace space,
+                                uint64_t bytes,
+                                struct EitriBuffer *buffer);
+
+// Destroys a buffer that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_buffer(struct EitriDevice *device, struct EitriBuffer buffer);
+
+// Writes bytes into a buffer; `offset` is a multiple of 4.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `data` has so many bytes.
+EitriStatus eitri_write_buffer(struct EitriDevice *device,
+                               struct EitriBuffer buffer,
+                               uint64_t offset,
+                               const void *data,
+                               size_t bytes);
+
+// Reads bytes of a buffer; `offset` is a multiple of 4. What jobs that are done have written is seen.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `data` has so many bytes.
+EitriStatus eitri_read_buffer(struct EitriDevice *device,
+                              struct EitriBuffer buffer,
+                              uint64_t offset,
+                              void *data,
+                              size_t bytes);
+
+// Runs a compute shader once, and waits for it. Everything that it needs is made before and given back after.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; what `run` leads to has the sizes that it says.
+EitriStatus eitri_run(struct EitriDevice *device,
+                      const struct EitriRun *run);
+
+// Makes a pipeline of a compute shader that `eitri compile` wrote. The program stays until the pipeline is destroyed.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `program` has so many bytes; `pipeline` may be written to.
+EitriStatus eitri_create_pipeline(struct EitriDevice *device,
+                                  struct EitriSpace space,
+                                  const void *program,
+                                  size_t program_bytes,
+                                  struct EitriPipeline *pipeline);
+
+// Destroys a pipeline that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_pipeline(struct EitriDevice *device, struct EitriPipeline pipeline);
+
+// Makes the set of this number of a pipeline's bindings, with nothing bound.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `set` may be written to.
+EitriStatus eitri_create_set(struct EitriDevice *device,
+                             struct EitriPipeline pipeline,
+                             uint32_t number,
+                             struct EitriSet *set);
+
+// Destroys a set that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_set(struct EitriDevice *device, struct EitriSet set);
+
+// Binds bytes of a buffer, from `offset` on (a multiple of 16), to a binding of a set. Commands that were recorded with the set are
+// recorded again.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_bind_buffer(struct EitriDevice *device,
+                              struct EitriSet set,
+                              uint32_t binding,
+                              struct EitriBuffer buffer,
+                              uint64_t offset,
+                              uint64_t bytes);
+
+// Makes commands, with nothing recorded.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `commands` may be written to.
+EitriStatus eitri_create_commands(struct EitriDevice *device,
+                                  struct EitriSpace space,
+                                  struct EitriCommands *commands);
+
+// Destroys commands that are not in flight.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_commands(struct EitriDevice *device, struct EitriCommands commands);
+
+// Records commands in place of what they held: `record` is called once, with `context`, and calls the eitri_cmd_… functions on the
+// recorder. If one of those is refused, what follows is not recorded, and eitri_record() answers the first refusal.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `record` may be called with `context`, returns, and keeps no recorder.
+EitriStatus eitri_record(struct EitriDevice *device,
+                         struct EitriCommands commands,
+                         void (*record)(struct EitriRecorder *recorder, void *context),
+                         void *context);
+
+// Uses a pipeline for the dispatches that follow.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_bind_pipeline(struct EitriRecorder *recorder, struct EitriPipeline pipeline);
+
+// Uses a set for the dispatches that follow.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_bind_set(struct EitriRecorder *recorder, struct EitriSet set);
+
+// Uses these push constants for the dispatches that follow; `bytes` is a multiple of 4.
+//
+// # Safety
+// `recorder` is what the function that records was given; `data` has so many bytes.
+EitriStatus eitri_cmd_push_constants(struct EitriRecorder *recorder,
+                                     const void *data,
+                                     size_t bytes);
+
+// Runs so many workgroups.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_dispatch(struct EitriRecorder *recorder, uint32_t x, uint32_t y, uint32_t z);
+
+// Runs as many workgroups as three words of a buffer say when the commands run.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_dispatch_indirect(struct EitriRecorder *recorder,
+                                        struct EitriBuffer counts,
+                                        uint64_t offset);
+
+// Orders commands: what those before do (EITRI_ACCESS_…, or of several) comes before what those after do, and is seen by them.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_barrier(struct EitriRecorder *recorder,
+                              uint32_t before,
+                              uint32_t after);
+
+// Copies bytes from one buffer to another, whatever they are multiples of. Parts of one buffer must not overlap.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_copy_buffer(struct EitriRecorder *recorder,
+                                  struct EitriBuffer from,
+                                  uint64_t from_offset,
+                                  struct EitriBuffer to,
+                                  uint64_t to_offset,
+                                  uint64_t bytes);
+
+// Submits commands to a queue: they run when those before them allow it. `fence` names the job.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `fence` may be written to.
+EitriStatus eitri_submit(struct EitriDevice *device,
+                         struct EitriQueue queue,
+                         struct EitriCommands commands,
+                         struct EitriFence *fence);
+
+// Makes an image of two dimensions, full of zeros.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `info` is there, and its name ends with a zero; `image` may be written to.
+EitriStatus eitri_create_image(struct EitriDevice *device,
+                               struct EitriSpace space,
+                               const struct EitriImageInfo *info,
+                               struct EitriImage *image);
+
+// Destroys an image that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_image(struct EitriDevice *device, struct EitriImage image);
+
+// Writes all texels of a level of a layer, row by row without gaps.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `texels` has so many bytes.
+EitriStatus eitri_write_image(struct EitriDevice *device,
+                              struct EitriImage image,
+                              uint32_t level,
+                              uint32_t layer,
+                              const void *texels,
+                              size_t bytes);
+
+// Reads all texels of a level of a layer, row by row without gaps. What jobs that are done have written is seen.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `texels` has so many bytes.
+EitriStatus eitri_read_image(struct EitriDevice *device,
+                             struct EitriImage image,
+                             uint32_t level,
+                             uint32_t layer,
+                             void *texels,
+                             size_t bytes);
+
+// Makes memory for the tiler of a queue, in the queue's space, and gives it to the queue: without it the queue draws nothing.
+// `chunks` of 2 MiB at first and `most_chunks` at most; both 0: as most need, 5 and 64.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `heap` may be written to.
+EitriStatus eitri_create_tiler_heap(struct EitriDevice *device,
+                                    struct EitriQueue queue,
+                                    uint32_t chunks,
+                                    uint32_t most_chunks,
+                                    struct EitriTilerHeap *heap);
+
+// Destroys a tiler's memory; its queue has no job in flight.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_tiler_heap(struct EitriDevice *device, struct EitriTilerHeap heap);
+
+// Gives a heap chunks to grow by, after it has grown. To be called now and then where scenes grow.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_refill_tiler_heap(struct EitriDevice *device, struct EitriTilerHeap heap);
+
+// Makes a graphics pipeline.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; what `info` leads to has the sizes that it says, and names end with a zero; `pipeline`
+// may be written to.
+EitriStatus eitri_create_graphics_pipeline(struct EitriDevice *device,
+                                           struct EitriSpace space,
+                                           const struct EitriGraphicsPipelineInfo *info,
+                                           struct EitriGraphicsPipeline *pipeline);
+
+// Destroys a graphics pipeline that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_graphics_pipeline(struct EitriDevice *device,
+                                            struct EitriGraphicsPipeline pipeline);
+
+// Makes the set of this number of a graphics pipeline's bindings, with nothing bound.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `set` may be written to.
+EitriStatus eitri_create_graphics_set(struct EitriDevice *device,
+                                      struct EitriGraphicsPipeline pipeline,
+                                      uint32_t number,
+                                      struct EitriGraphicsSet *set);
+
+// Destroys a set that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_graphics_set(struct EitriDevice *device, struct EitriGraphicsSet set);
+
+// Binds bytes of a buffer, from `offset` on (a multiple of 16), in every stage that has the binding.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_bind_graphics_buffer(struct EitriDevice *device,
+                                       struct EitriGraphicsSet set,
+                                       uint32_t binding,
+                                       struct EitriBuffer buffer,
+                                       uint64_t offset,
+                                       uint64_t bytes);
+
+// Binds all of an image to be sampled, in every stage that has the binding.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_bind_graphics_image(struct EitriDevice *device,
+                                      struct EitriGraphicsSet set,
+                                      uint32_t binding,
+                                      struct EitriImage image);
+
+// Binds a sampler, in every stage that has the binding: of the nearest texel, or `linear`ly mixed; coordinates are clamped to the edge.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_bind_graphics_sampler(struct EitriDevice *device,
+                                        struct EitriGraphicsSet set,
+                                        uint32_t binding,
+                                        uint32_t linear);
+
+// Records a render pass: `draw` is called once, with `context`, and calls the eitri_pass_… functions on the pass. Nothing is bound at
+// first; viewport and scissor are all of the attachments. Null: the pass clears alone.
+//
+// # Safety
+// `recorder` is what the function that records was given; what `info` leads to has the sizes that it says; `draw` is null, or may be
+// called with `context`, returns, and keeps no pass.
+EitriStatus eitri_cmd_render(struct EitriRecorder *recorder,
+                             const struct EitriRendering *info,
+                             void (*draw)(struct EitriPass *pass, void *context),
+                             void *context);
+
+// Uses a pipeline for the draws that follow.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_bind_pipeline(struct EitriPass *pass, struct EitriGraphicsPipeline pipeline);
+
+// Uses a set for the draws that follow.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_bind_set(struct EitriPass *pass, struct EitriGraphicsSet set);
+
+// Uses these push constants, from byte `offset` on, for the draws that follow; both are multiples of 4.
+//
+// # Safety
+// `pass` is what the function that draws was given; `data` has so many bytes.
+EitriStatus eitri_pass_push_constants(struct EitriPass *pass,
+                                      size_t offset,
+                                      const void *data,
+                                      size_t bytes);
+
+// Reads the elements of a binding from `offset` on of a buffer.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_bind_vertices(struct EitriPass *pass,
+                                     uint32_t binding,
+                                     struct EitriBuffer buffer,
+                                     uint64_t offset);
+
+// Reads indices of `index_bytes` (1, 2 or 4) from `offset` on of a buffer.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_bind_indices(struct EitriPass *pass,
+                                    struct EitriBuffer buffer,
+                                    uint64_t offset,
+                                    uint32_t index_bytes);
+
+// Sets the viewport of the draws that follow.
+//
+// # Safety
+// `pass` is what the function that draws was given; `viewport` is there.
+EitriStatus eitri_pass_set_viewport(struct EitriPass *pass, const struct EitriViewport *viewport);
+
+// Sets the pixels that the draws that follow may touch.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_set_scissor(struct EitriPass *pass,
+                                   int32_t x,
+                                   int32_t y,
+                                   uint32_t width,
+                                   uint32_t height);
+
+// Draws.
+//
+// # Safety
+// `pass` is what the function that draws was given; `draw` is there.
+EitriStatus eitri_pass_draw(struct EitriPass *pass, const struct EitriDraw *draw);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* EITRI_H */
+
+/* Bytes of the memory of eitri_open() for so many bytes of the GPU's memory: a bit for each page of those, besides the device. */
+#define EITRI_DEVICE_BYTES(gpu_memory_bytes) \
+    (EITRI_DEVICE_FIXED_BYTES + (((size_t)(gpu_memory_bytes) / 4096 + 63) / 64) * 8)

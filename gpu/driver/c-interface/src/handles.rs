@@ -1,0 +1,203 @@
+//! Handles: numbers in structures of their own, so that C's compiler tells them apart.
+
+use crate::status::Refusal;
+use eitri_runtime::{
+    Buffer, CommandBuffer, DescriptorSet, Error, Fence, GraphicsPipeline, GraphicsSet, Image,
+    Pipeline, Queue, Space, SubQueue, TilerHeap,
+};
+
+/// A handle of C's that the driver has one of its own for.
+pub(crate) trait Handle: Copy {
+    /// The driver's.
+    type Own;
+
+    /// The driver's handle; one that is 0 is refused.
+    fn own(self) -> Result<Self::Own, Refusal>;
+
+    /// C's handle.
+    fn of(own: Self::Own) -> Self;
+}
+
+macro_rules! handle {
+    ($c:ident, $own:ident) => {
+        impl Handle for $c {
+            type Own = $own;
+
+            fn own(self) -> Result<$own, Refusal> {
+                $own::from_bits(self.id).ok_or(Refusal::Argument(concat!(
+                    stringify!($c),
+                    " 0 names nothing"
+                )))
+            }
+
+            fn of(own: $own) -> $c {
+                $c { id: own.to_bits() }
+            }
+        }
+    };
+}
+
+/// An address space of the GPU: what is made in it is seen by its queues, and by no others.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriSpace {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriSpace, Space);
+
+/// A queue of jobs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriQueue {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriQueue, Queue);
+
+/// Memory that shaders read and write.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriBuffer {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriBuffer, Buffer);
+
+/// A compute shader, where the GPU can run it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriPipeline {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriPipeline, Pipeline);
+
+/// What is bound to one set of a compute shader's bindings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriSet {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriSet, DescriptorSet);
+
+/// Recorded commands, to be submitted as often as wanted.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriCommands {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriCommands, CommandBuffer);
+
+/// A job that was submitted.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriFence {
+    /// Its queue.
+    pub queue: EitriQueue,
+    /// The stream of the queue that ends it: 0 vertices, 1 fragments, 2 compute.
+    pub stream: u32,
+    /// Its number on that stream.
+    pub point: u64,
+}
+
+impl Handle for EitriFence {
+    type Own = Fence;
+
+    fn own(self) -> Result<Fence, Refusal> {
+        let sub_queue = match self.stream {
+            0 => SubQueue::VertexTiler,
+            1 => SubQueue::Fragment,
+            2 => SubQueue::Compute,
+            _ => return Err(Refusal::Argument("EitriFence.stream is not 0 to 2")),
+        };
+        Ok(Fence {
+            queue: self.queue.own()?,
+            sub_queue,
+            point: self.point,
+        })
+    }
+
+    fn of(own: Fence) -> EitriFence {
+        EitriFence {
+            queue: EitriQueue::of(own.queue),
+            stream: match own.sub_queue {
+                SubQueue::VertexTiler => 0,
+                SubQueue::Fragment => 1,
+                SubQueue::Compute => 2,
+            },
+            point: own.point,
+        }
+    }
+}
+
+/// Texels that shaders sample and passes render to.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriImage {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriImage, Image);
+
+/// Shaders of vertices and fragments, with the state of their draws.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriGraphicsPipeline {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriGraphicsPipeline, GraphicsPipeline);
+
+/// Memory that the tiler of a queue works with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriTilerHeap {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriTilerHeap, TilerHeap);
+
+/// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriGraphicsSet {
+    /// Of the vertex stage; 0 if it has none.
+    pub vertex: u64,
+    /// Of the fragment stage; 0 if it has none.
+    pub fragment: u64,
+}
+
+impl Handle for EitriGraphicsSet {
+    type Own = GraphicsSet;
+
+    fn own(self) -> Result<GraphicsSet, Refusal> {
+        Ok(GraphicsSet {
+            vertex: DescriptorSet::from_bits(self.vertex),
+            fragment: DescriptorSet::from_bits(self.fragment),
+        })
+    }
+
+    fn of(own: GraphicsSet) -> EitriGraphicsSet {
+        EitriGraphicsSet {
+            vertex: own.vertex.map_or(0, DescriptorSet::to_bits),
+            fragment: own.fragment.map_or(0, DescriptorSet::to_bits),
+        }
+    }
+}
+
+/// Writes a handle where C wants it.
+///
+/// # Safety
+/// `to` is null, or may be written to.
+pub(crate) unsafe fn give<H: Handle>(
+    to: *mut H,
+    made: Result<H::Own, Error>,
+) -> Result<(), Refusal> {
+    let own = made?;
+    // SAFETY: the caller's promise; every call checks for null before it makes anything.
+    unsafe { to.write(H::of(own)) };
+    Ok(())
+}

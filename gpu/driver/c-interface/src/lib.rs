@@ -1,0 +1,38 @@
+//! The driver for C: functions and types that `eitri.h` declares, each a thin layer over one of the runtime's.
+//!
+//! The header is generated from these sources (`tests/header.rs`), doc comments and all: so they are written for its reader.
+//! The static library is `gpu/driver/c-library`. docs/c.md says how to use both.
+//!
+//! Needs: the pointers that callers give are good, as each function says.  Guarantees: a bad handle, a bad number or a call at the
+//! wrong time is an answer of the call; nothing is allocated; no value of a C enumeration is believed, and no float is passed in a
+//! register, so that callers may be compiled without floating point.
+#![no_std]
+#![warn(missing_docs)]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen, and there is no heap to put it on"
+)]
+
+// In the order of the header.
+pub mod status;
+
+pub mod platform;
+
+pub mod handles;
+
+pub mod device;
+
+pub mod memory;
+
+pub mod compute;
+
+pub mod record;
+
+#[cfg(feature = "draw")]
+pub mod images;
+
+#[cfg(feature = "draw")]
+pub mod pipelines;
+
+#[cfg(feature = "draw")]
+pub mod passes;
