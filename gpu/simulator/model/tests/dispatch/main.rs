@@ -4,11 +4,14 @@
 
 #[path = "../bench/mod.rs"]
 mod bench;
+#[path = "../vector_files/mod.rs"]
+mod vector_files;
 
 mod block_vectors;
 mod caches;
 mod compressed;
 mod counters;
+mod format_vectors;
 mod generations;
 mod lanes;
 mod memory;

@@ -7,12 +7,16 @@
 
 #[path = "../bench/mod.rs"]
 mod bench;
+mod blend_vectors;
 mod faults;
+mod format_vectors;
 mod frame_shaders;
 mod interrupted;
 mod rectangles;
 mod samples;
 mod stored_vectors;
+#[path = "../vector_files/mod.rs"]
+mod vector_files;
 mod vectors;
 mod vertices;
 
@@ -216,6 +220,13 @@ impl Drawn {
     pub fn colour(&mut self, [x, y]: [u32; 2], sample: u32, layer: u32) -> u32 {
         let at = (16 * layer + sample) * SURFACE + y * ROW + 4 * x;
         self.bench.get32(1, COLOUR + u64::from(at))
+    }
+
+    /// A pixel of the first layer, whose format has so many bytes.
+    pub fn texel(&mut self, [x, y]: [u32; 2], bytes: u32) -> u32 {
+        let at = y * ROW + bytes * x;
+        let word = self.bench.get32(1, COLOUR + u64::from(at & !3));
+        word >> (8 * (at & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
     pub fn depth(&mut self, [x, y]: [u32; 2]) -> f32 {
