@@ -14,6 +14,7 @@ mod counters;
 mod format_vectors;
 mod generations;
 mod lanes;
+mod layout_vectors;
 mod memory;
 mod misuse;
 mod overlap;
