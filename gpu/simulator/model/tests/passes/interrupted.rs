@@ -91,6 +91,7 @@ fn pass(triangles: u32) -> Pass {
                 program: POSITION,
                 size: 1.0,
                 flags: 0,
+                indices: None,
             }),
             program: DEPTH,
             layers: 0,

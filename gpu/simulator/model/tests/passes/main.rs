@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/graphics-model.md 4; graphics-framebuffer.md 5.1, 5.10; graphics-raster.md 4.6, 4.9; graphics-draw.md 3.17.
 
+mod assembly_vectors;
 #[path = "../bench/mod.rs"]
 mod bench;
 mod blend_vectors;
@@ -91,8 +92,20 @@ pub struct Vertices {
     pub program: &'static str,
     /// Width of lines, size of points.
     pub size: f32,
-    /// Bits of the primitive flags beside the topology and the view mask.
+    /// Bits of the primitive flags beside the topology, the view mask and the index type.
     pub flags: u32,
+    /// Indices of vertices; `None`: the vertices from 0 on.
+    pub indices: Option<IndexBuffer>,
+}
+
+/// Where indices of vertices lie.
+#[derive(Clone, Copy)]
+pub struct IndexBuffer {
+    pub address: u64,
+    /// Bytes of an index: 1, 2 or 4.
+    pub index_bytes: u32,
+    /// Bytes of the buffer.
+    pub bytes: u32,
 }
 
 /// A draw: its program and what of its state is not usual.
@@ -156,6 +169,8 @@ pub struct Pass {
     /// Positions of samples where there are several.
     pub pattern: SamplePattern,
     pub tie: TieBreakRule,
+    /// The first vertex of a primitive provokes, not the last.
+    pub first_provoking: bool,
     pub colour: Colour,
     /// Bytes of the tiler heap's only chunk.
     pub chunk: u64,
@@ -201,6 +216,7 @@ impl Default for Pass {
             stencil_clear: 0,
             pattern: SamplePattern::Rotated4xGrid,
             tie: TieBreakRule::Minus180In0Out,
+            first_provoking: false,
             colour: Colour::default(),
             chunk: CHUNK,
             buffer: 0x1_0000,
@@ -386,6 +402,7 @@ impl Pass {
                     false => self.pattern,
                 },
                 tie_break_rule: self.tie,
+                first_provoking_vertex: self.first_provoking,
                 effective_tile_size: SIDE * SIDE,
                 render_target_count: 1,
                 color_buffer_allocation: SIDE * SIDE * 4 * self.samples,
@@ -440,6 +457,7 @@ impl Pass {
             fb_width: SIDE,
             fb_height: SIDE,
             layer_count: self.layers,
+            first_provoking_vertex: self.first_provoking,
             heap: Aligned::new(TILER_HEAP).expect("aligned"),
             ..TilerContext::default()
         };
@@ -464,6 +482,8 @@ impl Pass {
             let program_descriptor = ShaderProgram {
                 stage: ShaderStage::Fragment,
                 preload: Preload {
+                    r57: true,
+                    r58: true,
                     r59: true,
                     r60: true,
                     r61: true,
@@ -633,6 +653,11 @@ fn draw_registers(
         "" => 0,
         _ => PROGRAMS as u32 + 32 * number,
     };
+    // Of an index buffer: address, size, and the type among the primitive flags.
+    let (index_address, index_size, index_type) = vertices.indices.map_or((0, 0, 0), |it| {
+        let code = it.index_bytes.trailing_zeros() + 1;
+        (it.address as u32, it.bytes, code << 8)
+    });
     let mut registers: Vec<(u8, u32)> = (0..64).map(|register| (register, 0)).collect();
     let set = [
         (8, UNIFORMS as u32),
@@ -643,12 +668,17 @@ fn draw_registers(
         (20, fragment),
         (33, vertices.count),
         (34, 1),
+        (39, index_size),
         (40, TILER as u32),
         (45, 1.0_f32.to_bits()),
         (46, rectangle.occlusion as u32),
         (50, BLEND as u32 | 1),
         (52, DEPTH_STENCILS as u32 + 32 * number),
-        (56, vertices.mode | vertices.flags | rectangle.layers << 24),
+        (54, index_address),
+        (
+            56,
+            vertices.mode | vertices.flags | index_type | rectangle.layers << 24,
+        ),
         (57, dcd[0]),
         (58, 0x1_ffff),
         (60, vertices.size.to_bits()),
@@ -700,6 +730,7 @@ fn a_fault_at_any_step_of_a_draw_ends_its_job_alone() {
                     NOP.end",
                 size: 1.0,
                 flags: 0,
+                indices: None,
             }),
             program: "MOV.i32 r0, r60\nOUTPUT",
             layers: 0,

@@ -44,6 +44,7 @@ fn pass(mode: u32, count: u32, size: f32, program: &'static str) -> Pass {
                 program: POSITION,
                 size,
                 flags: 0,
+                indices: None,
             }),
             program,
             layers: 0,

@@ -88,6 +88,7 @@ fn vertices(mode: u32, count: u32, size: f32) -> Option<Vertices> {
         program: POSITION,
         size,
         flags: 0,
+        indices: None,
     })
 }
 
