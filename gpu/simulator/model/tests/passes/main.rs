@@ -15,6 +15,7 @@ mod frame_shaders;
 mod interrupted;
 mod rectangles;
 mod samples;
+mod size_vectors;
 mod stored_vectors;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;
@@ -58,6 +59,8 @@ const STENCIL: u64 = DEPTH + 0x800;
 /// A buffer for programs.
 pub const BUFFER: u64 = 0x2020_0000;
 pub const DONE: u64 = 0x2100_0000;
+/// Where further colour targets lie.
+const OTHERS: u64 = 0x2200_0000;
 pub const HEAP: u64 = 0x3000_0000;
 const CHUNK: u64 = 0x20_0000;
 const HEAP_CONTEXT: u64 = 0x3100_0000;
@@ -154,6 +157,23 @@ impl Default for Rectangle {
 /// A pass: what it draws, and its framebuffer where that is not usual.
 #[derive(Clone)]
 pub struct Pass {
+    /// The product, of v10.
+    pub gpu: &'static str,
+    /// Where the first target's first layer lies.
+    pub target: u64,
+    /// Pixels of the framebuffer; the helpers of [`Drawn`] know the usual size alone.
+    pub size: [u32; 2],
+    /// Pixels of a tile, and bytes of the colour buffer for it; `None`: as many as the targets take.
+    pub tile: u32,
+    pub allocation: Option<u32>,
+    /// Sizes of bins.
+    pub hierarchy: u32,
+    /// First and last pixels of what is rendered; all of the framebuffer if there is none.
+    pub boxes: Vec<[[u32; 2]; 2]>,
+    /// Whether depth and stencil are written to memory.
+    pub writes_zs: bool,
+    /// Further colour targets, which are cleared: their formats, and words that they are cleared to.
+    pub others: Vec<Other>,
     pub samples: u32,
     pub layers: u32,
     pub uniforms: Vec<u32>,
@@ -202,9 +222,35 @@ impl Default for Colour {
     }
 }
 
+/// A further colour target, of raw bits.
+#[derive(Clone, Copy)]
+pub struct Other {
+    pub internal: ColorBufferInternalFormat,
+    pub format: ColorFormat,
+    /// Bytes of a pixel.
+    pub bytes: u32,
+    pub clear: [u32; 4],
+}
+
+impl Other {
+    /// Where the target of this number lies, from 0 on.
+    pub fn address(number: usize) -> u64 {
+        OTHERS + 0x10_0000 * number as u64
+    }
+}
+
 impl Default for Pass {
     fn default() -> Pass {
         Pass {
+            gpu: "G610",
+            target: COLOUR,
+            size: [SIDE; 2],
+            tile: SIDE * SIDE,
+            allocation: None,
+            hierarchy: 0xff,
+            boxes: Vec::new(),
+            writes_zs: true,
+            others: Vec::new(),
             samples: 1,
             layers: 1,
             uniforms: Vec::new(),
@@ -314,7 +360,7 @@ impl Pass {
     /// Submits the pass to a new device; `fill` puts what programs read into memory.
     #[track_caller]
     fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
-        let mut bench = Bench::booted_as("G610");
+        let mut bench = Bench::booted_as(self.gpu);
         bench.start_group(0);
         if self.cores != 0 {
             let group = bench::group_input(0);
@@ -334,6 +380,10 @@ impl Pass {
         ];
         for (address, bytes) in data {
             bench.map(1, address, bytes, Attributes::CACHED);
+        }
+        for (number, other) in self.others.iter().enumerate() {
+            let bytes = other.bytes * self.samples * self.size[0] * self.size[1];
+            bench.map(1, Other::address(number), bytes.into(), Attributes::CACHED);
         }
         bench.map(1, CODE, 0x4000, Attributes::CODE);
         bench.map(1, DONE, 0x1000, Attributes::UNCACHED);
@@ -382,6 +432,11 @@ impl Pass {
             frame.map_or(PrePostFrameShaderMode::Never, |(_, mode, _)| *mode)
         };
         let single = self.samples == 1;
+        let others: u32 = self.others.iter().map(|other| other.bytes).sum();
+        let needed = (4 + others) * self.tile * self.samples;
+        let allocation = self
+            .allocation
+            .unwrap_or_else(|| needed.next_multiple_of(1024));
         for layer in 0..self.layers {
             let at = FRAMEBUFFER + 0x100 * u64::from(layer);
             let parameters = FramebufferParameters {
@@ -392,10 +447,10 @@ impl Pass {
                 frame_argument: layer.into(),
                 sample_locations: Address(SAMPLE_POSITIONS),
                 frame_shader_dcds: Aligned::new(FRAME_SHADERS).expect("aligned"),
-                width: SIDE,
-                height: SIDE,
-                bound_max_x: SIDE - 1,
-                bound_max_y: SIDE - 1,
+                width: self.size[0],
+                height: self.size[1],
+                bound_max_x: self.size[0] - 1,
+                bound_max_y: self.size[1] - 1,
                 sample_count: self.samples,
                 sample_pattern: match single {
                     true => SamplePattern::SingleSampled,
@@ -403,12 +458,12 @@ impl Pass {
                 },
                 tie_break_rule: self.tie,
                 first_provoking_vertex: self.first_provoking,
-                effective_tile_size: SIDE * SIDE,
-                render_target_count: 1,
-                color_buffer_allocation: SIDE * SIDE * 4 * self.samples,
+                effective_tile_size: self.tile,
+                render_target_count: 1 + self.others.len() as u32,
+                color_buffer_allocation: allocation,
                 z_internal_format: self.depth_format.0,
-                z_write_enable: true,
-                s_write_enable: true,
+                z_write_enable: self.writes_zs,
+                s_write_enable: self.writes_zs,
                 s_clear: self.stencil_clear,
                 has_zs_crc_extension: true,
                 z_clear: self.depth_clear,
@@ -434,9 +489,9 @@ impl Pass {
                 swizzle: Swizzle::IDENTITY,
                 clean_tile_write_enable: self.clean_tiles,
                 writeback_buffer: RtBuffer {
-                    base: Address(COLOUR + u64::from(16 * layer * SURFACE)),
-                    row_stride: ROW,
-                    surface_stride: SURFACE,
+                    base: Address(self.target + u64::from(16 * layer * SURFACE)),
+                    row_stride: 4 * self.size[0],
+                    surface_stride: (4 * self.size[0]).wrapping_mul(self.size[1]),
                     ..RtBuffer::default()
                 },
                 clear: RtClear {
@@ -448,14 +503,36 @@ impl Pass {
                 ..RgbRenderTarget::default()
             };
             put(bench, at + 192, &target);
+            for (number, other) in self.others.iter().enumerate() {
+                let row_stride = other.bytes * self.size[0];
+                let [color_0, color_1, color_2, color_3] = other.clear;
+                let target = RgbRenderTarget {
+                    internal_format: other.internal,
+                    writeback_format: other.format,
+                    writeback_buffer: RtBuffer {
+                        base: Address(Other::address(number)),
+                        row_stride,
+                        surface_stride: row_stride * self.size[1],
+                        ..RtBuffer::default()
+                    },
+                    clear: RtClear {
+                        color_0,
+                        color_1,
+                        color_2,
+                        color_3,
+                    },
+                    ..target
+                };
+                put(bench, at + 256 + 64 * number as u64, &target);
+            }
         }
     }
 
     fn put_tiler(&self, bench: &mut Bench) {
         let context = TilerContext {
-            hierarchy_mask: 0xff,
-            fb_width: SIDE,
-            fb_height: SIDE,
+            hierarchy_mask: self.hierarchy,
+            fb_width: self.size[0],
+            fb_height: self.size[1],
             layer_count: self.layers,
             first_provoking_vertex: self.first_provoking,
             heap: Aligned::new(TILER_HEAP).expect("aligned"),
@@ -614,11 +691,19 @@ impl Pass {
         }
         push(FinishTiling::default().into());
         push(wait.into());
-        for layer in 0..self.layers {
-            // One target, and depth.
-            push(set(40, (FRAMEBUFFER as u32 + 0x100 * layer) | 1 | 1 << 1));
-            push(set(42, 0));
-            push(set(43, (SIDE - 1) | (SIDE - 1) << 16));
+        let all = [[[0, 0], self.size.map(|side| side - 1)]];
+        let boxes = match self.boxes.as_slice() {
+            [] => &all,
+            boxes => boxes,
+        };
+        // Targets but one, and depth.
+        let tag = 1 | 1 << 1 | (self.others.len() as u32) << 2;
+        for (layer, corners) in (0..self.layers).flat_map(|it| boxes.iter().map(move |at| (it, at)))
+        {
+            let [first, last] = corners.map(|[x, y]| x | y << 16);
+            push(set(40, (FRAMEBUFFER as u32 + 0x100 * layer) | tag));
+            push(set(42, first));
+            push(set(43, last));
             push(RunFragment::default().into());
             push(wait.into());
         }
