@@ -10,7 +10,7 @@ use eitri_csf::arch::{Arch, ArchSet};
 use eitri_csf::counters::SampleLayout;
 use eitri_csf::image::Release;
 use eitri_csf::interface::control::Version;
-use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part};
+use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part, TileBuffers};
 use eitri_csf::registers::identity::{
     core_features, gpu_features, gpu_id, mem_features, mmu_features, thread_features,
 };
@@ -131,6 +131,11 @@ impl Product {
         let cores = self.part.shader_present.count_ones();
         let row = self.part.gpu_id.product(cores, self.gpu_features)?;
         Some(row.name)
+    }
+
+    /// The tile buffers of a core; `None` where they are not published.
+    pub fn tile_buffers(&self) -> Option<TileBuffers> {
+        csf::tile_buffers(self.name()?)
     }
 
     /// The Mali-G610 of RK3588: four cores.

@@ -106,7 +106,8 @@ impl Pass {
             Ok(framebuffer) => framebuffer,
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
-        if let Some(field) = framebuffer.misfit() {
+        let buffers = fabric.config.product.tile_buffers();
+        if let Some(field) = framebuffer.misfit(buffers) {
             // Told, and rendered all the same: what hardware does is not known.
             let address = span.address;
             reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });

@@ -6,6 +6,7 @@
 //!
 //! Facts: hardware/graphics-draw.md 3.3, 3.4, 3.20; hardware/graphics-model.md 1.1, 1.4, 3.1.
 
+use super::bench::EACH;
 use super::vector_files::{FIRST, list, numbers};
 use super::{BUFFER, CLEAR, Drawn, IndexBuffer, Pass, Rectangle, STORE, Vertices, pixels};
 use serde_json::Value;
@@ -78,11 +79,11 @@ fn mode(topology: &str) -> u32 {
     }
 }
 
-/// Draws a vector's vertices by indices of so many bytes.
+/// Draws a vector's vertices on a product, by indices of so many bytes.
 #[track_caller]
 fn drawn(
     vector: &Value,
-    index_bytes: u32,
+    (gpu, index_bytes): (&'static str, u32),
     first: bool,
     program: [&'static str; 2],
     flags: u32,
@@ -104,6 +105,7 @@ fn drawn(
     let restarts = if restart.is_some() { RESTART } else { 0 };
     let [store, format] = STORE;
     let pass = Pass {
+        gpu,
         first_provoking: first,
         uniforms: vec![store, format, 0, 0, BUFFER as u32, 0, RESULTS as u32, 0],
         draws: vec![Rectangle {
@@ -168,8 +170,8 @@ fn area(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
 
 /// The primitives of a vector, and the pixels that each covered.
 #[track_caller]
-fn check_primitives(vector: &Value, index_bytes: u32) -> Vec<(Vec<u32>, Vec<[u32; 2]>)> {
-    let mut drawn = drawn(vector, index_bytes, true, [POSITION, FRAGMENT], 0);
+fn check_primitives(vector: &Value, how: (&'static str, u32)) -> Vec<(Vec<u32>, Vec<[u32; 2]>)> {
+    let mut drawn = drawn(vector, how, true, [POSITION, FRAGMENT], 0);
     let primitives = vector["primitives"].as_array().expect("primitives");
     let mut covered = Vec::new();
     for (id, corners) in (0..).zip(primitives) {
@@ -215,8 +217,8 @@ fn check_primitives(vector: &Value, index_bytes: u32) -> Vec<(Vec<u32>, Vec<[u32
 #[test]
 fn drawn_primitives_have_the_corners_of_every_vector() {
     for vector in list(FIRST, "primitive_assembly") {
-        for index_bytes in [1, 2, 4] {
-            check_primitives(&vector, index_bytes);
+        for how in [("G610", 1), ("G615", 4), ("G720", 2), ("G925", 4)] {
+            check_primitives(&vector, how);
         }
     }
 }
@@ -237,9 +239,9 @@ fn provoking(topology: &str, corners: &[u32], id: usize, first: bool) -> u32 {
 fn first_and_last_corners_provoke_as_every_vector_lists_them() {
     for vector in list(FIRST, "primitive_assembly") {
         let topology = vector["topology"].as_str().expect("a name");
-        let covered = check_primitives(&vector, 2);
-        for first in [true, false] {
-            let mut drawn = drawn(&vector, 2, first, [NUMBERED, ID], IDS_OF_VERTICES);
+        for (gpu, first) in EACH.into_iter().zip([true, false, true, false]) {
+            let covered = check_primitives(&vector, (gpu, 2));
+            let mut drawn = drawn(&vector, (gpu, 2), first, [NUMBERED, ID], IDS_OF_VERTICES);
             for pixel in pixels() {
                 // Later primitives lie above earlier ones. Odd and even count from the last restart.
                 let above = covered

@@ -3,6 +3,7 @@
 //! Each pass stores all vectors of a family, a pixel each, in one format; `dispatch/format_vectors.rs` stores them by ST_CVT.
 //! Facts: hardware/graphics-formats.md 3 to 5.
 
+use super::bench::EACH;
 use super::vector_files::{FIRST, bits, float, integer, list, number};
 use super::{BUFFER, Colour, Pass, Rectangle};
 use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat, FloatColorFormat};
@@ -122,12 +123,25 @@ impl Target {
     }
 }
 
-/// Stores a colour in each of the first pixels, and gives what memory has of them.
+/// Stores a colour in each of the first pixels, and gives what memory has of them: the same on every generation.
 #[track_caller]
 fn stored(target: Target, colours: &[[f32; 4]]) -> Vec<u32> {
+    let mut all = EACH.map(|gpu| stored_on(gpu, target, colours)).into_iter();
+    let first = all.next().expect("a product");
+    assert!(
+        all.all(|other| other == first),
+        "generations store {:#x} alike",
+        target.word
+    );
+    first
+}
+
+#[track_caller]
+fn stored_on(gpu: &'static str, target: Target, colours: &[[f32; 4]]) -> Vec<u32> {
     assert!(colours.len() <= 256, "a pixel each");
     let operand = [0x19, target.word];
     let pass = Pass {
+        gpu,
         uniforms: vec![
             operand[0],
             operand[1],
