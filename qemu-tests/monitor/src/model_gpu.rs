@@ -52,6 +52,7 @@ impl ModelGpu {
         let config = Config {
             timestamp_hz: time::counter_hertz(),
             product: settings.product,
+            wide_varyings_drift: settings.wide_varyings_drift,
             ..Config::default()
         };
         let mut model = Gpu::new(config);

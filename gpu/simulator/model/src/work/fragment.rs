@@ -329,7 +329,8 @@ impl Stepwise for Pass {
     }
 
     fn has_warp(&self) -> bool {
-        self.shader.is_busy()
+        let more = self.step == Step::Primitives && self.primitives.is_some();
+        self.shader.is_busy() && !(more && self.shader.looks_ahead())
     }
 
     fn run_warp(

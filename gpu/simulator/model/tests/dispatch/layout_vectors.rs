@@ -428,7 +428,7 @@ fn stored_texels_of_tiles_are_where_every_vector_has_them() {
 
 /// A byte of a payload: neighbours of any length are others everywhere.
 fn payload_byte(at: u64) -> u8 {
-    ((at * at + 7 * at) >> 3 ^ at * 0x9d) as u8
+    (((at * at + 7 * at) >> 3) ^ (at * 0x9d)) as u8
 }
 
 #[test]

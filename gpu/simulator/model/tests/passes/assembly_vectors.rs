@@ -120,6 +120,7 @@ fn drawn(
                     index_bytes,
                     bytes: bytes.len() as u32,
                 }),
+                varying_bytes: 0,
             }),
             program: program[1],
             layers: 0,
@@ -229,7 +230,7 @@ fn provoking(topology: &str, corners: &[u32], id: usize, first: bool) -> u32 {
         ("points", _) | (_, true) => 0,
         ("triangles", false) => 2,
         // An odd triangle of a strip is listed as (i, i + 2, i + 1).
-        ("triangle_strip", false) if id % 2 == 0 => 2,
+        ("triangle_strip", false) if id.is_multiple_of(2) => 2,
         _ => 1,
     };
     corners[corner]

@@ -80,7 +80,8 @@ impl Pass {
                 let mut flags = [0];
                 rectangle.flags.pack(arch, &mut flags).expect("a word");
                 let [first] = flags;
-                for (register, word) in [(57, first), (58, 0x1_ffff), (59, 0)] {
+                let flags_1 = 0xffff | rectangle.targets << 16;
+                for (register, word) in [(57, first), (58, flags_1), (59, 0)] {
                     push(set(register, word));
                 }
             }
@@ -189,12 +190,13 @@ fn draw_registers(
             vertices.mode | vertices.flags | index_type | rectangle.layers << 24,
         ),
         (57, dcd[0]),
-        (58, 0x1_ffff),
+        (58, 0xffff | rectangle.targets << 16),
         (60, vertices.size.to_bits()),
     ]);
     if merged {
         // The viewport's box, and its depths.
         registers.extend([(45, u32::MAX), (47, depth), (48, index_address)]);
+        registers.extend([(51, vertices.varying_bytes)]);
         registers.extend([(50, index_size), (52, state), (54, blend), (64, occlusion)]);
     } else {
         registers.extend([(39, index_size), (45, depth), (46, occlusion)]);

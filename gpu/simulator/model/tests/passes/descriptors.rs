@@ -259,7 +259,7 @@ impl Pass {
             put(bench, PROGRAMS + 32 * number, &program);
         }
         draw.flags_1.sample_mask = 0xffff;
-        draw.flags_1.render_target_mask = 1;
+        draw.flags_1.render_target_mask = rectangle.targets;
         put(bench, address, &draw);
     }
 }

@@ -93,6 +93,7 @@ fn pass(triangles: u32) -> Pass {
                 size: 1.0,
                 flags: 0,
                 indices: None,
+                varying_bytes: 0,
             }),
             program: DEPTH,
             layers: 0,

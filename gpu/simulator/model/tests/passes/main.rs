@@ -13,6 +13,7 @@ mod commands;
 mod descriptors;
 mod faults;
 mod format_vectors;
+mod forward_kill;
 mod frame_shaders;
 mod interrupted;
 mod pass;
@@ -20,6 +21,7 @@ mod rectangles;
 mod samples;
 mod size_vectors;
 mod stored_vectors;
+mod varyings;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;
 mod vectors;
@@ -175,6 +177,7 @@ fn a_fault_at_any_step_of_a_draw_ends_its_job_alone() {
                 size: 1.0,
                 flags: 0,
                 indices: None,
+                varying_bytes: 0,
             }),
             program: "MOV.i32 r0, r60\nOUTPUT",
             layers: 0,

@@ -13,7 +13,7 @@ use eitri_descriptors::framebuffer::{
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, PixelKill};
 use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat};
 use eitri_descriptors::texture::Func;
-use eitri_model::Product;
+use eitri_model::Config;
 
 /// What a draw has vertices of, whose positions the buffer holds: x, y, z and 1/w of each, by number.
 #[derive(Clone)]
@@ -29,6 +29,8 @@ pub struct Vertices {
     pub flags: u32,
     /// Indices of vertices; `None`: the vertices from 0 on.
     pub indices: Option<IndexBuffer>,
+    /// Bytes of varyings of a vertex, which the position program of v12 and later stores.
+    pub varying_bytes: u32,
 }
 
 /// Where indices of vertices lie.
@@ -58,6 +60,8 @@ pub struct Rectangle {
     pub layers: u32,
     /// Where samples are counted, if the flags ask for it.
     pub occlusion: u64,
+    /// Colour targets that it may write, a bit each.
+    pub targets: u32,
 }
 
 impl Default for Rectangle {
@@ -80,6 +84,7 @@ impl Default for Rectangle {
             scissor: [[0, 0], [SIDE - 1, SIDE - 1]],
             layers: 1,
             occlusion: 0,
+            targets: 1,
         }
     }
 }
@@ -87,7 +92,7 @@ impl Default for Rectangle {
 /// A pass: what it draws, and its framebuffer where that is not usual.
 #[derive(Clone)]
 pub struct Pass {
-    /// The product.
+    /// The product, as [`Config::named`] has it.
     pub gpu: &'static str,
     /// Where the first target's first layer lies.
     pub target: u64,
@@ -246,14 +251,17 @@ pub fn pixels() -> impl Iterator<Item = [u32; 2]> {
 
 impl Pass {
     pub fn arch(&self) -> Arch {
-        let product = Product::find(self.gpu).expect("a product that the model can be");
-        product.arch()
+        self.config().product.arch()
+    }
+
+    fn config(&self) -> Config {
+        Config::named(self.gpu).expect("a product that the model can be")
     }
 
     /// Submits the pass to a new device; `fill` puts what programs read into memory.
     #[track_caller]
     pub fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
-        let mut bench = Bench::booted_as(self.gpu);
+        let mut bench = Bench::booted_with(self.config());
         bench.start_group(0);
         if self.cores != 0 {
             let group = bench::group_input(0);

@@ -187,6 +187,7 @@ fn triangles_are_in_the_bins_of_every_vector() {
                     size: 1.0,
                     flags: IDS,
                     indices: None,
+                    varying_bytes: 0,
                 }),
                 program: ID,
                 layers: 0,

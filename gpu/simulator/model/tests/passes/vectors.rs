@@ -45,6 +45,7 @@ fn pass(mode: u32, count: u32, size: f32, program: &'static str) -> Pass {
                 size,
                 flags: 0,
                 indices: None,
+                varying_bytes: 0,
             }),
             program,
             layers: 0,
@@ -66,7 +67,7 @@ fn drawn(pass: &Pass, positions: &[[f32; 4]]) -> Drawn {
 }
 
 /// The triangle of a vector; its depths and 1/w where it has them.
-fn corners(vector: &Value) -> [[f32; 4]; 3] {
+pub fn corners(vector: &Value) -> [[f32; 4]; 3] {
     let optional = |name: &str, index: usize, usual: f32| match &vector[name] {
         Value::Null => usual,
         list => float(&list[index]),

@@ -89,6 +89,7 @@ fn vertices(mode: u32, count: u32, size: f32) -> Option<Vertices> {
         size,
         flags: 0,
         indices: None,
+        varying_bytes: 0,
     })
 }
 

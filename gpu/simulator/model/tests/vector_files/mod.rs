@@ -108,7 +108,7 @@ pub static FAMILIES: &[Family] = &[
     // Coverage, depth, interpolation: what draws leave in their targets.
     family(FIRST, "triangle_coverage", &[("passes/vectors", "drawn_triangles_cover_the_samples_of_every_vector")]),
     family(SECOND, "point_coverage", &[("passes/vectors", "drawn_points_cover_the_samples_of_every_vector")]),
-    family(FIRST, "barycentric", &[("passes/vectors", "drawn_depths_and_ws_agree_with_every_vector")]),
+    family(FIRST, "barycentric", &[("passes/vectors", "drawn_depths_and_ws_agree_with_every_vector"), ("passes/varyings", "varyings_agree_with_every_vector")]),
     family(SECOND, "depth_bias", &[("passes/vectors", "biased_depths_agree_with_every_vector")]),
     family(FIRST, "depth_quantise", &[("passes/stored_vectors", "depths_are_quantised_as_every_vector")]),
     family(FIRST, "stencil_op", &[("passes/stored_vectors", "stencil_changes_as_every_vector")]),
