@@ -302,7 +302,7 @@ impl Shader {
                 && older.draw.state.targets & !targets == 0
         });
         for older in victims {
-            for victim in &mut older.lanes[..] {
+            for (number, victim) in older.lanes.iter_mut().enumerate() {
                 let mut lanes = newer.lanes.iter();
                 let above = lanes.position(|lane| {
                     lane.covered != 0
@@ -313,6 +313,8 @@ impl Shader {
                     && victim.fragment.coverage() != 0
                 {
                     victim.fragment.discard();
+                    // What it had killed is replaced all the same.
+                    older.killers &= !(1 << number);
                     newer.killers |= 1 << above;
                 }
             }

@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "each test binary uses another part")]
 
+pub mod counting;
+
 use eitri_csf::Arch;
 use eitri_csf::command::{CacheFlush, GpuCommand, ResetKind};
 use eitri_csf::image::{Image, section_flags};

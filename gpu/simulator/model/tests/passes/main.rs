@@ -10,6 +10,7 @@ mod assembly_vectors;
 mod bench;
 mod blend_vectors;
 mod commands;
+mod counters;
 mod descriptors;
 mod faults;
 mod format_vectors;
