@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Where the kernel comes in several packages, each is given. The suite's own if nothing is said.
     #[arg(long, value_name = "DEB|IMAGE")]
     kernel: Vec<PathBuf>,
-    /// The GPU that the model is, by its marketing name.
+    /// The GPU that the model is, by its marketing name; `G610,drift` has the G610's erratum of very wide primitives.
     #[arg(long, value_name = "NAME", default_value_t)]
     gpu: GpuChoice,
     /// Where the model runs: in this process, where shaders are fast, or in the machine, beside the guest.

@@ -17,7 +17,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct GpuArgument {
     /// The GPU that the model is, by its marketing name, such as G610, G615, G720 or Immortalis-G925. The shader is
-    /// compiled for its generation.
+    /// compiled for its generation. `G610,drift` has the G610's erratum: varyings of very wide primitives drift.
     #[arg(long, value_name = "NAME", default_value_t)]
     gpu: GpuChoice,
 }
@@ -30,50 +30,62 @@ impl GpuArgument {
 
 /// A GPU that the model can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GpuChoice(Product);
+pub(crate) struct GpuChoice {
+    product: Product,
+    /// Varyings of very wide primitives drift.
+    drift: bool,
+}
 
 impl Default for GpuChoice {
     fn default() -> GpuChoice {
-        GpuChoice(Product::g610())
+        GpuChoice::exact(Product::g610())
     }
 }
 
 impl GpuChoice {
+    fn exact(product: Product) -> GpuChoice {
+        GpuChoice {
+            product,
+            drift: false,
+        }
+    }
+
     /// The GPU that a board has; `None` where the board does not say, or the model can't be that.
     pub(crate) fn of_board(board: eitri_boards::Target) -> Option<GpuChoice> {
         let wanted = board.gpu().expected?.gpu_id;
         let mut products = Product::all();
         let product = products.find(|product| wanted.are_in(product.part.gpu_id.0))?;
-        Some(GpuChoice(product))
+        Some(GpuChoice::exact(product))
     }
 
     /// The model's configuration.
     pub(crate) fn config(self) -> Config {
         Config {
-            product: self.0,
+            product: self.product,
+            wide_varyings_drift: self.drift,
             ..Config::default()
         }
     }
 
     /// What its identification register says.
     pub(crate) fn id(self) -> GpuId {
-        self.0.part.gpu_id
+        self.product.part.gpu_id
     }
 
     /// Its architecture.
     pub(crate) fn arch(self) -> Arch {
-        self.0.arch()
+        self.product.arch()
     }
 
     /// The SoC that has it, or its name where that is not known.
     pub(crate) fn soc(self) -> &'static str {
-        self.0.part.soc
+        self.product.part.soc
     }
 
     /// What shaders are compiled for.
     pub(crate) fn target(self) -> Target {
         let arch = self.arch();
-        let named = self.0.name();
+        let named = self.product.name();
         named.map_or(Target::valhall(arch), |name| {
             Target::valhall_product(arch, name)
         })
@@ -82,7 +94,11 @@ impl GpuChoice {
 
 impl fmt::Display for GpuChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name().unwrap_or(self.0.part.soc))
+        f.write_str(self.product.name().unwrap_or(self.product.part.soc))?;
+        match self.drift {
+            true => write!(f, ",{}", Config::DRIFT),
+            false => Ok(()),
+        }
     }
 }
 
@@ -98,9 +114,12 @@ impl FromStr for GpuChoice {
     type Err = UnknownGpu;
 
     fn from_str(name: &str) -> Result<GpuChoice, UnknownGpu> {
-        let found = Product::find(name).map(GpuChoice);
+        let found = Config::named(name).map(|config| GpuChoice {
+            product: config.product,
+            drift: config.wide_varyings_drift,
+        });
         found.ok_or_else(|| {
-            let all: Vec<GpuChoice> = Product::all().map(GpuChoice).collect();
+            let all: Vec<GpuChoice> = Product::all().map(GpuChoice::exact).collect();
             let names: Vec<String> = all.iter().map(ToString::to_string).collect();
             UnknownGpu {
                 name: name.to_owned(),
@@ -232,6 +251,10 @@ mod tests {
         assert_eq!(arch("immortalis-g720"), Ok(12));
         assert_eq!(arch("G925"), Ok(13));
         assert_eq!(GpuChoice::default().to_string(), "Mali-G610");
+        let drifting: GpuChoice = "g610,drift".parse().unwrap();
+        assert_eq!(drifting.to_string(), "Mali-G610,drift");
+        assert!(drifting.config().wide_varyings_drift);
+        assert_eq!(drifting.to_string().parse(), Ok(drifting));
     }
 
     #[test]

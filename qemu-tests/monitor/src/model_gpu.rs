@@ -53,6 +53,7 @@ impl ModelGpu {
             timestamp_hz: time::counter_hertz(),
             instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
             product: settings.product,
+            wide_varyings_drift: settings.wide_varyings_drift,
             ..Config::default()
         };
         let mut model = Gpu::new(config);

@@ -9,7 +9,7 @@ use core::num::ParseIntError;
 use core::time::Duration;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_boards::{Board, HostError};
-use eitri_model::Product;
+use eitri_model::{Config, Product};
 
 /// Longest command line.
 const LINE_BYTES: usize = 4096;
@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) board: &'static Board,
     /// The GPU that the model is: `gpu=`.
     pub(crate) product: Product,
+    /// Whether its wide varyings drift: `,drift` behind its name.
+    pub(crate) wide_varyings_drift: bool,
     /// Where the model is: with `model=host` in a process of the host.
     pub(crate) model: ModelPlace,
     /// The image's clock waits for the GPU: `gpu-time=yes`.
@@ -112,6 +114,7 @@ impl Settings {
             board: &BOARD,
             coherence: Coherence::Whole,
             product: Product::g610(),
+            wide_varyings_drift: false,
             model: ModelPlace::Monitor,
             gpu_time: false,
             trace: None,
@@ -134,7 +137,9 @@ impl Settings {
                 settings.board = machine::named(name).ok_or(SettingsError::Board)?;
                 settings.device_tree = machine::tree(settings.board).base as u64;
             } else if let Some(name) = word.strip_prefix("gpu=") {
-                settings.product = Product::find(name).ok_or(SettingsError::Gpu)?;
+                let named = Config::named(name).ok_or(SettingsError::Gpu)?;
+                settings.product = named.product;
+                settings.wide_varyings_drift = named.wide_varyings_drift;
             } else if let Some(path) = word.strip_prefix("trace=") {
                 settings.trace = Some(path.into());
             } else if let Some(value) = word.strip_prefix("device-tree=") {

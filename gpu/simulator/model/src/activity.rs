@@ -118,6 +118,8 @@ pub(crate) struct FragmentActivity {
     pub(crate) queued: u64,
     /// Pixels of primitives with a covered sample.
     pub(crate) pixels: u64,
+    /// Quads for which older fragments of a pixel were killed.
+    pub(crate) killer_quads: u64,
     /// Calls of blend shaders.
     pub(crate) blend_calls: u64,
     /// Loads of varyings and of attributes.

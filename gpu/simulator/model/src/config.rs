@@ -10,7 +10,7 @@ use eitri_csf::arch::{Arch, ArchSet};
 use eitri_csf::counters::SampleLayout;
 use eitri_csf::image::Release;
 use eitri_csf::interface::control::Version;
-use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part};
+use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part, TileBuffers};
 use eitri_csf::registers::identity::{
     core_features, gpu_features, gpu_id, mem_features, mmu_features, thread_features,
 };
@@ -131,6 +131,11 @@ impl Product {
         let cores = self.part.shader_present.count_ones();
         let row = self.part.gpu_id.product(cores, self.gpu_features)?;
         Some(row.name)
+    }
+
+    /// The tile buffers of a core; `None` where they are not published.
+    pub fn tile_buffers(&self) -> Option<TileBuffers> {
+        csf::tile_buffers(self.name()?)
     }
 
     /// The Mali-G610 of RK3588: four cores.
@@ -291,6 +296,26 @@ pub struct Config {
     pub firmware: Option<Vec<u8>>,
 }
 
+impl Config {
+    /// Behind a product's name: its varyings drift.
+    pub const DRIFT: &'static str = "drift";
+
+    /// The usual set-up of the product with this name, as for [`Product::find`]. `,drift` behind the name, as in `G610,drift`, lets
+    /// varyings of very wide primitives drift ([`Config::wide_varyings_drift`]).
+    pub fn named(text: &str) -> Option<Config> {
+        let (name, drift) = match text.split_once(',') {
+            Some((name, Config::DRIFT)) => (name, true),
+            Some(_) => return None,
+            None => (text, false),
+        };
+        Some(Config {
+            product: Product::find(name)?,
+            wide_varyings_drift: drift,
+            ..Config::default()
+        })
+    }
+}
+
 impl Default for Config {
     /// A healthy Mali-G610 at 1 GHz with 27 GB/s of memory and a 24 MHz timestamp.
     fn default() -> Config {
@@ -343,6 +368,22 @@ mod tests {
         assert_eq!(features("G615"), Some(0));
         assert_eq!(features("Immortalis-G720"), Some(4));
         assert_eq!(features("G725"), Some(4));
+    }
+
+    #[test]
+    fn a_name_may_say_that_varyings_drift() {
+        let named = |text| Config::named(text).map(|it| (it.product, it.wide_varyings_drift));
+        assert_eq!(named("G610"), Some((Product::g610(), false)));
+        assert_eq!(named("mali-g610,drift"), Some((Product::g610(), true)));
+        for unknown in [
+            "G610,",
+            "G610,drifts",
+            "drift",
+            "G610,drift,drift",
+            "Z80,drift",
+        ] {
+            assert_eq!(named(unknown), None, "{unknown}");
+        }
     }
 
     #[test]

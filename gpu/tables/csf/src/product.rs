@@ -133,6 +133,35 @@ pub static PRODUCTS: &[Product] = &[
     row(Arch::V14,   3, "",     "Mali-G1-Pro",          0, false),
 ];
 
+/// Memory of a shader core that holds the pixels of a tile. Two tiles are in it at a time, where each takes at most half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileBuffers {
+    /// Bytes for colours.
+    pub color: u32,
+    /// Bytes for depth and stencil, which take four for each sample.
+    pub depth: u32,
+}
+
+/// Tile buffers by name, where they are published (hardware/graphics-ops-products.md 9.2). Those of the Mali-G310 are another in
+/// each of its variants.
+#[rustfmt::skip]
+static TILE_BUFFERS: &[(&str, TileBuffers)] = &[
+    ("Mali-G610",       TileBuffers { color: 32 << 10, depth: 16 << 10 }),
+    ("Mali-G710",       TileBuffers { color: 32 << 10, depth: 16 << 10 }),
+    ("Mali-G615",       TileBuffers { color: 32 << 10, depth: 16 << 10 }),
+    ("Mali-G715",       TileBuffers { color: 32 << 10, depth: 16 << 10 }),
+    ("Immortalis-G715", TileBuffers { color: 32 << 10, depth: 16 << 10 }),
+    ("Mali-G720",       TileBuffers { color: 64 << 10, depth: 32 << 10 }),
+    ("Immortalis-G720", TileBuffers { color: 64 << 10, depth: 32 << 10 }),
+    ("Mali-G725",       TileBuffers { color: 64 << 10, depth: 64 << 10 }),
+];
+
+/// The tile buffers of a product with this name, as [`PRODUCTS`] has it; `None` where they are not published.
+pub fn tile_buffers(name: &str) -> Option<TileBuffers> {
+    let row = TILE_BUFFERS.iter().find(|(of, _)| *of == name);
+    row.map(|(_, buffers)| *buffers)
+}
+
 /// The first product with this name, as people write it: `G610`, `mali-g610`, `Immortalis-G925`, `G1-Ultra`, `LODX`. Where
 /// two families have a model of the same name, the name in full tells them apart.
 pub fn find_product(text: &str) -> Option<&'static Product> {

@@ -55,6 +55,7 @@ misuses! {
         BarrierDiverged { lanes: u32 }              = "BARRIER is reached by lanes {lanes:#x} alone", "valhall-isa.md 12.3";
         BarrierDeadlock                             = "some warps wait at a barrier that the others will never reach", "valhall-isa.md 11.12";
         TestOrder { reason: &'static str }          = "the tests of a fragment are out of order: {reason}", "graphics-model.md 4.2";
+        KilledInVain { reason: &'static str }       = "older fragments of the pixel were killed for one that does not replace them: {reason}", "graphics-raster.md 4.10";
         TileAccess { reason: &'static str }         = "an access to the tile buffer has no effect: {reason}", "graphics-model.md 4.4";
         BlendOperand { operand: u64 }               = "the operand {operand:#x} of a BLEND means nothing", "valhall-isa.md 11.9";
         FragmentFault { fragment: FragmentPlace }   = "fails for {fragment}", "graphics-model.md 2";

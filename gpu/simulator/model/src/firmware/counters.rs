@@ -377,6 +377,7 @@ const NUMBERS: &[(&str, Number)] = &[
     ("FRAG_PARTIAL_QUADS_RAST", |it| it.core().fragments.partial_quads),
     ("FRAG_QUADS_RAST",         |it| it.core().fragments.quads),
     ("FRAG_PTILES",             |it| it.core().fragments.tiles),
+    ("QUAD_FPK_KILLER",         |it| it.core().fragments.killer_quads),
     ("CALL_BLEND_SHADER",       |it| it.core().fragments.blend_calls),
     ("VARY_INSTR",              |it| it.core().fragments.varyings),
     ("ATTR_INSTR",              |it| it.core().fragments.attributes),

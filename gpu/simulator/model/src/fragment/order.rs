@@ -110,6 +110,11 @@ impl Order {
         }
     }
 
+    /// Whether tests and updates are over before the program runs.
+    pub(crate) fn is_early(&self) -> bool {
+        self.kills_early && self.updates_early
+    }
+
     /// Early tests: `coverage` is what the rasteriser covers, under the sample mask and the boxes.
     pub(crate) fn begin(&self, coverage: u16, tests: &mut impl SampleTests) -> Fragment {
         let mut fragment = Fragment {

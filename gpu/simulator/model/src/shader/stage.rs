@@ -153,6 +153,8 @@ pub(crate) struct FragmentStage {
     pub(crate) draw: Arc<FragmentState>,
     pub(crate) geometry: Arc<Geometry>,
     pub(crate) lanes: [FragmentLane; WARP],
+    /// Lanes for which older fragments were killed.
+    pub(crate) killers: u16,
     /// Where each lane's last varying load with `store` was evaluated.
     pub(crate) kept: [Point; WARP],
     /// r62 and r63.

@@ -31,6 +31,16 @@ impl BlendState {
             .or(first)
     }
 
+    /// Targets, a bit each, whose pixels a colour replaces whatever they held.
+    pub(crate) fn replaced(&self) -> u32 {
+        let opaque = self.descriptors.iter().filter(|blend| {
+            blend.internal.mode == BlendMode::Opaque && blend.enable && !blend.load_destination
+        });
+        opaque
+            .filter_map(|blend| blend.internal.fixed_function)
+            .fold(0, |targets, output| targets | 1 << (output.rt & 31))
+    }
+
     /// The field that every target's constant comes from: hardware takes target 0's.
     pub(crate) fn constant_field(&self, own: &Blend) -> u32 {
         self.of_target(0).unwrap_or(own).blend_constant

@@ -8,6 +8,7 @@ use super::surface::{
 };
 use super::target::{MemoryFormat, TileFormat};
 use alloc::vec::Vec;
+use eitri_csf::product::TileBuffers;
 use eitri_descriptors::attachment_formats::InternalFormat;
 use eitri_descriptors::framebuffer::{
     AfbcSTarget, AfbcZsTarget, BlockFormat, FramebufferParameters, FramebufferPointer, SFormat,
@@ -20,6 +21,8 @@ use eitri_descriptors::{Arch, Descriptor, FieldError};
 const PARAMETER_WORDS: usize = 32;
 const EXTENSION_WORDS: usize = 16;
 const TARGET_WORDS: usize = 16;
+/// Bytes of depth and stencil of a sample in the tile buffer, whether they are used or not (graphics-framebuffer.md 5.2).
+const DEPTH_BYTES: u32 = 4;
 /// Most samples of a pixel: coverage masks have 16 bits.
 const MOST_SAMPLES: u32 = 16;
 
@@ -247,10 +250,11 @@ impl Framebuffer {
     }
 
     /// The first field by which a framebuffer can't be rendered as its other fields say: a tile that the allocation of the tile
-    /// buffer does not hold, or rows of an attachment that run into each other.
+    /// buffer does not hold, an allocation or a tile that `buffers` do not hold, or rows of an attachment that run into each
+    /// other.
     ///
     /// What is not written is not counted: slots without an image take no room (hardware/graphics-framebuffer.md 5.2).
-    pub(crate) fn misfit(&self) -> Option<&'static str> {
+    pub(crate) fn misfit(&self, buffers: Option<TileBuffers>) -> Option<&'static str> {
         let written = self.targets.iter().filter_map(|target| {
             let image = target.image.as_ref()?;
             Some((target, image))
@@ -263,26 +267,49 @@ impl Framebuffer {
         if needed > self.parameters.color_buffer_allocation {
             return Some("Color Buffer Allocation");
         }
-        let columns = self
-            .parameters
-            .bound_max_x
-            .min(self.parameters.width.saturating_sub(1))
-            + 1;
-        let overlaps = |surface: &Surface, bytes: u8| surface.rows_overlap(columns, bytes);
-        let targets = written.map(|(_, image)| (&image.surface, image.format.bytes()));
-        if targets
-            .clone()
-            .any(|(surface, bytes)| overlaps(surface, bytes))
-        {
-            return Some("Writeback Row Stride");
+        if let Some(buffers) = buffers {
+            if self.parameters.color_buffer_allocation > buffers.color {
+                return Some("Color Buffer Allocation");
+            }
+            let depth = DEPTH_BYTES * self.parameters.sample_count * self.tile.pixels();
+            if depth > buffers.depth {
+                return Some("Effective Tile Size");
+            }
         }
-        let depth = self.depth.as_ref();
-        let depth = depth.map(|it| (&it.surface, ZsElement::of_depth(it.format).element));
-        let stencil = self.stencil.as_ref();
-        let stencil = stencil.map(|it| (&it.surface, ZsElement::of_stencil(it.format).element));
-        let mut zs = depth.into_iter().chain(stencil);
-        zs.any(|(surface, bytes)| overlaps(surface, bytes))
-            .then_some("Row Stride")
+        let size = self.pixels();
+        let samples = self.parameters.sample_count;
+        let targets =
+            written.map(|(_, image)| (&image.surface, image.samples, image.format.bytes()));
+        let depth = self.depth.iter().map(|it| {
+            let bytes = ZsElement::of_depth(it.format).element;
+            (&it.surface, it.samples, bytes)
+        });
+        let stencil = self.stencil.iter().map(|it| {
+            let bytes = ZsElement::of_stencil(it.format).element;
+            (&it.surface, it.samples, bytes)
+        });
+        let colours =
+            targets.map(|image| (["Writeback Row Stride", "Writeback Surface Stride"], image));
+        let others = depth.chain(stencil);
+        let others = others.map(|image| (["Row Stride", "Surface Stride"], image));
+        colours.chain(others).find_map(|([rows, surfaces], image)| {
+            let (surface, written, bytes) = image;
+            if surface.rows_overlap(size[0], bytes) {
+                return Some(rows);
+            }
+            let overlap = samples > 1 && surface.samples_overlap(written, size, bytes);
+            overlap.then_some(surfaces)
+        })
+    }
+
+    /// Pixels along x and y up to the end of the box, from the corner of the framebuffer on.
+    fn pixels(&self) -> [u32; 2] {
+        let bound = |most: u32, side: u32| most.min(side.saturating_sub(1)) + 1;
+        let parameters = &self.parameters;
+        [
+            bound(parameters.bound_max_x, parameters.width),
+            bound(parameters.bound_max_y, parameters.height),
+        ]
     }
 
     fn add_extension(&mut self, words: &[u32]) -> Result<(), FramebufferError> {

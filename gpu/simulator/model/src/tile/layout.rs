@@ -4,7 +4,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.8.1, 5.8.2, 5.8.5; hardware/graphics-model.md 4.6.
 
 /// Texels along a side of a u-interleaved tile.
-const TILE: u32 = 16;
+pub(super) const TILE: u32 = 16;
 /// Blocks along a side of one.
 const TILE_OF_BLOCKS: u32 = 4;
 /// Bytes of a block of the interleaved 64 KiB order.

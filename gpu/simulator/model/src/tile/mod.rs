@@ -22,7 +22,7 @@ pub(crate) use blend::BlendState;
 pub(crate) use buffer::{Loaded, Pixel, Source, TileBuffer, TileError};
 pub(crate) use depth::{DepthBounds, StoredZs, ZsState};
 pub(crate) use framebuffer::{Framebuffer, FramebufferSpan};
-pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex};
+pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex, TilePlane};
 pub(crate) use write_back::{PixelBox, write_back};
 
 /// Memory as write-back needs it.

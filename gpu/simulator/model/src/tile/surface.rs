@@ -3,7 +3,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.3, 5.6, 5.8, 5.9.
 
 use super::afbc::{AfbcSurface, Superblock, channel_widths};
-use super::layout::{Order, element_offset};
+use super::layout::{Order, TILE, block_extent, element_offset};
 use eitri_descriptors::framebuffer::{BlockFormat, Msaa, SFormat, ZsFormat};
 use eitri_descriptors::target::AfbcRgbRenderTarget;
 
@@ -22,23 +22,51 @@ pub(crate) enum Surface {
 impl Surface {
     /// Whether rows of so many pixels of `bytes` run into each other.
     pub(crate) fn rows_overlap(&self, columns: u32, bytes: u8) -> bool {
-        /// Pixels along a side of a tile of u-interleaved memory.
-        const TILE: u64 = 16;
-        let (columns, bytes) = (u64::from(columns), u64::from(bytes));
         match self {
             Surface::Elements {
-                order: Order::Linear,
+                order: Order::Linear | Order::UInterleaved,
                 row_stride,
                 ..
-            } => *row_stride < columns * bytes,
-            Surface::Elements {
-                order: Order::UInterleaved,
-                row_stride,
-                ..
-            } => *row_stride < columns.div_ceil(TILE) * TILE * TILE * bytes,
+            } => self
+                .extent([columns, 1], bytes)
+                .is_some_and(|extent| *row_stride < extent),
             // Blocks of 64 KiB and superblocks are found by their own rules.
             Surface::Elements { .. } | Surface::Afbc(_) => false,
         }
+    }
+
+    /// Whether surfaces of the samples of so many pixels of `bytes` run into each other.
+    pub(crate) fn samples_overlap(
+        &self,
+        samples: WrittenSamples,
+        size: [u32; 2],
+        bytes: u8,
+    ) -> bool {
+        match samples {
+            WrittenSamples::Layered { stride } => self
+                .extent(size, bytes)
+                .is_some_and(|extent| stride < extent),
+            WrittenSamples::First | WrittenSamples::Average => false,
+        }
+    }
+
+    /// Bytes from the first pixel to the end of the tile or block that has the last; `None` of compressed memory.
+    fn extent(&self, size: [u32; 2], bytes: u8) -> Option<u64> {
+        let Surface::Elements {
+            order, row_stride, ..
+        } = self
+        else {
+            return None;
+        };
+        let [width, height] = match order {
+            Order::Linear => [1, 1],
+            Order::UInterleaved => [TILE; 2],
+            Order::UInterleavedBlocks => return None,
+            Order::Interleaved64k => block_extent(bytes)?,
+        };
+        let part = u64::from(width) * u64::from(height) * u64::from(bytes);
+        let [columns, rows] = [size[0].div_ceil(width), size[1].div_ceil(height)].map(u64::from);
+        Some(row_stride * rows.saturating_sub(1) + part * columns)
     }
 
     /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no

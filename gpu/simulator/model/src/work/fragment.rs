@@ -109,7 +109,8 @@ impl Pass {
             Ok(framebuffer) => framebuffer,
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
-        if let Some(field) = framebuffer.misfit() {
+        let buffers = fabric.config.product.tile_buffers();
+        if let Some(field) = framebuffer.misfit(buffers) {
             // Told, and rendered all the same: what hardware does is not known.
             let address = span.address;
             reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
@@ -342,7 +343,8 @@ impl Stepwise for Pass {
     }
 
     fn has_warp(&self) -> bool {
-        self.shader.is_busy()
+        let more = self.step == Step::Primitives && self.primitives.is_some();
+        self.shader.is_busy() && !(more && self.shader.looks_ahead())
     }
 
     fn run_warp(

@@ -1,13 +1,16 @@
 //! Quads as warps: fragments of one primitive, four quads at a time, from early tests to the end of their program.
 //!
-//! One warp of a tile runs at a time, so that the fragments of each pixel take effect in the order of primitives.
+//! One warp of a tile runs at a time, so that the fragments of each pixel take effect in the order of primitives. Fragments that
+//! replace what is below them are tested a few ahead: those below that may be killed, and whose program has not run, are (forward
+//! pixel kill).
 //!
-//! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6.
+//! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6, 4.10.
 
 use super::draw::LoadedDraw;
 use super::stage::LoadedStage;
 use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
+use crate::fragment::Order;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::{Point, Quad};
@@ -22,6 +25,9 @@ use eitri_isa::Arch;
 
 /// Quads of a warp.
 const QUADS: usize = WARP / 4;
+/// Batches that are tested before the oldest of them is shaded. How many hardware holds is not published, and nothing but shading
+/// that is saved, and effects of shaders that may be killed, depends on it.
+const AHEAD: usize = 16;
 /// Units of a pixel in the rasteriser's coordinates.
 const SUBPIXELS: i32 = 256;
 
@@ -31,6 +37,16 @@ struct Batch {
     draw: Arc<LoadedDraw>,
     geometry: Arc<Geometry>,
     quads: Vec<Quad>,
+}
+
+/// Fragments whose early tests are made, and which wait for their warp.
+#[derive(Clone, Debug)]
+struct Tested {
+    draw: Arc<LoadedDraw>,
+    geometry: Arc<Geometry>,
+    lanes: Box<[FragmentLane; WARP]>,
+    /// Lanes for which older fragments were killed.
+    killers: u16,
 }
 
 /// Fragments that are being shaded.
@@ -74,6 +90,7 @@ pub(super) struct Shader {
     tile: Option<TileBuffer>,
     frame_argument: u64,
     waiting: VecDeque<Batch>,
+    tested: VecDeque<Tested>,
     running: Option<Running>,
     /// The draw whose resources the unit remembers.
     remembered: Option<Arc<LoadedDraw>>,
@@ -90,6 +107,7 @@ impl Shader {
             tile: Some(TileBuffer::new(framebuffer)),
             frame_argument: framebuffer.parameters.frame_argument,
             waiting: VecDeque::new(),
+            tested: VecDeque::new(),
             running: None,
             remembered: None,
             counted: Vec::new(),
@@ -99,8 +117,9 @@ impl Shader {
     /// The fragments that wait or run access another address space from now on.
     pub(super) fn move_to(&mut self, space: u8) {
         let waiting = self.waiting.iter_mut().map(|batch| &mut batch.draw);
+        let tested = self.tested.iter_mut().map(|tested| &mut tested.draw);
         let running = self.running.iter_mut().map(|running| &mut running.draw);
-        for draw in waiting.chain(running) {
+        for draw in waiting.chain(tested).chain(running) {
             if let Some(stage) = &mut Arc::make_mut(draw).stage {
                 stage.environment.space = space;
             }
@@ -155,7 +174,16 @@ impl Shader {
 
     /// Whether fragments wait or run.
     pub(super) fn is_busy(&self) -> bool {
-        self.running.is_some() || !self.waiting.is_empty()
+        self.running.is_some() || !self.waiting.is_empty() || !self.tested.is_empty()
+    }
+
+    /// Whether later primitives may be tested before what waits is shaded.
+    pub(super) fn looks_ahead(&self) -> bool {
+        let tested = self.tested.iter().map(|tested| &tested.draw);
+        let mut draws = self.waiting.iter().map(|batch| &batch.draw).chain(tested);
+        self.running.is_none()
+            && self.waiting.len() + self.tested.len() < AHEAD
+            && draws.all(|draw| replaces(draw))
     }
 
     /// Samples counted by queries since the last call, by draw.
@@ -171,8 +199,9 @@ impl Shader {
         limit: u64,
     ) -> Result<u64, (u64, Refused<JobFault>)> {
         if self.running.is_none() {
-            if let Some(batch) = self.waiting.pop_front() {
-                self.begin(fabric, batch);
+            self.test_ahead(fabric);
+            if let Some(tested) = self.tested.pop_front() {
+                self.begin(fabric, tested);
             }
             // Early tests and set-up count as an instruction.
             return Ok(1);
@@ -194,7 +223,11 @@ impl Shader {
         };
         let (used, stopped) = executor.run(&mut running.warp, limit);
         // Beside it run those of the tile that wait here.
-        fabric.charge_warps(place.core, used, 1 + self.waiting.len() as u64);
+        fabric.charge_warps(
+            place.core,
+            used,
+            1 + (self.waiting.len() + self.tested.len()) as u64,
+        );
         match stopped {
             Stopped::Turn => {}
             Stopped::Ended => self.end(fabric),
@@ -216,21 +249,30 @@ impl Shader {
         Ok(used.max(1))
     }
 
-    /// Makes the early tests of a batch; a warp runs if fragments are left and have a program.
-    fn begin(&mut self, fabric: &mut Fabric, batch: Batch) {
-        fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
-        let Some(tile) = self.tile.take() else {
-            return;
-        };
-        let mut stage = FragmentStage {
-            tile,
-            origin: self.origin,
-            draw: batch.draw.state.clone(),
-            geometry: batch.geometry,
-            lanes: [FragmentLane::default(); WARP],
-            kept: [Point::default(); WARP],
-            frame_argument: self.frame_argument,
-        };
+    /// Makes the early tests of the next fragments, and of those behind them that may replace them.
+    fn test_ahead(&mut self, fabric: &mut Fabric) {
+        while let Some(batch) = self.waiting.front() {
+            let may_follow = |before: &Tested| {
+                self.tested.len() < AHEAD && replaces(&before.draw) && replaces(&batch.draw)
+            };
+            if !self.tested.back().is_none_or(may_follow) {
+                return;
+            }
+            fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
+            let Some(mut tested) = self.waiting.pop_front().and_then(|batch| self.test(batch))
+            else {
+                return;
+            };
+            if replaces(&tested.draw) {
+                self.kill_older(fabric, &mut tested);
+            }
+            self.tested.push_back(tested);
+        }
+    }
+
+    /// Makes the early tests of a batch.
+    fn test(&mut self, batch: Batch) -> Option<Tested> {
+        let mut stage = self.stage(&batch.draw, &batch.geometry)?;
         place_lanes(&mut stage, &batch.quads);
         let has_program = batch.draw.stage.is_some();
         for lane in 0..WARP {
@@ -248,6 +290,67 @@ impl Shader {
             // Covered pixels lie in the tile.
             stage.lanes[lane].fragment = begun.unwrap_or_default();
         }
+        let lanes = Box::new(stage.lanes);
+        self.tile = Some(stage.tile);
+        Some(Tested {
+            draw: batch.draw,
+            geometry: batch.geometry,
+            lanes,
+            killers: 0,
+        })
+    }
+
+    /// Kills the fragments that wait for their warp on pixels that newer ones replace as a whole.
+    fn kill_older(&mut self, fabric: &mut Fabric, newer: &mut Tested) {
+        let whole = newer.draw.state.sampling.full();
+        let targets = newer.draw.state.targets & newer.draw.state.blend.replaced();
+        let victims = self.tested.iter_mut().filter(|older| {
+            older.draw.flags.allow_forward_pixel_to_be_killed
+                && older.draw.state.targets & !targets == 0
+        });
+        for older in victims {
+            for (number, victim) in older.lanes.iter_mut().enumerate() {
+                let mut lanes = newer.lanes.iter();
+                let above = lanes.position(|lane| {
+                    lane.covered != 0
+                        && lane.pixel == victim.pixel
+                        && lane.fragment.coverage() == whole
+                });
+                if let Some(above) = above
+                    && victim.fragment.coverage() != 0
+                {
+                    victim.fragment.discard();
+                    // What it had killed is replaced all the same.
+                    older.killers &= !(1 << number);
+                    newer.killers |= 1 << above;
+                }
+            }
+        }
+        let quads = (0..QUADS).filter(|quad| newer.killers >> (4 * quad) & 0xf != 0);
+        let core = self.core();
+        fabric.activity.core(core).fragments.killer_quads += quads.count() as u64;
+    }
+
+    /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.
+    fn stage(&mut self, draw: &LoadedDraw, geometry: &Arc<Geometry>) -> Option<FragmentStage> {
+        Some(FragmentStage {
+            tile: self.tile.take()?,
+            origin: self.origin,
+            draw: draw.state.clone(),
+            geometry: geometry.clone(),
+            lanes: [FragmentLane::default(); WARP],
+            killers: 0,
+            kept: [Point::default(); WARP],
+            frame_argument: self.frame_argument,
+        })
+    }
+
+    /// A warp runs if fragments are left after their early tests and have a program.
+    fn begin(&mut self, fabric: &mut Fabric, batch: Tested) {
+        let Some(mut stage) = self.stage(&batch.draw, &batch.geometry) else {
+            return;
+        };
+        (stage.lanes, stage.killers) = (*batch.lanes, batch.killers);
         let Some(program) = &batch.draw.stage else {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
@@ -311,6 +414,11 @@ impl Shader {
             let misuse = ShaderMisuse::TestOrder { reason };
             fabric.journal.report(Misuse::Shader { address, misuse });
         }
+        if lacks_replacement(&stage) {
+            let reason = "it was discarded, or lost coverage";
+            let misuse = ShaderMisuse::KilledInVain { reason };
+            fabric.journal.report(Misuse::Shader { address, misuse });
+        }
         if running.samples == 0 {
             self.tile = Some(self.count(&running.draw, *stage));
             return;
@@ -340,6 +448,25 @@ impl Shader {
             self.counted.push((draw.clone(), count));
         }
     }
+}
+
+/// Whether fragments of a draw may replace older ones whose program has not run: both are over with tests and updates, and read
+/// nothing of the tile (hardware/graphics-raster.md 4.10). Which targets they replace is what their BLEND descriptors say: a driver
+/// sets the flag though a blend shader reads the tile.
+///
+/// Hardware lets them replace blended ones, too, which read only colours.
+fn replaces(draw: &LoadedDraw) -> bool {
+    draw.flags.allow_forward_pixel_to_kill
+        && draw.stage.is_some()
+        && draw.state.order.iter().all(Order::is_early)
+}
+
+/// Whether a fragment for which older ones were killed has not replaced them, after its program.
+fn lacks_replacement(stage: &FragmentStage) -> bool {
+    let whole = stage.draw.sampling.full();
+    let mut lanes = stage.lanes.iter().enumerate();
+    !stage.draw.per_sample
+        && lanes.any(|(lane, it)| stage.killers >> lane & 1 != 0 && it.fragment.coverage() != whole)
 }
 
 /// Puts quads in lanes: pixels, covered samples, depths.

@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "each test binary uses another part")]
 
+pub mod counting;
+
 use eitri_csf::Arch;
 use eitri_csf::command::{CacheFlush, GpuCommand, ResetKind};
 use eitri_csf::image::{Image, section_flags};
@@ -249,9 +251,13 @@ impl Bench {
     }
 
     pub fn put(&mut self, space: usize, address: u64, bytes: &[u8]) {
-        for (index, byte) in bytes.iter().enumerate() {
-            let physical = self.physical(space, address + index as u64);
-            self.memory.write(physical, &[*byte]).unwrap();
+        let (mut address, mut left) = (address, bytes);
+        while !left.is_empty() {
+            let in_page = (4096 - address % 4096).min(left.len() as u64);
+            let (now, rest) = left.split_at(in_page as usize);
+            let physical = self.physical(space, address);
+            self.memory.write(physical, now).unwrap();
+            (address, left) = (address + in_page, rest);
         }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Facts: data/compression-vectors.json, whose `about` explains the encodings; hardware/graphics-compression.md 1.
 
-use super::texture_vectors::{HANDLE, LOAD, PAYLOADS, PLANES, STORE, list, put};
+use super::texture_vectors::{HANDLE, LOAD, PAYLOADS, PLANES, STORE, put};
 use super::typed::{FREE, LINEAR, run, uniforms};
+use super::vector_files::{BLOCKS, integer as number, list};
 use super::{BUFFER, Bench, Dispatch};
 use eitri_descriptors::plane::{
     Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, ClumpFormat, ClumpOrdering,
@@ -17,12 +18,6 @@ fn text(value: &Value) -> &str {
     value
         .as_str()
         .unwrap_or_else(|| panic!("{value} is no text"))
-}
-
-fn number(value: &Value) -> i64 {
-    value
-        .as_i64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// How the block of a case lies in memory.
@@ -259,7 +254,7 @@ fn fetched(case: &Value) -> Vec<[f64; 4]> {
 
 #[test]
 fn every_texel_of_every_vector_is_fetched() {
-    let cases = list("compression-vectors.json", "vectors");
+    let cases = list(BLOCKS, "vectors");
     assert_eq!(cases.len(), 207);
     let mut wrong = Vec::new();
     for case in &cases {

@@ -4,13 +4,17 @@
 
 #[path = "../bench/mod.rs"]
 mod bench;
+#[path = "../vector_files/mod.rs"]
+mod vector_files;
 
 mod block_vectors;
 mod caches;
 mod compressed;
 mod counters;
+mod format_vectors;
 mod generations;
 mod lanes;
+mod layout_vectors;
 mod memory;
 mod misuse;
 mod overlap;

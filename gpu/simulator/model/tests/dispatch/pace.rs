@@ -2,7 +2,8 @@
 //!
 //! Facts: hardware/compiler-optimization.md 3.
 
-use super::counters::{counted, total};
+use super::bench::counting::total;
+use super::counters::counted;
 use super::{Dispatch, program};
 use std::fmt::Write;
 

@@ -4,6 +4,7 @@
 //! Facts: data/graphics-vectors.json and graphics-vectors2.json; `about` in them explains the members.
 
 use super::typed::{FREE, LINEAR, run, uniforms};
+use super::vector_files::{FIRST, SECOND, bits, decimal, integer as number, list};
 use super::{BUFFER, Bench, DESCRIPTORS, Dispatch};
 use eitri_descriptors::plane::{ClumpFormat, ClumpOrdering, GenericPlane};
 use eitri_descriptors::texture::{MipmapMode, Sampler, Texture, TextureDimension, WrapMode};
@@ -29,33 +30,6 @@ pub(super) const STORE: &str = "
     SHADDX.u64 r0, u0, r60.w0, shift:0x4
     STORE.i128.slot0.wait0 @r8:r9:r10:r11, r0, offset:0
     NOP.end";
-
-pub(super) fn list(file: &str, list: &str) -> Vec<Value> {
-    let path = eitri_testdata::kept(file);
-    let text = std::fs::read_to_string(&path).expect("testdata keeps the file");
-    let value: Value = serde_json::from_str(&text).expect("the vectors are JSON");
-    let vectors = value[list].as_array().cloned().unwrap_or_default();
-    assert!(!vectors.is_empty(), "{file} has no {list}");
-    vectors
-}
-
-fn bits(value: &Value) -> u32 {
-    let digits = value.as_str().expect("bits of a float");
-    u32::from_str_radix(digits, 16).expect("hexadecimal digits")
-}
-
-fn number(value: &Value) -> i64 {
-    value
-        .as_i64()
-        .unwrap_or_else(|| panic!("{value} is no integer"))
-}
-
-pub(super) fn decimal(value: &Value) -> f64 {
-    match value.as_str() {
-        Some(digits) => digits.parse().expect("digits"),
-        None => value.as_f64().expect("a number"),
-    }
-}
 
 pub(super) fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
     let mut words = [0; 8];
@@ -178,7 +152,7 @@ const CUBE: &str = "TEX_SINGLE.slot0.reserved.32.cube.zero.wait0 @r8:r9:r10:r11,
 
 #[test]
 fn filters_and_gathers_agree_with_every_vector() {
-    for vector in list("graphics-vectors2.json", "texture_linear") {
+    for vector in list(SECOND, "texture_linear") {
         let rows = vector["texels"].as_array().expect("rows").iter();
         let floats = |row: &Value| -> Vec<f32> {
             let row = row.as_array().expect("a row").iter();
@@ -220,7 +194,7 @@ fn filters_and_gathers_agree_with_every_vector() {
 #[test]
 fn coordinates_wrap_as_every_vector() {
     const BORDER: f32 = 100.0;
-    for vector in list("graphics-vectors.json", "wrap") {
+    for vector in list(FIRST, "wrap") {
         let size = number(&vector["size"]);
         let image = Image {
             dimension: TextureDimension::TwoD,
@@ -268,7 +242,7 @@ fn numbered_cube(size: u32) -> Image {
 
 #[test]
 fn taps_beyond_the_edges_of_faces_agree_with_every_vector() {
-    for vector in list("graphics-vectors2.json", "cube_seam") {
+    for vector in list(SECOND, "cube_seam") {
         let size = number(&vector["size"]);
         let [face, i, j] = ["face", "i", "j"].map(|name| number(&vector[name]));
         let texel = |face: i64, x: i64, y: i64| (64 * face + size * y + x) as f64;
@@ -319,7 +293,7 @@ const DIRECTION: &str = "
 
 #[test]
 fn directions_have_the_face_and_place_of_every_vector() {
-    let vectors = list("graphics-vectors.json", "cube_face");
+    let vectors = list(FIRST, "cube_face");
     let dispatch = Dispatch {
         groups: [vectors.len().div_ceil(16) as u32, 1, 1],
         uniforms: uniforms(&[
@@ -374,7 +348,7 @@ const LEVEL: &str = "TEX_GRADIENT.slot0.reserved.32.r.2d.lod_clamp_disable.wait0
 
 #[test]
 fn levels_of_quads_agree_with_every_vector() {
-    for vector in list("graphics-vectors2.json", "lod") {
+    for vector in list(SECOND, "lod") {
         let image = Image {
             dimension: TextureDimension::TwoD,
             size: [0, 1].map(|axis| number(&vector["size"][axis]) as u32),

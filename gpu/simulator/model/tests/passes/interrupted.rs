@@ -7,9 +7,10 @@
 
 use super::bench::{Bench, group_input, stream_input, stream_output};
 use super::{
-    ARCH, BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HEAP, Pass, ROW, Rectangle, SIDE, STORE, TILER,
+    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HEAP, Pass, ROW, Rectangle, SIDE, STORE, TILER,
     Vertices, pixels,
 };
+use eitri_cs::Arch;
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::{
     FinishFragment, FlushCache2, Instr as Command, LoadMultiple, Move32, RunFragment, SetSbEntry,
@@ -91,6 +92,8 @@ fn pass(triangles: u32) -> Pass {
                 program: POSITION,
                 size: 1.0,
                 flags: 0,
+                indices: None,
+                varying_bytes: 0,
             }),
             program: DEPTH,
             layers: 0,
@@ -105,7 +108,7 @@ fn pass(triangles: u32) -> Pass {
 /// Renders what the tiler has listed, gives its chunks back and empties the list; the registers of the draw are as before.
 fn handler() -> Vec<u64> {
     let mut words = Vec::new();
-    let mut push = |instr: Command| words.push(instr.encode(ARCH).expect("legal"));
+    let mut push = |instr: Command| words.push(instr.encode(Arch::V10).expect("legal"));
     let set = |register: u8, immediate: u32| -> Command {
         let destination = Reg::new(register);
         Move32 {

@@ -3,6 +3,7 @@
 //! Each vector is a pass on the whole device: vertices are shaded, culled and binned, fragments shaded, the tile written back.
 //! Facts: data/graphics-vectors.json and graphics-vectors2.json; `about` in them explains the members.
 
+use super::vector_files::{FIRST, SECOND, decimal, float, list, number};
 use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, STORE, SURFACE, Vertices, pixels};
 use eitri_descriptors::framebuffer::{SamplePattern, TieBreakRule, ZInternalFormat, ZsFormat};
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, PixelKill};
@@ -31,34 +32,6 @@ const FRAGMENT_W: &str = "
 const POINTS: u32 = 1;
 const TRIANGLES: u32 = 8;
 
-pub fn list(file: &str, list: &str) -> Vec<Value> {
-    let path = eitri_testdata::kept(file);
-    let text = std::fs::read_to_string(&path).expect("testdata keeps the file");
-    let value: Value = serde_json::from_str(&text).expect("the vectors are JSON");
-    let vectors = value[list].as_array().cloned().unwrap_or_default();
-    assert!(!vectors.is_empty(), "{file} has no {list}");
-    vectors
-}
-
-/// A number: bits of a float as text, decimal digits as text, or the number itself.
-pub fn float(value: &Value) -> f32 {
-    match value.as_str() {
-        Some(bits) => f32::from_bits(u32::from_str_radix(bits, 16).expect("hexadecimal bits")),
-        None => value.as_f64().expect("a number") as f32,
-    }
-}
-
-pub fn decimal(value: &Value) -> f64 {
-    value.as_str().expect("digits").parse().expect("digits")
-}
-
-pub fn number(value: &Value) -> u32 {
-    let number = value
-        .as_u64()
-        .unwrap_or_else(|| panic!("{value} is no number"));
-    number as u32
-}
-
 /// A pass of one draw of vertices with a fragment program.
 fn pass(mode: u32, count: u32, size: f32, program: &'static str) -> Pass {
     let [store, format] = STORE;
@@ -71,6 +44,8 @@ fn pass(mode: u32, count: u32, size: f32, program: &'static str) -> Pass {
                 program: POSITION,
                 size,
                 flags: 0,
+                indices: None,
+                varying_bytes: 0,
             }),
             program,
             layers: 0,
@@ -92,7 +67,7 @@ fn drawn(pass: &Pass, positions: &[[f32; 4]]) -> Drawn {
 }
 
 /// The triangle of a vector; its depths and 1/w where it has them.
-fn corners(vector: &Value) -> [[f32; 4]; 3] {
+pub fn corners(vector: &Value) -> [[f32; 4]; 3] {
     let optional = |name: &str, index: usize, usual: f32| match &vector[name] {
         Value::Null => usual,
         list => float(&list[index]),
@@ -142,7 +117,7 @@ fn expected(vector: &Value, side: u32) -> Vec<String> {
 fn drawn_triangles_cover_the_samples_of_every_vector() {
     // 16 samples of a layer, one after another.
     const { assert!(16 * SURFACE <= 0x1_0000) };
-    for vector in list("graphics-vectors.json", "triangle_coverage") {
+    for vector in list(FIRST, "triangle_coverage") {
         let (samples, pattern) = samples(&vector);
         let pass = Pass {
             samples,
@@ -158,7 +133,7 @@ fn drawn_triangles_cover_the_samples_of_every_vector() {
 
 #[test]
 fn drawn_points_cover_the_samples_of_every_vector() {
-    for vector in list("graphics-vectors2.json", "point_coverage") {
+    for vector in list(SECOND, "point_coverage") {
         let (samples, pattern) = samples(&vector);
         let pass = Pass {
             samples,
@@ -184,7 +159,7 @@ fn writes_depth(mut pass: Pass, depth: DepthStencil) -> Pass {
 
 #[test]
 fn drawn_depths_and_ws_agree_with_every_vector() {
-    for vector in list("graphics-vectors.json", "barycentric") {
+    for vector in list(FIRST, "barycentric") {
         let usual = Rectangle::default();
         let pass = writes_depth(pass(TRIANGLES, 3, 1.0, FRAGMENT_W), usual.depth);
         let mut drawn = drawn(&pass, &corners(&vector));
@@ -209,7 +184,7 @@ fn drawn_depths_and_ws_agree_with_every_vector() {
 
 #[test]
 fn biased_depths_agree_with_every_vector() {
-    for vector in list("graphics-vectors2.json", "depth_bias") {
+    for vector in list(SECOND, "depth_bias") {
         let (depth_format, bytes, most) = match vector["format"].as_str() {
             Some("D16") => ((ZInternalFormat::D16, ZsFormat::D16), 2, 65535.0),
             Some("D24") => ((ZInternalFormat::D24, ZsFormat::D24X8), 4, 16_777_215.0),
@@ -264,7 +239,7 @@ const COVERAGE: &str = "
 
 #[test]
 fn alpha_covers_the_samples_of_every_vector() {
-    for vector in list("graphics-vectors2.json", "alpha_to_coverage_4x") {
+    for vector in list(SECOND, "alpha_to_coverage_4x") {
         let [store, format] = STORE;
         let alpha = float(&vector["alpha"]).to_bits();
         let pass = Pass {

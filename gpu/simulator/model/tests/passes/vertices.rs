@@ -88,6 +88,8 @@ fn vertices(mode: u32, count: u32, size: f32) -> Option<Vertices> {
         program: POSITION,
         size,
         flags: 0,
+        indices: None,
+        varying_bytes: 0,
     })
 }
 

@@ -215,8 +215,9 @@ impl Sender<'_> {
             AfbcTexel::Solid(bits) => Ok(Some(bits.into())),
             AfbcTexel::Compressed => Err(self.not_modelled(instruction)),
             AfbcTexel::At(address) if texel.holds(address, surface.pixel_bytes) => {
-                let bytes = surface.pixel_bytes;
-                let target = self.target(address, bytes, AccessKind::Read, &mut None)?;
+                // What compressed subblocks come before may have any length.
+                let size = (surface.pixel_bytes, 1);
+                let target = self.aligned_target(address, size, AccessKind::Read, &mut None)?;
                 Ok(Some(surface.restored(self.read_texel(&target)?)))
             }
             AfbcTexel::At(_) => Ok(None),

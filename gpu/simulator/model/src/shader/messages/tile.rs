@@ -12,7 +12,7 @@ use super::super::warp::{Warp, bits};
 use super::blend::tile_source;
 use super::{Memory, Sender, set_registers, staged};
 use crate::diagnosis::ShaderMisuse;
-use crate::tile::{Conversion, Loaded, Pixel, TileError, TileIndex};
+use crate::tile::{Conversion, Loaded, Pixel, TileError, TileIndex, TilePlane};
 
 impl Memory {
     /// LD_TILE: what the tile holds of a sample, in registers.
@@ -32,6 +32,10 @@ impl Memory {
         let mut registers = [[0; 4]; WARP];
         for lane in bits(warp.lanes) {
             let index = TileIndex::decode(indices[lane]);
+            if stage.killers >> lane & 1 != 0 && matches!(index.plane, TilePlane::Colour(_)) {
+                let reason = "it reads what they would have left";
+                sender.report(ShaderMisuse::KilledInVain { reason });
+            }
             let pixel = named_pixel(stage, lane, index);
             let conversion = Conversion(conversions[lane]);
             registers[lane] = match stage.tile.load(index, pixel, conversion) {

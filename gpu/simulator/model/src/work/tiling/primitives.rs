@@ -1,6 +1,6 @@
 //! Primitives of a draw: from assembled vertices to what the lists hold.
 //!
-//! Facts: hardware/graphics-draw.md 3.9 (attribute record), 3.15; graphics-model.md 1.2 to 1.4.
+//! Facts: hardware/graphics-draw.md 3.9 (attribute record), 3.11, 3.15; graphics-model.md 1.2 to 1.4.
 
 use super::super::through::Through;
 use super::Tiling;
@@ -12,7 +12,8 @@ use crate::tiler::{
     Assembled, Fate, HeapMemory, ListedPrimitive, Piece, PrimitiveKind, VertexReference, cull,
 };
 use alloc::collections::VecDeque;
-use eitri_descriptors::raster::DrawMode;
+use eitri_descriptors::Arch;
+use eitri_descriptors::raster::{DrawMode, PointSizeArrayFormat};
 
 /// Byte offsets in an attribute record.
 const POINT_SIZE: u64 = 0;
@@ -85,6 +86,7 @@ impl Tiling {
         let record = provoking
             .filter(|_| self.extended)
             .and_then(|shaded| shaded.batch.attributes(shaded.number, view));
+        let arch = memory.fabric.config.product.arch();
         let mut listed = ListedPrimitive {
             kind: match names.len() {
                 1 => PrimitiveKind::Point,
@@ -94,7 +96,7 @@ impl Tiling {
             provoking: assembled.provoking,
             id: assembled.id,
             layer,
-            point_size: self.state.primitive_size,
+            point_size: self.constant_point_size(arch),
             bounds: self.rules.area,
             vertices,
             piece: None,
@@ -103,7 +105,6 @@ impl Tiling {
         if let Some(record) = record {
             self.apply_record(memory, record, &mut listed)?;
         }
-        let arch = memory.fabric.config.product.arch();
         let size = PointSize::new(listed.point_size, arch);
         let fate = cull(&corners[..names.len()], size, &self.rules);
         survivors.count(listed.kind, &fate);
@@ -123,6 +124,24 @@ impl Tiling {
         Ok(())
     }
 
+    /// The size of points whose vertices give none: that of lines, until v13 has a register for lines alone
+    /// (hardware/graphics-draw.md 3.11).
+    fn constant_point_size(&self, arch: Arch) -> f32 {
+        match arch >= Arch::V13 {
+            true => 1.0,
+            false => self.state.primitive_size,
+        }
+    }
+
+    /// Whether the sizes of points are those of the attribute records.
+    // FACT: v13 has no format of point sizes in the flags; there, a record's size is taken wherever points have records. Settled by
+    // points with layers, and without sizes, on a v13 board.
+    fn takes_point_sizes(&self, arch: Arch) -> bool {
+        let format = self.flags.point_size_array_format;
+        self.flags.draw_mode == DrawMode::Points
+            && (arch >= Arch::V13 || format == PointSizeArrayFormat::FP16)
+    }
+
     /// Takes point size, layer and primitive id from the provoking vertex's attribute record, as the flags ask.
     fn apply_record(
         &self,
@@ -132,7 +151,8 @@ impl Tiling {
     ) -> Result<(), Refused<JobFault>> {
         let mut bytes = [0; 16];
         HeapMemory::read(memory, record, &mut bytes)?;
-        if listed.kind == PrimitiveKind::Point && self.flags.draw_mode == DrawMode::Points {
+        let arch = memory.fabric.config.product.arch();
+        if listed.kind == PrimitiveKind::Point && self.takes_point_sizes(arch) {
             let at = POINT_SIZE as usize;
             let half = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
             listed.point_size = crate::shader::half(half) as f32;

@@ -14,7 +14,7 @@ use crate::stream::{IssuedDraw, VertexStages};
 use crate::tiler::{DrawState, HeapMemory};
 use alloc::vec::Vec;
 use eitri_descriptors::Arch;
-use eitri_descriptors::raster::{FifoFormat, IndexType, PrimitiveFlags};
+use eitri_descriptors::raster::{FifoFormat, IndexType, PointSizeArrayFormat, PrimitiveFlags};
 use eitri_descriptors::shader::ShaderStage;
 
 /// Bits of `shader_output`.
@@ -76,7 +76,10 @@ pub(super) fn is_extended(flags: &PrimitiveFlags) -> bool {
     match flags.position_fifo_format {
         FifoFormat::Extended => true,
         FifoFormat::Basic => false,
-        _ => flags.layer_index_enable || flags.primitive_index_override,
+        _ => {
+            let sizes = flags.point_size_array_format == PointSizeArrayFormat::FP16;
+            sizes || flags.layer_index_enable || flags.primitive_index_override
+        }
     }
 }
 

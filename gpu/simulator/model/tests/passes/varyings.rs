@@ -1,0 +1,139 @@
+//! Varyings: from a vertex program through interpolation to fragments.
+//!
+//! Passes are of v12, where one program stores positions and varyings; the passes of captures have those of v10.
+//! Facts: hardware/graphics-model.md 3.1; hardware/graphics-compiler.md 1.3.
+
+use super::bench::Bench;
+use super::vector_files::{FIRST, decimal, float, list, number};
+use super::vectors::corners;
+use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, SIDE, STORE, Vertices};
+use eitri_csf::page_table::Attributes;
+use eitri_descriptors::raster::DepthStencil;
+
+/// Stores position `vertex` of the buffer, whose address is in u4, and the value 256 bytes behind it as varying.
+const POSITION: &str = "
+    LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
+    MOV.i32 r1, 0x0
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
+    LOAD.i32.unsigned.slot0 @r12, r2, offset:256
+    LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
+    LEA_BUF_IMM.slot1.wait01 @r6:r7, r59, table:0xD, index:0x1
+    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    STORE.i32.estream.slot2 @r12, r6, offset:0
+    NOP.end";
+
+/// Stores the varying at the pixel's centre.
+const VALUE: &str = "
+    LD_VAR_BUF_IMM.f32.slot0.src_f32.center.clobber.wait0126 @r0, r61, index:0x0
+    OUTPUT";
+
+const TRIANGLES: u32 = 8;
+
+/// A pass that draws a triangle whose vertices have a varying.
+fn pass(gpu: &'static str) -> Pass {
+    let [store, format] = STORE;
+    Pass {
+        gpu,
+        writes_zs: false,
+        uniforms: vec![store, format, 0, 0, BUFFER as u32, 0],
+        draws: vec![Rectangle {
+            vertices: Some(Vertices {
+                mode: TRIANGLES,
+                count: 3,
+                program: POSITION,
+                size: 1.0,
+                flags: 0,
+                indices: None,
+                varying_bytes: 4,
+            }),
+            program: VALUE,
+            layers: 0,
+            ..Rectangle::default()
+        }],
+        ..Pass::default()
+    }
+}
+
+#[track_caller]
+fn drawn(
+    pass: &Pass,
+    positions: [[f32; 4]; 3],
+    values: [f32; 3],
+    fill: impl Fn(&mut Bench),
+) -> Drawn {
+    pass.run_with(|bench| {
+        for (number, (position, value)) in (0..).zip(positions.iter().zip(values)) {
+            let bytes: Vec<u8> = position.iter().flat_map(|it| it.to_le_bytes()).collect();
+            bench.put(1, BUFFER + 16 * number, &bytes);
+            bench.put(1, BUFFER + 256 + 16 * number, &value.to_le_bytes());
+        }
+        fill(bench);
+    })
+}
+
+#[test]
+fn varyings_agree_with_every_vector() {
+    let mut checked = 0;
+    for vector in list(FIRST, "barycentric") {
+        for gpu in ["G720", "G925"] {
+            let values = [0, 1, 2].map(|index| float(&vector["attr"][index]));
+            let mut drawn = drawn(&pass(gpu), corners(&vector), values, |_| {});
+            let pixel = [0, 1].map(|axis| number(&vector["pixel"][axis]));
+            // The vectors extrapolate where the triangle does not cover the pixel's centre.
+            let found = drawn.colour(pixel, 0, 0);
+            if found == CLEAR {
+                continue;
+            }
+            let (found, wanted) = (f64::from(f32::from_bits(found)), decimal(&vector["value"]));
+            let near = (found - wanted).abs() <= wanted.abs() * 1e-7;
+            assert!(near, "{found} on {gpu}: {vector}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 8, "{checked} pixels are covered");
+}
+
+/// Pixels along the ramp.
+const WIDE: u32 = 12288;
+/// Where its target lies.
+const TARGET: u64 = 0x80_0000_0000;
+
+/// The value of the last pixel of a ramp that has the value 0.5 in its first, 1.5 in the second and so on.
+#[track_caller]
+fn end_of_ramp(gpu: &'static str, biased: bool) -> f32 {
+    let size = [WIDE, SIDE];
+    let mut pass = Pass {
+        size,
+        target: TARGET,
+        clean_tiles: false,
+        boxes: vec![[[WIDE - SIDE, 0], [WIDE - 1, SIDE - 1]]],
+        ..pass(gpu)
+    };
+    let draw = &mut pass.draws[0];
+    draw.scissor = [[0, 0], size.map(|side| side - 1)];
+    // A bias of nothing.
+    draw.depth = DepthStencil {
+        depth_bias_enable: biased,
+        ..draw.depth
+    };
+    let wide = WIDE as f32;
+    // Twice as wide as the framebuffer, and twice as high, so that the last column is covered.
+    let at = |x: f32, y: f32| [x, y, 0.5, 1.0];
+    let corners = [at(0.0, 0.0), at(2.0 * wide, 0.0), at(0.0, 64.0)];
+    let mut drawn = drawn(&pass, corners, [0.0, 2.0 * wide, 0.0], |bench| {
+        bench.map(1, TARGET, u64::from(4 * WIDE * SIDE), Attributes::CACHED);
+    });
+    f32::from_bits(drawn.bench.get32(1, TARGET + 4 * u64::from(WIDE - 1)))
+}
+
+#[test]
+fn varyings_of_wide_primitives_drift_where_the_gpu_is_named_so() {
+    let exact = WIDE as f32 - 0.5;
+    assert_eq!(end_of_ramp("G720", false), exact);
+    assert_eq!(end_of_ramp("G720,drift", true), exact, "with depth bias");
+    let drifted = end_of_ramp("G720,drift", false);
+    // By 2^-10 of the value, as measured.
+    let wanted = exact * (1.0 - 1.0 / 1024.0);
+    assert!((drifted - wanted).abs() < 0.2, "{drifted}, wanted {wanted}");
+}
