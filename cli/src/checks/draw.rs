@@ -58,7 +58,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 
 /// The picture that a run has left, or why there is none.
 fn picture(done: &Result<Done, String>) -> Result<&[u8], String> {
-    let Done { result, diagnoses } = done.as_ref().map_err(String::clone)?;
+    let Done {
+        result, diagnoses, ..
+    } = done.as_ref().map_err(String::clone)?;
     match (&result.failure, diagnoses.first(), result.buffers.first()) {
         (Some(failure), ..) => Err(failure.text.clone()),
         (None, Some(diagnosis), _) => Err(diagnosis.clone()),

@@ -151,7 +151,9 @@ fn draw(workspace: &Workspace, demos: &[DrawnDemo], place: Place) -> Result<Vec<
     };
     let pixels = demos.iter().zip(done).map(|(demo, done)| {
         let why = match done {
-            Ok(Done { result, diagnoses }) => match (result.failure, diagnoses.first()) {
+            Ok(Done {
+                result, diagnoses, ..
+            }) => match (result.failure, diagnoses.first()) {
                 (Some(failure), _) => failure.text,
                 (None, Some(diagnosis)) => diagnosis.clone(),
                 (None, None) => {

@@ -16,6 +16,7 @@ use crate::output::whole_file::{self, Pending};
 use crate::reports::counter_table;
 use crate::reports::executed::Counter;
 use crate::reports::report::{ReportError, ShaderReport};
+use crate::reports::spent::Spent;
 use crate::reports::timeline::Both;
 use crate::reports::waveform::{Waveform, WaveformArgument};
 use crate::runs::checked::Subject;
@@ -359,6 +360,7 @@ fn report(
         let executed = counter.executed(args.gpu.choice().arch());
         let executed = executed.map_err(|cause| Failure::refused(ReportError::Word(cause)))?;
         text.push_str(&format!("{name} - executed: {executed}\n"));
+        text.push_str(&format!("{name} - time: {}\n", Spent(&ran.cores)));
     }
     if args.disasm {
         text.push_str(&compiled.listing.to_string());

@@ -187,7 +187,9 @@ impl Run<'_> {
 
 /// What a scene's expectations say of a drawing's result.
 fn judged(scene: &Scene, done: Done) -> Drawn {
-    let Done { result, diagnoses } = done;
+    let Done {
+        result, diagnoses, ..
+    } = done;
     if let Some(failure) = &result.failure {
         let text = failure.text.trim_end().to_owned();
         let verdict = match failure.kind {

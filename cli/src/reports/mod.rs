@@ -9,6 +9,7 @@ pub(crate) mod graphics_quality;
 pub(crate) mod open_facts;
 pub(crate) mod reference;
 pub(crate) mod report;
+pub(crate) mod spent;
 pub(crate) mod svd;
 pub(crate) mod timeline;
 pub(crate) mod waveform;

@@ -11,6 +11,7 @@ use crate::runs::qemu;
 use crate::runs::screen::Show;
 use eitri_job::result::{FailureKind, JobResult, Step};
 use eitri_job::{Content, Job, Resource, Wants};
+use eitri_model::UnitTimes;
 use eitri_program::{Binding, Program, ProgramError};
 use eitri_shaderc::Compiled;
 use miette::Diagnostic;
@@ -60,6 +61,8 @@ pub(crate) struct Ran {
     pub(crate) saved: Vec<(BindingName, Vec<u8>)>,
     /// What performance counters have counted, by name, if they were wanted.
     pub(crate) counters: Vec<(String, u64)>,
+    /// For how long the units of each core were busy; nothing is known of QEMU's.
+    pub(crate) cores: Vec<UnitTimes>,
 }
 
 /// What a job left behind, good or bad.
@@ -67,6 +70,8 @@ pub(crate) struct Done {
     pub(crate) result: JobResult,
     /// What the model says of how it was used, a line each.
     pub(crate) diagnoses: Vec<String>,
+    /// For how long the units of each core were busy; nothing is known of QEMU's.
+    pub(crate) cores: Vec<UnitTimes>,
 }
 
 /// What the user gave does not fit what the shader wants, or the job failed.
@@ -461,5 +466,6 @@ pub(crate) fn finished(done: Done) -> Result<Ran, Failure> {
         steps: result.steps,
         saved: saved.collect(),
         counters: result.counters,
+        cores: done.cores,
     })
 }

@@ -118,7 +118,11 @@ fn boot(
         };
         let result = JobResult::parse(&bytes).map_err(|error| error.to_string());
         let diagnoses = Vec::new();
-        played.push(result.map(|result| Done { result, diagnoses }));
+        played.push(result.map(|result| Done {
+            result,
+            diagnoses,
+            cores: Vec::new(),
+        }));
     }
     if let Some(Ok(first)) = played.first_mut() {
         first.diagnoses = ran.diagnoses;

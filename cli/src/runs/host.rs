@@ -96,7 +96,12 @@ impl HostGpu {
             }
             diagnoses
         });
-        Ok(Done { result, diagnoses })
+        let cores = self.machine.gpu(|gpu| gpu.unit_times());
+        Ok(Done {
+            result,
+            diagnoses,
+            cores,
+        })
     }
 }
 

@@ -293,7 +293,11 @@ fn run_on(
         Ok(bytes) => {
             let result = JobResult::parse(&bytes)
                 .map_err(|cause| Failure::refused(BootError::Result(cause)))?;
-            let done = Done { result, diagnoses };
+            let done = Done {
+                result,
+                diagnoses,
+                cores: Vec::new(),
+            };
             Ok(JobRan { done, console })
         }
         Err(_) => Err(Failure::refused(BootError::Died {

@@ -9,6 +9,7 @@ mod code_quality;
 mod compile;
 mod compile_adreno;
 mod console;
+mod cost;
 mod cs;
 mod divergence_on_model;
 mod doctor;

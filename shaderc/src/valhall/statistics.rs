@@ -4,10 +4,11 @@
 
 use std::fmt;
 
+use eitri_isa::rates::Rates;
 use eitri_isa::row::Unit;
 
 use super::mir::{Function, Instr, Modifier, Space};
-use super::rates::{self, Rates};
+use super::rates;
 use super::registers::allocate::Allocated;
 
 /// Weight of one access to a spill slot outside loops; each loop adds as much again.

@@ -4,6 +4,7 @@ use super::{Family, Page};
 use eitri_csf::Arch;
 use eitri_csf::product::{PARTS, PRODUCTS, Part, Product};
 use eitri_csf::registers::identity::{gpu_features, l2_features, mem_features, thread_features};
+use eitri_isa::rates::{Rates, WARP};
 
 pub(super) fn pages() -> Vec<Page> {
     let mut arches: Vec<Arch> = PRODUCTS.iter().map(|row| row.arch).collect();
@@ -30,6 +31,7 @@ pub(super) fn product(row: &Product) -> Page {
     .fact("product number", row.number.to_string())
     .fact("codename", row.codename)
     .fact("shader cores", cores)
+    .fact("a core's cycle", rates_of(row))
     .fact(
         "ray intersection",
         if row.ray_intersection { "yes" } else { "" },
@@ -50,9 +52,23 @@ pub(super) fn product(row: &Product) -> Page {
     page
 }
 
-/// Lanes of a warp, on every generation.
-// Facts: hardware/valhall-isa.md 1.
-const WARP: u32 = 16;
+/// What a core does in a cycle.
+fn rates_of(row: &Product) -> String {
+    if row.arch > Arch::V13 {
+        return String::new();
+    }
+    let rates = Rates::of(row.arch);
+    format!(
+        "{} lanes of FMA, {} of CVT, {} of SFU; {} message, or line of the cache that it touches; {} texels; {} components of 16 bits; {} pixels",
+        rates.fma,
+        rates.cvt,
+        rates.sfu,
+        rates.messages,
+        rates.texels,
+        rates.components,
+        rates.pixels
+    )
+}
 
 /// The parts of a product whose registers were read.
 fn parts(row: &Product) -> impl Iterator<Item = &'static Part> {

@@ -1,14 +1,15 @@
 //! The report of a compiled shader, in the layout that people who work with Mali GPUs read: what it uses of the machine,
 //! cycles by unit in all and along the shortest and longest path, what bounds it, what it does.
 //!
-//! The figures are our own: counted in the machine code with the rates of `eitri_shaderc::valhall::rates`. They are a model:
-//! docs/cli.md says what it leaves out.
+//! The figures are our own: counted in the machine code with the rates of `eitri_isa::rates`, by which the model's time goes too.
+//! docs/how-true.md says what they leave out.
 
 mod ir3;
 mod json;
 mod paths;
 mod text;
 
+use eitri_isa::rates::{Rates, WARP};
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::{Arch, DecodeError, Instr};
 use eitri_program::{GraphicsProgram, MAX_FAU_WORDS, Program};
@@ -18,7 +19,7 @@ pub(crate) use json::{report as report_json, statistics as statistics_json};
 pub(crate) use paths::Path;
 use text::NOTES;
 
-/// Cycles of each unit.
+/// Cycles that a warp of 16 threads takes of each unit of a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cycles {
     pub(crate) fma: f64,
@@ -86,18 +87,22 @@ impl Cycles {
         self.texture += other.texture;
     }
 
-    /// What one instruction costs.
+    /// What one instruction costs a warp: what the model's virtual time goes by, where a message touches one line.
     fn of(instr: &Instr, arch: Arch) -> Cycles {
         let (unit, issued) = instr.issue(arch);
+        let rates = Rates::of(arch);
         let issued = f64::from(issued);
+        let warp_at = |rate: u32| f64::from(WARP) / f64::from(rate);
         let mut cycles = Cycles::default();
         match unit {
-            Unit::Fma => cycles.fma = issued / rates::FMA_LANES,
-            Unit::Cvt => cycles.cvt = issued / rates::CVT_LANES,
-            Unit::Sfu => cycles.sfu = issued / rates::SFU_LANES,
-            Unit::Ls => cycles.load_store = 1.0 / rates::MESSAGES,
-            Unit::T | Unit::Vt => cycles.texture = 1.0 / rates::TEXELS,
-            Unit::V => cycles.varying = f64::from(instr.interpolated()) / rates::COMPONENTS,
+            Unit::Fma => cycles.fma = issued * warp_at(rates.fma),
+            Unit::Cvt => cycles.cvt = issued * warp_at(rates.cvt),
+            Unit::Sfu => cycles.sfu = issued * warp_at(rates.sfu),
+            Unit::Ls => cycles.load_store = 1.0 / f64::from(rates.messages),
+            Unit::T | Unit::Vt => cycles.texture = warp_at(rates.texels),
+            Unit::V => {
+                cycles.varying = f64::from(instr.interpolated()) * warp_at(rates.components);
+            }
             Unit::None => {}
         }
         cycles

@@ -23,7 +23,7 @@ fn paths(lines: &[&str]) -> (Path, Path) {
 #[track_caller]
 fn fma(path: Path) -> f64 {
     match path {
-        Path::Cycles(cycles) => 64.0 * cycles.fma,
+        Path::Cycles(cycles) => 4.0 * cycles.fma,
         other => panic!("{other:?}"),
     }
 }

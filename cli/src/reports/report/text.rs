@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 /// What the words of a report mean; printed once, after the last.
 pub(crate) const NOTES: &str = "\
-Cycles are counted in the machine code with the rates of one core: A is FMA, CVT and SFU together, LS load and store, V varyings,
-T textures. Bound is the busiest unit. The shortest and the longest path are not measured: they are the ways through the program
+Cycles are those that a warp of 16 threads takes of each unit of one core, counted in the machine code: A is FMA, CVT and SFU
+together, LS load and store (a message that touches one line), V varyings, T textures. Bound is the busiest unit. The shortest and the longest path are not measured: they are the ways through the program
 with the fewest and the most cycles, whether or not any input takes them. Each instruction counts once, in a loop too; a path with
 a loop on it has no longest.
 ";

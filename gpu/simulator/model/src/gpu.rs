@@ -13,10 +13,12 @@ use crate::firmware::Mcu;
 use crate::injection::{Aim, Injection};
 use crate::irq::Lines;
 use crate::memory::PhysicalMemory;
+use crate::pace::UnitTimes;
 use crate::power::Power;
 use crate::trace::{Event, Sink};
 use crate::window::{self, Write};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use eitri_csf::registers::control::gpu_status;
 use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
 use eitri_csf::registers::power::Domain;
@@ -253,6 +255,11 @@ impl Gpu {
     /// What was drawn since the device got power.
     pub fn drawn(&self) -> Drawn {
         self.fabric.activity.drawn()
+    }
+
+    /// For how long the units of each core have been busy since the device got power, by the core's number.
+    pub fn unit_times(&self) -> Vec<UnitTimes> {
+        self.fabric.pace.unit_times(&self.fabric.activity)
     }
 
     /// How the model is set up.

@@ -80,4 +80,5 @@ pub use injection::{Aim, Injection};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
+pub use pace::UnitTimes;
 pub use trace::{Event, JobKind, RECORD_BYTES, Sink};

@@ -101,6 +101,57 @@ impl Busy {
     }
 }
 
+/// For how many cycles the units of a core have been busy since the device got power. They work side by side: a core takes as long as
+/// its busiest unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitTimes {
+    /// FMA, CVT and SFU together, which share what is issued.
+    pub arithmetic: u64,
+    /// SFU alone.
+    pub special: u64,
+    /// Messages to memory, by the lines that they touch.
+    pub load_store: u64,
+    /// Texels.
+    pub texture: u64,
+    /// Components that are interpolated.
+    pub varying: u64,
+    /// Pixels on their way to a shader.
+    pub pixels: u64,
+    /// Warps that had too few others beside them.
+    pub latency: u64,
+}
+
+impl UnitTimes {
+    /// The units by name, in the order in which they are printed.
+    pub fn named(&self) -> [(&'static str, u64); 7] {
+        [
+            ("arithmetic", self.arithmetic),
+            ("special functions", self.special),
+            ("load/store", self.load_store),
+            ("texture", self.texture),
+            ("varying", self.varying),
+            ("pixels", self.pixels),
+            ("latency", self.latency),
+        ]
+    }
+
+    /// The busiest unit, and its cycles: what the core takes at least.
+    ///
+    /// ```
+    /// use eitri_model::UnitTimes;
+    ///
+    /// let times = UnitTimes { arithmetic: 40, load_store: 64, ..UnitTimes::default() };
+    /// assert_eq!(times.bound(), ("load/store", 64));
+    /// ```
+    pub fn bound(&self) -> (&'static str, u64) {
+        let first = ("arithmetic", self.arithmetic);
+        let busier = |most: (&'static str, u64), unit: (&'static str, u64)| {
+            if unit.1 > most.1 { unit } else { most }
+        };
+        self.named().into_iter().fold(first, busier)
+    }
+}
+
 /// A core's clock.
 #[derive(Clone, Copy, Debug, Default)]
 struct CoreClock {
@@ -142,6 +193,24 @@ impl Pace {
         let CoreClock { since, before } = &self.cores[index];
         let done = Busy::of(&activity.cores()[index], &self.costs).bound_since(before);
         since.saturating_add(clock.time_of_parts(done, CYCLE))
+    }
+
+    /// For how long the units of each core have been busy.
+    pub(crate) fn unit_times(&self, activity: &Activity) -> Vec<UnitTimes> {
+        let cores = activity.cores().iter();
+        let times = cores.map(|core| {
+            let busy = Busy::of(core, &self.costs);
+            UnitTimes {
+                arithmetic: busy.issue.max(busy.special).div_ceil(CYCLE),
+                special: busy.special.div_ceil(CYCLE),
+                load_store: busy.messages.div_ceil(CYCLE),
+                texture: busy.texture.div_ceil(CYCLE),
+                varying: busy.varying.div_ceil(CYCLE),
+                pixels: busy.pixels.div_ceil(CYCLE),
+                latency: busy.latency.div_ceil(CYCLE),
+            }
+        });
+        times.collect()
     }
 
     /// A core is given work: if it had none, its clock begins anew.
