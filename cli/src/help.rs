@@ -46,7 +46,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("pack",        &["eitri pack buffer size=4096 address=0x4100010000"]),
     ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spv"]),
     ("reflect",     &["eitri reflect shader.comp", "eitri reflect shader.comp --json"]),
-    ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720"]),
+    ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720", "eitri run shader.comp --buffer 0=zero:65536 --groups 64 --gpu all"]),
     ("schema",      &["eitri schema results"]),
     ("svd",         &["eitri svd --board rk3588 -o mali.svd"]),
     ("test",        &["eitri test --list"]),

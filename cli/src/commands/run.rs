@@ -2,12 +2,12 @@
 
 use crate::input::buffer_source::{BindingName, SaveArgument};
 use crate::input::check_arguments::{CheckArguments, UnwrittenArgument};
-use crate::input::gpu_choice::GpuArgument;
+use crate::input::gpu_choice::{GpuChoice, GpusArgument};
 use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
 use crate::input::passes::{self, PassArguments, Told};
 use crate::input::result_view::{CompareArgument, PrintArgument};
-use crate::input::shader_file::LanguageArgument;
+use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::shown;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -22,6 +22,7 @@ use crate::reports::waveform::{Waveform, WaveformArgument};
 use crate::runs::checked::Subject;
 use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
+use crate::runs::every_gpu;
 use crate::runs::printf;
 use crate::runs::screen::{self, Screen, Show};
 use eitri_job::{Content, CoreDump, Wants};
@@ -63,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     on: Option<Place>,
     #[command(flatten)]
-    gpu: GpuArgument,
+    gpu: GpusArgument,
     #[command(flatten)]
     trace: TraceArgument,
     #[command(flatten)]
@@ -113,6 +114,19 @@ struct SavedTwice {
     name: BindingName,
 }
 
+/// Times of all GPUs are the model's own.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--gpu all runs on the host alone")]
+#[diagnostic(help("in QEMU the model's time is not its own: docs/how-true.md"))]
+struct AllInQemu;
+
+/// What one job on one GPU leaves can't be told of many.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--gpu all prints a table and nothing else: {option} is for one GPU")]
+struct AllAlone {
+    option: &'static str,
+}
+
 /// A display is a machine's.
 #[derive(Debug, Error, Diagnostic)]
 #[error("--show is for --on qemu: there is no display without a machine")]
@@ -126,6 +140,40 @@ impl Args {
             None => Place::Host,
         };
         self.on.unwrap_or(default)
+    }
+
+    /// How the shader is compiled for a GPU.
+    fn options(&self, gpu: GpuChoice) -> Options {
+        self.passes.apply(Options {
+            target: gpu.target(),
+            printf: Some(printf::BUFFER),
+            ..self.job.options()
+        })
+    }
+
+    /// The job on a GPU.
+    fn request(&self, shader: &Shader, gpu: GpuChoice) -> Result<Request, Failure> {
+        Ok(Request {
+            resources: self.job.resources()?,
+            push_constants: self.job.push_constants(shader)?,
+            groups: self.job.groups(),
+            gpu,
+            saves: self.wanted(),
+            coherent: !self.non_coherent,
+            firmware: self.job.firmware()?,
+            limit: self.job.limit(),
+            wants: Wants {
+                dump: match self.dump {
+                    Some(_) => CoreDump::OnFailure,
+                    None => CoreDump::Never,
+                },
+                counters: self.counters || self.counters_json,
+            },
+            talk: match self.verbose {
+                true => Talk::Verbose,
+                false => Talk::Quiet,
+            },
+        })
     }
 
     /// The buffers that are wanted back.
@@ -153,11 +201,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let shader = args
         .language
         .load(args.shader.as_deref().unwrap_or_default())?;
-    let options = args.passes.apply(Options {
-        target: args.gpu.choice().target(),
-        printf: Some(printf::BUFFER),
-        ..args.job.options()
-    });
+    if args.gpu.is_all() {
+        return run_on_all(args, &shader);
+    }
+    let options = args.options(args.gpu.choice());
     if let Some(pass) = args.passes.last() {
         let text = dispatch::compile_until(&shader, &options, pass)?;
         let text = text.ok_or_else(|| args.passes.not_reached())?;
@@ -166,27 +213,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let compiled = dispatch::compile(&shader, &options)?;
     args.passes.tell(&shader.path, &Told::of(&compiled));
-    let mut request = Request {
-        resources: args.job.resources()?,
-        push_constants: args.job.push_constants(&shader)?,
-        groups: args.job.groups(),
-        gpu: args.gpu.choice(),
-        saves: args.wanted(),
-        coherent: !args.non_coherent,
-        firmware: args.job.firmware()?,
-        limit: args.job.limit(),
-        wants: Wants {
-            dump: match args.dump {
-                Some(_) => CoreDump::OnFailure,
-                None => CoreDump::Never,
-            },
-            counters: args.counters || args.counters_json,
-        },
-        talk: match args.verbose {
-            true => Talk::Verbose,
-            false => Talk::Quiet,
-        },
-    };
+    let mut request = args.request(&shader, args.gpu.choice())?;
     if let Some(show) = &show {
         shown::save(show.name, &request.resources, &mut request.saves)?;
     }
@@ -246,6 +273,33 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Status::Good => status,
         failed => failed,
     })
+}
+
+/// Runs the job on each GPU, and prints what it takes there.
+fn run_on_all(args: &Args, shader: &Shader) -> Result<Status, Failure> {
+    if args.place() != Place::Host {
+        return Err(Failure::refused(AllInQemu));
+    }
+    let asked = [
+        ("--save", !args.saves.is_empty()),
+        ("--print", !args.prints.is_empty()),
+        ("--compare", !args.compares.is_empty()),
+        ("--dump", args.dump.is_some()),
+        ("--counters", args.counters || args.counters_json),
+        ("--stats", args.stats),
+        ("--disasm", args.disasm),
+    ];
+    if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+        return Err(Failure::refused(AllAlone { option }));
+    }
+    let rows = every_gpu::run(|gpu| {
+        let compiled = dispatch::compile(shader, &args.options(gpu))?;
+        let mut request = args.request(shader, gpu)?;
+        printf::attach(&compiled, &mut request);
+        dispatch::execute(&shader.path, &compiled, &request, Place::Host, None)
+    })?;
+    streams::put(every_gpu::table(&rows).as_bytes())?;
+    Ok(Status::Good)
 }
 
 /// Writes the core dump, if there is one: a job that went well leaves none.

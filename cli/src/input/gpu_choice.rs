@@ -28,6 +28,64 @@ impl GpuArgument {
     }
 }
 
+/// `--gpu` of a command that can compare them.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct GpusArgument {
+    /// The GPU that the model is, by its marketing name, such as G610, G615, G720 or Immortalis-G925. The shader is
+    /// compiled for its generation. `G610,drift` has the G610's erratum: varyings of very wide primitives drift. `all` prints a table
+    /// of what the job takes on each.
+    #[arg(long, value_name = "NAME|all", default_value_t)]
+    gpu: GpuOrAll,
+}
+
+impl GpusArgument {
+    /// The one GPU; the usual one where all are asked for.
+    pub(crate) fn choice(self) -> GpuChoice {
+        match self.gpu {
+            GpuOrAll::One(gpu) => gpu,
+            GpuOrAll::All => GpuChoice::default(),
+        }
+    }
+
+    /// Whether all are asked for.
+    pub(crate) fn is_all(self) -> bool {
+        matches!(self.gpu, GpuOrAll::All)
+    }
+}
+
+/// One GPU, or each.
+#[derive(Clone, Copy, Debug)]
+enum GpuOrAll {
+    One(GpuChoice),
+    All,
+}
+
+impl Default for GpuOrAll {
+    fn default() -> GpuOrAll {
+        GpuOrAll::One(GpuChoice::default())
+    }
+}
+
+impl fmt::Display for GpuOrAll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GpuOrAll::One(gpu) => gpu.fmt(f),
+            GpuOrAll::All => f.write_str("all"),
+        }
+    }
+}
+
+impl FromStr for GpuOrAll {
+    type Err = UnknownGpu;
+
+    fn from_str(name: &str) -> Result<GpuOrAll, UnknownGpu> {
+        match name {
+            "all" => Ok(GpuOrAll::All),
+            name => name.parse().map(GpuOrAll::One),
+        }
+    }
+}
+
 /// A GPU that the model can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GpuChoice {
@@ -48,6 +106,11 @@ impl GpuChoice {
             product,
             drift: false,
         }
+    }
+
+    /// Every GPU that the model can be.
+    pub(crate) fn all() -> impl Iterator<Item = GpuChoice> {
+        Product::all().map(GpuChoice::exact)
     }
 
     /// The GPU that a board has; `None` where the board does not say, or the model can't be that.
@@ -119,7 +182,7 @@ impl FromStr for GpuChoice {
             drift: config.wide_varyings_drift,
         });
         found.ok_or_else(|| {
-            let all: Vec<GpuChoice> = Product::all().map(GpuChoice::exact).collect();
+            let all: Vec<GpuChoice> = GpuChoice::all().collect();
             let names: Vec<String> = all.iter().map(ToString::to_string).collect();
             UnknownGpu {
                 name: name.to_owned(),

@@ -8,6 +8,7 @@ pub(crate) mod color_state;
 pub(crate) mod demo;
 pub(crate) mod dispatch;
 pub(crate) mod drawings;
+pub(crate) mod every_gpu;
 pub(crate) mod host;
 pub(crate) mod ir3_case;
 pub(crate) mod parallel;

@@ -109,3 +109,25 @@ fn a_gpu_with_more_cores_is_faster() {
     let [one, four] = ["G310", "G610"].map(|gpu| before(&run(gpu).0, "cycles"));
     close("four cores", one / four, 4.0);
 }
+
+#[test]
+fn all_gpus_are_a_table() {
+    let job = ["run", "-", "--language", "wgsl", "--gpu", "all"];
+    let shape = ["--groups", "64", "--buffer", "0:0=zero:65536"];
+    let text = good(&[&job[..], &shape].concat());
+    let row = |gpu: &str| {
+        let line = text.lines().find(|line| line.starts_with(gpu));
+        let line = line.unwrap_or_else(|| panic!("no {gpu} in {text}"));
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+        (number(2), number(3))
+    };
+    let ((one, slow), (four, fast)) = (row("Mali-G310"), row("Mali-G610"));
+    assert_eq!((one, four), (1.0, 4.0), "{text}");
+    close("four cores", slow / fast, 4.0);
+    let with_more = [&job[..], &shape, &["--stats"]].concat();
+    let output = eitri(&with_more, shader().as_bytes());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--stats is for one GPU"), "{stderr}");
+}
