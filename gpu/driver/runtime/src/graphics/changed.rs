@@ -124,6 +124,30 @@ fn state_of(made: &GraphicsPipelined, places: &Places, state: &DrawState) -> Pip
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Looks at the sets that are not known to have all that the stages of the pipeline need; whether one of them has.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn complete_sets(&mut self) -> bool {
+        let recorder = &mut *self.recorder;
+        let made = self
+            .state
+            .pipeline
+            .map(|key| recorder.device.graphics_pipeline(key));
+        let Some(Ok(made)) = made else {
+            return false;
+        };
+        let stages = [Some(made.vertex), made.fragment.filter(|_| made.shades)];
+        let tables = made.tables;
+        let mut found = false;
+        for ((number, stage), tables) in stages.into_iter().enumerate().zip(tables) {
+            let Some(stage) = stage else { continue };
+            for table in (0..u16::BITS as u8).filter(|table| tables >> table & 1 != 0) {
+                found |= recorder.completes(number, stage, table);
+            }
+        }
+        found
+    }
+
     /// Draws as many vertices as the last draw with what is bound now. False if that is nothing plain, or there is no room in the
     /// block: then nothing was done.
     #[inline(never)]
@@ -161,7 +185,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         };
         let vertex_bytes =
             TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT));
-        let bytes = plan.places.bytes;
+        let bytes = plan.bytes();
         let wanted = vertex_bytes.saturating_add(bytes);
         if !lane
             .writer
@@ -198,9 +222,9 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             }
             (state.says_state, state.says_sets) = (true, true);
             let (at, address) = lane.writer.take(bytes);
-            let words = uniforms.words.of(state.values.counts());
-            platform.write_words(at, words);
-            state.uniforms = plan.places.registers(address).map(Some);
+            uniforms.words.set_counts(state.values.counts());
+            platform.write_words(at, uniforms.words.again());
+            state.uniforms = uniforms.places.registers(address).map(Some);
         }
         let (registers, encoded) = (DrawRegisters::of(arch), &drawing.encoded);
         let (end, loaded) = (lane.writer.end(), &mut lane.loaded);
