@@ -75,10 +75,9 @@ impl PassTemplate {
     /// Keeps what a pass was asked to render to, which was found to be right.
     pub(super) fn keep(&mut self, info: &RenderingInfo<'_>) {
         self.count = info.colors.len();
-        let colors = self.colors.get_mut(..self.count);
-        self.known = colors.is_some();
-        if let Some(colors) = colors {
-            colors.copy_from_slice(info.colors);
+        self.known = self.count <= MOST_COLORS;
+        for (place, color) in self.colors.iter_mut().zip(info.colors) {
+            *place = *color;
         }
         self.numbers = numbers(info);
         self.area = info.area;
