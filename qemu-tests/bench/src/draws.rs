@@ -28,7 +28,7 @@ const HEAP: TilerHeapConfig = TilerHeapConfig {
 };
 
 struct Things {
-    image: Image,
+    images: [Image; 2],
     pipelines: Vec<GraphicsPipeline>,
     /// Of the first pipeline.
     sets: Vec<GraphicsSet>,
@@ -69,7 +69,10 @@ impl Things {
             GraphicsProgram::parse(FRAGMENT)?,
         ];
         let mut things = Things {
-            image: device.create_image(parts.space, ImageInfo::two_d(color, 64, 64))?,
+            images: [
+                device.create_image(parts.space, ImageInfo::two_d(color, 64, 64))?,
+                device.create_image(parts.space, ImageInfo::two_d(color, 64, 64))?,
+            ],
             pipelines: Vec::new(),
             sets: Vec::new(),
             own: Vec::new(),
@@ -114,35 +117,45 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         ("draw-pipeline", Changes::Pipeline),
     ] {
         let all = |device: &mut Gpu, count: u32| {
-            record(device, parts, |it| draws(it, &things, changes, count))
+            record(device, parts, |it| {
+                draws(it, &things, things.images[0], (changes, count))
+            })
         };
         all(device, MANY)?;
         let (few, many) = (all(device, 2)?, all(device, MANY)?);
         many.less(few, MANY - 2).print(name);
     }
-    let passes = |device: &mut Gpu, count: u32, drawn: u32| {
+    // To so many images in turn.
+    let passes = |device: &mut Gpu, images: u32, count: u32, drawn: u32| {
         record(device, parts, |it| {
-            (0..count).try_for_each(|_| draws(it, &things, Changes::Nothing, drawn))
+            (0..count).try_for_each(|number| {
+                let image = things.images[(number % images) as usize];
+                draws(it, &things, image, (Changes::Nothing, drawn))
+            })
         })
     };
     const PASSES: u32 = 17;
-    for (name, drawn) in [("pass", 0), ("pass-draw", 1)] {
-        passes(device, PASSES, drawn)?;
-        let few: Cost = passes(device, 2, drawn)?;
-        let many = passes(device, PASSES, drawn)?;
+    for (name, images, drawn) in [
+        ("pass", 1, 0),
+        ("pass-other", 2, 0),
+        ("pass-draw", 1, 1),
+    ] {
+        passes(device, images, PASSES, drawn)?;
+        let few: Cost = passes(device, images, 2, drawn)?;
+        let many = passes(device, images, PASSES, drawn)?;
         many.less(few, PASSES - 2).print(name);
     }
     Ok(())
 }
 
-/// A pass with so many draws.
+/// A pass that renders to an image, with so many draws.
 fn draws(
     recorder: &mut Recording<'_, '_>,
     things: &Things,
-    changes: Changes,
-    count: u32,
+    image: Image,
+    (changes, count): (Changes, u32),
 ) -> Result<(), Error> {
-    let view = ImageView::of(things.image);
+    let view = ImageView::of(image);
     let color = ColorAttachment::cleared(view, ClearColor::Float([0.0; 4]));
     let mut pass = recorder.begin_rendering(&RenderingInfo {
         colors: &[Some(color)],

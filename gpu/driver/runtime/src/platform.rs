@@ -40,6 +40,7 @@ pub struct Instant(pub Duration);
 
 impl Instant {
     /// The moment `time` later.
+    #[inline]
     pub const fn after(self, time: Duration) -> Instant {
         Instant(self.0.saturating_add(time))
     }

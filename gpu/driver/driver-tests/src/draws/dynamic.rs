@@ -204,6 +204,7 @@ pub(crate) fn draws_depend_on_a_word_in_memory() {
     let pipeline = it.pipeline(&info);
     let columns = [0, 1, 3].map(|number| it.buffer(&column(number, 0.5, RED)));
     let green = it.buffer(&column(3, 0.5, GREEN));
+    let before = it.buffer(&column(0, 0.5, [0.0, 0.0, 1.0, 1.0]));
     let word = it.buffer(&[9, 1]);
     let numbers = it.buffer(&[4, 1, 0, 0]);
     let draws = IndirectDraws {
@@ -233,7 +234,10 @@ pub(crate) fn draws_depend_on_a_word_in_memory() {
             colors: &[Some(Bench::blue(image))],
             ..RenderingInfo::default()
         })?;
+        // As many vertices as the next draw, which depends on the word.
         pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, before, 0)?
+            .draw(Draw::of(4))?
             .begin_conditional(word, 4, false)?
             .bind_vertex_buffer(0, columns[0], 0)?
             .draw(Draw::of(4))?

@@ -134,7 +134,7 @@ mod tests {
     use crate::handle::CommandBuffer;
     use crate::testing::Fake;
     use crate::testing::firmware::{control_blocks, image};
-    use eitri_program::{AddressHalf, DescriptorSlot, FauOp, FauOperand, FauStep, FauWord};
+    use eitri_program::{AddressHalf, Axis, DescriptorSlot, FauOp, FauOperand, FauStep, FauWord};
 
     #[test]
     fn places_are_what_is_left_of_the_memory() {
@@ -223,6 +223,48 @@ mod tests {
         for push in [1, 2] {
             let found = record(&mut device, all, push).expect("complete");
             assert_eq!(found, [low, high, 8192 - push, push]);
+        }
+    }
+
+    /// The dispatch before has no uniforms, and so has written no numbers of workgroups.
+    #[test]
+    fn a_repeated_grid_stands_in_the_uniforms_of_another_pipeline() {
+        let image = image(&control_blocks());
+        let program = program_with(&[FauWord::NumWorkgroups(Axis::X)], |_| ());
+        let Bound {
+            mut device,
+            pipeline,
+            set,
+            commands,
+            ..
+        } = bound(&image, &program);
+        let space = device.object(pipeline.0, crate::error::Thing::Pipeline);
+        let space = crate::handle::Space(space.expect("there").space);
+        let none = program_with(&[], |_| ());
+        let none = eitri_program::Program::parse(none.leak()).expect("legal");
+        let none = device.create_pipeline(space, &none).expect("memory");
+        // From the second recording on the set keeps the uniforms.
+        for round in 0..3 {
+            let record = |device: &mut Device<'_, '_, Fake>, first: Option<Pipeline>| {
+                let recording = device.record(commands, |it| {
+                    for pipeline in first.into_iter().chain([pipeline]) {
+                        it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+                        it.dispatch([3, 1, 1])?;
+                    }
+                    Ok(())
+                });
+                recording.expect("complete");
+                recorded(device, commands)
+            };
+            // The load of the register of uniforms, by the stream of one dispatch.
+            let alone = record(&mut device, None)[3];
+            let register = |word: u64| word >> 48 & 0xFF;
+            let both = record(&mut device, Some(none));
+            let loads = both.iter().filter(|word| matches!(*word >> 56, 1 | 2));
+            let mut loads = loads.filter(|word| register(**word) == register(alone));
+            let load = loads.next_back().expect("uniforms");
+            let found = words(&mut device, load & 0xFFFF_FFFF, 1);
+            assert_eq!(found, [3], "in round {round}");
         }
     }
 

@@ -132,6 +132,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some((made, _)) => made,
             None => {
                 let (at, address) = self.writer.take(last.bytes);
+                if let Changed::Pipeline(..) = changed {
+                    // The last dispatch may have had no uniforms, and left no numbers of workgroups there.
+                    uniforms.set_counts(workgroups);
+                }
                 let words = uniforms.again();
                 platform.write_words(at, words);
                 let uniforms = address.0 | (words.len() as u64) << COUNT_SHIFT;

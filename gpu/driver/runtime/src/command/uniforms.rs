@@ -387,11 +387,17 @@ impl Uniforms {
 
     /// All words of a dispatch of so many workgroups.
     pub(crate) fn of(&mut self, counts: [u32; 3]) -> &[u64] {
+        self.set_counts(counts);
+        self.again()
+    }
+
+    /// Says how many workgroups the next dispatch has.
+    #[inline(always)]
+    pub(crate) fn set_counts(&mut self, counts: [u32; 3]) {
         let values = self.values.iter_mut().skip(COUNTS);
         for (value, count) in values.zip(counts) {
             *value = count;
         }
-        self.again()
     }
 
     /// All words of a dispatch of as many as the last.

@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, PartShapes};
+use crate::graphics::{EncodedDraws, PartShapes, TileBuffers};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -34,6 +34,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(crate) encoded: EncodedDraws,
     /// Descriptors that draws write.
     pub(crate) shapes: PartShapes,
+    /// What a pass has of tile buffers.
+    pub(crate) tiles: TileBuffers,
 }
 
 type Submit<'s, 'd, P> =
@@ -116,12 +118,15 @@ impl<P: Platform> Device<'_, '_, P> {
         let shape = PartShape::new(config, PAGE, BASE).map_err(CommandError::Build)?;
         let encoded = EncodedDraws::new(config).map_err(CommandError::Build)?;
         let shapes = PartShapes::new(self.hw.properties.arch).map_err(CommandError::from)?;
+        let properties = &self.hw.properties;
+        let tiles = TileBuffers::of(properties.arch, properties.name());
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,
             shape,
             encoded,
             shapes,
+            tiles,
         });
         Ok(())
     }

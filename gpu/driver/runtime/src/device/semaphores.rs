@@ -253,7 +253,8 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         for SemaphorePoint { semaphore, value } in info.waits {
             let key = semaphore.0;
-            let (mapping, [seen, _], _) = semaphore_of(objects, key)?;
+            let Used { mapping, seen, .. } = semaphore_of(objects, key)?;
+            let [seen, _] = seen;
             let address = mapping.address();
             tables.check(address, seen, false)?;
             let point = SyncPoint {
@@ -268,7 +269,12 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         for SemaphorePoint { semaphore, value } in info.signals {
             let (key, value) = (semaphore.0, *value);
-            let (mapping, [_, seen], promise) = semaphore_of(objects, key)?;
+            let Used {
+                mapping,
+                seen,
+                promise,
+            } = semaphore_of(objects, key)?;
+            let [_, seen] = seen;
             let block = SharedBlock::new(mapping.memory());
             let mut reached = block.read(tables.platform, SYNC64_VALUE);
             let of_stream =
@@ -373,18 +379,28 @@ fn range(mapping: &Mapping) -> Range<u64> {
     start..start.wrapping_add(mapping.bytes())
 }
 
-/// A semaphore: its mapping, the spaces in which jobs have waited for it and signalled it, and what is to become of it.
+/// A semaphore that a job uses.
+struct Used<'a> {
+    mapping: &'a Mapping,
+    /// Where it was mapped for the last job that waited for it, and for the last that signalled it.
+    seen: &'a mut [Option<Seen>; 2],
+    /// What a job was told last to signal.
+    promise: &'a Option<Promise>,
+}
+
+/// The semaphore that a key names.
 #[inline(always)]
-fn semaphore_of<'a>(
-    objects: &'a mut Slab<'_, Object<'_>>,
-    key: Key,
-) -> Result<(&'a Mapping, &'a mut [Option<Seen>; 2], &'a Option<Promise>), Error> {
+fn semaphore_of<'a>(objects: &'a mut Slab<'_, Object<'_>>, key: Key) -> Result<Used<'a>, Error> {
     const GONE: Error = Error::Gone { what: WHAT };
     let object = objects.get_mut(key).ok_or(GONE)?;
     let Kind::Semaphore { seen, promise } = &mut object.kind else {
         return Err(GONE);
     };
-    Ok((&object.mapping, seen, promise))
+    Ok(Used {
+        mapping: &object.mapping,
+        seen,
+        promise,
+    })
 }
 
 /// The tables of the space whose jobs use semaphores.

@@ -4,12 +4,14 @@
 //! Facts: hardware/graphics-draw.md 3.1, 3.5 and 3.6.
 
 use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, PassBound, Stale, VARYINGS, VERTEX};
+use super::draw_uniforms::DrawUniforms;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::put_draw::{PipelineState, load_pipeline};
 use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::tiling::Tiling;
+use super::uniform_plan::UniformPlan;
 use crate::command::{ALIGNMENT, DESCRIPTOR_BYTES, SetPart};
 use crate::device::{Kind, Object};
 use crate::platform::{PhysicalAddress, Platform};
@@ -80,6 +82,27 @@ impl Lookup<'_, '_, '_> {
         Some(address.0 | ENTRIES as u64)
     }
 
+    /// Finds the tables of both stages that are not known, and writes them where nothing stands yet; whether something was written.
+    /// `None` if they can't be found here.
+    #[inline(always)]
+    fn find_resources<P: Platform>(
+        &self,
+        platform: &mut P,
+        state: &mut DrawState,
+        (made, places): (&GraphicsPipelined, &Places),
+        room: (PhysicalAddress, GpuAddress),
+    ) -> Option<bool> {
+        let [vertices, fragments] = &mut state.resources;
+        if fragments.is_none() {
+            *fragments = Some(self.fragments(made)?);
+        }
+        if vertices.is_some() {
+            return Some(false);
+        }
+        *vertices = Some(self.write_vertices(platform, room, made, places.inputs().1)?);
+        Some(true)
+    }
+
     /// The register of the fragment stage's table: the one of the only set that it uses.
     #[inline(always)]
     fn fragments(&self, made: &GraphicsPipelined) -> Option<u64> {
@@ -124,6 +147,30 @@ fn state_of(made: &GraphicsPipelined, places: &Places, state: &DrawState) -> Pip
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
+    /// Looks at the sets that are not known to have all that the stages of the pipeline need; whether one of them has.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn complete_sets(&mut self) -> bool {
+        let recorder = &mut *self.recorder;
+        let made = self
+            .state
+            .pipeline
+            .map(|key| recorder.device.graphics_pipeline(key));
+        let Some(Ok(made)) = made else {
+            return false;
+        };
+        let stages = [Some(made.vertex), made.fragment.filter(|_| made.shades)];
+        let tables = made.tables;
+        let mut found = false;
+        for ((number, stage), tables) in stages.into_iter().enumerate().zip(tables) {
+            let Some(stage) = stage else { continue };
+            for table in (0..u16::BITS as u8).filter(|table| tables >> table & 1 != 0) {
+                found |= recorder.completes(number, stage, table);
+            }
+        }
+        found
+    }
+
     /// Draws as many vertices as the last draw with what is bound now. False if that is nothing plain, or there is no room in the
     /// block: then nothing was done.
     #[inline(never)]
@@ -161,7 +208,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         };
         let vertex_bytes =
             TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT));
-        let bytes = plan.places.bytes;
+        let bytes = plan.bytes();
         let wanted = vertex_bytes.saturating_add(bytes);
         if !lane
             .writer
@@ -171,36 +218,21 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         }
         let arch = device.hw.properties.arch;
         let platform = &mut device.hw.platform;
-        let [vertices, fragments] = state.resources;
-        if fragments.is_none() {
-            let Some(found) = lookup.fragments(made) else {
-                return false;
-            };
-            state.resources[FRAGMENT] = Some(found);
-        }
-        if vertices.is_none() {
-            let room = lane.writer.behind(vertex_bytes);
-            let written = lookup.write_vertices(platform, room, made, places.inputs().1);
-            if written.is_none() {
-                return false;
-            }
+        let room = lane.writer.behind(vertex_bytes);
+        let Some(took) = lookup.find_resources(platform, state, (made, &places), room) else {
+            return false;
+        };
+        if took {
             lane.writer.take(vertex_bytes);
-            state.resources[VERTEX] = written;
         }
         if state.stale.has(Stale::UNIFORMS) {
-            let uniforms = &mut passes.uniforms;
-            if uniforms.pipeline != Some(key) {
-                uniforms.recall(platform, key, plan, places.plan());
-                state.says_state = false;
-            }
-            if !state.says_state {
-                uniforms.say_state(&state.values, plan.of_state.into());
-            }
-            (state.says_state, state.says_sets) = (true, true);
-            let (at, address) = lane.writer.take(bytes);
-            let words = uniforms.words.of(state.values.counts());
-            platform.write_words(at, words);
-            state.uniforms = plan.places.registers(address).map(Some);
+            let room = lane.writer.take(bytes);
+            write_uniforms(
+                platform,
+                (&mut passes.uniforms, state),
+                (key, plan),
+                (&places, room),
+            );
         }
         let (registers, encoded) = (DrawRegisters::of(arch), &drawing.encoded);
         let (end, loaded) = (lane.writer.end(), &mut lane.loaded);
@@ -220,6 +252,27 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         state.stale = Stale::NOTHING;
         true
     }
+}
+
+/// Writes the uniforms of a pipeline where room was made for them; notes the values of their registers.
+#[inline(always)]
+fn write_uniforms<P: Platform>(
+    platform: &mut P,
+    (uniforms, state): (&mut DrawUniforms, &mut DrawState),
+    (key, plan): (Key, &UniformPlan),
+    (places, (at, address)): (&Places, (PhysicalAddress, GpuAddress)),
+) {
+    if uniforms.pipeline != Some(key) {
+        uniforms.recall(platform, key, plan, places.plan());
+        state.says_state = false;
+    }
+    if !state.says_state {
+        uniforms.say_state(&state.values, plan.of_state.into());
+    }
+    (state.says_state, state.says_sets) = (true, true);
+    uniforms.words.set_counts(state.values.counts());
+    platform.write_words(at, uniforms.words.again());
+    state.uniforms = uniforms.places.registers(address).map(Some);
 }
 
 /// Loads the registers of resources and uniforms.

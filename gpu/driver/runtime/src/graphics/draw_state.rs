@@ -111,7 +111,8 @@ pub(super) struct DrawState {
 }
 
 impl DrawState {
-    pub(super) fn new(size: (u32, u32)) -> DrawState {
+    #[inline(always)]
+    pub(super) fn new(size: (u32, u32), query: Option<Counting>) -> DrawState {
         let (width, height) = size;
         DrawState {
             stale: Stale::ALL,
@@ -140,7 +141,7 @@ impl DrawState {
             tests: None,
             blends: None,
             storage: None,
-            query: None,
+            query,
             dynamic: Dynamic::default(),
             words: None,
             predicate: None,

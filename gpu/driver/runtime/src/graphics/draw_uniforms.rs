@@ -54,7 +54,7 @@ impl DrawUniforms {
         if self.bound.resize(bound, 0).is_ok() {
             platform.read_words(place(first), &mut self.bound);
         }
-        self.places = plan.places;
+        self.places = plan.places();
         self.pipeline = Some(key);
     }
 

@@ -305,7 +305,9 @@ impl Framebuffer {
             return Err(GraphicsError::Samples { samples }.into());
         }
         let bytes = bytes.saturating_mul(samples);
-        let buffers = TileBuffers::of(arch, device.hw.properties.name());
+        let known = device.drawing.as_ref().map(|drawing| drawing.tiles);
+        let name = || device.hw.properties.name();
+        let buffers = known.unwrap_or_else(|| TileBuffers::of(arch, name()));
         let tile = buffers.tile(bytes, samples);
         self.size = size;
         self.area = area(size, info).ok_or(GraphicsError::Area)?;
@@ -324,6 +326,11 @@ impl Framebuffer {
             layers: self.layers,
             tile: self.tile,
         }
+    }
+
+    /// Begins the same pass again.
+    pub(super) const fn begin_again(&mut self) {
+        self.texels = None;
     }
 
     /// Lets the pass begin with texels of an image, in all pixels of its area.

@@ -3,7 +3,7 @@
 //! A descriptor stands for each layer, with its depth and stencil part and its colour targets behind it.
 //! Facts: hardware/graphics-framebuffer.md 5.1 to 5.6, graphics.md 1.5.
 
-use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_LAYERS};
+use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_COLORS, MOST_LAYERS};
 use super::load::FrameShaders;
 use super::resource_tables::doubles;
 use super::samples;
@@ -21,9 +21,11 @@ use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swi
 /// Words of the parameters with their padding, of the depth and stencil part, and of a colour target.
 const PARAMETER_WORDS: usize = 32;
 const PART_WORDS: usize = 16;
+/// Double words of a descriptor at most.
+pub(super) const MOST_WORDS: usize = (PARAMETER_WORDS + PART_WORDS * (MOST_COLORS + 1)) / 2;
 
 /// Where a framebuffer's descriptor finds other things.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Around {
     /// The table of the positions of samples.
     pub(crate) locations: GpuAddress,
@@ -33,6 +35,16 @@ pub(crate) struct Around {
     pub(crate) frame_shaders: Option<FrameShaders>,
     /// The provoking vertex of a primitive is its last.
     pub(crate) last_provokes: bool,
+}
+
+impl Around {
+    /// Nothing.
+    pub(super) const NOTHING: Around = Around {
+        locations: GpuAddress(0),
+        tiler: None,
+        frame_shaders: None,
+        last_provokes: false,
+    };
 }
 
 impl Framebuffer {

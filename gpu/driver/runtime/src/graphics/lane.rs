@@ -10,6 +10,7 @@ use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
 use super::framebuffer::Framebuffer;
+use super::pass_template::PassTemplate;
 use super::queries::Counting;
 use super::registers::Loaded;
 use crate::command::{
@@ -94,6 +95,7 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) uniforms: DrawUniforms,
     /// What the pass renders to that is recorded, and what is bound in it.
     pub(super) framebuffer: Framebuffer,
+    pub(super) template: PassTemplate,
     pub(super) bound: PassBound,
 }
 
@@ -146,6 +148,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 query: None,
                 uniforms: DrawUniforms::NOTHING,
                 framebuffer: Framebuffer::NOTHING,
+                template: PassTemplate::NOTHING,
                 bound: PassBound::NOTHING,
             });
             // Tiler contexts are memory of the commands' own.

@@ -172,7 +172,7 @@ fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE>
 }
 
 /// Frame shaders of a layer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameShaders {
     /// Where their draw descriptors are.
     pub(super) draws: GpuAddress,

@@ -41,6 +41,7 @@ mod lane;
 mod load;
 mod part_shapes;
 mod pass;
+mod pass_template;
 mod put_draw;
 mod queries;
 mod registers;
@@ -75,3 +76,4 @@ pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
     Topology, VertexAttribute, VertexBinding,
 };
+pub(crate) use tile::TileBuffers;

@@ -15,15 +15,15 @@ use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
-use eitri_cs::{Pair, Reg, SlotMask, d, r};
+use eitri_cs::{Pair, SlotMask, d};
 use eitri_descriptors::framebuffer::SamplePattern;
 
 /// Images of a pass at most: what is written, and what is loaded.
 const MOST_IMAGES: usize = 2 * MOST_COLORS + 2;
 /// Registers of a fragment job: the framebuffer pointer, and the first and the last pixel.
 const FRAMEBUFFER: Pair = d!(40);
-const FIRST_PIXEL: Reg = r!(42);
-const LAST_PIXEL: Reg = r!(43);
+const FIRST_PIXEL: u8 = 42;
+const LAST_PIXEL: u8 = 43;
 
 /// A render pass that is being recorded: begun by [`Recorder::begin_rendering`], and over with [`RenderPass::end_rendering`]. It
 /// begins with nothing bound, all of the attachments as viewport and scissor.
@@ -41,44 +41,53 @@ pub struct RenderPass<'p, 'r, 's, 'd, P> {
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
+    // A pass is large: where this is inlined it is made where it stays.
     /// Begins a render pass. What is recorded for it runs on streams of its own, beside dispatches and copies: barriers order
     /// them.
     ///
     /// # Errors
     /// If an attachment was destroyed, is in another space, or can't be rendered to as `info` says; if these are other commands'
     /// to run; or if there is no memory or no place in the storage for more commands.
+    #[inline(always)]
     pub fn begin_rendering<'p>(
         &'p mut self,
         info: &RenderingInfo<'_>,
     ) -> Result<RenderPass<'p, 'r, 's, 'd, P>, Error> {
-        let state = self.begin_pass(info)?;
+        self.begin_pass(info)?;
+        let passes = self.passes.as_ref();
+        let size = passes.map_or((0, 0), |passes| passes.framebuffer.size);
+        let query = passes.and_then(|passes| passes.query);
         Ok(RenderPass {
             recorder: self,
             tiler: None,
-            state,
+            state: DrawState::new(size, query),
             ended: EndedQueries::default(),
         })
     }
 
-    /// Begins a pass; gives what is bound in it.
-    fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<DrawState, Error> {
+    /// Begins a pass, in which nothing is bound.
+    #[inline(never)]
+    fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
         self.begin_passes()?;
         self.open_lane(SubQueue::Fragment)?;
         let mut images = heapless::Vec::<Key, MOST_IMAGES>::new();
-        let mut state = DrawState::new((0, 0));
         if let Some(passes) = &mut self.passes {
-            passes.framebuffer.begin(self.device, info)?;
+            if passes.template.is_of(info) {
+                passes.framebuffer.begin_again();
+            } else {
+                passes.template.forget();
+                passes.framebuffer.begin(self.device, info)?;
+                passes.template.keep(info);
+            }
             images.extend(passes.framebuffer.images());
-            state = DrawState::new(passes.framebuffer.size);
-            state.query = passes.query;
             // Push constants are zeros again.
             passes.uniforms.words.begin();
             passes.bound.clear();
         }
-        for image in images {
-            self.refer(image, Thing::Image)?;
+        for image in &images {
+            self.refer(*image, Thing::Image)?;
         }
-        Ok(state)
+        Ok(())
     }
 
     /// What the pass renders to that is recorded.
@@ -114,24 +123,25 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for more commands.
+    #[inline(always)]
     pub fn end_rendering(mut self) -> Result<(), Error> {
+        self.end()
+    }
+
+    #[inline(never)]
+    fn end(&mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
         let outer = self.recorder.passes.as_ref().and_then(|it| it.query);
         if self.state.query != outer {
             // Nothing is counted behind the pass.
             self.end_query()?;
         }
-        let RenderPass {
-            recorder: it,
-            tiler,
-            ended,
-            ..
-        } = self;
+        let (it, tiler, ended) = (&mut *self.recorder, self.tiler, &self.ended);
         if tiler.is_some() {
             it.finish_tiling()?;
             it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
         } else if !it.framebuffer().clears() {
-            it.finish_queries(&ended, SlotMask::NONE)?;
+            it.finish_queries(ended, SlotMask::NONE)?;
             return it.resolve_behind();
         }
         let Framebuffer {
@@ -151,8 +161,14 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         };
         it.in_lane(STREAM, |it| {
             it.next_iterator(STREAM)?;
-            it.move_to(FIRST_PIXEL, min_y << 16 | min_x)?;
-            it.move_to(LAST_PIXEL, max_y << 16 | max_x)
+            let loads = &it.encoded()?.loads;
+            let first = loads.with(FIRST_PIXEL, min_y << 16 | min_x);
+            let last = loads.with(LAST_PIXEL, max_y << 16 | max_x);
+            match (first, last) {
+                (Some(first), Some(last)) => it.put_together(&[first, last]),
+                // Both are among the first registers.
+                _ => Ok(()),
+            }
         })?;
         let run = it.encoded()?.run_fragment;
         for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
@@ -164,7 +180,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             })?;
         }
         let slot = it.iterator(STREAM);
-        it.finish_queries(&ended, slot.mask())?;
+        it.finish_queries(ended, slot.mask())?;
         let of = it.own_iterator(STREAM)?;
         it.in_lane(STREAM, |it| {
             if let Some(Tiling { context, .. }) = tiler {
@@ -186,15 +202,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
         let arch = self.arch();
-        let Some(passes) = &self.passes else {
+        let Some(passes) = &mut self.passes else {
             return Ok(at);
         };
         let platform = &mut self.device.hw.platform;
-        let mut place = memory;
-        passes.framebuffer.write(arch, layer, around, |words| {
-            platform.write_words(place, words);
-            place = place.offset((words.len() as u64).saturating_mul(8));
-        })?;
+        let template = &mut passes.template;
+        if !template.write(platform, memory, (layer, around)) {
+            template.begin_words();
+            let mut place = memory;
+            passes.framebuffer.write(arch, layer, around, |words| {
+                platform.write_words(place, words);
+                template.add_words(words);
+                place = place.offset((words.len() as u64).saturating_mul(8));
+            })?;
+            template.end_words(layer, around);
+        }
         platform.clean(memory.span(bytes.into()));
         Ok(at)
     }

@@ -40,7 +40,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return false;
         }
         if state.stale.has(Stale::RESOURCES.and(Stale::PIPELINE)) {
-            return self.draw_changed();
+            return self.draw_changed() || self.complete_sets() && self.draw_changed();
         }
         let recorder = &mut *self.recorder;
         let Some(passes) = &mut recorder.passes else {

@@ -211,6 +211,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
     }
 
+    /// Whether the set that is bound for a table has all that a stage needs of it, which was not known before.
+    pub(super) fn completes(&mut self, number: usize, stage: Key, table: u8) -> bool {
+        let Some(set) = self.set_at(number, table) else {
+            return false;
+        };
+        let known = self.device.set_part(set).and_then(|set| set.complete);
+        known != Some((stage, self.device.recording()))
+            && self.check_bindings_of(stage, table, Some(set)).is_ok()
+    }
+
     /// The same, binding by binding.
     #[inline(never)]
     fn check_bindings_of(

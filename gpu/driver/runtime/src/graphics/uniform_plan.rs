@@ -29,15 +29,25 @@ pub(crate) struct UniformPlan {
     pub(super) bound: u8,
     /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
     pub(super) of_state: u8,
-    /// Where the uniforms of each program stand in a block.
-    pub(super) places: UniformPlaces,
+    /// Pairs of each program.
+    pairs: [u8; 3],
 }
 
-impl UniformPlaces {
-    /// Those of programs with so many pairs of words.
-    fn of(pairs: [u8; 3]) -> UniformPlaces {
+impl UniformPlan {
+    /// Bytes of a block that holds the uniforms of all programs.
+    #[inline(always)]
+    pub(super) const fn bytes(&self) -> u32 {
+        let [first, second, third] = self.pairs;
+        let pairs = lines(first as usize)
+            .wrapping_add(lines(second as usize))
+            .wrapping_add(lines(third as usize));
+        (pairs as u32).wrapping_mul(8)
+    }
+
+    /// Where the uniforms of each program stand in the block.
+    pub(super) fn places(&self) -> UniformPlaces {
         let mut first = 0_u64;
-        let tags = pairs.map(|pairs| {
+        let tags = self.pairs.map(|pairs| {
             let offset = first.wrapping_mul(8);
             first = first.wrapping_add(lines(pairs.into()) as u64);
             if pairs == 0 {
@@ -248,7 +258,7 @@ pub(super) fn plan(
         words: words.len() as u8,
         bound: bound.len() as u8,
         of_state,
-        places: UniformPlaces::of(pairs),
+        pairs,
     };
     Some((plan, words))
 }

@@ -115,6 +115,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         pass.recorder.refer(source.surface.image(), Thing::Image)?;
         if let Some(passes) = &mut pass.recorder.passes {
             passes.framebuffer.begin_with(source);
+            passes.template.forget();
         }
         pass.end_rendering()
     }
