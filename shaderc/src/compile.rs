@@ -45,9 +45,7 @@ impl Statistics {
     /// What registers cost: less is better. The invocations that can't run at once, then what spilling costs.
     fn room(&self) -> (std::cmp::Reverse<u32>, usize) {
         match self {
-            Statistics::Valhall(own) => {
-                (std::cmp::Reverse(own.threads), own.spill_cost as usize)
-            }
+            Statistics::Valhall(own) => (std::cmp::Reverse(own.threads), own.spill_cost as usize),
             Statistics::Ir3(own) => {
                 let memory = own.spills.saturating_add(own.fills);
                 (std::cmp::Reverse(own.waves), memory as usize)

@@ -341,7 +341,11 @@ mod tests {
                 warps: *warps,
                 lanes: *lanes,
             };
-            counter.0.borrow_mut().places.insert(8 * index as u64, place);
+            counter
+                .0
+                .borrow_mut()
+                .places
+                .insert(8 * index as u64, place);
         }
         counter.executed(Arch::V10).unwrap()
     }

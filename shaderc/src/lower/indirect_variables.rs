@@ -48,7 +48,10 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     let mut scratch = vec![None; indices.len()];
     for members in structures(function, &indices) {
-        let (base, words) = (function.scratch_bytes, members.len().next_power_of_two() as u32);
+        let (base, words) = (
+            function.scratch_bytes,
+            members.len().next_power_of_two() as u32,
+        );
         let shift = 2 + words.trailing_zeros();
         let mut bytes = 0;
         for (number, member) in (0..).zip(members) {
@@ -110,8 +113,12 @@ fn structures(function: &Function, indices: &[Vec<Value>]) -> Vec<Vec<Var>> {
         if own.is_empty() || selected[var.index()] {
             continue;
         }
-        let mut shared = own.iter().filter_map(|index| by_index.get(&(*index, data.len)));
-        let number = shared.find(|number| all[**number].len() < MAX_MEMBERS).copied();
+        let mut shared = own
+            .iter()
+            .filter_map(|index| by_index.get(&(*index, data.len)));
+        let number = shared
+            .find(|number| all[**number].len() < MAX_MEMBERS)
+            .copied();
         let number = number.unwrap_or(all.len());
         match all.get_mut(number) {
             Some(members) => members.push(var),

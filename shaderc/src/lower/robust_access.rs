@@ -375,14 +375,17 @@ fn clamp_shared(function: &mut Function) -> bool {
         let mut tested = None;
         for inst in &function.block(*block).insts {
             let data = function.inst(*inst);
-            let Some(access) = data.op.access().filter(|access| access.space == Space::Shared)
+            let Some(access) = data
+                .op
+                .access()
+                .filter(|access| access.space == Space::Shared)
             else {
                 continue;
             };
             let tested = tested.get_or_insert_with(|| Tested::at(function, &cfg, *block));
-            let inside = shared.checked_sub(access.bytes()).is_none_or(|last| {
-                tested.upper_bound(function, data.args[0]) <= last
-            });
+            let inside = shared
+                .checked_sub(access.bytes())
+                .is_none_or(|last| tested.upper_bound(function, data.args[0]) <= last);
             if !inside {
                 outside.insert(*inst);
             }

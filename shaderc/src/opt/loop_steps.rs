@@ -110,7 +110,9 @@ impl<'f> Steps<'f> {
 /// Whether an instruction gives the same wherever it is run, and may be run anywhere.
 pub(super) fn is_repeatable(op: Op) -> bool {
     let effects = op.effects();
-    effects.speculatable && !effects.reads && matches!(op, Op::Alu(_) | Op::Uniform(_) | Op::Load(_))
+    effects.speculatable
+        && !effects.reads
+        && matches!(op, Op::Alu(_) | Op::Uniform(_) | Op::Load(_))
 }
 
 /// Copies of what a loop computes, but could be computed before it: they stand where the builder stands.
@@ -167,7 +169,8 @@ impl<'f> Invariants<'f> {
         let before = std::mem::replace(&mut builder.exact, data.exact);
         let copies = builder.inst(data.op, &args);
         builder.exact = before;
-        self.copied.extend(data.results.iter().copied().zip(copies.iter().copied()));
+        self.copied
+            .extend(data.results.iter().copied().zip(copies.iter().copied()));
         copies[usize::from(number)]
     }
 }

@@ -74,12 +74,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// What is worth being kept in a loop; none if nothing is.
-fn plan(
-    function: &Function,
-    cfg: &Cfg,
-    places: &[Option<BlockId>],
-    own: Loop<'_>,
-) -> Option<Plan> {
+fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_>) -> Option<Plan> {
     let header = own.header();
     let &[latch] = own.latches() else {
         return None;
@@ -95,7 +90,11 @@ fn plan(
     let blocks = own.natural().iter().filter(|block| is_own(**block));
     for inst in blocks.flat_map(|block| &function.block(*block).insts) {
         let data = function.inst(*inst);
-        let Some(access) = data.op.access().filter(|access| access.space != Space::Global) else {
+        let Some(access) = data
+            .op
+            .access()
+            .filter(|access| access.space != Space::Global)
+        else {
             continue;
         };
         let (Some(value), _) = split_offset(function, data.args[access.address_operands() - 1])
@@ -161,18 +160,15 @@ fn cost(steps: &Steps<'_>, value: Value, depth: u32, starts: &mut Vec<(Value, Va
 }
 
 /// Computes the first round's offsets before the loop, adds to them at its end, and replaces what the loop computed.
-fn keep(
-    function: &mut Function,
-    plan: &Plan,
-    places: &[Option<BlockId>],
-    replaced: &mut Replaced,
-) {
+fn keep(function: &mut Function, plan: &Plan, places: &[Option<BlockId>], replaced: &mut Replaced) {
     let before = enter_through(function, plan.header, plan.entering);
     let position = function.block(plan.header).position;
     for kept in &plan.kept {
         let start = |value: Value| {
             let mut starts = kept.starts.iter();
-            starts.find(|(counter, _)| *counter == value).map(|(_, start)| *start)
+            starts
+                .find(|(counter, _)| *counter == value)
+                .map(|(_, start)| *start)
         };
         let mut builder = Builder::new(function, before);
         builder.position = position;

@@ -31,7 +31,9 @@ pub(super) fn unroll(function: &mut Function, candidates: &[Candidate]) {
         .iter()
         .map(|candidate| {
             let phis = &function.block(candidate.header).phis;
-            let own = phis.iter().position(|phi| phi.result == candidate.counter.phi);
+            let own = phis
+                .iter()
+                .position(|phi| phi.result == candidate.counter.phi);
             // The counter is one of them.
             own.unwrap_or(0)
         })
@@ -91,7 +93,10 @@ fn bound(
     let bound = invariants.copy(builder, bound, &|_| None);
     let more = (candidate.rounds - 1).wrapping_mul(step);
     let far = builder.alu_word(Alu::ISub, bound, more);
-    let (signed, below) = (candidate.counter.is_signed(), candidate.counter.stays_below());
+    let (signed, below) = (
+        candidate.counter.is_signed(),
+        candidate.counter.stays_below(),
+    );
     // It must not go round the ends of its range.
     let fits = match (signed, below) {
         (false, true) => builder.alu_word(Alu::UGe, bound, more),
@@ -143,7 +148,9 @@ fn copy_rounds(
         };
         for (round, blocks) in (0..).zip(&copies) {
             let inst = function.block(blocks[place]).insts[at];
-            let offset = aligned.offset.wrapping_add(aligned.step.wrapping_mul(round));
+            let offset = aligned
+                .offset
+                .wrapping_add(aligned.step.wrapping_mul(round));
             let whole = candidate.rounds * aligned.step;
             let align = (1 << offset.trailing_zeros().min(4)).min(whole.min(WIDEST));
             if let Op::Load(access) | Op::Store(access) = &mut function.inst_mut(inst).op {

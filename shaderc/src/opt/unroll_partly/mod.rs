@@ -144,7 +144,9 @@ impl Known<'_> {
         let (rounds, requirements, aligned) = match merging {
             Some((rounds, alignment, aligned)) => (rounds, alignment.requirements, aligned),
             None => {
-                let rounds = [4, 2].into_iter().find(|rounds| rounds * size <= MOST_SAVING)?;
+                let rounds = [4, 2]
+                    .into_iter()
+                    .find(|rounds| rounds * size <= MOST_SAVING)?;
                 (rounds as u32, vec![], vec![])
             }
         };
@@ -193,7 +195,8 @@ impl Known<'_> {
                 }
                 for inst in &self.function.block(*block).insts {
                     let neighbours = self.neighbours(steps, *inst);
-                    let Some((step, access)) = neighbours.filter(|(step, _)| rounds * step <= WIDEST)
+                    let Some((step, access)) =
+                        neighbours.filter(|(step, _)| rounds * step <= WIDEST)
                     else {
                         continue;
                     };

@@ -173,7 +173,10 @@ mod thread_jumps {
 
     #[test]
     fn lanes_meet_before_the_next_round_if_most_of_it_is_the_same_for_all() {
-        assert_eq!(blocks_left("r0 = MOV.i32 r1\nr2 = MOV.i32 r1\nr3 = MOV.i32 r1"), 5);
+        assert_eq!(
+            blocks_left("r0 = MOV.i32 r1\nr2 = MOV.i32 r1\nr3 = MOV.i32 r1"),
+            5
+        );
     }
 
     #[test]
