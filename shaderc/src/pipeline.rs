@@ -9,7 +9,7 @@ use crate::lower::{
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
-    fold_constants, forward_stores, fuse_multiply_add, merge_accesses, pair_halves,
+    fold_constants, forward_stores, fuse_multiply_add, keep_own_words, merge_accesses, pair_halves,
     push_uniform_buffers, reduce_strength, share_values, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
@@ -102,6 +102,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
         steps: &[
             Step::Improve(constant_tables::PASS),
             Step::Run(indirect_variables::PASS),
+            Step::Improve(keep_own_words::PASS),
             Step::Run(promote_variables::PASS),
             CLEANED_UP,
         ],

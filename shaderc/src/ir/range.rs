@@ -82,11 +82,9 @@ impl Tested {
                     *known = (*known).min(word);
                 }
             }
-            (Alu::INe, true) | (Alu::IEq, false) => {
-                if function.as_word(data.args[1]) == Some(0) {
-                    let known = self.least.entry(data.args[0]).or_insert(0);
-                    *known = (*known).max(1);
-                }
+            (Alu::INe, true) | (Alu::IEq, false) if function.as_word(data.args[1]) == Some(0) => {
+                let known = self.least.entry(data.args[0]).or_insert(0);
+                *known = (*known).max(1);
             }
             _ => {}
         }

@@ -10,6 +10,7 @@ pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
 pub(crate) mod forward_stores;
 pub(crate) mod fuse_multiply_add;
+pub(crate) mod keep_own_words;
 mod loop_steps;
 mod loop_variables;
 pub(crate) mod merge_accesses;
