@@ -128,7 +128,8 @@ pub(crate) unsafe fn call(
     // SAFETY: an open device is there, and no call is on the stack that has it.
     let it = unsafe {
         *stage = Stage::InCall;
-        (*(&raw mut (*device).device)).assume_init_mut()
+        let held = &mut (*device).device;
+        held.assume_init_mut()
     };
     let result = work(it);
     // SAFETY: as above.
@@ -204,7 +205,7 @@ pub unsafe extern "C" fn eitri_open(
         let map = core::slice::from_raw_parts_mut(map, words);
         let result = array(firmware.cast::<u8>(), firmware_bytes, "firmware is null")
             .and_then(|firmware| open(it, &*platform, map, firmware));
-        (result, &mut *(&raw mut (*it).text))
+        (result, &mut (*it).text)
     };
     answer(text, result.map(|()| EitriStatus::Ok))
 }
@@ -275,7 +276,8 @@ pub unsafe extern "C" fn eitri_error_text(device: *const EitriDevice) -> *const 
         return c"there is no device".as_ptr();
     }
     // SAFETY: the caller's promise; the text is there from the first write of `eitri_open` on.
-    unsafe { (*(&raw const (*device).text)).as_ptr() }
+    let text = unsafe { &(*device).text };
+    text.as_ptr()
 }
 
 /// Says what the GPU is, and how it is.
@@ -300,7 +302,7 @@ pub unsafe extern "C" fn eitri_get_info(
         let found = EitriInfo {
             name,
             gpu_id: properties.id.0,
-            architecture: u32::from(properties.arch.major()),
+            architecture: properties.arch.major(),
             cores: properties.cores,
             memory_in_use: it.memory_in_use(),
             recoveries: it.recoveries(),

@@ -293,11 +293,12 @@ fn vector_program(
 }
 
 /// What the tests draw with.
-const DRAWS: [Shader; 4] = [
+const DRAWS: [Shader; 5] = [
     Shader::Vertices,
     Shader::Color,
     Shader::TwoColors,
     Shader::Fetched,
+    Shader::PushedColor,
 ];
 
 /// Everything that the tests of one GPU run: made once, since a device refers to it.

@@ -41,6 +41,8 @@ enum Action<P> {
     Class(&'static str),
     /// A case, on the running device.
     Case(&'static cases::Case),
+    /// A drawing of the table, on the running device.
+    Drawing(&'static graphics::Row),
     /// A step of shutdown.
     Down(Step),
     /// Without a driver again.
@@ -112,7 +114,7 @@ fn all<P: Platform>() -> Vec<Test<P>> {
     for class in classes() {
         add(&format!("shader.alu.{}", class.to_ascii_lowercase()), Action::Class(class));
     }
-    let more: [(&str, DeviceTest<P>); 33] = [
+    let more: [(&str, DeviceTest<P>); 27] = [
         ("mmu.pages",            mmu::pages),
         ("mmu.blocks",           mmu::blocks),
         ("mmu.large-block",      mmu::large_block),
@@ -140,6 +142,12 @@ fn all<P: Platform>() -> Vec<Test<P>> {
         ("graphics.targets",     graphics::targets),
         ("graphics.heap",        graphics::heap),
         ("graphics.passes",      graphics::passes),
+    ];
+    more.into_iter().for_each(|(name, test)| add(name, Action::Device(test)));
+    for row in graphics::ROWS.iter().chain(graphics::PROBES) {
+        add(row.name, Action::Drawing(row));
+    }
+    let last: [(&str, DeviceTest<P>); 6] = [
         ("counters",             counters::counters),
         ("recovery.ping",        recovery::ping),
         ("recovery.fault",       recovery::fault),
@@ -147,7 +155,7 @@ fn all<P: Platform>() -> Vec<Test<P>> {
         ("recovery.work",        queues::quick),
         ("soak",                 soak::soak),
     ];
-    more.into_iter().for_each(|(name, test)| add(name, Action::Device(test)));
+    last.into_iter().for_each(|(name, test)| add(name, Action::Device(test)));
     DOWN.into_iter().for_each(|(name, step)| add(name, Action::Down(step)));
     add("shutdown.reset", Action::After(power::reset));
     tests
@@ -496,7 +504,7 @@ fn run_on<P: Platform, L: Listener>(
 ) {
     if !matches!(
         test.action,
-        Action::Device(_) | Action::Class(_) | Action::Case(_)
+        Action::Device(_) | Action::Class(_) | Action::Case(_) | Action::Drawing(_)
     ) {
         return;
     }
@@ -513,6 +521,7 @@ fn run_on<P: Platform, L: Listener>(
         (Ok(()), Action::Device(action)) => action(bench),
         (Ok(()), Action::Class(class)) => shader::class(bench, class),
         (Ok(()), Action::Case(case)) => shader::case(bench, case),
+        (Ok(()), Action::Drawing(row)) => graphics::run(bench, row),
         (Ok(()), _) => Ok(()),
     };
     bench.clear();

@@ -72,7 +72,7 @@ pub use activity::Drawn;
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use defect::{
-    Broken, Damage, Defect, DrawDefect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow,
+    Broken, Damage, Defect, DrawDefect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow, State,
 };
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};

@@ -69,6 +69,11 @@ impl Bench {
         Bench::of(machine, device, HEAP)
     }
 
+    /// On a device of any options.
+    pub(super) fn usual(machine: Machine, device: Up<Host>) -> Bench {
+        Bench::of(machine, device, HEAP)
+    }
+
     /// With a heap of so many chunks, which does not grow.
     pub(super) fn with_chunks(chunks: u32) -> Bench {
         let machine = machine();

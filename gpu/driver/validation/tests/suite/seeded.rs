@@ -145,3 +145,22 @@ fn defects_of_draws_are_caught_by_their_tests() {
     // And one of caches, which a pass reads through.
     assert_eq!(SEEDED.iter().filter(of_draws).count() + 1, expected.len());
 }
+
+/// Stuck bits of the state of draws are each seen by a test of graphics. Some of them, and all with `EITRI_LONG=1`.
+#[test]
+fn stuck_bits_of_the_state_of_draws_are_caught() {
+    let firmware = stub_firmware();
+    let programs = Programs::build(Arch::V10).expect("the suite's own programs");
+    let of_state = |it: &&Seeded| matches!(it.broken, Broken::Part(Defect::StateBit { .. }));
+    let all: Vec<&Seeded> = SEEDED.iter().filter(of_state).collect();
+    assert!(all.len() >= 60, "{}", all.len());
+    let step = if eitri_testdata::long() { 1 } else { 9 };
+    let mut missed = Vec::new();
+    for seeded in all.into_iter().step_by(step) {
+        match caught_by(seeded, &firmware, &programs, "graphics.") {
+            Some((test, why)) => println!("{}: {test}: {why}", seeded.name),
+            None => missed.push(seeded.name),
+        }
+    }
+    assert!(missed.is_empty(), "these pass for good GPUs: {missed:?}");
+}

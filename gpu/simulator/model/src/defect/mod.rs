@@ -9,11 +9,13 @@
 mod draw;
 mod seeded;
 mod shader;
+mod state;
 
 pub use draw::DrawDefect;
 pub(crate) use draw::PassDefects;
 pub use seeded::{Broken, SEEDED, Seeded};
 pub use shader::{Damage, Family, ShaderDefect};
+pub use state::State;
 
 use crate::clock::Nanoseconds;
 use crate::config::Config;
@@ -179,6 +181,15 @@ pub enum Defect {
     Shader(ShaderDefect),
     /// Something that draws go wrong by.
     Draw(DrawDefect),
+    /// A bit of the state of draws is stuck.
+    StateBit {
+        /// The word.
+        of: State,
+        /// The bit.
+        bit: u8,
+        /// What it is taken for.
+        value: bool,
+    },
 }
 
 /// The defects of a GPU.

@@ -3,7 +3,7 @@
 //! The pattern of 4 samples was measured on a Mali-G78; those of 2, 8 and 16 are inferred, and stand here alone so that a
 //! board's answer replaces them. Facts: hardware/graphics-model.md 4.3.
 // FACT: the order in which alpha covers samples at 2, 8 and 16 samples is inferred (hardware/graphics-model.md 4.3). Settled
-// by drawing 4 N + 1 alphas over 2 by 2 pixels with N samples on any board and reading the samples back.
+// by the suite's `probe.alpha-to-coverage.N`, as far as the number of samples goes, on any board; which samples they are by reading them back.
 
 /// Samples in the order in which a rising alpha covers them.
 struct Pattern {

@@ -10,7 +10,7 @@ pub(crate) const SUBPIXELS: i32 = 256;
 
 /// Pixels from the origin beyond which the clipper clips.
 // FACT: the hardware's guard band is not known (hardware/graphics-draw.md 3.24); free choice of graphics-model.md 1.3. Settled
-// by large triangles with visible interpolation error on any board.
+// by the suite's `probe.guard-band` on any board.
 pub(crate) const SNAP_LIMIT: f32 = 2_097_152.0;
 
 /// A position in 1/256 pixel; y grows downwards.

@@ -16,7 +16,8 @@ struct HalfCircle {
 
 /// Directions of inclusive edges, by code.
 // FACT: the half circles are inferred from the names of the codes and from what drivers want of codes 2 and 3
-// (hardware/graphics-raster.md 4.4). Settled by triangles with edges through pixel centres, a draw for each code, on any board.
+// (hardware/graphics-raster.md 4.4). Settled by the suite's `probe.tie-rule` for the code of the driver, and by
+// a draw for each other code, on any board.
 #[rustfmt::skip]
 const INCLUSIVE: [HalfCircle; 8] = [
     HalfCircle { inside: ( 0,  1), border: ( 1,  0) }, // [   0, 180)

@@ -47,7 +47,7 @@ impl Stream {
                     program: 20,
                     storage: pick(i.fragment_tsd_select, 24, 28),
                 };
-                let draw = IssuedDraw {
+                let mut draw = IssuedDraw {
                     instruction: self.address(),
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
@@ -56,6 +56,7 @@ impl Stream {
                     vertex: VertexStages::Split { position, varying },
                     fragment,
                 };
+                fabric.defects.draw_registers(&mut draw.registers);
                 (Issued::Draw(Box::new(draw)), i.progress_increment)
             }
             Instr::RunIdvs2(i) => {
@@ -65,7 +66,7 @@ impl Stream {
                     program: 16 + first,
                     storage: 24 + first,
                 };
-                let draw = IssuedDraw {
+                let mut draw = IssuedDraw {
                     instruction: self.address(),
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
@@ -74,6 +75,7 @@ impl Stream {
                     vertex: VertexStages::Merged(stage(0)),
                     fragment: stage(2),
                 };
+                fabric.defects.draw_registers(&mut draw.registers);
                 (Issued::Draw(Box::new(draw)), i.progress_increment)
             }
             Instr::RunFullscreen(i) => {

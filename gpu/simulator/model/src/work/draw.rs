@@ -5,6 +5,7 @@
 //! Facts: hardware/graphics-draw.md 3.1 (registers), 3.10 (depth, scissor); graphics-raster.md 4.13, 4.14; descriptors.md 17.
 
 use super::stage::{LoadedStage, Reader, StagePointers};
+use crate::defect::State;
 use crate::fabric::Fabric;
 use crate::fragment::Order;
 use crate::memory::PhysicalMemory;
@@ -278,7 +279,8 @@ impl Reader {
         address: u64,
     ) -> Result<DepthStencil, Refused<JobFault>> {
         self.check_alignment(fabric, address, 32)?;
-        let words = self.words(fabric, memory, address, 8)?;
+        let mut words = self.words(fabric, memory, address, 8)?;
+        fabric.defects.descriptor(State::DepthStencil, &mut words);
         DepthStencil::unpack_at(arch, &words, 0)
             .map_err(|error| self.invalid(fabric, address, error.field))
     }
@@ -295,7 +297,12 @@ impl Reader {
         let words = self.words(fabric, memory, address, 4 * count)?;
         let mut state = BlendState::default();
         for words in words.chunks_exact(4) {
-            let blend = Blend::unpack_at(arch, words, 0);
+            let mut taken = [0; 4];
+            for (to, from) in taken.iter_mut().zip(words) {
+                *to = *from;
+            }
+            fabric.defects.descriptor(State::Blend, &mut taken);
+            let blend = Blend::unpack_at(arch, &taken, 0);
             let blend = blend.map_err(|error| self.invalid(fabric, address, error.field))?;
             state.descriptors.push(fabric.defects.blend(blend));
         }

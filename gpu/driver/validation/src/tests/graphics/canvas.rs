@@ -10,7 +10,7 @@ use eitri_program::GraphicsProgram;
 use eitri_runtime::{
     Buffer, ClearColor, ColorAttachment, CommandBuffer, DepthAttachment, Draw, Error, ErrorKind,
     GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImageInfo, ImagePart, ImageView,
-    InputRate, Platform, Queue, QueueConfig, Recorder, RenderingInfo, Space, TilerHeap,
+    InputRate, Platform, QueryPool, Queue, QueueConfig, Recorder, RenderingInfo, Space, TilerHeap,
     TilerHeapConfig, Tiling, Topology, VertexAttribute, VertexBinding,
 };
 
@@ -22,6 +22,16 @@ const LONGER: u32 = 8;
 pub(super) const BEFORE: u32 = 0x5555_5555;
 pub(super) const RGBA8: &str = "R8G8B8A8_UNORM";
 
+/// Vertices whose positions go on with each vertex, and their colours with each so many instances.
+const fn by_instance(divisor: u32) -> [VertexBinding; 2] {
+    let colors = VertexBinding {
+        binding: 1,
+        stride: 32,
+        rate: InputRate::Instance { divisor },
+    };
+    [BINDINGS[0], colors]
+}
+
 /// What a canvas has made, to be destroyed with it.
 enum Made {
     Image(Image),
@@ -30,6 +40,7 @@ enum Made {
     Set(GraphicsSet),
     Heap(TilerHeap),
     Commands(CommandBuffer),
+    Query(QueryPool),
 }
 
 /// A space with a queue, its heap, and commands that are recorded over and over.
@@ -93,7 +104,15 @@ fn take_apart<P: Platform>(
     // Nothing is in flight after a test that went well.
     let _ = it.device.cancel(queue);
     it.device.settle();
-    let mut gone = it.device.destroy_queue(queue);
+    let gone = it.device.destroy_queue(queue);
+    let destroyed = destroy(it, list);
+    gone?;
+    destroyed
+}
+
+/// Destroys what was made, last things first.
+fn destroy<P: Platform>(it: &mut Bench<'_, '_, '_, P>, list: Vec<Made>) -> Verdict {
+    let mut gone = Ok(());
     for made in list.into_iter().rev() {
         let destroyed = match made {
             Made::Image(image) => it.device.destroy_image(image),
@@ -101,6 +120,7 @@ fn take_apart<P: Platform>(
             Made::Pipeline(pipeline) => it.device.destroy_graphics_pipeline(pipeline),
             Made::Set(set) => it.device.destroy_graphics_set(set),
             Made::Heap(heap) => it.device.destroy_tiler_heap(heap),
+            Made::Query(pool) => it.device.destroy_query_pool(pool),
             Made::Commands(commands) => it.device.destroy_command_buffer(commands),
         };
         gone = gone.and(destroyed);
@@ -148,6 +168,64 @@ impl Canvas {
         Ok(image)
     }
 
+    /// Does a part of a test, and destroys what it has made.
+    pub(super) fn scoped<'s, 'd, P: Platform, T>(
+        &mut self,
+        it: &mut Bench<'_, 's, 'd, P>,
+        part: impl FnOnce(&mut Bench<'_, 's, 'd, P>, &mut Canvas) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let before = self.made.len();
+        let done = part(it, self);
+        // What its commands use stays in use until they are recorded anew.
+        it.device.record(self.commands, |_| Ok(()))?;
+        let made = self.made.split_off(before);
+        destroy(it, made)?;
+        done
+    }
+
+    /// An image of any kind, whose texels are zeros.
+    pub(super) fn image_of<P: Platform>(
+        &mut self,
+        it: &mut Bench<'_, '_, '_, P>,
+        info: ImageInfo,
+    ) -> Result<Image, Trouble> {
+        let image = made(it.device.create_image(self.space, info))?;
+        self.made.push(Made::Image(image));
+        Ok(image)
+    }
+
+    /// Bytes in memory.
+    pub(super) fn buffer<P: Platform>(
+        &mut self,
+        it: &mut Bench<'_, '_, '_, P>,
+        bytes: &[u8],
+    ) -> Result<Buffer, Trouble> {
+        let buffer = made(it.device.create_buffer(self.space, bytes.len() as u64))?;
+        self.made.push(Made::Buffer(buffer));
+        it.device.write_buffer(buffer, 0, bytes)?;
+        Ok(buffer)
+    }
+
+    /// A query, which counts nothing yet.
+    pub(super) fn query<P: Platform>(
+        &mut self,
+        it: &mut Bench<'_, '_, '_, P>,
+    ) -> Result<QueryPool, Trouble> {
+        let pool = made(it.device.create_query_pool(self.space, 1))?;
+        self.made.push(Made::Query(pool));
+        Ok(pool)
+    }
+
+    /// A pipeline as [`Canvas::pipeline`] whose colours go on with each so many instances, and come from binding 1.
+    pub(super) fn instanced<P: Platform>(
+        &mut self,
+        it: &mut Bench<'_, '_, '_, P>,
+        divisor: u32,
+        info: &GraphicsPipelineInfo<'_>,
+    ) -> Result<GraphicsPipeline, Trouble> {
+        self.pipeline_of(it, Shader::Color, (&by_instance(divisor), 1), info)
+    }
+
     /// Vertices in memory.
     pub(super) fn vertices<P: Platform>(
         &mut self,
@@ -172,16 +250,28 @@ impl Canvas {
         fragments: Shader,
         info: &GraphicsPipelineInfo<'_>,
     ) -> Result<GraphicsPipeline, Trouble> {
+        self.pipeline_of(it, fragments, (&BINDINGS, 0), info)
+    }
+
+    /// The same with these bindings, one of which colours come from.
+    fn pipeline_of<P: Platform>(
+        &mut self,
+        it: &mut Bench<'_, '_, '_, P>,
+        fragments: Shader,
+        (bindings, colors): (&[VertexBinding], u32),
+        info: &GraphicsPipelineInfo<'_>,
+    ) -> Result<GraphicsPipeline, Trouble> {
         let format = format_of(it, "R32G32B32A32_SFLOAT")?;
-        let attributes = [(0, 0), (1, 16)].map(|(location, offset)| VertexAttribute {
+        let places = [(0, 0, 0), (1, colors, 16)];
+        let attributes = places.map(|(location, binding, offset)| VertexAttribute {
             location,
-            binding: 0,
+            binding,
             offset,
             format,
         });
         let usual = [Some(format_of(it, RGBA8)?)];
         let info = GraphicsPipelineInfo {
-            bindings: &BINDINGS,
+            bindings,
             attributes: &attributes,
             colors: match info.colors {
                 [] => &usual,

@@ -4,8 +4,17 @@
 //! Facts: hardware/graphics-model.md 2 (coverage), 4 (tests, blending, tiles), 6 (heaps); graphics-raster.md 4.4 (edges);
 //! csf-scheduling.md 7 (heaps that grow).
 
+mod assembled;
 mod canvas;
+mod colored;
 mod picture;
+mod probes;
+mod rows;
+mod sampled;
+mod tested;
+
+pub(crate) use probes::PROBES;
+pub(crate) use rows::{ROWS, Row, run};
 
 use crate::bench::Bench;
 use crate::result::{Unit, Verdict, failed};
