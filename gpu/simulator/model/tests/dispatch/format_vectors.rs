@@ -219,13 +219,24 @@ fn put_attribute(bench: &mut Bench, attribute: &Attribute) {
 /// Fetches the texels of a texture of a format by TEX_FETCH.
 #[track_caller]
 fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
+    let clump = match format.bytes {
+        2 => ClumpFormat::RAW16,
+        4 => ClumpFormat::RAW32,
+        _ => ClumpFormat::RAW64,
+    };
+    floats(fetched_from(format, clump, texels))
+}
+
+/// Fetches the texels of a texture whose elements are a clump's.
+#[track_caller]
+fn fetched_from(format: Format, clump_format: ClumpFormat, texels: &[u64]) -> Vec<[u32; 4]> {
     let text = format!(
         "{LOAD}
         TEX_FETCH.slot0.reserved.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u2
         {STORE}"
     );
     let payloads: Vec<[u32; 4]> = (0..texels.len() as u32).map(|x| [x, 0, 0, 0]).collect();
-    floats(dispatched(&text, [0; 2], &payloads, |bench| {
+    dispatched(&text, [0; 2], &payloads, |bench| {
         let width = texels.len() as u32;
         let texture = Texture {
             dimension: TextureDimension::TwoD,
@@ -239,11 +250,7 @@ fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
         put(bench, FREE.0, &texture);
         let plane = GenericPlane {
             clump_ordering: ClumpOrdering::Linear,
-            clump_format: match format.bytes {
-                2 => ClumpFormat::RAW16,
-                4 => ClumpFormat::RAW32,
-                _ => ClumpFormat::RAW64,
-            },
+            clump_format,
             size: 0x1000,
             pointer: Address(TEXELS),
             row_stride: 0x1000,
@@ -253,7 +260,7 @@ fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
         };
         put(bench, PLANES, &plane);
         put_texels(bench, format, texels);
-    }))
+    })
 }
 
 /// The code of a component.
@@ -485,6 +492,34 @@ fn fetched_srgb_codes_have_the_values_of_every_vector() {
             );
         }
         assert_eq!(colour[3], code as f32 / 255.0, "alpha is not on the curve");
+    }
+}
+
+#[test]
+fn depth_and_stencil_are_parts_of_the_elements_of_their_clumps() {
+    // S8 UINT, and D32: a byte and a float among eight bytes whose numbers are others.
+    let stencil = Format {
+        word: 0x08_3010,
+        ..RGBA8
+    };
+    let depth = Format {
+        word: 0x04_c000,
+        ..RGBA16
+    };
+    let element = 0x8877_6655_4433_2211;
+    for (format, bytes, clump, wanted) in [
+        (depth, 8, ClumpFormat::D32X32, 0x4433_2211),
+        (depth, 8, ClumpFormat::X32D32, 0x8877_6655),
+        (stencil, 8, ClumpFormat::X32S8X24, 0x55),
+        (stencil, 8, ClumpFormat::X24S8X32, 0x44),
+        (stencil, 4, ClumpFormat::X24S8, 0x44),
+        (stencil, 4, ClumpFormat::S8X24, 0x11),
+        (stencil, 1, ClumpFormat::S8, 0x11),
+    ] {
+        let format = Format { bytes, ..format };
+        let found = fetched_from(format, clump, &[0, element, 0, element]);
+        let red: Vec<u32> = found.iter().map(|colour| colour[0]).collect();
+        assert_eq!(red, [0, wanted, 0, wanted], "{clump:?}");
     }
 }
 
