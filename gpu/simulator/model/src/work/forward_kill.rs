@@ -1,6 +1,7 @@
 //! Forward pixel kill: fragments that wait for their warp are killed where newer ones replace the whole pixel.
 //!
-//! Never: kills what the draw does not let be killed, or for what is blended, discarded early, or covers a part of the samples.
+//! Never: kills a fragment whose draw does not allow it, or for a newer one that is blended, failed its tests, or covers only some of
+//! the samples.
 //! Facts: hardware/graphics-raster.md 4.10; hardware/descriptors.md 17 (DCD flags 0), 21.
 
 use super::draw::LoadedDraw;
@@ -53,7 +54,7 @@ pub(super) fn kill_older(tested: &mut VecDeque<Tested>, newer: &mut Tested) -> u
 /// nothing of the tile (hardware/graphics-raster.md 4.10). Which targets they replace is what their BLEND descriptors say: a driver
 /// sets the flag though a blend shader reads the tile.
 ///
-/// Hardware lets them replace blended ones, too, which read only colours.
+/// Only such fragments are tested ahead, so only such fragments are killed here. Hardware may kill blended ones, too.
 pub(super) fn replaces(draw: &LoadedDraw) -> bool {
     draw.flags.allow_forward_pixel_to_kill
         && draw.stage.is_some()
