@@ -67,7 +67,7 @@ impl Args {
 
 /// What is wrong with the request.
 #[derive(Debug, Error, Diagnostic)]
-enum DrawError {
+pub(crate) enum DrawError {
     #[error(transparent)]
     Find(#[from] CaseError),
     #[error(transparent)]

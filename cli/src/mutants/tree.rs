@@ -2,7 +2,7 @@
 //!
 //! Guarantees: the workspace itself is not touched; a mutant that doesn't compile is left out, whatever the reason.
 
-use super::find::{Found, find};
+use super::find::{Change, Found, find};
 use super::rewrite::{Place, rewrite};
 use super::{Mutant, Subject};
 use crate::outcome::{Failure, FileError};
@@ -28,6 +28,8 @@ const SWITCH: &str = include_str!("switch.rs.txt");
 pub(crate) struct Tree {
     root: PathBuf,
     target: PathBuf,
+    /// Text of each file that has mutants, as it was when these were found.
+    texts: BTreeMap<String, String>,
     /// By number. Those that don't compile are among them.
     found: Vec<Found>,
     /// Numbers of mutants that don't compile.
@@ -53,6 +55,7 @@ impl Tree {
         let mut tree = Tree {
             root: folder.join("tree"),
             target: folder.join("target"),
+            texts: BTreeMap::new(),
             found: Vec::new(),
             left_out: BTreeSet::new(),
         };
@@ -72,6 +75,7 @@ impl Tree {
                     })
                 })?;
                 tree.found.extend(found);
+                tree.texts.insert(file.clone(), text);
             }
         }
         let step = progress::start("building with mutants");
@@ -120,6 +124,13 @@ impl Tree {
             self.left_out
                 .extend(messages.iter().flat_map(|message| guilty(message, &places)));
             if self.left_out.len() == before {
+                let suspects: Vec<usize> = messages
+                    .iter()
+                    .flat_map(|message| self.suspects(message, &places))
+                    .collect();
+                self.left_out.extend(suspects);
+            }
+            if self.left_out.len() == before {
                 return Err(Failure::check(TreeError::Unclear(rendered(
                     &messages, &talk,
                 ))));
@@ -129,6 +140,32 @@ impl Tree {
         Err(Failure::check(TreeError::Unclear(format!(
             "{MOST_ROUNDS} rounds were not enough"
         ))))
+    }
+
+    /// The mutants that leave out a statement of the function that an error is about: what the compiler refuses may be a borrow whose
+    /// end was left out, which it does not name.
+    fn suspects(&self, message: &Value, places: &Places) -> Vec<usize> {
+        let error = &message["message"];
+        if error["level"] != "error" {
+            return Vec::new();
+        }
+        let mut spans = Vec::new();
+        collect_spans(error, &mut spans);
+        let nearest = spans.iter().find_map(|(file, span)| {
+            let distance = |place: &Place| place.whole.start.abs_diff(span.start);
+            let mutants = places.get(file)?.iter();
+            let (number, _) = mutants.min_by_key(|(_, place)| distance(place))?;
+            self.found.get(*number)
+        });
+        let Some(Found { mutant, .. }) = nearest else {
+            return Vec::new();
+        };
+        let numbered = self.found.iter().enumerate();
+        let of_function = numbered.filter(|(_, found)| {
+            found.change == Change::Without
+                && (&found.mutant.file, &found.mutant.function) == (&mutant.file, &mutant.function)
+        });
+        of_function.map(|(number, _)| number).collect()
     }
 
     /// Writes every file that has mutants; gives where they stand now.
@@ -150,7 +187,10 @@ impl Tree {
         }
         let mut places = Places::new();
         for (file, mutants) in by_file {
-            let mut new = rewrite(&read(&workspace.root().join(file))?, &mutants);
+            let mut new = match self.texts.get(file) {
+                Some(text) => rewrite(text, &mutants),
+                None => rewrite(&read(&workspace.root().join(file))?, &mutants),
+            };
             if roots.iter().any(|root| root == file) {
                 new.text
                     .push_str(&SWITCH.replace("NUMBER", &self.found.len().to_string()));

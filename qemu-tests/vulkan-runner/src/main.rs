@@ -3,7 +3,9 @@
 //! scenes also `N skipped`.
 //!
 //!     vulkan-runner [--opt] [--lose CASE.json] CASE.json...
-//!     vulkan-runner [--opt] --draw SCENE.json...
+//!     vulkan-runner [--opt] [--timed] --draw SCENE.json...
+//!
+//! With `--timed` each scene that passes is drawn once more, and the line is `ok NAME SECONDS`: from its submission to its end.
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -25,6 +27,7 @@ use eitri_draw_scenes::Scene;
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     match run_all(std::env::args().skip(1)) {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
 #[derive(Default)]
 struct Request {
     optimised: bool,
+    timed: bool,
     /// A case that never ends.
     lost: Option<Case>,
     cases: Vec<Case>,
@@ -54,6 +58,7 @@ impl Request {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--opt" => request.optimised = true,
+                "--timed" => request.timed = true,
                 "--draw" => draws = true,
                 "--lose" => {
                     let path = arguments.next().ok_or("--lose: which case?")?;
@@ -77,10 +82,13 @@ struct Tally {
 
 impl Tally {
     /// Prints a result, and counts it.
-    fn count(&mut self, name: &str, result: Result<(), device::Error>) {
+    fn count(&mut self, name: &str, result: Result<Option<Duration>, device::Error>) {
         match result {
-            Ok(()) => {
-                println!("ok {name}");
+            Ok(took) => {
+                match took {
+                    Some(took) => println!("ok {name} {}", took.as_secs_f64()),
+                    None => println!("ok {name}"),
+                }
                 self.passed += 1;
             }
             Err(device::Error::Lacks(feature)) => {
@@ -108,13 +116,15 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
     let mut tally = Tally::default();
     if let Some(case) = &request.lost {
         let other = Device::open()?;
-        tally.count(&case.name, run::lose(&other, case, module));
+        let lost = run::lose(&other, case, module);
+        tally.count(&case.name, lost.map(|()| None));
     }
     for case in &request.cases {
-        tally.count(&case.name, run::run(&device, case, module));
+        let ran = run::run(&device, case, module);
+        tally.count(&case.name, ran.map(|()| None));
     }
     for scene in &request.scenes {
-        let drawn = draw::draw(&device, scene, request.optimised);
+        let drawn = draw::draw(&device, scene, request.optimised, request.timed);
         let lost = drawn.as_ref().is_err_and(device::Error::is_loss);
         tally.count(&scene.file.name, drawn);
         if lost {

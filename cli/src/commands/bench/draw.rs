@@ -1,18 +1,24 @@
 //! `eitri bench draw`: how fast the model draws, scene by scene, on one thread.
 //!
 //! A scene's time is all of its run on the host: bring-up of the GPU, the driver, and the model's work. Compilation is not in it.
+//! With `--lavapipe` the same scenes are drawn by that driver on one thread: submission to end, once all is compiled.
 
-use crate::commands::draw::read_scenes;
+use crate::commands::draw::{DrawError, read_scenes};
 use crate::draw::{Measured, Run, Verdict};
 use crate::input::gpu_choice::GpuArgument;
-use crate::outcome::{Failure, Status};
+use crate::outcome::{Failure, FileError, Status};
 use crate::output::streams::outln;
 use crate::runs::dispatch::Place;
 use crate::workspace::Workspace;
+use eitri_draw_scenes::Scene;
+use miette::Diagnostic;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
+use thiserror::Error;
 
 /// Longest that one scene may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -29,15 +35,96 @@ pub(crate) struct Args {
     /// Only scenes whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Draw the scenes by lavapipe, too, on one thread; it must be installed.
+    #[arg(long)]
+    lavapipe: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+enum LavapipeError {
+    #[error("lavapipe is not installed: no `lvp_icd` in {folder}")]
+    #[diagnostic(help("Debian has it in mesa-vulkan-drivers, and the loader in libvulkan1"))]
+    NotInstalled { folder: &'static str },
+    #[error("the runner of scenes can't be built\n{output}")]
+    NotBuilt { output: String },
+    #[error("the runner of scenes ended with status {status}\n{output}")]
+    NotRun { status: i32, output: String },
+}
+
+/// The files of scenes, among those that paths lead to.
+fn files_of(scenes: &[Scene], paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let found = eitri_draw_scenes::find(path);
+        for file in found.map_err(|error| Failure::refused(DrawError::from(error)))? {
+            let [scene] = &read_scenes(std::slice::from_ref(&file), None)?[..] else {
+                continue;
+            };
+            let name = &scene.file.name;
+            if scenes.iter().any(|wanted| wanted.file.name == *name) {
+                files.push(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Where drivers of Vulkan are listed.
+const DRIVERS: &str = "/usr/share/vulkan/icd.d";
+
+/// Seconds that lavapipe takes for scenes, by name; those that it can't draw are not among them.
+fn lavapipe(scenes: &[Scene], paths: &[PathBuf]) -> Result<BTreeMap<String, f64>, Failure> {
+    let entries = std::fs::read_dir(DRIVERS).into_iter().flatten().flatten();
+    let mut drivers = entries.map(|entry| entry.path());
+    let is_lavapipe = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("lvp_icd")
+    };
+    let driver = drivers
+        .find(is_lavapipe)
+        .ok_or_else(|| Failure::missing(LavapipeError::NotInstalled { folder: DRIVERS }))?;
+    let workspace = Workspace::find()?;
+    let mut build = workspace.cargo(&["build", "--release", "-q", "-p=eitri-vulkan-runner"]);
+    let failed = |action: &'static str, cause| {
+        Failure::missing(FileError::at(action, "vulkan-runner", cause))
+    };
+    let built = build.output().map_err(|cause| failed("build", cause))?;
+    if !built.status.success() {
+        let output = String::from_utf8_lossy(&built.stderr).into_owned();
+        return Err(Failure::check(LavapipeError::NotBuilt { output }));
+    }
+    let program = workspace.target_folder().join("release/vulkan-runner");
+    let mut run = Command::new(&program);
+    run.args(["--timed", "--draw"]);
+    run.args(files_of(scenes, paths)?);
+    // No thread beside the one that draws.
+    run.env("LP_NUM_THREADS", "0");
+    run.env("VK_ICD_FILENAMES", &driver);
+    run.env("VK_DRIVER_FILES", &driver);
+    let ran = run.output().map_err(|cause| failed("run", cause))?;
+    let status = ran.status.code().unwrap_or(-1);
+    // 1: some scenes are not drawn as they should be, which says nothing of the others.
+    if status != 0 && status != 1 {
+        let output = String::from_utf8_lossy(&ran.stderr).into_owned();
+        return Err(Failure::check(LavapipeError::NotRun { status, output }));
+    }
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let timed = text.lines().filter_map(|line| {
+        let (name, seconds) = line.strip_prefix("ok ")?.rsplit_once(' ')?;
+        Some((name.to_owned(), seconds.parse().ok()?))
+    });
+    Ok(timed.collect())
 }
 
 /// A measured scene.
 struct Row {
     name: String,
     measured: Measured,
+    /// Seconds that lavapipe takes.
+    lavapipe: Option<f64>,
 }
 
 impl Row {
@@ -53,13 +140,18 @@ impl Row {
             "primitives": drawn.primitives,
             "pixels": drawn.pixels,
             "tiles": drawn.tiles,
+            "lavapipe_seconds": self.lavapipe,
         })
     }
 
     fn print(&self) -> Result<(), Failure> {
         let Measured { took, drawn } = &self.measured;
+        let against = self.lavapipe.map_or_else(String::new, |seconds| {
+            let times = took.as_secs_f64() / seconds.max(1e-9);
+            format!(" {:>9.2} ms by lavapipe {times:>7.1}x", seconds * 1e3)
+        });
         outln!(
-            "{:<28} {:>9.1} ms {:>8} primitives {:>9} pixels {:>10.0} primitives/s {:>11.0} pixels/s",
+            "{:<28} {:>9.1} ms {:>8} primitives {:>9} pixels {:>10.0} primitives/s {:>11.0} pixels/s{against}",
             self.name,
             took.as_secs_f64() * 1e3,
             drawn.primitives,
@@ -85,13 +177,22 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         jobs: NonZero::<usize>::MIN,
         timelines: None,
     };
+    let by_lavapipe = match args.lavapipe {
+        true => lavapipe(&scenes, &paths)?,
+        false => BTreeMap::new(),
+    };
     let mut rows = Vec::new();
     let mut failed = false;
     for scene in &scenes {
         let name = scene.file.name.clone();
         match how.measure(scene) {
             Ok(measured) => {
-                let row = Row { name, measured };
+                let lavapipe = by_lavapipe.get(&name).copied();
+                let row = Row {
+                    name,
+                    measured,
+                    lavapipe,
+                };
                 if !args.json {
                     row.print()?;
                 }

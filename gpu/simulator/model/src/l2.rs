@@ -148,6 +148,15 @@ impl L2 {
         Ok(())
     }
 
+    /// Whether bytes that lie in one page are not what the lines have that hold them.
+    pub(crate) fn differs(&self, address: u64, bytes: &[u8]) -> bool {
+        let places = address..address.saturating_add(bytes.len() as u64);
+        places.zip(bytes).any(|(place, byte)| {
+            let line = self.lines.get(&(place / LINE));
+            line.is_some_and(|line| line.bytes[(place % LINE) as usize] != *byte)
+        })
+    }
+
     /// Writes bytes that lie in one page.
     pub(crate) fn write(
         &mut self,

@@ -16,9 +16,15 @@ use ash::vk;
 use eitri_draw_scenes::{Expectation, Scene, Target};
 use objects::{Buffer, Objects, named};
 use recorder::{Recorder, layers};
+use std::time::Duration;
 
-/// Draws a scene, and compares.
-pub(crate) fn draw(device: &Device, scene: &Scene, optimised: bool) -> Result<(), Error> {
+/// Draws a scene, and compares; `timed`: draws it once more, and gives how long that took.
+pub(crate) fn draw(
+    device: &Device,
+    scene: &Scene,
+    optimised: bool,
+    timed: bool,
+) -> Result<Option<Duration>, Error> {
     if let Some(feature) = device.lacks(&scene.file.features) {
         return Err(Error::Lacks(feature));
     }
@@ -52,7 +58,7 @@ pub(crate) fn draw(device: &Device, scene: &Scene, optimised: bool) -> Result<()
         let checked = expectation.check(&got);
         checked.map_err(|difference| Error::Differs(difference.to_string()))?;
     }
-    Ok(())
+    timed.then(|| recorder.run_again()).transpose()
 }
 
 /// Records the first contents of images.

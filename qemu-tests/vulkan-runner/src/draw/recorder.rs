@@ -7,6 +7,7 @@ use crate::device::{Device, Error, Named};
 use ash::vk;
 use eitri_draw_scenes as scene;
 use scene::{Scene, Step};
+use std::time::{Duration, Instant};
 
 /// A command buffer that is being recorded.
 pub(super) struct Recorder<'s> {
@@ -108,11 +109,18 @@ impl<'s> Recorder<'s> {
     }
 
     /// Ends the recording, runs it, and waits.
-    pub(super) fn run(self) -> Result<(), Error> {
+    pub(super) fn run(&self) -> Result<(), Error> {
         // SAFETY: see `objects`.
         let ended = unsafe { self.device.raw.end_command_buffer(self.buffer) };
         ended.named("vkEndCommandBuffer")?;
         self.device.run(self.buffer)
+    }
+
+    /// Runs once more what has run, and waits; how long it took. What is compiled at the first use is compiled by now.
+    pub(super) fn run_again(&self) -> Result<Duration, Error> {
+        let start = Instant::now();
+        self.device.run(self.buffer)?;
+        Ok(start.elapsed())
     }
 
     fn dispatch(&mut self, dispatch: &scene::Dispatch) -> Result<(), Error> {

@@ -128,7 +128,7 @@ impl Fabric {
     }
 
     /// Reads bytes from a space as a core reads texels and descriptors: through its read-only caches, where the L2 caches the page
-    /// too. They may cross pages.
+    /// too. They may cross pages. Gives whether they are older than what the L2 has.
     ///
     /// # Errors
     /// As [`Fabric::read`].
@@ -137,10 +137,12 @@ impl Fabric {
         memory: &mut dyn PhysicalMemory,
         access: Access,
         bytes: &mut [u8],
-    ) -> Result<(), Refusal> {
-        let (Some(mut caches), Source::Core(core)) = (self.first_level.take(), access.source)
-        else {
-            return self.read(memory, access, bytes);
+    ) -> Result<bool, Refusal> {
+        let Source::Core(core) = access.source else {
+            return self.read(memory, access, bytes).map(|()| false);
+        };
+        let Some(mut caches) = self.first_level.take() else {
+            return self.read(memory, access, bytes).map(|()| false);
         };
         let read = self.read_by_core(memory, (access, core), &mut caches, bytes);
         self.first_level = Some(caches);
@@ -153,9 +155,10 @@ impl Fabric {
         (access, core): (Access, u8),
         caches: &mut FirstLevel,
         bytes: &mut [u8],
-    ) -> Result<(), Refusal> {
+    ) -> Result<bool, Refusal> {
         let mut address = access.address;
         let mut rest = bytes;
+        let mut stale = false;
         while !rest.is_empty() {
             let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
             let (now, later) = rest.split_at_mut(room);
@@ -169,12 +172,14 @@ impl Fabric {
                 };
                 let read = caches.read(core, physical & !CACHED, now, fill);
                 read.map_err(|error| self.bus_error(request, error))?;
+                let l2 = self.l2.as_ref().filter(|_| tag != 0);
+                stale |= l2.is_some_and(|l2| l2.differs(physical & !CACHED, now));
             } else {
                 self.read(memory, access.to(address), now)?;
             }
             address = address.wrapping_add(room as u64);
             rest = later;
         }
-        Ok(())
+        Ok(stale)
     }
 }

@@ -194,9 +194,19 @@ impl Texture {
 /// What the elements of a plane are.
 #[derive(Clone, Copy)]
 enum Elements {
-    /// Texels of so many bytes.
-    Texels(u64),
+    Texels(Element),
     Blocks(BlockFormat),
+}
+
+/// A texel of a clump, and what lies beside it.
+#[derive(Clone, Copy)]
+struct Element {
+    /// Bytes from one element to the next.
+    bytes: u64,
+    /// First byte of the texel.
+    first: u64,
+    /// Bytes of the texel.
+    texel: u64,
 }
 
 /// Where the elements of a plane lie.
@@ -236,7 +246,7 @@ impl Surface {
             let clump = plane.clump_format as u32;
             let elements = match BlockFormat::of_clump(clump) {
                 Some(format) => Elements::Blocks(format),
-                None => Elements::Texels(element_bytes(clump)?),
+                None => Elements::Texels(element_of(clump)?),
             };
             return Some((surface_of!(plane), elements));
         }
@@ -272,7 +282,7 @@ impl Surface {
             at[2] = texel.sample;
         }
         let (element, bytes, blocks) = match elements {
-            Elements::Texels(bytes) => (at, bytes, None),
+            Elements::Texels(element) => (at, element.bytes, None),
             Elements::Blocks(format) => {
                 let sides = format.texels();
                 let element = core::array::from_fn(|axis| at[axis] / sides[axis]);
@@ -280,7 +290,10 @@ impl Surface {
                 (element, format.bytes().into(), Some((format, within)))
             }
         };
-        let texel_bytes = blocks.map_or(bytes, |(format, _)| format.texel_bytes().into());
+        let (first, texel_bytes) = match elements {
+            Elements::Texels(element) => (element.first, element.texel),
+            Elements::Blocks(format) => (0, format.texel_bytes().into()),
+        };
         let place = self.offset(element, bytes as u8, blocks.is_some());
         // What a clump holds and what the format says must fit together.
         let (Some(offset), true) = (place, texel_bytes == u64::from(format.bytes())) else {
@@ -288,7 +301,7 @@ impl Surface {
         };
         match offset.checked_add(bytes) {
             Some(end) if end <= self.size => {
-                let address = self.pointer.wrapping_add(offset);
+                let address = self.pointer.wrapping_add(offset + first);
                 blocks.map_or(Found::At(address), |(format, at)| {
                     Found::Block(BlockTexel {
                         address,
@@ -326,17 +339,36 @@ fn order_of(ordering: ClumpOrdering) -> Option<Order> {
     }
 }
 
-/// Bytes of an element of a clump format that holds single texels.
-fn element_bytes(clump: u32) -> Option<u64> {
+/// The element of a clump format that holds single texels.
+// FACT: which end the parts of a clump's name begin at is not stated; the lowest, as in Z24X8 and in the write-back's X24S8
+// (hardware/graphics-formats.md 3). Settled by sampling the stencil of an interleaved image on any board.
+fn element_of(clump: u32) -> Option<Element> {
+    let whole = |bytes| Element {
+        bytes,
+        first: 0,
+        texel: bytes,
+    };
+    let part = |bytes, first, texel| Element {
+        bytes,
+        first,
+        texel,
+    };
     Some(match clump {
-        0 | 22 | 26 => 1,
-        1 => 2,
-        2 => 4,
-        3 => 8,
-        4 => 16,
-        8 => 3,
-        9 => 6,
-        10 => 12,
+        0 | 22 | 26 => whole(1),
+        1 => whole(2),
+        2 => whole(4),
+        3 => whole(8),
+        4 => whole(16),
+        8 => whole(3),
+        9 => whole(6),
+        10 => whole(12),
+        // D32X32, X32D32, X32S8X24, X24S8X32, X24S8, S8X24.
+        16 => part(8, 0, 4),
+        17 => part(8, 4, 4),
+        18 => part(8, 4, 1),
+        19 => part(8, 3, 1),
+        20 => part(4, 3, 1),
+        21 => part(4, 0, 1),
         _ => return None,
     })
 }

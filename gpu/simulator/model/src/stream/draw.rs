@@ -89,6 +89,9 @@ impl Stream {
                 (Issued::Fullscreen(Box::new(draw)), i.progress_increment)
             }
             Instr::FinishTiling(i) => (Issued::FinishTiling, i.progress_increment),
+            // FACT: the format of a tile enable map is not published beyond "bitmap of tiles" with a row stride (hardware/descriptors.md
+            // 23, command-stream.md 3.6), and no driver has one; it is refused. Settled by passes with maps of single bits on any
+            // board.
             Instr::RunFragment(i) => {
                 if i.enable_tem {
                     self.report(fabric, word, StreamMisuse::NotModelled);
@@ -104,6 +107,8 @@ impl Stream {
                 };
                 (Issued::Fragment(fragment), i.progress_increment)
             }
+            // FACT: how RUN_TILING's array of positions is laid out is not published (hardware/command-stream.md 10, 14), and no driver
+            // emits it; it is refused as what is not modelled. Settled by a dump of one on a v10 board.
             _ => return Ok(None),
         };
         let work: Work = issued.work();

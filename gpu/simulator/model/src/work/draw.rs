@@ -23,10 +23,13 @@ use eitri_descriptors::raster::{
     ConservativeRastMode, DcdFlags0, DcdFlags1, DepthStencil, Draw, OcclusionMode,
 };
 use eitri_descriptors::shader::ShaderStage;
-use eitri_descriptors::{Arch, Descriptor, FieldError};
+use eitri_descriptors::{Arch, Descriptor, FieldError, FieldProblem};
 
 /// Words of a draw descriptor.
 pub(super) const DRAW_WORDS: usize = 32;
+
+/// Bits of the address of uniforms in a shader environment.
+const FAU_ADDRESS_BITS: u32 = 56;
 
 /// Bytes of an occlusion slot.
 const QUERY_BYTES: u64 = 8;
@@ -104,6 +107,15 @@ pub(super) fn state_of_descriptor(arch: Arch, words: &[u32]) -> Result<DrawState
             storage: draw.thread_storage.get(),
         }
     } else {
+        // Newer generations have a count there: the descriptor would be one of theirs.
+        if environment.fau.0 >> FAU_ADDRESS_BITS != 0 {
+            return Err(FieldError {
+                field: "FAU",
+                problem: FieldProblem::NoMeaning {
+                    stored: environment.fau.0,
+                },
+            });
+        }
         StagePointers {
             resources: environment.resources.0,
             uniforms: environment.fau.0 | u64::from(environment.fau_count) << 56,

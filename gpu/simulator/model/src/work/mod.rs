@@ -10,6 +10,7 @@ mod compute;
 pub(crate) mod descriptors;
 mod draw;
 mod endpoints;
+mod forward_kill;
 mod fragment;
 mod job;
 mod launch;

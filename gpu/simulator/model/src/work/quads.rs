@@ -7,10 +7,10 @@
 //! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6, 4.10.
 
 use super::draw::LoadedDraw;
+use super::forward_kill::{Tested, kill_older, lacks_replacement, replaces};
 use super::stage::LoadedStage;
 use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
-use crate::fragment::Order;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::{Point, Quad};
@@ -37,16 +37,6 @@ struct Batch {
     draw: Arc<LoadedDraw>,
     geometry: Arc<Geometry>,
     quads: Vec<Quad>,
-}
-
-/// Fragments whose early tests are made, and which wait for their warp.
-#[derive(Clone, Debug)]
-struct Tested {
-    draw: Arc<LoadedDraw>,
-    geometry: Arc<Geometry>,
-    lanes: Box<[FragmentLane; WARP]>,
-    /// Lanes for which older fragments were killed.
-    killers: u16,
 }
 
 /// Fragments that are being shaded.
@@ -264,7 +254,8 @@ impl Shader {
                 return;
             };
             if replaces(&tested.draw) {
-                self.kill_older(fabric, &mut tested);
+                let quads = kill_older(&mut self.tested, &mut tested);
+                fabric.activity.core(self.core()).fragments.killer_quads += quads;
             }
             self.tested.push_back(tested);
         }
@@ -298,37 +289,6 @@ impl Shader {
             lanes,
             killers: 0,
         })
-    }
-
-    /// Kills the fragments that wait for their warp on pixels that newer ones replace as a whole.
-    fn kill_older(&mut self, fabric: &mut Fabric, newer: &mut Tested) {
-        let whole = newer.draw.state.sampling.full();
-        let targets = newer.draw.state.targets & newer.draw.state.blend.replaced();
-        let victims = self.tested.iter_mut().filter(|older| {
-            older.draw.flags.allow_forward_pixel_to_be_killed
-                && older.draw.state.targets & !targets == 0
-        });
-        for older in victims {
-            for (number, victim) in older.lanes.iter_mut().enumerate() {
-                let mut lanes = newer.lanes.iter();
-                let above = lanes.position(|lane| {
-                    lane.covered != 0
-                        && lane.pixel == victim.pixel
-                        && lane.fragment.coverage() == whole
-                });
-                if let Some(above) = above
-                    && victim.fragment.coverage() != 0
-                {
-                    victim.fragment.discard();
-                    // What it had killed is replaced all the same.
-                    older.killers &= !(1 << number);
-                    newer.killers |= 1 << above;
-                }
-            }
-        }
-        let quads = (0..QUADS).filter(|quad| newer.killers >> (4 * quad) & 0xf != 0);
-        let core = self.core();
-        fabric.activity.core(core).fragments.killer_quads += quads.count() as u64;
     }
 
     /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.
@@ -448,25 +408,6 @@ impl Shader {
             self.counted.push((draw.clone(), count));
         }
     }
-}
-
-/// Whether fragments of a draw may replace older ones whose program has not run: both are over with tests and updates, and read
-/// nothing of the tile (hardware/graphics-raster.md 4.10). Which targets they replace is what their BLEND descriptors say: a driver
-/// sets the flag though a blend shader reads the tile.
-///
-/// Hardware lets them replace blended ones, too, which read only colours.
-fn replaces(draw: &LoadedDraw) -> bool {
-    draw.flags.allow_forward_pixel_to_kill
-        && draw.stage.is_some()
-        && draw.state.order.iter().all(Order::is_early)
-}
-
-/// Whether a fragment for which older ones were killed has not replaced them, after its program.
-fn lacks_replacement(stage: &FragmentStage) -> bool {
-    let whole = stage.draw.sampling.full();
-    let mut lanes = stage.lanes.iter().enumerate();
-    !stage.draw.per_sample
-        && lanes.any(|(lane, it)| stage.killers >> lane & 1 != 0 && it.fragment.coverage() != whole)
 }
 
 /// Puts quads in lanes: pixels, covered samples, depths.

@@ -200,3 +200,33 @@ fn a_clean_of_the_l2_alone_leaves_what_the_load_store_caches_have() {
         assert_eq!(got, expected, "L2 {l2:?}, load/store caches {lsc:?}");
     }
 }
+
+#[test]
+fn a_texel_that_is_read_stale_is_told() {
+    // One program, so that the L2 has no old code: it fetches the texel, and then stores another.
+    let text = format!("{}{WRITE}", FETCH.trim_end().trim_end_matches("NOP.end"));
+    for invalidates in [false, true] {
+        let mut scene = Scene::new(Config {
+            l2: true,
+            ..Config::default()
+        });
+        scene.run(&text);
+        let other = match invalidates {
+            true => OtherFlushMode::Invalidate,
+            false => OtherFlushMode::None,
+        };
+        scene.flush(FlushMode::Clean, FlushMode::Clean, other);
+        scene.dispatch.submit(&mut scene.bench);
+        scene.bench.drain(0);
+        scene.flush(FlushMode::Clean, FlushMode::Clean, OtherFlushMode::None);
+        let fetched = scene.bench.get32(1, BUFFER);
+        if invalidates {
+            scene.bench.expect_no_diagnoses();
+            assert_eq!(fetched, 2);
+        } else {
+            let told = "is read as it was before it was written";
+            scene.bench.expect_diagnosis(told);
+            assert_eq!(fetched, 1);
+        }
+    }
+}

@@ -99,7 +99,7 @@ fn results(bench: &mut Bench, lanes: usize) -> Vec<[u32; 4]> {
 
 /// Runs a program whose lanes have these payloads; u6 and u7 are `more`.
 #[track_caller]
-fn dispatched(
+pub(super) fn dispatched(
     text: &str,
     more: [u32; 2],
     payloads: &[[u32; 4]],
@@ -146,7 +146,7 @@ fn stored(format: Format, colours: &[[f32; 4]]) -> Vec<u64> {
 }
 
 /// Where texels or elements of a test lie: beyond the payloads.
-const TEXELS: u64 = LINEAR;
+pub(super) const TEXELS: u64 = LINEAR;
 
 fn put_texels(bench: &mut Bench, format: Format, texels: &[u64]) {
     let bytes: Vec<u8> = texels
@@ -207,7 +207,7 @@ fn attributes(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
 }
 
 /// Puts the attribute behind the buffers, and makes the first of these as large as its memory.
-fn put_attribute(bench: &mut Bench, attribute: &Attribute) {
+pub(super) fn put_attribute(bench: &mut Bench, attribute: &Attribute) {
     put(bench, FREE.0, attribute);
     bench.put_words(
         1,
@@ -219,13 +219,24 @@ fn put_attribute(bench: &mut Bench, attribute: &Attribute) {
 /// Fetches the texels of a texture of a format by TEX_FETCH.
 #[track_caller]
 fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
+    let clump = match format.bytes {
+        2 => ClumpFormat::RAW16,
+        4 => ClumpFormat::RAW32,
+        _ => ClumpFormat::RAW64,
+    };
+    floats(fetched_from(format, clump, texels))
+}
+
+/// Fetches the texels of a texture whose elements are a clump's.
+#[track_caller]
+fn fetched_from(format: Format, clump_format: ClumpFormat, texels: &[u64]) -> Vec<[u32; 4]> {
     let text = format!(
         "{LOAD}
         TEX_FETCH.slot0.reserved.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u2
         {STORE}"
     );
     let payloads: Vec<[u32; 4]> = (0..texels.len() as u32).map(|x| [x, 0, 0, 0]).collect();
-    floats(dispatched(&text, [0; 2], &payloads, |bench| {
+    dispatched(&text, [0; 2], &payloads, |bench| {
         let width = texels.len() as u32;
         let texture = Texture {
             dimension: TextureDimension::TwoD,
@@ -239,11 +250,7 @@ fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
         put(bench, FREE.0, &texture);
         let plane = GenericPlane {
             clump_ordering: ClumpOrdering::Linear,
-            clump_format: match format.bytes {
-                2 => ClumpFormat::RAW16,
-                4 => ClumpFormat::RAW32,
-                _ => ClumpFormat::RAW64,
-            },
+            clump_format,
             size: 0x1000,
             pointer: Address(TEXELS),
             row_stride: 0x1000,
@@ -253,7 +260,7 @@ fn fetched(format: Format, texels: &[u64]) -> Vec<[f32; 4]> {
         };
         put(bench, PLANES, &plane);
         put_texels(bench, format, texels);
-    }))
+    })
 }
 
 /// The code of a component.
@@ -489,53 +496,29 @@ fn fetched_srgb_codes_have_the_values_of_every_vector() {
 }
 
 #[test]
-fn instances_are_divided_as_every_vector() {
-    let text = format!(
-        "{LOAD}
-        LD_ATTR_IMM.v4.u32.slot0.wait0 @r8:r9:r10:r11, r60, r4, index:0x2, table:0x1
-        {STORE}"
-    );
-    for vector in list(FIRST, "attribute_npot_divisor") {
-        let [divisor, r, d, e] =
-            ["divisor", "r", "d_stored", "e"].map(|name| number(&vector[name]));
-        let last = u32::MAX / divisor;
-        for quotient in [0, 1, 2, last / 3, last / 2, last - 1, last] {
-            // Instances around the first and the last of this quotient; those that do not exist are left out.
-            let first = quotient * divisor;
-            let instances: Vec<u32> = [
-                Some(first),
-                first.checked_add(1),
-                first.checked_add(divisor - 1),
-                first.checked_sub(1),
-                first.checked_add(divisor),
-            ]
-            .into_iter()
-            .flatten()
-            .collect();
-            let payloads: Vec<[u32; 4]> = instances.iter().map(|it| [*it, 0, 0, 0]).collect();
-            // Elements are bytes that hold their place behind `first`'s: 16 for its own.
-            let bytes: Vec<u8> = (0..32).collect();
-            let results = dispatched(&text, [0; 2], &payloads, |bench| {
-                let attribute = Attribute {
-                    attribute_type: AttributeType::OneDNpotDivisor,
-                    // R8 UINT.
-                    format: PixelFormat(0x08_3010),
-                    table: 1,
-                    frequency: AttributeFrequency::Instance,
-                    divisor_r: r,
-                    divisor_e: e,
-                    divisor_d: d,
-                    offset: ((TEXELS - BUFFER) as i64 + 16 - i64::from(quotient)) as i32,
-                    stride: 1,
-                    ..Attribute::default()
-                };
-                put_attribute(bench, &attribute);
-                bench.put(1, TEXELS, &bytes);
-            });
-            for (instance, [element, ..]) in instances.iter().zip(results) {
-                let wanted = 16 + i64::from(instance / divisor) - i64::from(quotient);
-                assert_eq!(i64::from(element), wanted, "instance {instance}: {vector}");
-            }
-        }
+fn depth_and_stencil_are_parts_of_the_elements_of_their_clumps() {
+    // S8 UINT, and D32: a byte and a float among eight bytes whose numbers are others.
+    let stencil = Format {
+        word: 0x08_3010,
+        ..RGBA8
+    };
+    let depth = Format {
+        word: 0x04_c000,
+        ..RGBA16
+    };
+    let element = 0x8877_6655_4433_2211;
+    for (format, bytes, clump, wanted) in [
+        (depth, 8, ClumpFormat::D32X32, 0x4433_2211),
+        (depth, 8, ClumpFormat::X32D32, 0x8877_6655),
+        (stencil, 8, ClumpFormat::X32S8X24, 0x55),
+        (stencil, 8, ClumpFormat::X24S8X32, 0x44),
+        (stencil, 4, ClumpFormat::X24S8, 0x44),
+        (stencil, 4, ClumpFormat::S8X24, 0x11),
+        (stencil, 1, ClumpFormat::S8, 0x11),
+    ] {
+        let format = Format { bytes, ..format };
+        let found = fetched_from(format, clump, &[0, element, 0, element]);
+        let red: Vec<u32> = found.iter().map(|colour| colour[0]).collect();
+        assert_eq!(red, [0, wanted, 0, wanted], "{clump:?}");
     }
 }

@@ -7,6 +7,8 @@ mod bench;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;
 
+mod afbc_vectors;
+mod attribute_vectors;
 mod block_vectors;
 mod caches;
 mod compressed;

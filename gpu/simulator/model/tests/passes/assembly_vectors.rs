@@ -249,8 +249,8 @@ fn first_and_last_corners_provoke_as_every_vector_lists_them() {
                     .iter()
                     .rposition(|(_, pixels)| pixels.contains(&pixel));
                 let wanted = above.map_or(CLEAR, |id| {
-                    let restart = runs(&vector, &covered, id);
-                    provoking(topology, &covered[id].0, restart, first)
+                    let number = number_in_run(&vector, &covered, id);
+                    provoking(topology, &covered[id].0, number, first)
                 });
                 assert_eq!(
                     drawn.colour(pixel, 0, 0),
@@ -263,7 +263,7 @@ fn first_and_last_corners_provoke_as_every_vector_lists_them() {
 }
 
 /// Number of a primitive in its run, which a restart begins anew.
-fn runs(vector: &Value, covered: &[(Vec<u32>, Vec<[u32; 2]>)], id: usize) -> usize {
+fn number_in_run(vector: &Value, covered: &[(Vec<u32>, Vec<[u32; 2]>)], id: usize) -> usize {
     let Some(restart) = vector["restart"].as_u64() else {
         return id;
     };

@@ -33,17 +33,15 @@ fn assemble(text: &str, arch: Arch) -> Vec<u64> {
         .collect()
 }
 
-pub(super) fn put<T: Descriptor>(bench: &mut Bench, address: u64, descriptor: &T) {
+pub(super) fn put<T: Descriptor>(bench: &mut Bench, arch: Arch, address: u64, descriptor: &T) {
     let mut words = [0; 32];
-    let bytes = descriptor
-        .pack(bench.arch(), &mut words)
-        .expect("fields fit");
+    let bytes = descriptor.pack(arch, &mut words).expect("fields fit");
     let packed: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bench.put(1, address, &packed[..bytes]);
 }
 
 /// The depth target, and a linear one of stencil beside it: two readings of the same words.
-fn put_zs(bench: &mut Bench, address: u64, depth: &ZsTarget) {
+fn put_zs(bench: &mut Bench, arch: Arch, address: u64, depth: &ZsTarget) {
     let stencil = STarget {
         write_format: Some(SFormat::S8),
         block_format: BlockFormat::Linear,
@@ -53,14 +51,15 @@ fn put_zs(bench: &mut Bench, address: u64, depth: &ZsTarget) {
         ..STarget::default()
     };
     let (mut words, mut other) = ([0; 16], [0; 16]);
-    depth.pack(bench.arch(), &mut words).expect("fields fit");
-    stencil.pack(bench.arch(), &mut other).expect("fields fit");
+    depth.pack(arch, &mut words).expect("fields fit");
+    stencil.pack(arch, &mut other).expect("fields fit");
     let both = words.iter().zip(other).map(|(one, other)| one | other);
     let bytes: Vec<u8> = both.flat_map(u32::to_le_bytes).collect();
     bench.put(1, address, &bytes);
 }
 impl Pass {
     pub(super) fn put_framebuffers(&self, bench: &mut Bench) {
+        let arch = self.described();
         let mode = |slot: usize| {
             let frame = self.frames.iter().find(|(of, ..)| *of == slot);
             frame.map_or(PrePostFrameShaderMode::Never, |(_, mode, _)| *mode)
@@ -104,7 +103,7 @@ impl Pass {
                 tiler: Aligned::new(TILER).expect("aligned"),
                 ..FramebufferParameters::default()
             };
-            put(bench, at, &parameters);
+            put(bench, arch, at, &parameters);
             let depth = ZsTarget {
                 write_format: Some(self.depth_format.1),
                 block_format: BlockFormat::Linear,
@@ -113,7 +112,7 @@ impl Pass {
                 row_stride: ROW,
                 ..ZsTarget::default()
             };
-            put_zs(bench, at + 128, &depth);
+            put_zs(bench, arch, at + 128, &depth);
             let target = RgbRenderTarget {
                 internal_format: self.colour.internal,
                 write_enable: true,
@@ -136,7 +135,7 @@ impl Pass {
                 },
                 ..RgbRenderTarget::default()
             };
-            put(bench, at + 192, &target);
+            put(bench, arch, at + 192, &target);
             for (number, other) in self.others.iter().enumerate() {
                 let row_stride = other.bytes * self.size[0];
                 let [color_0, color_1, color_2, color_3] = other.clear;
@@ -157,12 +156,13 @@ impl Pass {
                     },
                     ..target
                 };
-                put(bench, at + 256 + 64 * number as u64, &target);
+                put(bench, arch, at + 256 + 64 * number as u64, &target);
             }
         }
     }
 
     pub(super) fn put_tiler(&self, bench: &mut Bench) {
+        let arch = self.described();
         let mut context = TilerContext {
             hierarchy_mask: self.hierarchy,
             fb_width: self.size[0],
@@ -172,10 +172,10 @@ impl Pass {
             heap: Aligned::new(TILER_HEAP).expect("aligned"),
             ..TilerContext::default()
         };
-        if self.arch() >= Arch::V12 {
+        if arch >= Arch::V12 {
             context.effective_tile_size = self.tile;
         }
-        put(bench, TILER, &context);
+        put(bench, arch, TILER, &context);
         let heap = TilerHeap {
             size: self.chunk,
             base: Address(HEAP),
@@ -183,7 +183,7 @@ impl Pass {
             top: Address(HEAP + self.chunk),
             ..TilerHeap::default()
         };
-        put(bench, TILER_HEAP, &heap);
+        put(bench, arch, TILER_HEAP, &heap);
     }
 
     pub(super) fn put_draw(
@@ -193,8 +193,9 @@ impl Pass {
         number: u64,
         rectangle: &Rectangle,
     ) {
+        let arch = self.described();
         let state = DEPTH_STENCILS + 32 * number;
-        put(bench, state, &rectangle.depth);
+        put(bench, arch, state, &rectangle.depth);
         let mut draw = Draw {
             flags_0: rectangle.flags,
             depth_stencil: Aligned::new(state).expect("aligned"),
@@ -203,7 +204,7 @@ impl Pass {
             occlusion: Address(rectangle.occlusion),
             ..Draw::default()
         };
-        if self.arch() < Arch::V12 {
+        if arch < Arch::V12 {
             [draw.minimum_z, draw.maximum_z] = rectangle.range;
         }
         if !rectangle.program.is_empty() {
@@ -224,11 +225,11 @@ impl Pass {
                 binary: Address(code),
                 ..ShaderProgram::default()
             };
-            put(bench, program, &program_descriptor);
+            put(bench, arch, program, &program_descriptor);
             let shader = Aligned::new(program).expect("aligned");
             let fau_count = self.uniforms.len().div_ceil(2) as u32;
             // Newer generations have another place for these.
-            if self.arch() >= Arch::V12 {
+            if arch >= Arch::V12 {
                 draw.fragment_shader = shader;
                 draw.fragment_fau.pointer = Address(UNIFORMS);
                 draw.fragment_fau.count = fau_count;
@@ -256,10 +257,10 @@ impl Pass {
                 binary: Address(code),
                 ..ShaderProgram::default()
             };
-            put(bench, PROGRAMS + 32 * number, &program);
+            put(bench, arch, PROGRAMS + 32 * number, &program);
         }
         draw.flags_1.sample_mask = 0xffff;
         draw.flags_1.render_target_mask = rectangle.targets;
-        put(bench, address, &draw);
+        put(bench, arch, address, &draw);
     }
 }

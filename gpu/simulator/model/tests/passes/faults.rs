@@ -1,6 +1,7 @@
 //! Faults of fragments: who failed, and where.
 
-use super::{Pass, Rectangle};
+use super::{Pass, Rectangle, STORE};
+use eitri_descriptors::Arch;
 
 /// Loads from an address that nothing maps.
 const STRAY: &str = "
@@ -32,4 +33,28 @@ fn a_fault_of_a_fragment_is_noted_with_its_draw_primitive_and_pixel() {
         place.starts_with("pixel (8, 4) of primitive 0 of the draw at 0x"),
         "{notes}"
     );
+}
+
+#[test]
+fn a_draw_of_another_generation_is_told() {
+    for (gpu, described, part) in [
+        ("G610", Arch::V12, "the field FAU of the descriptor"),
+        ("G615", Arch::V13, "the field FAU of the descriptor"),
+        ("G720", Arch::V10, "beyond the uniforms of the job"),
+        ("G925", Arch::V11, "beyond the uniforms of the job"),
+    ] {
+        let pass = Pass {
+            gpu,
+            described: Some(described),
+            uniforms: STORE.to_vec(),
+            draws: vec![Rectangle {
+                program: "IADD_IMM.i32 r0, 0x0, #0x9\nOUTPUT",
+                ..Rectangle::default()
+            }],
+            ..Pass::default()
+        };
+        let mut bench = pass.submitted(|_| {});
+        bench.wait(3000);
+        bench.expect_diagnosis(part);
+    }
 }

@@ -94,6 +94,8 @@ impl Default for Rectangle {
 pub struct Pass {
     /// The product, as [`Config::named`] has it.
     pub gpu: &'static str,
+    /// The generation whose descriptors it has; `None`: the product's.
+    pub described: Option<Arch>,
     /// Where the first target's first layer lies.
     pub target: u64,
     /// Pixels of the framebuffer; the helpers of [`Drawn`] know the usual size alone.
@@ -178,6 +180,7 @@ impl Default for Pass {
     fn default() -> Pass {
         Pass {
             gpu: "G610",
+            described: None,
             target: COLOUR,
             size: [SIDE; 2],
             tile: SIDE * SIDE,
@@ -252,6 +255,10 @@ pub fn pixels() -> impl Iterator<Item = [u32; 2]> {
 impl Pass {
     pub fn arch(&self) -> Arch {
         self.config().product.arch()
+    }
+
+    pub fn described(&self) -> Arch {
+        self.described.unwrap_or_else(|| self.arch())
     }
 
     fn config(&self) -> Config {

@@ -101,9 +101,9 @@ pub static FAMILIES: &[Family] = &[
     family(FIRST, "u_interleaved_address", &[("dispatch/layout_vectors", "texels_of_tiles_are_where_every_vector_has_them"), ("dispatch/layout_vectors", "stored_texels_of_tiles_are_where_every_vector_has_them")]),
     family(FIRST, "image_layout", &[("dispatch/layout_vectors", "levels_and_layers_are_where_every_vector_has_them")]),
     family(SECOND, "image_layout_64k", &[("dispatch/layout_vectors", "blocks_of_64_kib_are_where_every_vector_has_them")]),
-    family(FIRST, "afbc_header", &[("dispatch/layout_vectors", "headers_lead_to_the_subblocks_of_every_vector")]),
+    family(FIRST, "afbc_header", &[("dispatch/afbc_vectors", "headers_lead_to_the_subblocks_of_every_vector")]),
     // Vertices and primitives.
-    family(FIRST, "attribute_npot_divisor", &[("dispatch/format_vectors", "instances_are_divided_as_every_vector")]),
+    family(FIRST, "attribute_npot_divisor", &[("dispatch/attribute_vectors", "instances_are_divided_as_every_vector")]),
     family(FIRST, "primitive_assembly", &[("passes/assembly_vectors", "drawn_primitives_have_the_corners_of_every_vector"), ("passes/assembly_vectors", "first_and_last_corners_provoke_as_every_vector_lists_them")]),
     // Coverage, depth, interpolation: what draws leave in their targets.
     family(FIRST, "triangle_coverage", &[("passes/vectors", "drawn_triangles_cover_the_samples_of_every_vector")]),

@@ -133,8 +133,13 @@ impl Sender<'_> {
         let mut bytes = [0; 16];
         let access = self.access(target.virtual_address);
         let part = &mut bytes[..usize::from(target.bytes)];
-        self.fabric
+        let stale = self
+            .fabric
             .read_through_first_level(self.memory, access, part)?;
+        if stale {
+            let address = target.virtual_address;
+            self.report(ShaderMisuse::StaleTexel { address });
+        }
         Ok(u128::from_le_bytes(bytes))
     }
 

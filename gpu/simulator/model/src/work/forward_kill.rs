@@ -1,0 +1,70 @@
+//! Forward pixel kill: fragments that wait for their warp are killed where newer ones replace the whole pixel.
+//!
+//! Never: kills a fragment whose draw does not allow it, or for a newer one that is blended, failed its tests, or covers only some of
+//! the samples.
+//! Facts: hardware/graphics-raster.md 4.10; hardware/descriptors.md 17 (DCD flags 0), 21.
+
+use super::draw::LoadedDraw;
+use crate::fragment::Order;
+use crate::shader::WARP;
+use crate::shader::stage::{FragmentLane, FragmentStage, Geometry};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+
+/// Fragments whose early tests are made, and which wait for their warp.
+#[derive(Clone, Debug)]
+pub(super) struct Tested {
+    pub(super) draw: Arc<LoadedDraw>,
+    pub(super) geometry: Arc<Geometry>,
+    pub(super) lanes: Box<[FragmentLane; WARP]>,
+    /// Lanes for which older fragments were killed.
+    pub(super) killers: u16,
+}
+
+/// Kills the fragments of `tested` on pixels that newer ones replace as a whole; how many quads of these killed something.
+pub(super) fn kill_older(tested: &mut VecDeque<Tested>, newer: &mut Tested) -> u64 {
+    let whole = newer.draw.state.sampling.full();
+    let targets = newer.draw.state.targets & newer.draw.state.blend.replaced();
+    let victims = tested.iter_mut().filter(|older| {
+        older.draw.flags.allow_forward_pixel_to_be_killed
+            && older.draw.state.targets & !targets == 0
+    });
+    for older in victims {
+        for (number, victim) in older.lanes.iter_mut().enumerate() {
+            let mut lanes = newer.lanes.iter();
+            let above = lanes.position(|lane| {
+                lane.covered != 0 && lane.pixel == victim.pixel && lane.fragment.coverage() == whole
+            });
+            if let Some(above) = above
+                && victim.fragment.coverage() != 0
+            {
+                victim.fragment.discard();
+                // What it had killed is replaced all the same.
+                older.killers &= !(1 << number);
+                newer.killers |= 1 << above;
+            }
+        }
+    }
+    let quads = (0..WARP / 4).filter(|quad| newer.killers >> (4 * quad) & 0xf != 0);
+    quads.count() as u64
+}
+
+/// Whether fragments of a draw may replace older ones whose program has not run: both are over with tests and updates, and read
+/// nothing of the tile (hardware/graphics-raster.md 4.10). Which targets they replace is what their BLEND descriptors say: a driver
+/// sets the flag though a blend shader reads the tile.
+///
+/// Only such fragments are tested ahead, so only such fragments are killed here. Hardware may kill blended ones, too.
+pub(super) fn replaces(draw: &LoadedDraw) -> bool {
+    draw.flags.allow_forward_pixel_to_kill
+        && draw.stage.is_some()
+        && draw.state.order.iter().all(Order::is_early)
+}
+
+/// Whether a fragment for which older ones were killed has not replaced them, after its program.
+pub(super) fn lacks_replacement(stage: &FragmentStage) -> bool {
+    let whole = stage.draw.sampling.full();
+    let mut lanes = stage.lanes.iter().enumerate();
+    !stage.draw.per_sample
+        && lanes.any(|(lane, it)| stage.killers >> lane & 1 != 0 && it.fragment.coverage() != whole)
+}
