@@ -135,11 +135,7 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         })
     };
     const PASSES: u32 = 17;
-    for (name, images, drawn) in [
-        ("pass", 1, 0),
-        ("pass-other", 2, 0),
-        ("pass-draw", 1, 1),
-    ] {
+    for (name, images, drawn) in [("pass", 1, 0), ("pass-other", 2, 0), ("pass-draw", 1, 1)] {
         passes(device, images, PASSES, drawn)?;
         let few: Cost = passes(device, images, 2, drawn)?;
         let many = passes(device, images, PASSES, drawn)?;

@@ -47,11 +47,11 @@ pub(crate) struct Args {
 enum LavapipeError {
     #[error("lavapipe is not installed: no `lvp_icd` in {folder}")]
     #[diagnostic(help("Debian has it in mesa-vulkan-drivers, and the loader in libvulkan1"))]
-    NotInstalled { folder: &'static str },
+    Lacking { folder: &'static str },
     #[error("the runner of scenes can't be built\n{output}")]
-    NotBuilt { output: String },
+    Build { output: String },
     #[error("the runner of scenes ended with status {status}\n{output}")]
-    NotRun { status: i32, output: String },
+    Run { status: i32, output: String },
 }
 
 /// The files of scenes, among those that paths lead to.
@@ -85,7 +85,7 @@ fn lavapipe(scenes: &[Scene], paths: &[PathBuf]) -> Result<BTreeMap<String, f64>
     };
     let driver = drivers
         .find(is_lavapipe)
-        .ok_or_else(|| Failure::missing(LavapipeError::NotInstalled { folder: DRIVERS }))?;
+        .ok_or_else(|| Failure::missing(LavapipeError::Lacking { folder: DRIVERS }))?;
     let workspace = Workspace::find()?;
     let mut build = workspace.cargo(&["build", "--release", "-q", "-p=eitri-vulkan-runner"]);
     let failed = |action: &'static str, cause| {
@@ -94,7 +94,7 @@ fn lavapipe(scenes: &[Scene], paths: &[PathBuf]) -> Result<BTreeMap<String, f64>
     let built = build.output().map_err(|cause| failed("build", cause))?;
     if !built.status.success() {
         let output = String::from_utf8_lossy(&built.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::NotBuilt { output }));
+        return Err(Failure::check(LavapipeError::Build { output }));
     }
     let program = workspace.target_folder().join("release/vulkan-runner");
     let mut run = Command::new(&program);
@@ -109,7 +109,7 @@ fn lavapipe(scenes: &[Scene], paths: &[PathBuf]) -> Result<BTreeMap<String, f64>
     // 1: some scenes are not drawn as they should be, which says nothing of the others.
     if status != 0 && status != 1 {
         let output = String::from_utf8_lossy(&ran.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::NotRun { status, output }));
+        return Err(Failure::check(LavapipeError::Run { status, output }));
     }
     let text = String::from_utf8_lossy(&ran.stdout);
     let timed = text.lines().filter_map(|line| {

@@ -129,8 +129,11 @@ fn a_wait_for_a_line_may_end_early_and_a_delay_does_not() {
     assert!(platform.now() >= until);
 }
 
+/// What was asked for, in order.
+type Asked = std::rc::Rc<std::cell::RefCell<Vec<(&'static str, Range<usize>)>>>;
+
 /// Caches that note what was asked for.
-struct Noted(std::rc::Rc<std::cell::RefCell<Vec<(&'static str, Range<usize>)>>>);
+struct Noted(Asked);
 
 impl Upkeep for Noted {
     unsafe fn clean(&mut self, range: Range<usize>) {
