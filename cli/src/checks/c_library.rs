@@ -45,6 +45,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         folder: workspace.target_folder().join("eitri/c-library"),
     };
     Ok(vec![
+        Case::ran("eitri.h is what the source says", check.header()?),
         Case::ran("examples/c computes and draws in QEMU", check.example()?),
         Case::ran("the library builds without drawing", check.compute_only()?),
     ])
@@ -60,6 +61,16 @@ impl Check<'_> {
     fn step(&self, command: &mut Command) -> Result<Finished, Failure> {
         let log = self.folder.join("step.log");
         Ok(process::run_logged(command, &log, LIMIT)?)
+    }
+
+    /// The tests of the header, a workspace of their own; gives what is wrong.
+    fn header(&self) -> Result<Option<String>, Failure> {
+        let manifest = self.workspace.root().join("gpu/driver/c-interface/header");
+        let mut test = self.workspace.cargo(&["test", "--quiet"]);
+        test.current_dir(manifest);
+        test.env("CARGO_TARGET_DIR", self.folder.join("header-target"));
+        let finished = self.step(&mut test)?;
+        Ok((!finished.end.good()).then(|| finished.output()))
     }
 
     /// The steps of the example's README, in a copy of its folder; gives what is wrong.

@@ -92,6 +92,29 @@ fn bits_that_an_index_loses_in_a_shift_are_lost() {
 }
 
 #[test]
+fn an_index_that_wraps_lies_where_it_wraps_to() {
+    for (index, less) in [
+        ("x + 0x40000000u", 1 << 30),
+        ("x - 1u", u32::MAX),
+        ("x + 3u", 3),
+    ] {
+        let source = format!(
+            "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+             var<workgroup> s: array<u32, 64>;
+             @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {{
+                 for (var i = 0u; i < 4u; i++) {{ s[4u * l.x + i] = 4u * l.x + i + 100u; }}
+                 workgroupBarrier();
+                 let x = o[l.x];
+                 o[l.x] = s[{index}];
+             }}"
+        );
+        let words: Vec<u32> = (0..16u32).map(|lane| lane.wrapping_sub(less)).collect();
+        let expected: Vec<u32> = (100..116).collect();
+        assert_eq!(run(&source, &words), expected, "{index}");
+    }
+}
+
+#[test]
 fn stores_and_atomics_outside_of_a_buffer_are_dropped() {
     let source = "
         @group(0) @binding(0) var<storage, read_write> o: array<atomic<u32>>;

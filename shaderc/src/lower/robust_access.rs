@@ -413,15 +413,17 @@ fn clamp_shared(function: &mut Function) -> bool {
     true
 }
 
-/// The smaller of an offset and a constant. The number of an element is clamped before it is made an offset: addresses take a
-/// shift in.
+/// The smaller of an offset and a constant. The number of an element is clamped before it is made an offset, since addresses take a
+/// shift in, where the shift loses no bits: an index that wraps lies where it wraps to.
 fn clamp(builder: &mut Builder<'_>, offset: Value, last: u32) -> Value {
     let (dynamic, constant) = split_offset(builder.function, offset);
     let shifted = dynamic.and_then(|dynamic| {
         let data = builder.function.def_inst(dynamic)?;
         let by = builder.function.as_word(data.args[1..].first().copied()?)?;
-        let whole = data.op == Op::Alu(Alu::IShl) && by < 8 && constant.trailing_zeros() >= by;
-        whole.then(|| (data.args[0], by))
+        let is_shift = data.op == Op::Alu(Alu::IShl) && by < 8 && constant.trailing_zeros() >= by;
+        let number = data.args[0];
+        let keeps_all = || upper_bound(builder.function, number) < 1 << (31 - by);
+        (is_shift && keeps_all()).then_some((number, by))
     });
     let Some((number, by)) = shifted else {
         return builder.alu_word(Alu::UMin, offset, last);

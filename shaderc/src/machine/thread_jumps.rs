@@ -29,7 +29,7 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
 const LONGEST: usize = 1024;
 
 /// What an access of memory costs, in instructions.
-const MESSAGE: u32 = 4;
+const ACCESS: u32 = 4;
 
 /// Whether a loop takes less time if lanes that went different ways meet at its end.
 ///
@@ -45,7 +45,7 @@ fn gain_by_meeting<M: Machine>(function: &Function<M>, header: BlockId, latch: B
     let inside = |to: BlockId| to > header && to <= latch;
     let cost = |at: usize| -> u32 {
         let instrs = function.blocks[at].instrs.iter();
-        let costs = instrs.map(|instr| if instr.may_move() { 1 } else { MESSAGE });
+        let costs = instrs.map(|instr| if instr.may_move() { 1 } else { ACCESS });
         1 + costs.sum::<u32>()
     };
     // The first block where lanes part that stay in the loop.

@@ -6,6 +6,15 @@
 //! Needs: the pointers that callers give are good, as each function says.  Guarantees: a bad handle, a bad number or a call at the
 //! wrong time is an answer of the call; nothing is allocated; no value of a C enumeration is believed, and no float is passed in a
 //! register, so that callers may be compiled without floating point.
+//!
+//! ```
+//! use eitri_c_interface::status::EitriStatus;
+//! use eitri_runtime::{Error, Thing};
+//!
+//! // A kind of error is a number for C.
+//! let gone = Error::Gone { what: Thing::Buffer };
+//! assert_eq!(EitriStatus::from(&gone) as u32, 7);
+//! ```
 #![no_std]
 #![warn(missing_docs)]
 #![allow(

@@ -208,14 +208,23 @@ impl Cores {
         endpoints.map_or_else(Endpoints::default, |all| all[job.work_kind() as usize])
     }
 
-    /// Whether an earlier job of the same stream and kind must end first.
-    fn waits_for_earlier(&self, index: usize) -> bool {
-        let job = &self.jobs[index];
-        let kind = job.work_kind();
-        kind != Work::Compute
-            && self.jobs.iter().any(|other| {
-                other.owner == job.owner && other.work_kind() == kind && other.number < job.number
-            })
+    /// The first jobs of each stream and kind whose jobs run one after another: streams are few, and their jobs may be many.
+    fn firsts(&self) -> Firsts {
+        let mut firsts: Vec<(Identity, Work, u64)> = Vec::new();
+        for job in &self.jobs {
+            let (owner, kind) = (job.owner, job.work_kind());
+            if kind == Work::Compute {
+                continue;
+            }
+            match firsts
+                .iter_mut()
+                .find(|first| (first.0, first.1) == (owner, kind))
+            {
+                Some(first) => first.2 = first.2.min(job.number),
+                None => firsts.push((owner, kind, job.number)),
+            }
+        }
+        Firsts(firsts)
     }
 
     /// Whether a job could go on at once.
@@ -237,14 +246,13 @@ impl Cores {
             false => self.grants(),
         };
         let ready = power.ready(Domain::Shader);
-        let jobs = self.jobs.iter().enumerate();
-        let able = jobs.filter(move |(index, job)| {
+        let firsts = self.firsts();
+        self.jobs.iter().filter(move |job| {
             // Without any core it ends at once, with a fault.
             let none = self.endpoints(job).count() == 0;
             let granted = granted(&grants, job);
-            !self.waits_for_earlier(*index) && (none || job.can_work(fabric, granted & ready))
-        });
-        able.map(|(_, job)| job)
+            !firsts.hold_up(job) && (none || job.can_work(fabric, granted & ready))
+        })
     }
 
     /// What is drawn from, where jobs overlap: one job alone needs nothing drawn.
@@ -268,7 +276,7 @@ impl Cores {
         }
         fabric.pace.begin_memory(&fabric.activity, now);
         let ready = power.ready(Domain::Shader);
-        let grants = self.grants();
+        let (grants, firsts) = (self.grants(), self.firsts());
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         let mut draws = self.draws(fabric);
         if let Some(draws) = &mut draws {
@@ -286,7 +294,7 @@ impl Cores {
                 self.not_served = (first + turn) % count;
                 break;
             }
-            if self.waits_for_earlier(index) {
+            if firsts.hold_up(&self.jobs[index]) {
                 continue;
             }
             let none = self.endpoints(&self.jobs[index]).count() == 0;
@@ -363,6 +371,19 @@ impl Cores {
             .into_iter()
             .flatten()
             .fold(now, Nanoseconds::max)
+    }
+}
+
+/// The first jobs of streams, by kind.
+struct Firsts(Vec<(Identity, Work, u64)>);
+
+impl Firsts {
+    /// Whether an earlier job of the same stream and kind must end first.
+    fn hold_up(&self, job: &Job) -> bool {
+        let same =
+            |first: &&(Identity, Work, u64)| (first.0, first.1) == (job.owner, job.work_kind());
+        let first = self.0.iter().find(same);
+        first.is_some_and(|(_, _, number)| *number < job.number)
     }
 }
 

@@ -30,7 +30,7 @@ const AFTER: &str = "\
     (EITRI_DEVICE_FIXED_BYTES + (((size_t)(gpu_memory_bytes) / 4096 + 63) / 64) * 8)";
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The header, as the sources say it.
@@ -80,7 +80,7 @@ fn the_header_is_what_the_source_says() {
         .position(|(wanted, found)| wanted != found);
     assert!(
         wanted == found,
-        "eitri.h is not what the source says from line {:?} on: EITRI_BLESS=1 cargo test -p eitri-c-interface writes it",
+        "eitri.h is not what the source says from line {:?} on: EITRI_BLESS=1 cargo test --manifest-path gpu/driver/c-interface/header/Cargo.toml writes it",
         line.map(|line| line + 1)
     );
 }

@@ -1,0 +1,2 @@
+//! Nothing: its test `header` writes and checks `eitri.h`.
+#![no_std]
