@@ -1,14 +1,16 @@
 //! What a job pays for caches: nothing, unless the host has written what the GPU has in its caches, or reads what they have.
 
 use crate::bench::{
-    DOUBLE, OrFail, Ready, Work, diagnoses, inject, machine, program, queue, ready, submit, up,
-    wait, withdraw, words,
+    DOUBLE, OrFail, Ready, Work, brief, diagnoses, inject, machine, program, queue, queue_in,
+    ready, submit, up, up_with, wait, withdraw, words,
 };
 use crate::machine::{Machine, Shader};
 
 use core::time::Duration;
 use eitri_model::Injection;
-use eitri_runtime::{Accesses, Error, Platform, Thing};
+use eitri_runtime::{
+    Accesses, Device, Error, Instant, Options, Platform, Recovery, Status, SubQueue, Thing,
+};
 
 /// LATEST_FLUSH counts the flushes that were done (hardware/csf-mmio.md 13).
 fn flushes(machine: &Machine) -> u32 {
@@ -213,4 +215,76 @@ pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
             }
         }
     }
+}
+
+/// Polls for so long.
+fn poll_for<P: Platform>(device: &mut Device<'_, '_, P>, machine: &Machine, time: Duration) {
+    let end = machine.time() + time;
+    while machine.time() < end {
+        device.poll(Instant(machine.time()));
+        let left = end.saturating_sub(machine.time());
+        machine.pass(left.min(Duration::from_micros(1)));
+    }
+}
+
+/// A stream whose fault costs the GPU stops, and the others of its queue go on until the reset. What they end after the caches were
+/// cleaned for the last time is not in memory: no such job is said to be done.
+pub(crate) fn a_job_that_ends_behind_the_last_clean_before_a_reset_is_not_done() {
+    const WORDS: usize = 64 * 512;
+    let rounds = if brief() { 6 } else { 24 };
+    let injection = Injection::StreamFatal { exception: 0x41 };
+    let machine = machine();
+    let options = Options {
+        recoveries: rounds,
+        ..Options::default()
+    };
+    let mut device = up_with(machine.clone(), options);
+    let space = device.create_space().or_fail("there is memory");
+    let work = Work::in_space(&mut device, space, &DOUBLE, WORDS as u32);
+    let other = Work::in_space(&mut device, space, &DOUBLE, WORDS as u32);
+    for round in 0..rounds {
+        let queue = queue_in(&mut device, space);
+        // The first has the way to its slot in it.
+        let mut took = Duration::ZERO;
+        for _ in 0..2 {
+            let begun = machine.time();
+            let fence = submit(&mut device, queue, &work);
+            while device.status(fence) == Status::Pending {
+                poll_for(&mut device, &machine, Duration::from_micros(1));
+            }
+            took = machine.time() - begun;
+        }
+        for work in [work, other] {
+            let written = device.write_buffer(work.buffer, 0, &[1; WORDS * 4]);
+            written.or_fail("no job is in flight");
+        }
+        let first = submit(&mut device, queue, &work);
+        // At every part of it the fault strikes, mostly a job of another stream.
+        poll_for(&mut device, &machine, took * round / rounds);
+        inject(&machine, injection);
+        let second = device.submit_to(queue, SubQueue::VertexTiler, other.commands);
+        let second = second.or_fail("there is room");
+        for (fence, work) in [(first, work), (second, other)] {
+            while device.status(fence) == Status::Pending {
+                poll_for(&mut device, &machine, Duration::from_micros(1));
+            }
+            match device.status(fence) {
+                Status::Done => {
+                    let words = work.words(&mut device, WORDS);
+                    let wrong = words.iter().filter(|word| **word != 0x0202_0202).count();
+                    assert_eq!(
+                        wrong, 0,
+                        "round {round}: {fence} is done, but not in memory"
+                    );
+                }
+                Status::Failed(fault) => {
+                    assert_ne!(fault.recovery, Recovery::Continue, "round {round}: {fault}");
+                }
+                status => panic!("round {round}: {fence} is {status:?}"),
+            }
+            device.discard(fence);
+        }
+        device.destroy_queue(queue).or_fail("it is idle");
+    }
+    assert_eq!(device.recoveries(), rounds.into());
 }

@@ -197,6 +197,7 @@ macro_rules! each_test {
                 a_barrier_to_the_host_is_the_flush_of_the_host;
                 commands_that_are_recorded_again_are_seen;
                 results_in_caches_survive_a_reset_or_are_said_to_be_lost;
+                a_job_that_ends_behind_the_last_clean_before_a_reset_is_not_done;
             }
             given {
                 a_stream_at_a_given_address_runs;

@@ -132,7 +132,8 @@ pub enum Cause {
     ProtectedMode,
     /// It was lost with the queue, through no fault of its own.
     Lost,
-    /// It had begun when the GPU was lost, and could not be saved ([`crate::Device::last_loss`]); or the device was given up.
+    /// It had begun when the GPU was lost, and could not be saved ([`crate::Device::last_loss`]), nor could what it wrote if it
+    /// ended before the reset; or the device was given up.
     LostWithGpu,
     /// The sync object carries an error, and no fault was reported.
     Unreported {

@@ -1,8 +1,5 @@
 //! Soak: frames of random passes, several in flight, with random faults and resets. Each frame's picture is right or its failure has
 //! a name, and memory returns to its start.
-//!
-//! Open: with `EITRI_LONG=1` this fails. Behind frame 893, a FATAL that costs the GPU (0x41) strikes; a frame in flight is reported as done,
-//! and its image holds what was there before, without being reported as lost.
 
 use super::bench::{
     BLUE, BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle,

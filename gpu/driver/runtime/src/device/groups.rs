@@ -115,9 +115,11 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Retires completed jobs of a group.
     pub(super) fn retire(&mut self, key: Key) {
+        let late = self.late(key);
         let mut number = 0;
         while let Some(group) = self.groups.get_mut(key)
-            && let Some(ended) = group.retire(&mut number, &mut self.hw.platform, &mut self.jobs)
+            && let Some(ended) =
+                group.retire(&mut number, &mut self.hw.platform, &mut self.jobs, late)
         {
             if ended.well {
                 self.attempts = 0;

@@ -15,7 +15,7 @@ use crate::firmware::{ANSWER, Interface};
 use crate::gpu::caches::Flush;
 use crate::gpu::mcu::{Reaching, begin_stop};
 use crate::gpu::power::Switch;
-use crate::group::{Off, Request, Residency, STREAMS, Saved, Stage, Termination, Whom};
+use crate::group::{Group, Off, Request, Residency, STREAMS, Saved, Stage, Termination, Whom};
 use crate::mmu;
 use crate::platform::{Instant, Lines, Platform, PowerChange};
 use crate::policy::{Event, Outcome, outcome};
@@ -323,6 +323,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.phase = Phase::Stopping(begin_stop(&mut self.hw.platform, now));
     }
 
+    /// Whether jobs of a group that are found to have ended have ended too late, and what helps then. A group that could not be
+    /// saved goes on until the reset: what its jobs leave in the caches when these have been cleaned for the last time is lost.
+    #[inline]
+    pub(super) fn late(&self, key: Key) -> Option<Recovery> {
+        match self.phase {
+            Phase::Running | Phase::Saving(_) => None,
+            _ => self.groups.get(key).map(|it| when_stopped(it).recovery()),
+        }
+    }
+
     /// What groups were saved to may be nothing, and so may what jobs have written: the caches were not cleaned.
     pub(super) fn forget_saved(&mut self) {
         self.forget_written();
@@ -387,14 +397,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return;
         };
         let why = group.ending.map(|ending| ending.why);
-        let event = if why.is_some() {
-            Event::StoppedWhileEnding
-        } else if group.relies_on_registers {
-            Event::StoppedWithRegisters
-        } else {
-            Event::Stopped
-        };
-        let outcome = outcome(event, group.residency.state());
+        let outcome = when_stopped(group);
         if let Some(Termination::Space(it)) = why {
             self.blame_space(key, it.fault, it.reached);
         }
@@ -518,6 +521,18 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.wait_for_phase(is_quiet);
         lost
     }
+}
+
+/// What becomes of a group that was on its slot when the GPU was stopped, or whose save is uncertain.
+fn when_stopped(group: &Group) -> Outcome {
+    let event = if group.ending.is_some() {
+        Event::StoppedWhileEnding
+    } else if group.relies_on_registers {
+        Event::StoppedWithRegisters
+    } else {
+        Event::Stopped
+    };
+    outcome(event, group.residency.state())
 }
 
 /// Whether memory that the GPU had may have a new owner.

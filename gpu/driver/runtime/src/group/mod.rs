@@ -259,15 +259,17 @@ impl Group {
         }
     }
 
-    /// Takes the next job out of flight that the hardware has completed, of the streams from `number` on.
+    /// Takes the next job out of flight that the hardware has completed, of the streams from `number` on; `late` as
+    /// [`Stream::retire`] has it.
     pub(crate) fn retire<P: Platform>(
         &mut self,
         number: &mut usize,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
+        late: Option<Recovery>,
     ) -> Option<Ended> {
         while let Some(stream) = self.streams.get_mut(*number) {
-            let ended = stream.retire(platform, jobs);
+            let ended = stream.retire(platform, jobs, late);
             if ended.is_some() {
                 return ended;
             }

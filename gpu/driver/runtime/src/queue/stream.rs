@@ -371,11 +371,12 @@ impl Stream {
     }
 
     /// Ends the oldest job if the hardware is through with it. Faults were looked at before: a stream with a fault goes on only
-    /// when it was answered.
+    /// when it was answered. `late`: what the job wrote goes with the caches, and what helps then.
     pub(crate) fn retire<P: Platform>(
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
+        late: Option<Recovery>,
     ) -> Option<Ended> {
         let first = self.first?;
         let reached = self.reached(platform);
@@ -397,6 +398,9 @@ impl Stream {
                 Cause::Unreported { status },
                 Recovery::Continue,
             );
+        }
+        if let Some(recovery) = late {
+            fail(jobs, first, Cause::LostWithGpu, recovery);
         }
         self.end_first(jobs, true)
     }
