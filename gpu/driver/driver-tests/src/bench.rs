@@ -17,7 +17,7 @@ use eitri_runtime::{
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// What ends by itself is given so long: where the model shares a CPU with the driver, as in QEMU, it takes a while.
-pub(crate) const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// Doubles each word of its buffer, 64 words a workgroup.
 pub(crate) static DOUBLE: Shader = Shader::new("double", include_str!("../shaders/double.wgsl"));

@@ -208,23 +208,21 @@ impl Cores {
         endpoints.map_or_else(Endpoints::default, |all| all[job.work_kind() as usize])
     }
 
-    /// The first jobs of each stream and kind whose jobs run one after another: streams are few, and their jobs may be many.
-    fn firsts(&self) -> Firsts {
-        let mut firsts: Vec<(Identity, Work, u64)> = Vec::new();
-        for job in &self.jobs {
-            let (owner, kind) = (job.owner, job.work_kind());
-            if kind == Work::Compute {
-                continue;
+    /// The jobs that wait for no earlier one, with their places: of a stream's tiling jobs and of its fragment jobs the first. Jobs of
+    /// a stream stand in the order of issue.
+    fn next_of_streams(&self) -> impl Iterator<Item = (usize, &Job)> {
+        let mut seen: Vec<(Identity, Work)> = Vec::new();
+        self.jobs.iter().enumerate().filter(move |(_, job)| {
+            let of = (job.owner, job.work_kind());
+            if of.1 == Work::Compute {
+                return true;
             }
-            match firsts
-                .iter_mut()
-                .find(|first| (first.0, first.1) == (owner, kind))
-            {
-                Some(first) => first.2 = first.2.min(job.number),
-                None => firsts.push((owner, kind, job.number)),
+            let first = !seen.contains(&of);
+            if first {
+                seen.push(of);
             }
-        }
-        Firsts(firsts)
+            first
+        })
     }
 
     /// Whether a job could go on at once.
@@ -246,12 +244,12 @@ impl Cores {
             false => self.grants(),
         };
         let ready = power.ready(Domain::Shader);
-        let firsts = self.firsts();
-        self.jobs.iter().filter(move |job| {
+        let next = self.next_of_streams().map(|(_, job)| job);
+        next.filter(move |job| {
             // Without any core it ends at once, with a fault.
             let none = self.endpoints(job).count() == 0;
             let granted = granted(&grants, job);
-            !firsts.hold_up(job) && (none || job.can_work(fabric, granted & ready))
+            none || job.can_work(fabric, granted & ready)
         })
     }
 
@@ -276,8 +274,8 @@ impl Cores {
         }
         fabric.pace.begin_memory(&fabric.activity, now);
         let ready = power.ready(Domain::Shader);
-        let (grants, firsts) = (self.grants(), self.firsts());
-        let mut order: Vec<usize> = (0..self.jobs.len()).collect();
+        let grants = self.grants();
+        let mut order: Vec<usize> = self.next_of_streams().map(|(index, _)| index).collect();
         let mut draws = self.draws(fabric);
         if let Some(draws) = &mut draws {
             shuffle(draws, &mut order);
@@ -293,9 +291,6 @@ impl Cores {
             if used >= limit {
                 self.not_served = (first + turn) % count;
                 break;
-            }
-            if firsts.hold_up(&self.jobs[index]) {
-                continue;
             }
             let none = self.endpoints(&self.jobs[index]).count() == 0;
             let job = &mut self.jobs[index];
@@ -371,19 +366,6 @@ impl Cores {
             .into_iter()
             .flatten()
             .fold(now, Nanoseconds::max)
-    }
-}
-
-/// The first jobs of streams, by kind.
-struct Firsts(Vec<(Identity, Work, u64)>);
-
-impl Firsts {
-    /// Whether an earlier job of the same stream and kind must end first.
-    fn hold_up(&self, job: &Job) -> bool {
-        let same =
-            |first: &&(Identity, Work, u64)| (first.0, first.1) == (job.owner, job.work_kind());
-        let first = self.0.iter().find(same);
-        first.is_some_and(|(_, _, number)| *number < job.number)
     }
 }
 
