@@ -159,7 +159,10 @@ impl Fabric {
 
     /// Of some cores, a bit each, the one that is least far with its work.
     pub(crate) fn least_far(&self, cores: u64) -> Option<(Nanoseconds, u8)> {
-        numbers(cores).map(|core| (self.reached(core), core)).min()
+        // All that have nothing to do are equally far.
+        let now = self.clock.now();
+        let reached = |core| (self.reached(core).max(now), core);
+        numbers(cores).map(reached).min()
     }
 
     /// Bytes at a physical address were read or written: the lines that they touch are asked of the L2.
