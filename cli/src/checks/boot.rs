@@ -157,7 +157,7 @@ impl Check<'_> {
         cargo.current_dir(&to);
         // Built like others, but apart from them: it is no member of the workspace.
         cargo.env("CARGO_TARGET_DIR", self.folder.join("standalone-target"));
-        // What takes longest is its build, and nothing of it needs to be fast.
+        // The build takes longest, and the program need not be fast.
         cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
         let runner = format!(
             "CARGO_TARGET_{}_RUNNER",

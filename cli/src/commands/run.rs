@@ -120,7 +120,7 @@ struct SavedTwice {
 #[diagnostic(help("in QEMU the model's time is not its own: docs/how-true.md"))]
 struct AllInQemu;
 
-/// What one job on one GPU leaves can't be told of many.
+/// `--gpu all` with an option that shows the results of a job on one GPU.
 #[derive(Debug, Error, Diagnostic)]
 #[error("--gpu all prints a table and nothing else: {option} is for one GPU")]
 struct AllAlone {

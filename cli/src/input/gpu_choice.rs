@@ -47,7 +47,7 @@ impl GpusArgument {
         }
     }
 
-    /// Whether all are asked for.
+    /// Whether it is `all`.
     pub(crate) fn is_all(self) -> bool {
         matches!(self.gpu, GpuOrAll::All)
     }

@@ -3,18 +3,22 @@
 use eitri_model::UnitTimes;
 use std::fmt;
 
+/// The core that took longest, and how many have worked; `None` if none has.
+pub(crate) fn longest(cores: &[UnitTimes]) -> Option<(&UnitTimes, usize)> {
+    let used = cores.iter().filter(|core| core.bound().1 != 0);
+    let core = used.clone().max_by_key(|core| core.bound().1)?;
+    Some((core, used.count()))
+}
+
 /// The units of the core that took longest.
 pub(crate) struct Spent<'a>(pub(crate) &'a [UnitTimes]);
 
 impl fmt::Display for Spent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let used = |core: &&UnitTimes| core.bound().1 != 0;
-        let longest = self.0.iter().max_by_key(|core| core.bound().1);
-        let Some(core) = longest.filter(used) else {
+        let Some((core, count)) = longest(self.0) else {
             return f.write_str("no core has worked");
         };
         let (name, cycles) = core.bound();
-        let count = self.0.iter().filter(used).count();
         let plural = if count == 1 { "" } else { "s" };
         write!(
             f,

@@ -2,6 +2,7 @@
 
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
+use crate::reports::spent::longest;
 use crate::runs::dispatch::{Ran, finished};
 use eitri_model::UnitTimes;
 use std::fmt::Write as _;
@@ -18,16 +19,14 @@ pub(crate) struct Row {
 impl Row {
     /// The row of a job that ran.
     fn of(gpu: GpuChoice, times: &[UnitTimes]) -> Row {
-        let used = times.iter().filter(|core| core.bound().1 != 0);
-        let longest = used
-            .clone()
-            .map(UnitTimes::bound)
-            .max_by_key(|(_, most)| *most);
-        let (bound, cycles) = longest.unwrap_or(("nothing", 0));
+        let (cores, (bound, cycles)) = match longest(times) {
+            Some((core, count)) => (count, core.bound()),
+            None => (0, ("nothing", 0)),
+        };
         Row {
             gpu: gpu.to_string(),
             arch: gpu.arch().to_string(),
-            cores: used.count(),
+            cores,
             cycles,
             bound,
         }

@@ -72,22 +72,26 @@ fn of_two_stores_to_one_place_the_later_counts() {
     assert_eq!(run(source, &[7; 20]), expected);
 }
 
+/// A shader that loads element `index`, made of a word `x` of the buffer, of 64 shared words that count from 100.
+fn shared_at(index: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+         var<workgroup> s: array<u32, 64>;
+         @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {{
+             for (var i = 0u; i < 4u; i++) {{ s[4u * l.x + i] = 4u * l.x + i + 100u; }}
+             workgroupBarrier();
+             let x = o[l.x];
+             o[l.x] = s[{index}];
+         }}"
+    )
+}
+
 #[test]
 fn bits_that_an_index_loses_in_a_shift_are_lost() {
     for index in ["x << 2u", "x * 4u", "(x << 1u) << 1u"] {
-        let source = format!(
-            "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
-             var<workgroup> s: array<u32, 64>;
-             @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {{
-                 for (var i = 0u; i < 4u; i++) {{ s[4u * l.x + i] = 4u * l.x + i + 100u; }}
-                 workgroupBarrier();
-                 let x = o[l.x];
-                 o[l.x] = s[{index}];
-             }}"
-        );
         let words: Vec<u32> = (0..16).map(|lane| lane | lane << 30).collect();
         let expected: Vec<u32> = (0..16).map(|lane| 4 * lane + 100).collect();
-        assert_eq!(run(&source, &words), expected, "{index}");
+        assert_eq!(run(&shared_at(index), &words), expected, "{index}");
     }
 }
 
@@ -98,19 +102,9 @@ fn an_index_that_wraps_lies_where_it_wraps_to() {
         ("x - 1u", u32::MAX),
         ("x + 3u", 3),
     ] {
-        let source = format!(
-            "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
-             var<workgroup> s: array<u32, 64>;
-             @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {{
-                 for (var i = 0u; i < 4u; i++) {{ s[4u * l.x + i] = 4u * l.x + i + 100u; }}
-                 workgroupBarrier();
-                 let x = o[l.x];
-                 o[l.x] = s[{index}];
-             }}"
-        );
         let words: Vec<u32> = (0..16u32).map(|lane| lane.wrapping_sub(less)).collect();
         let expected: Vec<u32> = (100..116).collect();
-        assert_eq!(run(&source, &words), expected, "{index}");
+        assert_eq!(run(&shared_at(index), &words), expected, "{index}");
     }
 }
 
