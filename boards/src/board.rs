@@ -10,8 +10,7 @@ use crate::loader::Loader;
 use crate::region::{Region, RegisterBase};
 use crate::steps::bus::REPLY_BYTES;
 use crate::steps::{Action, Channel, Doorbell, Step};
-#[cfg(feature = "drivers")]
-use crate::uart;
+use crate::uart::{Kind, Width};
 use crate::watchdog::Watchdog;
 use core::ops::Deref;
 
@@ -42,15 +41,12 @@ pub enum Console {
         /// What the image sets it to; nothing where whoever loads the image has set it up.
         set_up: Option<LineSpeed>,
     },
-    /// A DesignWare 8250 with 32-bit registers, set up by whoever loads the image.
-    Dw8250 {
+    /// Another one, set up by whoever loads the image: a byte at a time.
+    Polled {
         /// Its registers.
         base: RegisterBase,
-    },
-    /// An LPUART with 32-bit registers, set up by whoever loads the image.
-    Lpuart {
-        /// Its registers.
-        base: RegisterBase,
+        /// What it is.
+        kind: Kind,
     },
 }
 
@@ -67,28 +63,31 @@ impl Console {
     /// Its registers.
     pub const fn base(&self) -> RegisterBase {
         match *self {
-            Console::Pl011 { base, .. } | Console::Dw8250 { base } | Console::Lpuart { base } => {
-                base
-            }
+            Console::Pl011 { base, .. } | Console::Polled { base, .. } => base,
         }
     }
 
     /// The same kind of UART elsewhere, set up by whoever loads the image.
     #[cfg(feature = "drivers")]
     pub(crate) const fn at(&self, base: RegisterBase) -> Console {
-        match self {
+        match *self {
             Console::Pl011 { .. } => Console::Pl011 { base, set_up: None },
-            Console::Dw8250 { .. } => Console::Dw8250 { base },
-            Console::Lpuart { .. } => Console::Lpuart { base },
+            Console::Polled { kind, .. } => Console::Polled { base, kind },
         }
     }
 
-    /// Address of the register that takes a character, for the first instructions.
-    #[cfg(feature = "drivers")]
-    pub const fn data_register(&self) -> usize {
+    /// Address of the register that takes a character, and how wide a store to it is, for the first instructions.
+    pub const fn data_register(&self) -> (usize, Width) {
         match *self {
-            Console::Pl011 { base, .. } | Console::Dw8250 { base } => base.address(),
-            Console::Lpuart { base } => base.address() + uart::LPUART_DATA,
+            Console::Pl011 { base, .. } => (base.address(), Width::Word),
+            Console::Polled { base, kind } => (base.address() + kind.data, kind.width),
+        }
+    }
+
+    const fn problem(&self) -> Option<&'static str> {
+        match self {
+            Console::Pl011 { .. } => None,
+            Console::Polled { kind, .. } => kind.problem(),
         }
     }
 }
@@ -340,6 +339,9 @@ impl Description {
     const fn problem_of_registers(&self) -> Option<&'static str> {
         if !self.is_device(self.console.base().address()) {
             return Some("console: no device");
+        }
+        if let Some(problem) = self.console.problem() {
+            return Some(problem);
         }
         if let Some(watchdog) = self.watchdog
             && !self.is_device(watchdog.base.address())

@@ -16,6 +16,7 @@ use crate::region::{Region, RegisterBase};
 use crate::steps::{
     Action, Bits, Channel, Doorbell, Message, Step, header, power_state::OFF, power_state::ON,
 };
+use crate::uart::Kind;
 use crate::watchdog::Watchdog;
 use core::time::Duration;
 
@@ -49,8 +50,9 @@ const DESCRIPTION: Description = Description {
             Region::new(0xA000_0000, 0x0010_0000), // VPU boot
         ],
     },
-    console: Console::Lpuart {
+    console: Console::Polled {
         base: RegisterBase::new(0x4438_0000),
+        kind: Kind::LPUART,
     },
     gic: Gic {
         distributor: RegisterBase::new(0x4800_0000),

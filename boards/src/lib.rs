@@ -31,7 +31,6 @@ mod region;
 pub mod stand_in;
 pub mod steps;
 mod target;
-#[cfg(feature = "drivers")]
 pub mod uart;
 mod watchdog;
 

@@ -15,6 +15,7 @@ use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
 use crate::steps::bus::{Device, Transfer, Within};
 use crate::steps::{Action, Bits, Step, Suspect};
+use crate::uart::Kind;
 use core::time::Duration;
 
 /// Every board of that chip, and the ROCK 5B where its surroundings count.
@@ -54,8 +55,9 @@ const DESCRIPTION: Description = Description {
             Region::new(0x0840_0000, 0x0100_0000), // OP-TEE
         ],
     },
-    console: Console::Dw8250 {
+    console: Console::Polled {
         base: RegisterBase::new(0xFEB5_0000),
+        kind: Kind::DW8250,
     },
     gic: Gic {
         distributor: RegisterBase::new(0xFE60_0000),

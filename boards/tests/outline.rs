@@ -3,6 +3,7 @@
 use dtoolkit::model::{DeviceTree as Model, DeviceTreeNode, DeviceTreeProperty};
 use eitri_boards::device_tree::{DeviceTree, Machine};
 use eitri_boards::mt8196::OUTLINE;
+use eitri_boards::uart::Kind;
 use eitri_boards::{Console, Region};
 
 fn words(name: &str, words: &[u32]) -> DeviceTreeProperty {
@@ -203,7 +204,16 @@ fn a_console_is_driven_only_if_its_kind_is_known_or_somebody_has_asked() {
         "",
     );
     assert!(
-        matches!(known, Some((Console::Dw8250 { .. }, false))),
+        matches!(
+            known,
+            Some((
+                Console::Polled {
+                    kind: Kind::DW8250,
+                    ..
+                },
+                false
+            ))
+        ),
         "{known:?}"
     );
     let pl011 = with(vec![text("compatible", "arm,pl011")], "");
@@ -218,7 +228,16 @@ fn a_console_is_driven_only_if_its_kind_is_known_or_somebody_has_asked() {
     assert!(with(other(), "").is_none());
     let asked = with(other(), "eitri.only=power. inferred");
     assert!(
-        matches!(asked, Some((Console::Dw8250 { .. }, true))),
+        matches!(
+            asked,
+            Some((
+                Console::Polled {
+                    kind: Kind::DW8250,
+                    ..
+                },
+                true
+            ))
+        ),
         "{asked:?}"
     );
     let apart = vec![text("compatible", "vendor,uart"), words("reg-shift", &[0])];

@@ -303,18 +303,24 @@ macro_rules! image {
                 // No stack, no map: four characters where the console is known, then stop.
                 ldr     x9, ={uart}
                 cbz     x9, stop
+                // The last three, which a zero ends.
+                mov     w11, #0x0D3F
+                movk    w11, #0x000A, lsl #16
+            next_character:
+                .if     {uart_of_a_byte}
+                strb    w10, [x9]
+                .else
                 str     w10, [x9]
-                mov     w10, #'?'
-                str     w10, [x9]
-                mov     w10, #'\r'
-                str     w10, [x9]
-                mov     w10, #'\n'
-                str     w10, [x9]
+                .endif
+                and     w10, w11, #0xFF
+                lsr     w11, w11, #8
+                cbnz    w10, next_character
             stop:
                 wfe
                 b       stop
             "#,
             uart = const INITIAL.uart,
+            uart_of_a_byte = const INITIAL.uart_of_a_byte as u32,
             relative = const $crate::entry::RELATIVE,
             anywhere = const INITIAL.anywhere as u32,
             as_image = const $crate::memory::Initial::AS_IMAGE,

@@ -11,6 +11,7 @@ use crate::{console, crash, firmware, heap, interrupts, linked, println};
 use alloc::boxed::Box;
 use core::slice;
 use eitri_boards::device_tree::{DeviceTree, TreeError, total_bytes};
+use eitri_boards::uart::Kind;
 use eitri_boards::{Board, Console, Exit, Firmware, Outline, Region};
 
 /// What finds the board.
@@ -103,7 +104,12 @@ fn silent() -> ! {
 fn kind(console: &Console) -> &'static str {
     match console {
         Console::Pl011 { .. } => "a PL011",
-        Console::Dw8250 { .. } => "a 16550",
-        Console::Lpuart { .. } => "an LPUART",
+        Console::Polled {
+            kind: Kind::DW8250, ..
+        } => "a 16550",
+        Console::Polled {
+            kind: Kind::LPUART, ..
+        } => "an LPUART",
+        Console::Polled { .. } => "a UART of a kind of its own",
     }
 }

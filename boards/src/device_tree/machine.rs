@@ -10,6 +10,7 @@ use super::{DeviceTree, MOST_BYTES, TreeError};
 use crate::board::{Console, Gic};
 use crate::outline::Outline;
 use crate::region::{Region, RegisterBase};
+use crate::uart::Kind;
 use dtoolkit::{Node, Property};
 
 /// What a machine that was read from its tree has.
@@ -81,7 +82,10 @@ impl DeviceTree<'_> {
                 inferred: false,
             });
         }
-        let console = Console::Dw8250 { base };
+        let console = Console::Polled {
+            base,
+            kind: Kind::DW8250,
+        };
         let known = OF_16550.iter().any(|kind| place.is(kind));
         match (known, shift) {
             (true, Some(2)) => Some(NamedConsole {

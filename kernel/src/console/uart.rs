@@ -3,15 +3,15 @@
 use arm_pl011_uart::{
     DataBits, LineConfig, PL011Registers, Parity, StopBits, Uart as Pl011, UniqueMmioPointer,
 };
-use eitri_boards::uart::{Dw8250, Dw8250Registers, Lpuart, LpuartRegisters};
+use core::ptr::NonNull;
+use eitri_boards::uart::{Polled, Registers, Width};
 use eitri_boards::{Console, LineSpeed};
 use embedded_io::Write;
 
 /// Its driver.
 pub(super) enum Uart {
     Pl011(Pl011<'static>),
-    Dw8250(Dw8250<'static>),
-    Lpuart(Lpuart<'static>),
+    Polled(Polled<'static>),
 }
 
 impl Uart {
@@ -36,17 +36,21 @@ impl Uart {
                 }
                 Uart::Pl011(uart)
             }
-            Console::Dw8250 { base } => {
-                // SAFETY: the caller's promise.
-                let registers =
-                    unsafe { UniqueMmioPointer::new(base.pointer::<Dw8250Registers>()) };
-                Uart::Dw8250(Dw8250::new(registers))
-            }
-            Console::Lpuart { base } => {
-                // SAFETY: the caller's promise.
-                let registers =
-                    unsafe { UniqueMmioPointer::new(base.pointer::<LpuartRegisters>()) };
-                Uart::Lpuart(Lpuart::new(registers))
+            Console::Polled { base, kind } => {
+                let count = kind.registers();
+                let registers = match kind.width {
+                    Width::Byte => {
+                        let first = NonNull::slice_from_raw_parts(base.pointer(), count);
+                        // SAFETY: the caller's promise.
+                        Registers::Bytes(unsafe { UniqueMmioPointer::new(first) })
+                    }
+                    Width::Word => {
+                        let first = NonNull::slice_from_raw_parts(base.pointer(), count);
+                        // SAFETY: the same.
+                        Registers::Words(unsafe { UniqueMmioPointer::new(first) })
+                    }
+                };
+                Uart::Polled(Polled::new(kind, registers))
             }
         }
     }
@@ -55,8 +59,7 @@ impl Uart {
     pub(super) fn send(&mut self, bytes: &[u8]) {
         match self {
             Uart::Pl011(uart) => bytes.iter().for_each(|byte| uart.write_word(*byte)),
-            Uart::Dw8250(uart) => drop(uart.write(bytes)),
-            Uart::Lpuart(uart) => drop(uart.write(bytes)),
+            Uart::Polled(uart) => drop(uart.write(bytes)),
         }
     }
 
@@ -64,8 +67,7 @@ impl Uart {
     pub(super) fn flush(&mut self) {
         match self {
             Uart::Pl011(uart) => drop(uart.flush()),
-            Uart::Dw8250(uart) => drop(uart.flush()),
-            Uart::Lpuart(uart) => drop(uart.flush()),
+            Uart::Polled(uart) => drop(uart.flush()),
         }
     }
 }

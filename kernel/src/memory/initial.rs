@@ -12,6 +12,7 @@ use core::cell::UnsafeCell;
 use core::ptr;
 use cortex_a::asm::barrier::{ISHST, SY, dsb, isb};
 use eitri_aarch64::{BLOCK, block_tables};
+use eitri_boards::uart::Width;
 use eitri_boards::{Board, Region, Target};
 
 const GIB: usize = 1 << 30;
@@ -42,6 +43,8 @@ pub struct Initial {
     pub console: usize,
     /// The register that takes a character; 0 where that is not known.
     pub uart: usize,
+    /// It takes a byte alone, not a word.
+    pub uart_of_a_byte: bool,
 }
 
 impl Initial {
@@ -67,6 +70,7 @@ impl Initial {
                 heap: Region::new(0, 0),
                 console: 0,
                 uart: 0,
+                uart_of_a_byte: false,
             },
         }
     }
@@ -80,13 +84,15 @@ impl Initial {
             heap.base..heap.end(),
             console..console + BLOCK,
         ];
+        let (uart, width) = board.console.data_register();
         match block_tables(&mapped) {
             Ok(tables) => Initial {
                 tables: 1 + tables,
                 anywhere: false,
                 heap,
                 console,
-                uart: board.console.data_register(),
+                uart,
+                uart_of_a_byte: matches!(width, Width::Byte),
             },
             Err(problem) => panic!("{}", problem),
         }

@@ -130,7 +130,7 @@ impl SharedMemory for OfImage {
 
 /// Sends a character over QEMU's console.
 fn send(byte: u8) {
-    let data = QEMU.console.data_register() as *mut u32;
+    let data = QEMU.console.base().address() as *mut u32;
     // SAFETY: the data register of QEMU's UART, mapped as a device; the image does not see it.
     unsafe { data.write_volatile(u32::from(byte)) };
 }
