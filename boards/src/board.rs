@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/boards.md section 9.
 
+use crate::Text;
 use crate::display::Display;
 use crate::expected::Expected;
 use crate::host::{Ending, Host};
@@ -16,6 +17,11 @@ use core::ops::Deref;
 
 /// Memory, by how it is mapped.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Memory {
     /// Ordinary memory, cached, for the image: it is linked for the first address. Whole blocks of 2 MiB.
     pub image: Region,
@@ -24,21 +30,39 @@ pub struct Memory {
     /// Memory for what the GPU and the CPU both use: not cached where the GPU is not coherent.
     pub shared: Region,
     /// Memory that the GPU's power controller is given, not cached; apart from the rest.
+    #[cfg_attr(feature = "files", serde(default))]
     pub controller: Option<Region>,
     /// Registers, the GPU's window apart.
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::list")
+    )]
     pub devices: &'static [Region],
     /// What is never mapped: memory that firmware or another processor keeps to itself.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub never: &'static [Region],
 }
 
 /// The UART that is the console.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Console {
     /// A PL011.
     Pl011 {
         /// Its registers.
         base: RegisterBase,
         /// What the image sets it to; nothing where whoever loads the image has set it up.
+        #[cfg_attr(feature = "files", serde(default))]
         set_up: Option<LineSpeed>,
     },
     /// Another one, set up by whoever loads the image: a byte at a time.
@@ -52,6 +76,11 @@ pub enum Console {
 
 /// How fast a UART is, whose clock is known.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct LineSpeed {
     /// Its clock, in hertz.
     pub clock_hertz: u32,
@@ -94,6 +123,11 @@ impl Console {
 
 /// A GIC of version 3.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Gic {
     /// The distributor.
     pub distributor: RegisterBase,
@@ -105,12 +139,19 @@ pub struct Gic {
 
 /// The number of a shared peripheral interrupt; the GIC's own number is 32 higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Spi(pub u32);
 
 /// How GPU and CPU see each other's writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Coherency {
     /// Not by themselves: shared memory is mapped non-cacheable.
+    #[default]
     None,
     /// The GPU looks into the CPU's caches (ACE-Lite).
     AceLite,
@@ -118,6 +159,11 @@ pub enum Coherency {
 
 /// Where the GPU is.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Gpu {
     /// Its register window; not at address 0.
     pub window: Region,
@@ -128,28 +174,63 @@ pub struct Gpu {
     /// The GPU line.
     pub gpu: Spi,
     /// Coherency.
+    #[cfg_attr(feature = "files", serde(default))]
     pub coherency: Coherency,
     /// Which GPU it is; `None` where that is not the board's to say.
+    #[cfg_attr(feature = "files", serde(default))]
     pub expected: Option<Expected>,
     /// What is read of its supply before that is relied on, by an image that has a driver for the supply's bus.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub supply: &'static [Action],
     /// What it needs before its first register may be touched; done by whoever drives it.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub power_on: &'static [Action],
     /// The way back, once its microcontroller is stopped and its L2 is off.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub power_off: &'static [Action],
     /// How many times slower than Linux's drivers expect the GPU is after `power_on`: limits of waits grow by it.
+    #[cfg_attr(
+        feature = "files",
+        serde(default = "crate::file::fields::usual::slowdown")
+    )]
     pub slowdown: u32,
     /// Values for the L2's slice hash, where the chip needs its own.
+    #[cfg_attr(feature = "files", serde(default))]
     pub slice_hash: Option<[u32; 3]>,
     /// Where in the memory that the power controller was given it says which shader cores may be used; what the GPU's register
     /// says if there is none.
+    #[cfg_attr(feature = "files", serde(default))]
     pub usable_cores: Option<usize>,
 }
 
 /// The firmware below the image, for what an image can't do itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Firmware {
     /// None that is known beforehand; a device tree may name one.
+    #[default]
     AsTreeSays,
     /// PSCI, called so.
     Psci(Conduit),
@@ -157,6 +238,11 @@ pub enum Firmware {
 
 /// By which instruction the firmware is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Conduit {
     /// `smc #0`.
     Smc,
@@ -166,13 +252,33 @@ pub enum Conduit {
 
 /// Everything that the kernel must be told about a machine. As long as it is no [`Board`], it is only data.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Description {
     /// As people write it.
-    pub name: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub name: Text,
     /// The machines, in words.
-    pub title: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub title: Text,
     /// What the root of a device tree of such a machine is compatible with: one of these. Where there is none, that is not
     /// known, and a tree is not asked.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::texts"
+        )
+    )]
     pub compatible: &'static [&'static str],
     /// Memory map.
     pub memory: Memory,
@@ -181,24 +287,44 @@ pub struct Description {
     /// Interrupt controller.
     pub gic: Gic,
     /// The virtual timer's private interrupt (PPI number; the GIC's own number is 16 higher).
+    #[cfg_attr(
+        feature = "files",
+        serde(default = "crate::file::fields::usual::virtual_timer")
+    )]
     pub virtual_timer_ppi: u32,
     /// The physical timer's, counted the same way.
+    #[cfg_attr(
+        feature = "files",
+        serde(default = "crate::file::fields::usual::physical_timer")
+    )]
     pub physical_timer_ppi: u32,
     /// The GPU.
     pub gpu: Gpu,
     /// What clocks and power are asked of, where that is not the image's own to do; messages name them by their number here.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub power_controllers: &'static [Channel],
     /// The display.
+    #[cfg_attr(feature = "files", serde(default))]
     pub display: Display,
     /// The firmware below.
+    #[cfg_attr(feature = "files", serde(default))]
     pub firmware: Firmware,
     /// What loads the image.
     pub loader: Loader,
     /// What resets the machine if it is not told that the image lives.
+    #[cfg_attr(feature = "files", serde(default))]
     pub watchdog: Option<Watchdog>,
     /// How an image ends.
+    #[cfg_attr(feature = "files", serde(default))]
     pub ending: Ending,
     /// Where it is in labs; `None` for what is no board.
+    #[cfg_attr(feature = "files", serde(default))]
     pub lab: Option<Lab>,
 }
 
@@ -232,7 +358,7 @@ impl Board {
     ///
     /// # Safety
     /// As for [`Board::new`].
-    #[cfg(feature = "drivers")]
+    #[cfg(any(feature = "drivers", feature = "files"))]
     pub(crate) unsafe fn checked(description: Description) -> Result<Board, &'static str> {
         match description.problem_of_rest() {
             Some(problem) => Err(problem),
@@ -266,7 +392,7 @@ impl Description {
     }
 
     /// What of it does not agree with the rest.
-    const fn problem(&self) -> Option<&'static str> {
+    pub(crate) const fn problem(&self) -> Option<&'static str> {
         let memory = &self.memory;
         if !memory.image.is_whole(BLOCK) {
             return Some("image: no whole 2 MiB");

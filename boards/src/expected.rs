@@ -7,10 +7,16 @@ use core::fmt;
 
 /// The GPU that a board has.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Expected {
     /// GPU_ID.
     pub gpu_id: Bits,
     /// SHADER_PRESENT, where every specimen has the same.
+    #[cfg_attr(feature = "files", serde(default))]
     pub shader_present: Option<u64>,
 }
 

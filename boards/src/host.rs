@@ -110,11 +110,18 @@ pub trait Host: Sync {
 }
 
 /// How an image ends on a board.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Ending {
     /// The host is told; it also has files and a command line.
+    #[cfg_attr(feature = "files", serde(skip))]
     Host(&'static dyn Host),
     /// The machine is reset: the boot loader's prompt comes back, which is what a lab waits for.
+    #[default]
     Reset,
 }
 

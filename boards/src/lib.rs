@@ -14,7 +14,7 @@
 #![no_std]
 #![warn(missing_docs)]
 
-#[cfg(feature = "stand-ins")]
+#[cfg(any(feature = "files", feature = "stand-ins"))]
 extern crate alloc;
 
 mod board;
@@ -22,10 +22,13 @@ mod board;
 pub mod device_tree;
 mod display;
 mod expected;
+#[cfg(feature = "files")]
+pub mod file;
 mod host;
 mod lab;
 mod loader;
 mod outline;
+mod outside;
 mod region;
 #[cfg(feature = "stand-ins")]
 pub mod stand_in;
@@ -52,6 +55,9 @@ pub use outline::{ANYWHERE, Outline};
 pub use region::{Region, RegisterBase};
 pub use target::Target;
 pub use watchdog::Watchdog;
+
+/// A text that stays. (By this name `serde` does not take it for one that is part of what is read.)
+pub type Text = &'static str;
 
 /// Every machine that is known in part, and that an image can be built for all the same.
 pub const OUTLINES: &[&Outline] = &[&mt8196::OUTLINE];

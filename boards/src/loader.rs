@@ -2,8 +2,15 @@
 //!
 //! Facts: hardware/boards.md 2.3 and 2.4; hardware/boards-labs.md 2.3, 3.1, 3.4 and 5.
 
+use crate::Text;
+
 /// What loads the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Loader {
     /// U-Boot, at whose prompt the lines are typed.
     UBoot(Prompt),
@@ -15,22 +22,56 @@ pub enum Loader {
 
 /// What depthcharge says and takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Depthcharge {
     /// Its first line.
-    pub starts: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub starts: Text,
     /// Its prompt.
-    pub prompt: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub prompt: Text,
     /// Its last line.
-    pub ends: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub ends: Text,
 }
 
 /// U-Boot's prompt, and what is typed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Prompt {
     /// The prompt.
-    pub text: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub text: Text,
     /// What it has to be told before it finds its network.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::texts"
+        )
+    )]
     pub before_network: &'static [&'static str],
     /// Milliseconds between two characters: faster typing loses some.
+    #[cfg_attr(feature = "files", serde(default))]
     pub character_ms: u32,
 }

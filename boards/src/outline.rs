@@ -4,6 +4,7 @@
 //! ([`crate::device_tree::DeviceTree::machine`]).
 
 #[cfg(feature = "drivers")]
+use crate::Text;
 use crate::board::{Board, Description, Firmware, Memory};
 use crate::board::{Gpu, steps_problem};
 #[cfg(feature = "drivers")]
@@ -17,24 +18,54 @@ use crate::region::Region;
 
 /// A machine whose memory, console, interrupt controller, timer and firmware only its device tree says.
 #[derive(Clone, Copy)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Outline {
     /// As people write it.
-    pub name: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub name: Text,
     /// The machines, in words.
-    pub title: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub title: Text,
     /// As of a [`Description`].
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::texts"
+        )
+    )]
     pub compatible: &'static [&'static str],
     /// Registers that the GPU's power needs, the GPU's window apart.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub devices: &'static [Region],
     /// The GPU.
     pub gpu: Gpu,
     /// Bytes of memory that the GPU's power controller is given; whole pages, 0 if none.
+    #[cfg_attr(feature = "files", serde(default))]
     pub controller_bytes: usize,
     /// What loads the image.
     pub loader: Loader,
     /// How an image ends.
+    #[cfg_attr(feature = "files", serde(default))]
     pub ending: Ending,
     /// Where it is in labs.
+    #[cfg_attr(feature = "files", serde(default))]
     pub lab: Option<Lab>,
 }
 
@@ -42,20 +73,30 @@ pub struct Outline {
 pub const ANYWHERE: Region = Region::new(0x1000_0000, 0x0600_0000);
 
 impl Outline {
+    /// What of it does not agree with the rest.
+    pub(crate) const fn problem(&self) -> Option<&'static str> {
+        if !self.gpu.window.is_whole(4096) {
+            return Some("window: no whole pages");
+        }
+        if !self.controller_bytes.is_multiple_of(4096) {
+            return Some("memory of the controller: no whole pages");
+        }
+        let mut index = 0;
+        while index < self.devices.len() {
+            if self.devices[index].overlaps(self.gpu.window) {
+                return Some("a device overlaps the GPU");
+            }
+            index += 1;
+        }
+        steps_problem(&self.gpu, self.devices, &[])
+    }
+
     /// Looks whether its own addresses agree with one another.
     ///
     /// # Panics
     /// While it is compiled, when they do not.
     pub(crate) const fn checked(self) -> Outline {
-        assert!(self.gpu.window.is_whole(4096), "window: no whole pages");
-        assert!(self.controller_bytes.is_multiple_of(4096), "no whole pages");
-        let mut index = 0;
-        while index < self.devices.len() {
-            let overlap = self.devices[index].overlaps(self.gpu.window);
-            assert!(!overlap, "a device overlaps the GPU");
-            index += 1;
-        }
-        if let Some(problem) = steps_problem(&self.gpu, self.devices, &[]) {
+        if let Some(problem) = self.problem() {
             panic!("{}", problem);
         }
         self

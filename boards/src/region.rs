@@ -5,6 +5,11 @@ use core::ptr::NonNull;
 
 /// A range of physical addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "crate::file::fields::Numbers")
+)]
 pub struct Region {
     /// First address; a multiple of 4096 in everything that a board states.
     pub base: usize,
@@ -66,7 +71,7 @@ impl RegisterBase {
     }
 
     /// The registers at an address that is found out when the image runs; none where they can't be there.
-    #[cfg(feature = "drivers")]
+    #[cfg(any(feature = "drivers", feature = "files"))]
     pub(crate) fn checked(address: usize) -> Option<RegisterBase> {
         let aligned = address.is_multiple_of(4);
         NonZeroUsize::new(address)

@@ -4,6 +4,7 @@ use crate::board::{Board, Gpu};
 use crate::lab::Lab;
 use crate::loader::Loader;
 use crate::outline::{ANYWHERE, Outline};
+use crate::outside::OUTSIDE;
 use crate::region::Region;
 use crate::{ALL, OUTLINES, is_same};
 
@@ -17,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The target of that name.
+    /// The target of that name; one from outside is there where this crate was built for it.
     pub const fn named(name: &str) -> Option<Target> {
         let mut index = 0;
         while index < ALL.len() {
@@ -33,10 +34,17 @@ impl Target {
             }
             index += 1;
         }
+        let mut index = 0;
+        while index < OUTSIDE.len() {
+            if is_same(OUTSIDE[index].name(), name) {
+                return Some(OUTSIDE[index]);
+            }
+            index += 1;
+        }
         None
     }
 
-    /// All of them, boards first.
+    /// All of this crate's, boards first.
     pub fn all() -> impl Iterator<Item = Target> {
         let boards = ALL.iter().map(|board| Target::Board(board));
         boards.chain(OUTLINES.iter().map(|outline| Target::Outline(outline)))

@@ -8,10 +8,16 @@ use core::time::Duration;
 
 /// A watchdog that may run when the image is entered.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Watchdog {
     /// Its registers.
     pub base: RegisterBase,
     /// After how long it resets the machine.
+    #[cfg_attr(feature = "files", serde(with = "crate::file::fields::time"))]
     pub expires: Duration,
 }
 

@@ -4,7 +4,7 @@
 //! machine, a value that no source has, a bit that is somebody else's. Host tests run a board's steps on it, and the EL2
 //! monitor of `qemu-tests` lets a board's image run on it.
 //!
-//! Never: knows what the board's module does; it is written from the facts' sections, which each file names.
+//! Never, but for [`Willing`]: knows what the board's module does; it is written from the facts' sections, which each file names.
 
 mod cix_p1;
 mod imx95;
@@ -13,6 +13,7 @@ mod rk3588;
 mod rk806;
 mod scmi;
 mod uart;
+mod willing;
 
 pub use cix_p1::CixP1;
 pub use imx95::Imx95;
@@ -20,8 +21,10 @@ pub use mt8196::Mt8196;
 pub use rk806::Rk806;
 pub use rk3588::Rk3588;
 pub use uart::Uart;
+pub use willing::Willing;
 
 use crate::board::Board;
+use crate::outside::OUTSIDE;
 use crate::steps::SmcCall;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -94,6 +97,11 @@ const MADE: &[(&str, Make)] = &[
 /// The stand-in for a board; `None` where there is nothing around its GPU.
 pub fn of(board: &Board) -> Option<Box<dyn StandIn>> {
     let mut rows = MADE.iter();
-    let (_, make) = rows.find(|(made, _)| *made == board.name)?;
-    Some(make())
+    if let Some((_, make)) = rows.find(|(made, _)| *made == board.name) {
+        return Some(make());
+    }
+    // Of a board from outside nothing is known but its steps.
+    let mut outside = OUTSIDE.iter();
+    let target = outside.find(|target| target.name() == board.name)?;
+    Some(Box::new(Willing::around(*target)))
 }

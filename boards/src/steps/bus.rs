@@ -29,6 +29,11 @@ pub const REPLY_BYTES: usize = 8;
 
 /// Where a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Device {
     /// Behind an I2C bus.
     I2c {
@@ -63,6 +68,11 @@ impl fmt::Display for Device {
 
 /// What a byte of a reply must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Within {
     /// Which bits count.
     pub mask: u8,
@@ -99,14 +109,33 @@ impl fmt::Display for Within {
     }
 }
 
+/// Bytes that stay: as [`crate::Text`].
+pub type Bytes = &'static [u8];
+
 /// Bytes that are sent, and those that are read after them, in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Transfer {
     /// With whom.
     pub device: Device,
     /// What is sent.
-    pub send: &'static [u8],
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::list")
+    )]
+    pub send: Bytes,
     /// What must come back, a byte each.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub reply: &'static [Within],
 }
 

@@ -6,6 +6,11 @@ use embedded_hal::delay::DelayNs;
 
 /// A call of the secure firmware, by `smc #0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct SmcCall {
     /// Function id.
     pub function: u32,

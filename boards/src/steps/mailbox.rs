@@ -19,6 +19,11 @@ const HEAD_WORDS: usize = 4;
 
 /// A mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Mailbox {
     /// Where its buffers begin.
     pub data: usize,
@@ -36,8 +41,20 @@ pub struct Mailbox {
 
 /// A channel of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct MailboxChannel {
     /// The mailbox.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            serialize_with = "crate::file::fields::reference",
+            deserialize_with = "crate::file::fields::one"
+        )
+    )]
     pub mailbox: &'static Mailbox,
     /// Its number, which is that of its bit.
     pub number: u32,
@@ -49,19 +66,43 @@ pub struct MailboxChannel {
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct MailboxMessage {
     /// Where it is sent.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            serialize_with = "crate::file::fields::reference",
+            deserialize_with = "crate::file::fields::one"
+        )
+    )]
     pub to: &'static MailboxChannel,
     /// The command.
     pub command: u32,
     /// What the command is for.
     pub target: u32,
     /// What follows: at most four words.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub arguments: &'static [Argument],
 }
 
 /// An argument of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Argument {
     /// A word.
     Word(u32),

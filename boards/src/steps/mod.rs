@@ -18,13 +18,20 @@ pub use runner::{Found, Log, Permission, StepError, run};
 pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError, header, power_state};
 pub use suspect::Suspect;
 
+use crate::Text;
 use bus::Transfer;
 use core::time::Duration;
 
 /// How sure a fact is: the marks of hardware/boards.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Certainty {
     /// Read in a source for that chip.
+    #[default]
     Sourced,
     /// Follows from several facts, and no source says it: done only when it was asked for, and the sequence ends where it
     /// is needed.
@@ -35,10 +42,20 @@ pub enum Certainty {
 
 /// One row of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Action {
     /// What it does, in words, said before it is done: a wrong access may hang the machine without a sound.
-    pub what: &'static str,
+    #[cfg_attr(
+        feature = "files",
+        serde(deserialize_with = "crate::file::fields::text")
+    )]
+    pub what: Text,
     /// How sure we are that it is right.
+    #[cfg_attr(feature = "files", serde(default))]
     pub certainty: Certainty,
     /// What is done.
     pub step: Step,
@@ -75,6 +92,11 @@ impl Action {
 
 /// Some bits of a word, and what they must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Bits {
     /// Which bits count.
     pub mask: u32,
@@ -109,6 +131,11 @@ impl Bits {
 
 /// What is done. Registers are words of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Step {
     /// Reads a register, and tells what it holds.
     Show {
@@ -136,6 +163,7 @@ pub enum Step {
         /// What is waited for.
         until: Bits,
         /// How long at most.
+        #[cfg_attr(feature = "files", serde(with = "crate::file::fields::time"))]
         limit: Duration,
     },
     /// Reads a register whose bits must be as they must be at once.
@@ -165,6 +193,7 @@ pub enum Step {
         at: usize,
     },
     /// Waits.
+    #[cfg_attr(feature = "files", serde(with = "crate::file::fields::time"))]
     Delay(Duration),
     /// Calls the secure firmware.
     Smc {
@@ -184,8 +213,22 @@ pub enum Step {
         /// What it may hold.
         bits: Bits,
         /// What is done where it does.
+        #[cfg_attr(
+            feature = "files",
+            serde(
+                default = "crate::file::fields::usual::nothing",
+                deserialize_with = "crate::file::fields::list"
+            )
+        )]
         so: &'static [Action],
         /// What is done where it does not.
+        #[cfg_attr(
+            feature = "files",
+            serde(
+                default = "crate::file::fields::usual::nothing",
+                deserialize_with = "crate::file::fields::list"
+            )
+        )]
         otherwise: &'static [Action],
     },
     /// Sends a message to a microcontroller through its mailbox.

@@ -50,6 +50,11 @@ pub const REPLY_WORDS: usize = 8;
 
 /// How the controller is told that there is a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Doorbell {
     /// A call of the firmware, which answers 0.
     Smc(SmcCall),
@@ -64,6 +69,11 @@ pub enum Doorbell {
 
 /// A page of shared memory, and its doorbell. The page is mapped as a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Channel {
     /// Address of the page.
     pub page: usize,
@@ -75,14 +85,33 @@ pub struct Channel {
 
 /// A message, and what must be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Message {
     /// To which of the board's power controllers.
     pub to: usize,
     /// Message, type, protocol and token.
     pub header: u32,
     /// Words after the header.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub payload: &'static [u32],
     /// Words that the reply must begin with, after a status of 0.
+    #[cfg_attr(
+        feature = "files",
+        serde(
+            default = "crate::file::fields::usual::nothing",
+            deserialize_with = "crate::file::fields::list"
+        )
+    )]
     pub reply: &'static [super::Bits],
 }
 

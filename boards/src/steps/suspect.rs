@@ -7,6 +7,11 @@ use core::fmt;
 
 /// State of a GPU in which its registers do not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Suspect {
     /// A reset line of the GPU, or of what stands between it and the bus, is asserted.
     Reset,

@@ -6,6 +6,11 @@
 
 /// How wide the accesses of a UART's registers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "files",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))
+)]
 pub enum Width {
     /// A byte.
     Byte,

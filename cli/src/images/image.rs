@@ -1,5 +1,6 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
+use crate::input::board_file;
 use crate::input::buffer_source::BindingName;
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
@@ -23,6 +24,8 @@ pub(crate) const MOST_BYTES: u64 = 512 << 20;
 
 /// The variables that build scripts of images look at: the board,
 const BOARD: &str = "EITRI_BOARD";
+/// the source of one that a file describes, for `boards`,
+const BOARD_SOURCE: &str = "EITRI_BOARD_SOURCE";
 /// the job of `kernel/image`,
 const JOB: &str = "EITRI_JOB";
 /// what of the job it shows,
@@ -274,6 +277,10 @@ impl Builder {
         if let Some(board) = parts.board {
             command.env(BOARD, board.name());
         }
+        match board_file::source() {
+            Some(source) => command.env(BOARD_SOURCE, source),
+            None => command.env_remove(BOARD_SOURCE),
+        };
         let watch = Watch {
             what: &format!("building {binary}"),
             log: &images::log(&self.workspace, package),

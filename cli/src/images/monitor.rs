@@ -1,6 +1,7 @@
 //! The monitor's ELF file: from inside of this command where it was built with the feature `portable`, else built from the sources.
 
 use crate::images::image::Builder;
+use crate::input::board_file;
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_launch::Problem;
@@ -12,7 +13,7 @@ const INSIDE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/monitor.elf"));
 
 /// The ELF file. QEMU is there once this has returned.
 pub(crate) fn elf() -> Result<Vec<u8>, Failure> {
-    if INSIDE.is_empty() {
+    if INSIDE.is_empty() || !board_file::is_built_in()? {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         return Ok(Builder::new()?.build(MONITOR, MONITOR)?.elf);
     }

@@ -1,6 +1,6 @@
 //! Boards by the names that people write.
 
-use crate::input::nearest;
+use crate::input::{board_file, nearest};
 use crate::outcome::Failure;
 use eitri_boards::Target;
 use miette::Diagnostic;
@@ -15,8 +15,11 @@ struct NoBoard {
     help: String,
 }
 
-/// The board that is called so, or the outline of one.
+/// The board that is called so, or the outline of one; or that of a file.
 pub(crate) fn named(name: &str) -> Result<Target, Failure> {
+    if board_file::is_file(name) {
+        return board_file::read(name);
+    }
     Target::named(name).ok_or_else(|| {
         let names = Target::all().map(Target::name);
         Failure::refused(NoBoard {

@@ -1,6 +1,7 @@
 //! Input: what a person gives on a command line or in a file: shaders, buffers, images, boards and GPUs by name.
 
 pub(crate) mod board_choice;
+pub(crate) mod board_file;
 pub(crate) mod board_firmware;
 pub(crate) mod board_tree;
 pub(crate) mod buffer_source;
