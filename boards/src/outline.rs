@@ -3,8 +3,8 @@
 //! The image for one runs wherever its loader puts it, and becomes an image for a [`Board`] when it has read the tree
 //! ([`crate::device_tree::DeviceTree::machine`]).
 
-#[cfg(feature = "drivers")]
 use crate::Text;
+#[cfg(feature = "drivers")]
 use crate::board::{Board, Description, Firmware, Memory};
 use crate::board::{Gpu, steps_problem};
 #[cfg(feature = "drivers")]

@@ -2,7 +2,7 @@
 //!
 //! `build.rs` brings its source here; the command made that of the file (`file`).
 
-#[expect(
+#[allow(
     unused_imports,
     reason = "what a board's source needs is not known here"
 )]
@@ -10,7 +10,7 @@ use crate::{
     board::*, display::*, expected::*, host::*, lab::*, loader::*, outline::*, region::*,
     steps::bus::*, steps::*, target::*, uart::*, watchdog::*,
 };
-#[expect(
+#[allow(
     unused_imports,
     reason = "what a board's source needs is not known here"
 )]

@@ -11,7 +11,7 @@ use crate::{console, crash, firmware, heap, interrupts, linked, println};
 use alloc::boxed::Box;
 use core::slice;
 use eitri_boards::device_tree::{DeviceTree, TreeError, total_bytes};
-use eitri_boards::uart::Kind;
+use eitri_boards::uart;
 use eitri_boards::{Board, Console, Exit, Firmware, Outline, Region};
 
 /// What finds the board.
@@ -105,10 +105,12 @@ fn kind(console: &Console) -> &'static str {
     match console {
         Console::Pl011 { .. } => "a PL011",
         Console::Polled {
-            kind: Kind::DW8250, ..
+            kind: uart::Kind::DW8250,
+            ..
         } => "a 16550",
         Console::Polled {
-            kind: Kind::LPUART, ..
+            kind: uart::Kind::LPUART,
+            ..
         } => "an LPUART",
         Console::Polled { .. } => "a UART of a kind of its own",
     }

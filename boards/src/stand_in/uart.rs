@@ -1,7 +1,7 @@
 //! A console that takes whatever it is given, at once.
 
 use crate::board::Console;
-use crate::uart::Kind;
+use crate::uart::{Kind, Width};
 
 /// A console.
 pub struct Uart {
@@ -24,6 +24,11 @@ impl Uart {
     /// Whether a register of its is at an address.
     pub fn has(&self, at: usize) -> bool {
         (self.base..self.base + 0x1000).contains(&at)
+    }
+
+    /// How wide an access of its registers is.
+    pub fn width(&self) -> Width {
+        self.kind.width
     }
 
     /// A register is read.

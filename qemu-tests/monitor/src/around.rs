@@ -9,6 +9,7 @@ use core::time::Duration;
 use eitri_boards::qemu_virt::BOARD as QEMU;
 use eitri_boards::stand_in::{self, SharedMemory, StandIn, Uart};
 use eitri_boards::steps::SmcCall;
+use eitri_boards::uart::Width;
 use eitri_model::PhysicalMemory;
 
 /// Functions of PSCI, and the version that boards have: hardware/boards.md 3.2.
@@ -46,6 +47,12 @@ impl Around {
     pub(crate) fn has(&self, address: usize) -> bool {
         let mut devices = machine::board().memory.devices.iter();
         self.chip.is_some() && devices.any(|region| region.contains(address))
+    }
+
+    /// Whether the register at an address is one byte, and no word.
+    pub(crate) fn has_byte(&self, address: usize) -> bool {
+        let of_bytes = self.console.as_ref().filter(|console| console.has(address));
+        of_bytes.is_some_and(|console| console.width() == Width::Byte)
     }
 
     /// A load.

@@ -300,10 +300,19 @@ impl Monitor {
                         .set_register(access.register, access.loaded(found));
                 }
             }
-            Place::Around => match access.of_word() {
-                Ok(access) => self.access_around(access),
-                Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
-            },
+            Place::Around => {
+                let at = access.address as usize;
+                let of_byte = self.machine.shared().around.has_byte(at);
+                match access.of_word() {
+                    _ if of_byte && access.width.bytes() == 1 => self.access_around(access),
+                    Ok(access) if !of_byte => self.access_around(access),
+                    Ok(_) => self.stop(
+                        format_args!("{place}: an access of a word to {at:#x}, where bytes are"),
+                        End::Exception,
+                    ),
+                    Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
+                }
+            }
             Place::Nothing => {}
         }
         self.guest.skip_instruction();
