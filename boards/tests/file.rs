@@ -114,3 +114,34 @@ fn every_board_of_ours_but_qemus_has_a_source() {
         );
     }
 }
+
+/// The keys of a table, and of all tables in it.
+fn keys(value: &toml::Value, found: &mut Vec<String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                found.push(key.clone());
+                keys(value, found);
+            }
+        }
+        toml::Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_names_what_the_examples_have() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/own-board.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut found = Vec::new();
+    for name in ["acme-x1.toml", "acme-x2.toml"] {
+        keys(&toml::from_str(&example(name)).unwrap(), &mut found);
+    }
+    assert!(found.len() > 100, "{found:?}");
+    for key in found {
+        let mut spans = page.split('`').skip(1).step_by(2);
+        let word = |part: char| !part.is_alphanumeric() && part != '_' && part != '-';
+        let named = spans.any(|span| span.split(word).any(|it| it == key));
+        assert!(named, "docs/own-board.md does not say what `{key}` is");
+    }
+}

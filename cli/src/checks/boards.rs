@@ -1,6 +1,6 @@
 //! The image links for every board, at its address and in its memory, and begins with the header that boot loaders read.
 
-use super::{Case, u_boot};
+use super::{Case, board_files, u_boot};
 use crate::images::image::{BUILD, Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
@@ -56,6 +56,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             u_boot::unreadable(&folder, board, &image)?,
         ));
     }
+    // Another process builds.
+    drop(builder);
+    cases.push(board_files::image(workspace)?);
     Ok(cases)
 }
 

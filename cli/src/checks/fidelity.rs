@@ -1,7 +1,7 @@
 //! Each board's image runs in QEMU on that board's memory map, console, interrupts and GPU, with stand-ins for what is around
 //! the GPU: what it does there is right by the facts, in order and value.
 
-use super::Case;
+use super::{Case, board_files};
 use crate::images::lab_log::{self, Judgement};
 use crate::input::board_choice;
 use crate::input::gpu_choice::GpuChoice;
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// The tests that are run, besides those of bring-up and shutdown.
 const ONLY: &str = "eitri.only=power.";
 
-pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     let boards = Target::all().filter(|board| !board.gpu().power_on.is_empty());
     for board in boards {
@@ -45,6 +45,7 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
     for row in WRONG {
         cases.extend(row.cases()?);
     }
+    cases.extend(board_files::in_qemu(workspace)?);
     Ok(cases)
 }
 

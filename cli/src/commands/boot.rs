@@ -43,8 +43,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     gpu: Option<GpuChoice>,
     /// The board that the image sees: its memory map, console, interrupts, GPU and simulated power controllers. The image must be
-    /// linked for that board.
-    #[arg(long, value_name = "NAME")]
+    /// linked for that board. A file describes one that is not listed (docs/own-board.md).
+    #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
     #[command(flatten)]
     trace: TraceArgument,

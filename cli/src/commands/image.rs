@@ -33,8 +33,12 @@ pub(crate) struct Args {
     /// Amber scripts, or folders of them, that the validation suite runs after its own tests.
     #[arg(long, value_name = "FILE|DIR", num_args = 1.., requires = "validation")]
     suite: Vec<String>,
-    /// The board that it is for.
-    #[arg(long, value_name = "NAME", required_unless_present = "list_boards")]
+    /// The board that it is for, by its name or by a file that describes it (docs/own-board.md).
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        required_unless_present = "list_boards"
+    )]
     board: Option<String>,
     /// List the boards, and do nothing else.
     #[arg(long)]

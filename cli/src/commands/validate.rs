@@ -39,8 +39,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     gpu: GpuArgument,
     /// Show the image in QEMU this board: its memory map, console, interrupts and GPU, with stand-ins for clocks, resets, power and
-    /// firmware that tell a wrong order or value.
-    #[arg(long, value_name = "NAME")]
+    /// firmware that tell a wrong order or value. A file describes one that is not listed (docs/own-board.md).
+    #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
     /// Allow the board's steps of power that no source states.
     #[arg(long, requires = "board")]

@@ -1,0 +1,83 @@
+//! Boards that files describe, tried by the commands that their users give: `examples/boards`.
+
+use super::Case;
+use crate::outcome::{Failure, FileError};
+use crate::workspace::Workspace;
+use eitri_launch::process;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// Longest that a command may take: it builds images.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// A command.
+struct Tried {
+    what: &'static str,
+    arguments: &'static [&'static str],
+    /// What must be printed.
+    wanted: &'static [&'static str],
+}
+
+const IMAGE: Tried = Tried {
+    what: "an image for the board of a file",
+    #[rustfmt::skip]
+    arguments: &[
+        "image", "examples/embed/double.wgsl", "--buffer", "0=zero:4096", "--board", "examples/boards/acme-x1.toml", "--firmware", "stub",
+        "-o", "acme-x1.img",
+    ],
+    wanted: &["pci enum", "booti"],
+};
+
+/// The suite on each example; what of its power sequence must be seen.
+#[rustfmt::skip]
+const IN_QEMU: &[Tried] = &[
+    Tried {
+        what: "the board of a file in QEMU",
+        arguments: &["validate", "--on", "qemu", "--board", "examples/boards/acme-x1.toml", "--only", "power."],
+        wanted: &["power: GPU domain is on", "power: GPU_ID: 0xa8670005", "EITRI-START 0.1.0 acme-x1", " 0 failed, 0 skipped"],
+    },
+    Tried {
+        what: "the outline of a file in QEMU",
+        arguments: &["validate", "--on", "qemu", "--board", "examples/boards/acme-x2.toml", "--only", "power."],
+        wanted: &["power: power is stable: after 1 polls", "EITRI-START 0.1.0 acme-x2", " 0 failed, 0 skipped"],
+    },
+];
+
+/// An image is built.
+pub(super) fn image(workspace: &Workspace) -> Result<Case, Failure> {
+    IMAGE.case(workspace)
+}
+
+/// Images run.
+pub(super) fn in_qemu(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    IN_QEMU.iter().map(|tried| tried.case(workspace)).collect()
+}
+
+impl Tried {
+    fn case(&self, workspace: &Workspace) -> Result<Case, Failure> {
+        let folder = workspace.target_folder().join("eitri/board-files");
+        let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
+        std::fs::create_dir_all(&folder).map_err(|cause| Failure::unwritable(&folder, cause))?;
+        let log: PathBuf = folder.join(format!("{}.log", self.arguments[0]));
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.current_dir(&folder);
+        command.args(self.arguments.iter().map(|argument| {
+            let of_sources = argument.starts_with("examples/");
+            let path = workspace.root().join(argument);
+            of_sources
+                .then_some(path)
+                .unwrap_or_else(|| argument.into())
+        }));
+        let finished = process::run_logged(&mut command, &log, LIMIT)?;
+        let output = finished.output();
+        let missing = self.wanted.iter().find(|part| !output.contains(*part));
+        // A stand-in says so of an access that no step has.
+        let problem = match missing {
+            _ if !finished.end.good() => Some(output),
+            Some(part) => Some(format!("no `{part}`\n{output}")),
+            None => output.contains("diagnosis").then_some(output),
+        };
+        Ok(Case::ran(self.what, problem))
+    }
+}
