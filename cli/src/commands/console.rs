@@ -3,7 +3,7 @@
 //! Guarantees: memory is bounded, whatever comes.
 
 use crate::images::console;
-use crate::images::lab_log::{self, Judgement, LabOutputs, Origin};
+use crate::images::lab_log::{self, Judgement, LabOutputs, Origin, Written};
 use crate::interrupt;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{print, talk};
@@ -74,9 +74,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         false => started,
     };
     let bytes = Arc::new(Mutex::new(Vec::new()));
+    let known = known();
+    let metrics = args.outputs.metrics(&known)?;
     let origin = Origin {
         time,
-        known: known(),
+        known,
+        metrics,
         interrupted: false,
     };
     let registered = {
@@ -103,14 +106,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let path = args.source.clone();
         return Err(Failure::refused(ConsoleError::Nothing { path }));
     }
-    let to_stdout = args.outputs.write(&text, &log, &origin)?;
+    let Written { to_stdout, beyond } = args.outputs.write(&text, &log, &origin)?;
     drop(registered);
     // What goes to standard output is one of the files, or the verdict.
     if !to_stdout {
         print(format_args!("{}", lab_log::plain(&log)))?;
+        for line in &beyond {
+            print(format_args!("bad: {line}\n"))?;
+        }
     }
     Ok(match judgement {
-        Judgement::Good => Status::Good,
+        Judgement::Good if beyond.is_empty() => Status::Good,
         _ => Status::CheckFailed,
     })
 }

@@ -3,14 +3,14 @@
 use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
 use crate::commands::console::known;
-use crate::images::lab_log::{self, LabOutputs, Origin};
+use crate::images::lab_log::{self, LabOutputs, Origin, Written};
 use crate::input::board_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::interrupt::{self, Registered};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
-use crate::results::{self, Shard};
+use crate::results::{self, Metrics, Shard};
 use crate::runs::dispatch::{Place, Talk};
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Setting};
@@ -178,7 +178,7 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     // The words of a board's first line: version, board, build.
     let title = format!("{} model {}", env!("CARGO_PKG_VERSION"), args.gpu.choice());
     let mut said = Ok(());
-    let transcript = Transcript::of(&args.outputs);
+    let transcript = Transcript::of(&args.outputs)?;
     let mut console = Console::new(args.console, &title, |line: &str| {
         transcript.line(line);
         if said.is_ok() && !transcript.on_stdout {
@@ -191,8 +191,11 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     let mut scripts = HostScripts::read(bytes.as_deref(), firmware)?;
     let outcome = run_with(machine, &setup, None, &mut scripts, &mut console);
     said?;
-    transcript.finish(false)?;
-    Ok(verdict(outcome.summary))
+    let numbers = transcript.finish(false)?;
+    Ok(match verdict(outcome.summary) {
+        Status::Good => numbers,
+        bad => bad,
+    })
 }
 
 fn verdict(summary: Summary) -> Status {
@@ -223,14 +226,14 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
         words: &words,
     };
     let (console, diagnoses) = qemu::run_validation(board, firmware, scripts.as_deref(), &setting)?;
-    let transcript = Transcript::of(&args.outputs);
+    let transcript = Transcript::of(&args.outputs)?;
     for line in console.lines() {
         transcript.line(line);
         if !transcript.on_stdout {
             outln!("{line}")?;
         }
     }
-    transcript.finish(true)?;
+    let numbers = transcript.finish(true)?;
     for line in diagnoses {
         talk!("{line}");
     }
@@ -240,7 +243,7 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
         .any(|line| failed(line.trim_end()) || line.starts_with("FAILED"));
     Ok(match failed {
         true => Status::CheckFailed,
-        false => Status::Good,
+        false => numbers,
     })
 }
 
@@ -250,27 +253,31 @@ struct Transcript {
     begun: Instant,
     time: SystemTime,
     outputs: LabOutputs,
+    metrics: Metrics,
     /// One of the files is standard output.
     on_stdout: bool,
     _registered: Option<Registered>,
 }
 
 impl Transcript {
-    fn of(outputs: &LabOutputs) -> Transcript {
+    fn of(outputs: &LabOutputs) -> Result<Transcript, Failure> {
         let text = Arc::new(Mutex::new(String::new()));
         let time = SystemTime::now();
+        let metrics = outputs.metrics(&known())?;
         let registered = outputs.any().then(|| {
             let (text, outputs) = (Arc::clone(&text), outputs.clone());
-            interrupt::before_end(move || write(&text, &outputs, time, true))
+            let metrics = metrics.clone();
+            interrupt::before_end(move || write(&text, &outputs, time, &metrics, true).map(drop))
         });
-        Transcript {
+        Ok(Transcript {
             text,
             begun: Instant::now(),
             time,
             on_stdout: outputs.on_stdout(),
             outputs: outputs.clone(),
+            metrics,
             _registered: registered,
-        }
+        })
     }
 
     fn line(&self, line: &str) {
@@ -278,8 +285,8 @@ impl Transcript {
         locked(&self.text).push_str(&format!("[{seconds:.6}] {line}\n"));
     }
 
-    /// Writes the files. An image's lines have come all at once: the times of its tests are not known.
-    fn finish(&self, of_image: bool) -> Result<(), Failure> {
+    /// Writes the files, and says which numbers are beyond what they may be: whether all are good. An image's lines have come all at once: the times of its tests are not known.
+    fn finish(&self, of_image: bool) -> Result<Status, Failure> {
         if of_image {
             let mut text = locked(&self.text);
             let lines = text
@@ -287,7 +294,14 @@ impl Transcript {
                 .map(|line| line.split_once("] ").map_or(line, |(_, it)| it));
             *text = lines.map(|line| format!("{line}\n")).collect();
         }
-        write(&self.text, &self.outputs, self.time, false)
+        let written = write(&self.text, &self.outputs, self.time, &self.metrics, false)?;
+        for line in &written.beyond {
+            talk!("bad: {line}");
+        }
+        Ok(match written.beyond.is_empty() {
+            true => Status::Good,
+            false => Status::CheckFailed,
+        })
     }
 }
 
@@ -300,20 +314,20 @@ fn write(
     text: &Mutex<String>,
     outputs: &LabOutputs,
     time: SystemTime,
+    metrics: &Metrics,
     interrupted: bool,
-) -> Result<(), Failure> {
+) -> Result<Written, Failure> {
     if !outputs.any() {
-        return Ok(());
+        return Ok(Written::default());
     }
     let text = locked(text).clone();
     let origin = Origin {
         time,
         known: known(),
+        metrics: metrics.clone(),
         interrupted,
     };
-    outputs
-        .write(&text, &lab_log::read(&text), &origin)
-        .map(drop)
+    outputs.write(&text, &lab_log::read(&text), &origin)
 }
 
 /// The first test that failed, and what it said.

@@ -5,10 +5,12 @@
 mod json;
 mod junit;
 mod merge;
+mod metrics;
 mod options;
 mod shard;
 
 pub(crate) use merge::merge;
+pub(crate) use metrics::{MetricOptions, Metrics};
 pub(crate) use options::{Recorder, ResultOptions};
 pub(crate) use shard::Shard;
 

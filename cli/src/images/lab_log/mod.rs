@@ -10,7 +10,7 @@ mod prefix;
 mod read;
 mod write;
 
-pub(crate) use outputs::{LabOutputs, Origin};
+pub(crate) use outputs::{LabOutputs, Origin, Written};
 pub(crate) use read::{read, said_end};
 pub(crate) use write::plain;
 
@@ -36,6 +36,8 @@ pub(crate) struct Told {
     pub(crate) seconds: Option<f64>,
     /// What was printed before its result, if it failed.
     pub(crate) output: String,
+    /// Its lines have come as they were sent: their checksum is right.
+    pub(crate) is_summed: bool,
 }
 
 /// One boot, as its log tells it.
@@ -58,6 +60,10 @@ pub(crate) struct Log {
     pub(crate) end: Option<[usize; 3]>,
     /// How long the log goes on behind the last begin, in seconds, if lines have time stamps.
     pub(crate) waited: Option<f64>,
+    /// There are checksums: an image that prints one for each test.
+    pub(crate) has_sums: bool,
+    /// Tests whose lines are not those that were sent, by the name that came.
+    pub(crate) damaged: Vec<String>,
     /// How often an image has started: more than once is a board that resets in between.
     pub(crate) starts: usize,
 }
@@ -194,6 +200,21 @@ impl Log {
             0 => {}
             1 => why.push("1 test failed".to_owned()),
             failed => why.push(format!("{failed} tests failed")),
+        }
+        for name in &self.damaged {
+            why.push(format!(
+                "{name}: the checksum of its lines is wrong: bytes were lost or changed on the line"
+            ));
+        }
+        let unsummed = self
+            .tests
+            .iter()
+            .filter(|test| self.has_sums && !test.is_summed && !self.damaged.contains(&test.name));
+        for test in unsummed {
+            why.push(format!(
+                "{}: its lines have no checksum: a line was lost",
+                test.name
+            ));
         }
         match (self.planned, self.missing()) {
             (None, _) => why.push("no plan: what was to be run is not known".to_owned()),

@@ -1,9 +1,10 @@
-//! `--junit`, `--tap`, `--kcidb` and `--results` of one run of the suite, and what ties the run to a device, a source and a log.
+//! `--junit`, `--tap`, `--kcidb` and `--results` of one run of the suite, what ties the run to a device, a source and a log, and what its
+//! numbers are held against.
 
 use super::{Log, kcidb, write};
 use crate::outcome::Failure;
 use crate::output::whole_file::Pending;
-use crate::results::{Recorder, ResultOptions, Results, Shard, rfc3339};
+use crate::results::{MetricOptions, Metrics, Recorder, ResultOptions, Results, Shard, rfc3339};
 use std::time::SystemTime;
 
 /// Options of commands that read or run the suite.
@@ -33,6 +34,17 @@ pub(crate) struct LabOutputs {
     /// Where the whole log can be read.
     #[arg(long, value_name = "URL", help_heading = "Results")]
     log_url: Option<String>,
+    #[command(flatten)]
+    metrics: MetricOptions,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    /// One of the files is standard output.
+    pub(crate) to_stdout: bool,
+    /// Numbers that are beyond what they may be, a line each.
+    pub(crate) beyond: Vec<String>,
 }
 
 /// Where a run comes from.
@@ -42,6 +54,8 @@ pub(crate) struct Origin {
     pub(crate) time: SystemTime,
     /// The names of all tests, in their order.
     pub(crate) known: Vec<String>,
+    /// What numbers are held against.
+    pub(crate) metrics: Metrics,
     /// The run was stopped from outside.
     pub(crate) interrupted: bool,
 }
@@ -56,8 +70,13 @@ pub(super) struct Run<'a> {
 }
 
 impl LabOutputs {
-    /// Writes what is asked for; tells whether something went to standard output.
-    pub(crate) fn write(&self, text: &str, log: &Log, origin: &Origin) -> Result<bool, Failure> {
+    /// Reads what the numbers of the run will be held against. `known` are the names of all tests.
+    pub(crate) fn metrics(&self, known: &[String]) -> Result<Metrics, Failure> {
+        self.metrics.read(known)
+    }
+
+    /// Writes what is asked for, and judges numbers.
+    pub(crate) fn write(&self, text: &str, log: &Log, origin: &Origin) -> Result<Written, Failure> {
         let start = rfc3339(origin.time);
         let made = || {
             format!(
@@ -73,7 +92,13 @@ impl LabOutputs {
             commit: self.commit.as_deref(),
             log_url: self.log_url.as_deref(),
         };
-        let results = self.of(log, origin, &run);
+        let mut results = self.of(log, origin, &run);
+        let judged = origin.metrics.judge(&results);
+        let beyond = judged
+            .iter()
+            .map(|case| format!("{}: {}", case.name, case.why))
+            .collect();
+        results.cases.extend(judged);
         let outputs = [
             (&self.junit, results.junit()),
             (&self.tap, write::tap(log, &results)),
@@ -90,13 +115,14 @@ impl LabOutputs {
             }
         }
         files.into_iter().try_for_each(Pending::commit)?;
-        Ok(outputs.iter().any(|(path, _)| path.as_deref() == Some("-")))
+        let to_stdout = outputs.iter().any(|(path, _)| path.as_deref() == Some("-"));
+        Ok(Written { to_stdout, beyond })
     }
 
     /// Whether anything is asked for.
     pub(crate) fn any(&self) -> bool {
         let files = [&self.junit, &self.tap, &self.kcidb, &self.results];
-        files.into_iter().any(Option::is_some)
+        files.into_iter().any(Option::is_some) || self.metrics.any()
     }
 
     /// Whether one of the files is standard output.

@@ -89,6 +89,12 @@ fn number(line: &str) -> Option<Number> {
     })
 }
 
+/// `# @C 01234567`: the sum of a test's lines.
+fn sum(line: &str) -> Option<u32> {
+    let digits = line.strip_prefix("# @C ")?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
 /// `1..N`, however it is announced.
 fn plan(line: &str) -> Option<usize> {
     let tap = line.strip_prefix("# plan ").unwrap_or(line);
@@ -118,6 +124,8 @@ struct Reader {
     begun: Option<f64>,
     /// What was printed since the last result.
     output: Vec<String>,
+    /// The lines of the last result, each with a line feed, until their sum comes.
+    summed: String,
 }
 
 /// What a log tells.
@@ -158,7 +166,10 @@ impl Reader {
         } else if let Some(name) = line.strip_prefix("# begin ") {
             log.begun = Some(name.to_owned());
             self.begun = self.now;
+        } else if let Some(sum) = sum(line) {
+            self.check(sum);
         } else if let Some(found) = number(line) {
+            self.summed.extend([line, "\n"]);
             if let Some(test) = log.tests.last_mut() {
                 test.numbers.push(found);
             }
@@ -168,10 +179,12 @@ impl Reader {
             log.crash.get_or_insert_with(|| why.to_owned());
         } else if let Some((name, outcome, why)) = of_tap(line).or_else(|| of_plain(line)) {
             self.tell(name, outcome, why);
+            self.summed = format!("{line}\n");
         } else if let Some((name, outcome)) = of_lava(line) {
             let why = self.reason.take().filter(|(of, _)| of == name);
             let why = why.map_or(String::new(), |(_, why)| why);
             self.tell(name, outcome, &why);
+            self.summed = format!("{line}\n");
         } else {
             if let Some((name, why)) = comment.split_once(": ") {
                 self.reason = Some((name.to_owned(), why.to_owned()));
@@ -179,6 +192,21 @@ impl Reader {
             if self.output.len() < OUTPUT_LINES {
                 self.output.push(line.to_owned());
             }
+        }
+    }
+
+    /// The sum of the last result's lines has come.
+    fn check(&mut self, sum: u32) {
+        let lines = std::mem::take(&mut self.summed);
+        let log = &mut self.log;
+        log.has_sums = true;
+        let Some(test) = log.tests.last_mut() else {
+            log.damaged.push("the first test".to_owned());
+            return;
+        };
+        match crc32fast::hash(lines.as_bytes()) == sum {
+            true => test.is_summed = true,
+            false => log.damaged.push(test.name.clone()),
         }
     }
 
@@ -196,6 +224,7 @@ impl Reader {
             why: why.to_owned(),
             numbers: Vec::new(),
             seconds,
+            is_summed: false,
             output: match outcome {
                 Outcome::Failed => output.join("\n"),
                 _ => String::new(),

@@ -1,11 +1,13 @@
 //! Console: the suite's lines, as TAP, for LAVA's monitors, or for people.
 //!
 //! Guarantees: the plan comes first, each line is handed on whole and at once, ASCII, at most [`LINE`] bytes; `# done` is the
-//! last.  Facts: hardware/boards-labs.md 1 (lines, what must never be printed) and 3.3 (LAVA's patterns).
+//! last. A serial line loses and changes bytes: in the forms for programs the lines of a test are followed by `# @C` and their
+//! CRC-32, each line with a line feed behind it.  Facts: hardware/boards-labs.md 1 (lines, what must never be printed) and 3.3 (LAVA's patterns).
 
 use crate::result::{Status, Summary, TestResult};
 use alloc::format;
 use alloc::string::String;
+use crc32fast::Hasher;
 
 /// Longest line, without its end.
 pub const LINE: usize = 200;
@@ -72,16 +74,31 @@ pub struct Console<'t, W> {
     /// What stands in the first line behind `EITRI-START`: version, board, build.
     title: &'t str,
     write: W,
+    /// Of the lines of the test that is told of.
+    sum: Hasher,
 }
 
 impl<'t, W: FnMut(&str)> Console<'t, W> {
     /// Lines in this form for `write`, which adds the line's end.
     pub fn new(form: Form, title: &'t str, write: W) -> Console<'t, W> {
-        Console { form, title, write }
+        Console {
+            form,
+            title,
+            write,
+            sum: Hasher::new(),
+        }
     }
 
     fn line(&mut self, text: &str) {
         (self.write)(&clean(text));
+    }
+
+    /// A line that the checksum is of.
+    fn summed(&mut self, text: &str) {
+        let line = clean(text);
+        self.sum.update(line.as_bytes());
+        self.sum.update(b"\n");
+        (self.write)(&line);
     }
 }
 
@@ -156,14 +173,18 @@ impl<W: FnMut(&str)> Listener for Console<'_, W> {
             (Form::Plain, Status::Failed) => format!("FAILED   {name}: {why}"),
             (Form::Plain, Status::Skipped) => format!("skipped  {name}: {why}"),
         };
-        self.line(&line);
+        self.summed(&line);
         for it in &result.measured {
             let (name, value, unit) = (&it.name, it.value, it.unit);
-            match self.form {
-                Form::Tap => self.line(&format!("# @M {name} {value} {unit}")),
-                Form::Lava => self.line(&format!("@M {name} {value} {unit}")),
-                Form::Plain => self.line(&format!("         {name} = {value} {unit}")),
-            }
+            self.summed(&match self.form {
+                Form::Tap => format!("# @M {name} {value} {unit}"),
+                Form::Lava => format!("@M {name} {value} {unit}"),
+                Form::Plain => format!("         {name} = {value} {unit}"),
+            });
+        }
+        let sum = core::mem::take(&mut self.sum).finalize();
+        if self.form != Form::Plain {
+            self.line(&format!("# @C {sum:08x}"));
         }
     }
 
@@ -234,8 +255,11 @@ mod tests {
                 "# EITRI-START 0.1 board build",
                 "ok 1 power.l2",
                 "# @M power.l2.on 20 us",
+                "# @C 08b10db4",
                 "not ok 2 power.l2 # bit no.3 hangs",
+                "# @C 8307ae6b",
                 "ok 3 power.l2 # SKIP no part",
+                "# @C 76914870",
                 "# EITRI-END 1 1 1",
                 "# done: 1 passed, 1 failed, 1 skipped",
             ],
@@ -247,10 +271,13 @@ mod tests {
                 "# plan 1..3",
                 "@R power.l2 pass",
                 "@M power.l2.on 20 us",
+                "# @C 67ace265",
                 "# power.l2: bit no.3 hangs",
                 "@R power.l2 fail",
+                "# @C 1dc08e43",
                 "# power.l2: no part",
                 "@R power.l2 skip",
+                "# @C 3c0a2b88",
                 "EITRI-END 1 1 1",
                 "# done: 1 passed, 1 failed, 1 skipped",
             ],
