@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// The schemas by name.
 const SCHEMAS: &[(&str, &str)] = &[
+    ("dump", include_str!("../../schemas/dump.json")),
     ("firmware", include_str!("../../schemas/firmware.json")),
     ("messages", include_str!("../../schemas/messages.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),

@@ -102,6 +102,10 @@ fn what_is_written_is_of_the_published_form() {
         &json(&["firmware", "show", "--json", "-"], &stub),
     );
     let log = b"# EITRI-START 0.1.0 rk3588 00c0ffee\n1..2\nok 1 power.l2\n# @M power.l2.on 20 us\n# begin mmu.read\n";
+    check(
+        "dump",
+        &json(&["dump", "show", "--json", "-"], &crate::dump::MISSED),
+    );
     check("results", &json(&["console", "-", "--results", "-"], log));
     let output = eitri(&["run", "/nowhere.comp", "--message-format", "json"], b"");
     check("messages", &serde_json::from_slice(&output.stderr).unwrap());
@@ -134,7 +138,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 4);
+    assert_eq!(list.lines().count(), 5);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");

@@ -3,11 +3,15 @@
 use super::{parse, read};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln};
-use eitri_dump::show::{Entry, Options, entries};
+use eitri_dump::Dump;
+use eitri_dump::note::Reporter;
+use eitri_dump::show::{
+    Entry, Facts, FaultFacts, MappingFacts, Options, StreamFacts, entries, facts,
+};
 use serde_json::{Value, json};
 
 /// Version of the JSON's shape.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -16,7 +20,7 @@ pub(crate) struct Args {
     /// Show every instruction that is still in the rings, every job, and every register and interface word.
     #[arg(long)]
     all: bool,
-    /// Print JSON, which holds all that the text holds.
+    /// Print JSON (`eitri schema dump`): faults, mappings, streams as values, and all that the text holds.
     #[arg(long)]
     json: bool,
 }
@@ -27,15 +31,101 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let shown = entries(&dump, &Options { all: args.all });
     if args.json {
         let shown: Vec<Value> = shown.iter().map(value).collect();
-        outln!(
-            "{}",
-            json!({ "schema": SCHEMA, "file": args.file, "entries": shown })
-        )?;
+        let mut value = values(&dump);
+        value["schema"] = json!(SCHEMA);
+        value["file"] = json!(args.file);
+        value["entries"] = json!(shown);
+        outln!("{value:#}")?;
     } else {
         let text: Vec<String> = shown.iter().map(Entry::to_string).collect();
         streams::put(text.join("\n").as_bytes())?;
     }
     Ok(Status::Good)
+}
+
+/// What programs look for.
+fn values(dump: &Dump<'_>) -> Value {
+    let Facts {
+        faults,
+        mappings,
+        streams,
+    } = facts(dump);
+    let memory = dump.memory().iter();
+    let memory = memory.map(|it| json!({ "address": it.address, "bytes": it.bytes }));
+    let incomplete = dump.incomplete();
+    json!({
+        "gpu_id": dump.gpu_id().map(|id| id.0),
+        "producer": dump.producer(),
+        "faults": faults.iter().map(fault).collect::<Vec<_>>(),
+        "streams": streams.iter().map(stream).collect::<Vec<_>>(),
+        "mappings": mappings.iter().map(mapping).collect::<Vec<_>>(),
+        "memory": memory.collect::<Vec<_>>(),
+        "missing": {
+            "cut": dump.cut(),
+            "no_room": incomplete.no_room,
+            "unreadable": incomplete.unreadable,
+            "tables": incomplete.tables,
+        },
+    })
+}
+
+fn fault(fault: &FaultFacts) -> Value {
+    let reporter = match fault.reporter {
+        Reporter::AddressSpace => "address-space",
+        Reporter::Gpu => "gpu",
+        Reporter::StreamFault => "stream-fault",
+        Reporter::StreamFatal => "stream-fatal",
+        Reporter::Timeout => "timeout",
+        Reporter::Firmware => "firmware",
+    };
+    json!({
+        "reporter": reporter,
+        "code": fault.code,
+        "what": fault.what,
+        "slot": fault.slot,
+        "stream": fault.stream,
+        "space": fault.space,
+        "status": fault.status,
+        "address": fault.address,
+        "access": fault.access,
+        "source": fault.source,
+        "mapped": fault.mapped,
+    })
+}
+
+fn stream(stream: &StreamFacts) -> Value {
+    let ring = stream.ring;
+    let submissions = stream.submissions.iter().map(|it| {
+        json!({ "sequence": it.sequence, "position": it.position, "bytes": it.bytes, "start": it.start })
+    });
+    json!({
+        "slot": stream.slot,
+        "stream": stream.stream,
+        "space": stream.space,
+        "ring": {
+            "address": ring.address,
+            "bytes": ring.bytes,
+            "insert": ring.insert,
+            "extract": ring.extract,
+        },
+        "command_pointer": stream.command_pointer,
+        "submissions": submissions.collect::<Vec<_>>(),
+    })
+}
+
+fn mapping(mapping: &MappingFacts) -> Value {
+    let may = mapping.attributes;
+    json!({
+        "space": mapping.space,
+        "start": mapping.start,
+        "end": mapping.end,
+        "readable": may.readable,
+        "writable": may.readable && may.writable,
+        "executable": may.executable,
+        "attribute": may.memory.number(),
+        "physical": mapping.physical,
+        "label": mapping.label,
+    })
 }
 
 /// An entry as JSON; what is empty is left out.

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use taken::{WILD, taken};
 
 /// A store that missed its buffer by far.
-static MISSED: LazyLock<Vec<u8>> = LazyLock::new(|| taken(WILD, |_| {}));
+pub(crate) static MISSED: LazyLock<Vec<u8>> = LazyLock::new(|| taken(WILD, |_| {}));
 
 /// What `eitri dump show` prints of a dump.
 #[track_caller]
@@ -50,8 +50,9 @@ fn a_dump_is_shown_from_the_fault_down_to_instructions_and_descriptors() {
         " in address space 1\n",
         "  access: a write\n",
         "  source: shader core 0, load/store cache\n",
-        "  missed by: 0x",
-        " bytes behind the end of 0x",
+        // Sixteen MiB away: whatever is there has nothing to do with it.
+        "  missed by: nothing is near: the nearest mapping is 0x",
+        " bytes away\n",
         "\nGPU: Mali-G610, arch 10.8.6",
         "power of L2: present 0x1, ready 0x1, in transition 0x0, active 0x1\n",
         "MCU_STATUS (0x704) = 0x1: STATE 1 Enabled\n",
@@ -122,7 +123,7 @@ fn words(value: &Value, found: &mut Vec<String>) {
 #[test]
 fn the_json_holds_all_that_the_text_holds() {
     let value: Value = serde_json::from_str(&show(&["--json"], &MISSED)).unwrap();
-    assert_eq!(value["schema"], 1);
+    assert_eq!(value["schema"], 2);
     let mut found = Vec::new();
     words(&value, &mut found);
     let found: Vec<&str> = found.iter().map(String::as_str).collect();
@@ -141,6 +142,69 @@ fn check_refused(file: &[u8], parts: &[&str]) {
     }
 }
 
+/// A copy that ended early still tells the fault.
+#[test]
+fn a_dump_that_was_cut_short_is_shown_as_far_as_it_goes() {
+    let text = show(&[], &MISSED[..MISSED.len() - 1]);
+    expect_lines(
+        &text,
+        &[
+            "fault: TRANSLATION_FAULT_2 (0xc2)",
+            "  cut short: 0x1 bytes that the headers promise are not in the file\n",
+        ],
+    );
+}
+
+/// A stream that nothing was ever written to takes a line.
+#[test]
+fn streams_that_were_never_used_take_a_line() {
+    let text = show(&[], &MISSED);
+    let unused = text.matches("  stream 0: was never used\n").count();
+    assert_eq!(unused, 1, "{text}");
+    let all = show(&["--all"], &MISSED);
+    assert!(!all.contains("was never used"), "{all}");
+}
+
+#[test]
+fn programs_find_the_fault_by_its_values() {
+    let value: Value = serde_json::from_str(&show(&["--json"], &MISSED)).unwrap();
+    let fault = &value["faults"][0];
+    for (name, wanted) in [
+        ("reporter", Value::from("address-space")),
+        ("code", Value::from(0xC2)),
+        ("space", Value::from(1)),
+        ("access", Value::from("a write")),
+        ("mapped", Value::from(false)),
+    ] {
+        assert_eq!(fault[name], wanted, "{name} of {fault}");
+    }
+    let address = fault["address"].as_u64().unwrap();
+    let mappings = value["mappings"].as_array().unwrap();
+    let numbers =
+        |mapping: &Value| [&mapping["start"], &mapping["end"]].map(|it| it.as_u64().unwrap());
+    assert!(mappings.len() > 3, "{mappings:?}");
+    for mapping in mappings.iter().filter(|it| it["space"] == 1) {
+        let [start, end] = numbers(mapping);
+        assert!(start < end && !(start..end).contains(&address), "{mapping}");
+    }
+    let streams = value["streams"].as_array().unwrap();
+    let used = streams.iter().filter(|it| it["ring"]["insert"] != 0);
+    let used: Vec<&Value> = used.collect();
+    assert_eq!(used.len(), 1, "{streams:?}");
+    assert!(used[0]["submissions"].is_array());
+    let ring = used[0]["ring"]["address"].as_u64().unwrap();
+    let labelled = mappings.iter().find(|it| {
+        let [start, end] = numbers(it);
+        it["space"] == 1 && (start..end).contains(&ring)
+    });
+    assert!(
+        labelled.unwrap()["label"]
+            .as_str()
+            .unwrap()
+            .starts_with("ring of stream 0.")
+    );
+}
+
 #[test]
 fn what_is_no_dump_is_refused_by_name() {
     check_refused(b"", &["not an ELF file", "the file is empty"]);
@@ -148,10 +212,7 @@ fn what_is_no_dump_is_refused_by_name() {
         b"**** GPU coredump ****\n",
         &["not an ELF file", "devcoredump"],
     );
-    check_refused(
-        &MISSED[..4000],
-        &["cut short", "was the dump copied whole?"],
-    );
+    check_refused(&MISSED[..100], &["cut short", "was the dump copied whole?"]);
     let output = eitri(&["dump", "show", "/nowhere/at/all"], b"");
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{err}");

@@ -1,6 +1,6 @@
 //! Reading a dump: segments as physical memory, notes as values.
 //!
-//! The file is hostile.  Guarantees: no panic; memory for as many entries as the file has program headers, and no more; nothing
+//! The file is hostile, or was cut short while it was copied: what is there of it is read, and the rest counted.  Guarantees: no panic; memory for as many entries as the file has program headers, and no more; nothing
 //! is copied.  Notes of other owners and of types that are not known are counted and passed over.
 
 use crate::elf::{HEADER_BYTES, Header, NotCore, PT_LOAD, PT_NOTE, SEGMENT_BYTES, Segment};
@@ -200,6 +200,8 @@ pub struct Dump<'a> {
     incomplete: Incomplete,
     producer: Option<&'a str>,
     other_notes: usize,
+    /// Bytes of segments that the file does not have.
+    cut: u64,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -228,8 +230,17 @@ fn part<'a>(
     })
 }
 
+/// What the file has of `bytes` bytes from `offset` on, and how many of them it does not have.
+fn head(file: &[u8], offset: u64, bytes: u64) -> (&[u8], u64) {
+    let there = usize::try_from(offset).ok().and_then(|at| file.get(at..));
+    let there = there.unwrap_or_default();
+    let most = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let found = &there[..there.len().min(most)];
+    (found, bytes - found.len() as u64)
+}
+
 impl<'a> Dump<'a> {
-    /// Reads the headers and notes of a file.
+    /// Reads the headers and notes of a file. One that was cut short is read as far as it goes: [`Dump::cut`].
     ///
     /// # Errors
     /// [`ReadError`] says what is wrong, and where.
@@ -252,6 +263,7 @@ impl<'a> Dump<'a> {
             incomplete: Incomplete::default(),
             producer: None,
             other_notes: 0,
+            cut: 0,
         };
         let mut known = 0;
         for bytes in table.as_chunks().0 {
@@ -259,11 +271,19 @@ impl<'a> Dump<'a> {
             match segment.kind {
                 PT_LOAD if segment.memory_bytes != 0 => dump.add_memory(file, segment)?,
                 PT_NOTE => {
-                    let notes = part(file, segment.offset, segment.file_bytes, "a note segment")?;
-                    known += dump.add_notes(notes, segment.offset)?;
+                    let (notes, missing) = head(file, segment.offset, segment.file_bytes);
+                    dump.cut = dump.cut.saturating_add(missing);
+                    known += dump.add_notes(notes, segment.offset, missing != 0)?;
                 }
                 _ => {}
             }
+        }
+        if known == 0 && dump.cut != 0 {
+            return Err(ReadError::Truncated {
+                what: "the first note",
+                end: file.len() as u64 + dump.cut,
+                bytes: file.len() as u64,
+            });
         }
         if known == 0 {
             return Err(ReadError::NotOfGpu);
@@ -280,9 +300,18 @@ impl<'a> Dump<'a> {
 
     fn add_memory(&mut self, file: &'a [u8], segment: Segment) -> Result<(), ReadError> {
         let (address, bytes) = (segment.address, segment.memory_bytes);
-        let data = part(file, segment.offset, segment.file_bytes, "a memory segment")?;
         if segment.file_bytes > bytes || address.checked_add(bytes).is_none() {
             return Err(ReadError::Segment { address });
+        }
+        let (data, missing) = head(file, segment.offset, segment.file_bytes);
+        self.cut = self.cut.saturating_add(missing);
+        // What was lost is not zero: it is no memory of the dump.
+        let bytes = match missing {
+            0 => bytes,
+            _ => data.len() as u64,
+        };
+        if bytes == 0 {
+            return Ok(());
         }
         self.segments.push(Contents {
             address,
@@ -292,8 +321,13 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    /// The notes of a segment at `offset` of the file; how many were known.
-    fn add_notes(&mut self, notes: &'a [u8], offset: u64) -> Result<usize, ReadError> {
+    /// The notes of a segment at `offset` of the file; how many were known. Of a segment that is cut short the last note may be, too.
+    fn add_notes(
+        &mut self,
+        notes: &'a [u8],
+        offset: u64,
+        is_cut: bool,
+    ) -> Result<usize, ReadError> {
         let mut at = 0;
         let mut known = 0;
         while at < notes.len() {
@@ -303,15 +337,25 @@ impl<'a> Dump<'a> {
             };
             let rest = &notes[at..];
             if rest.len() < 12 {
-                return Err(wrong("is cut short"));
+                return if is_cut {
+                    Ok(known)
+                } else {
+                    Err(wrong("is cut short"))
+                };
             }
             let sizes = [u32_at(rest, 0) as usize, u32_at(rest, 4) as usize];
             let end_of_name = 12usize.checked_add(sizes[0].next_multiple_of(4));
             let name = rest.get(12..12usize.saturating_add(sizes[0]));
             let (Some(start), Some(name)) = (end_of_name, name) else {
+                if is_cut {
+                    return Ok(known);
+                }
                 return Err(wrong("has a name that is cut short"));
             };
             let Some(body) = rest.get(start..start.saturating_add(sizes[1])) else {
+                if is_cut {
+                    return Ok(known);
+                }
                 return Err(wrong("has a body that is cut short"));
             };
             let kind = Kind::from_number(u32_at(rest, 8)).filter(|_| name == OWNER);
@@ -495,6 +539,11 @@ impl<'a> Dump<'a> {
     /// Who wrote it.
     pub fn producer(&self) -> Option<&'a str> {
         self.producer
+    }
+
+    /// Bytes of memory and notes that the file should have and does not: it was not copied whole.
+    pub fn cut(&self) -> u64 {
+        self.cut
     }
 
     /// Notes of other owners, or of types that are not known.

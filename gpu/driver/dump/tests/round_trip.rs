@@ -232,6 +232,42 @@ fn what_is_no_dump_is_refused_and_says_why() {
     assert!(matches!(cut, Some(ReadError::Truncated { .. })), "{cut:?}");
 }
 
+/// A copy that ended early has the notes, which come first, and some of the memory: that is what somebody needs to see.
+#[test]
+fn what_is_left_of_a_dump_that_was_cut_short_is_read() {
+    let mut said = Said::default();
+    said.pages.extend([(1, 7), (3, 9)]);
+    let whole = said.file();
+    let all = Dump::parse(&whole).unwrap();
+    assert_eq!((all.cut(), all.memory().len()), (0, 2));
+    let cut = &whole[..whole.len() - 1];
+    let left = Dump::parse(cut).unwrap();
+    assert_eq!(left.cut(), 1);
+    assert_eq!(left.registers().count(), all.registers().count());
+    assert_eq!(left.memory()[0], all.memory()[0]);
+    // The last byte is not there, rather than zero.
+    let last = left.memory()[1];
+    assert_eq!(last.bytes + 1, all.memory()[1].bytes);
+    let mut memory = &left;
+    assert!(memory.read(last.address + last.bytes, &mut [0]).is_err());
+    // However short it is, it is read or refused, and what is left never grows.
+    let mut before = usize::MAX;
+    for bytes in (0..whole.len()).rev() {
+        let notes = match Dump::parse(&whole[..bytes]) {
+            Ok(dump) => dump.registers().count(),
+            Err(error) => {
+                assert!(
+                    matches!(error, ReadError::Truncated { .. } | ReadError::NotElf),
+                    "{bytes}: {error}"
+                );
+                0
+            }
+        };
+        assert!(notes <= before, "{bytes}");
+        before = notes;
+    }
+}
+
 #[test]
 fn memory_that_two_segments_hold_is_refused() {
     let mut said = Said::default();

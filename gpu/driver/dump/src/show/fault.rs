@@ -232,7 +232,7 @@ fn one(view: &View<'_>, name: &str, found: &Found) -> Entry {
     entry
 }
 
-fn firmware(fault: &Fault) -> String {
+pub(super) fn firmware(fault: &Fault) -> String {
     let state = match mcu_status::STATE.get(fault.status) {
         Some(McuState::Fatal) => "the firmware has crashed",
         _ => "the firmware does not answer",

@@ -10,6 +10,9 @@ use eitri_csf::page_table::Attributes;
 
 use super::entry::Entry;
 
+/// Bytes within which a mapping is told of as a neighbour: an access that misses by more has nothing to do with it.
+const NEAR: u64 = 64 << 10;
+
 /// Ranges that are kept of a space.
 const MOST_RANGES: usize = 1 << 16;
 
@@ -21,7 +24,7 @@ pub(super) struct Range {
     pub(super) end: u64,
     pub(super) attributes: Attributes,
     /// Physical address of the start; `None` where the memory is not in one piece.
-    physical: Option<u64>,
+    pub(super) physical: Option<u64>,
 }
 
 /// Permissions as letters.
@@ -115,22 +118,35 @@ impl Map {
     /// In words, how `address` lies to what is mapped.
     pub(super) fn place(&self, address: u64) -> String {
         if let Some(range) = self.range_of(address) {
-            return format!("{:#x} bytes into {range}", address - range.start);
+            return match address - range.start {
+                0 => format!("at the start of {range}"),
+                bytes => format!("{bytes:#x} bytes into {range}"),
+            };
         }
         let after = self.ranges.partition_point(|range| range.start <= address);
         let below = after.checked_sub(1).map(|index| &self.ranges[index]);
-        let below = below.map(|range| {
-            let bytes = address - range.end;
-            format!("{bytes:#x} bytes behind the end of {range}")
-        });
-        let above = self.ranges.get(after).map(|range| {
-            let bytes = range.start - address;
-            format!("{bytes:#x} bytes before the start of {range}")
-        });
-        match (below, above) {
-            (Some(below), Some(above)) => format!("{below}; {above}"),
-            (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => String::from("nothing is mapped"),
+        let above = self.ranges.get(after);
+        let missed = [
+            below.map(|range| address - range.end),
+            above.map(|range| range.start - address),
+        ];
+        let near = |bytes: Option<u64>| bytes.filter(|bytes| *bytes < NEAR);
+        let below = below
+            .zip(near(missed[0]))
+            .map(|(range, bytes)| match bytes {
+                0 => format!("right behind the end of {range}"),
+                bytes => format!("{bytes:#x} bytes past the end of {range}"),
+            });
+        let above = above.zip(near(missed[1]));
+        let above =
+            above.map(|(range, bytes)| format!("{bytes:#x} bytes before the start of {range}"));
+        match (below, above, missed.into_iter().flatten().min()) {
+            (Some(below), Some(above), _) => format!("{below}; {above}"),
+            (Some(only), None, _) | (None, Some(only), _) => only,
+            (None, None, None) => String::from("nothing is mapped"),
+            (None, None, Some(bytes)) => {
+                format!("nothing is near: the nearest mapping is {bytes:#x} bytes away")
+            }
         }
     }
 
@@ -175,5 +191,49 @@ impl Map {
             entry.note("incomplete", text);
         }
         entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A space of one page at 2 MiB.
+    fn map() -> Map {
+        Map {
+            space: Space::read(1, &mut |_| 0),
+            ranges: Vec::from([Range {
+                start: 0x20_0000,
+                end: 0x20_1000,
+                attributes: Attributes::CACHED.read_only(),
+                physical: None,
+            }]),
+            dropped: 0,
+            skipped: 0,
+        }
+    }
+
+    #[test]
+    fn an_address_is_placed_by_what_is_near() {
+        let map = map();
+        let place = |address| map.place(address);
+        assert_eq!(place(0x20_0000), "at the start of 0x200000..0x201000 r--");
+        assert_eq!(place(0x20_0010), "0x10 bytes into 0x200000..0x201000 r--");
+        assert_eq!(
+            place(0x20_1000),
+            "right behind the end of 0x200000..0x201000 r--"
+        );
+        assert_eq!(
+            place(0x20_1010),
+            "0x10 bytes past the end of 0x200000..0x201000 r--"
+        );
+        assert_eq!(
+            place(0x1F_FFF0),
+            "0x10 bytes before the start of 0x200000..0x201000 r--"
+        );
+        assert_eq!(
+            place(0x40_0000),
+            "nothing is near: the nearest mapping is 0x1ff000 bytes away"
+        );
     }
 }

@@ -17,6 +17,7 @@ mod code;
 mod compute;
 mod draw;
 mod entry;
+mod facts;
 mod fault;
 mod framebuffer;
 mod gpu;
@@ -26,6 +27,7 @@ mod stream;
 mod trace;
 
 pub use entry::Entry;
+pub use facts::{Facts, FaultFacts, MappingFacts, StreamFacts, facts};
 
 use crate::read::{Dump, Words};
 use crate::walk::{Miss, Space, read_virtual};
@@ -158,6 +160,13 @@ fn file(dump: &Dump<'_>) -> Entry {
     let regions = dump.memory().len();
     let text = format!("{bytes:#x} bytes in {regions} regions of physical memory");
     entry.note("memory", text);
+    if dump.cut() != 0 {
+        let text = format!(
+            "{:#x} bytes that the headers promise are not in the file",
+            dump.cut()
+        );
+        entry.note("cut short", text);
+    }
     let incomplete = dump.incomplete();
     if incomplete.no_room != 0 {
         let text = format!(

@@ -80,7 +80,11 @@ fn one(view: &View<'_>, group: &Group<'_>, faults: &[Found]) -> Entry {
     let is_idle = |stream: &Stream<'_>| stream.ring.insert == stream.ring.extract;
     streams.sort_by_key(|stream| (!is_guilty(stream.number), is_idle(stream), stream.number));
     for stream in streams {
-        entry.push(of_stream(view, stream, space));
+        let is_unused = stream.ring.insert == 0 && !is_guilty(stream.number);
+        entry.push(match is_unused && !view.options.all {
+            true => Entry::new(format!("stream {}", stream.number), "was never used"),
+            false => of_stream(view, stream, space),
+        });
     }
     let words = Entry::heading("words").with([
         view.block(&GROUP_CONTROL, group.words.control),
