@@ -6,7 +6,7 @@
 use super::{Case, make_folder};
 use crate::images::boot_file::Format;
 use crate::images::lab_files::{self, LabKind};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
 use crate::process::run_logged;
 use crate::workspace::Workspace;
@@ -17,7 +17,13 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What pip installs: labgrid, and what LAVA's schemas are written with.
-const PACKAGES: &[&str] = &["labgrid==26.0.1", "voluptuous", "jinja2", "pyyaml"];
+const PACKAGES: &[&str] = &[
+    "labgrid==26.0.1",
+    "pytest",
+    "voluptuous",
+    "jinja2",
+    "pyyaml",
+];
 /// The schemas, and the templates of device types.
 const DEBIAN: &[&str] = &["lava-common", "lava-server"];
 const SCHEMAS: &str = "usr/lib/python3/dist-packages";
@@ -27,6 +33,8 @@ const TEMPLATES: &str = "usr/share/lava-server/device-types";
 const LIMIT: Duration = Duration::from_secs(600);
 /// The checker that reads labgrid's files.
 const LABGRID: &str = include_str!("labgrid.py");
+/// What stands for a board when labgrid's tests are run.
+const CONFTEST: &str = include_str!("labgrid_conftest.py");
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/labs");
@@ -79,6 +87,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         command.env("LG_PLACE", "a-board");
         cases.push(tools.case("labgrid takes", path, &mut command)?);
     }
+    cases.extend(tools.pytest(&files)?);
     for path in &jobs {
         let mut command = tools.schema("job");
         command.arg("--strict").arg(path);
@@ -143,12 +152,65 @@ impl Tools {
 
     fn is_installed(&self) -> Result<bool, Failure> {
         let mut import = Command::new(&self.python);
-        import.args(["-c", "import labgrid, voluptuous, jinja2, yaml"]);
+        import.args(["-c", "import labgrid, pytest, voluptuous, jinja2, yaml"]);
         if !self.python.exists() {
             return Ok(false);
         }
         let finished = run_logged(&mut import, &self.folder.join("import.log"), LIMIT)?;
         Ok(finished.end.good())
+    }
+
+    /// labgrid's tests, run on what the suite says on the model: each is a case, and a failed one is the one that failed.
+    fn pytest(&self, files: &Path) -> Result<Vec<Case>, Failure> {
+        let eitri = std::env::current_exe()
+            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+        whole_file::put(&files.join("conftest.py"), CONFTEST.as_bytes())?;
+        let log = files.join("console.log");
+        let mut validate = Command::new(&eitri);
+        validate.args(["validate", "--only", "power.", "--console", "lava"]);
+        let said = run_logged(&mut validate, &log, LIMIT)?.output();
+        let said = said.replace('\n', "\r\n");
+        // The tests find the command by its name.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = eitri.parent().map(Path::to_owned).into_iter();
+        let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
+        let path = path.unwrap_or_default();
+        let run = |log_text: &str, name: &str| {
+            whole_file::put(&log, log_text.as_bytes())?;
+            let mut command = Command::new(&self.python);
+            // Its plugin wants an environment, whose board is not used.
+            let environment = ["--lg-env", "eitri-qemu-virt.labgrid.yaml"];
+            command
+                .args(["-m", "pytest", "-q", "-rf"])
+                .args(environment);
+            command.arg("test_eitri.py").env("LG_PLACE", "a-board");
+            command.current_dir(files).env("PATH", &path);
+            command
+                .env("EITRI_LOG", &log)
+                .env("EITRI_RESULTS", files.join(name));
+            let log = self.folder.join(format!("{name}.log"));
+            Ok::<_, Failure>(run_logged(&mut command, &log, LIMIT)?)
+        };
+        let good = run(&said, "pytest-good")?;
+        let judged = |output: String, good: bool, part: &str| {
+            (!good || !output.contains(part)).then(|| format!("no `{part}`\n{output}"))
+        };
+        let failed = said.replace("@R power.l2 pass", "@R power.l2 fail");
+        let bad = run(&failed, "pytest-bad")?;
+        Ok(vec![
+            Case::ran(
+                "labgrid's tests pass where the suite's do",
+                judged(good.output(), good.end.good(), " passed"),
+            ),
+            Case::ran(
+                "labgrid's test of a test that failed fails",
+                judged(
+                    bad.output(),
+                    !bad.end.good(),
+                    "FAILED test_eitri.py::test_validation[power.l2]",
+                ),
+            ),
+        ])
     }
 
     /// LAVA's checker of one kind of file.

@@ -3,7 +3,7 @@
 //! Guarantees: memory is bounded, whatever comes.
 
 use crate::images::console;
-use crate::images::lab_log::{self, Judgement, LabOutputs, Origin, Written};
+use crate::images::lab_log::{self, Judgement, LabOutputs, Origin, Written, known};
 use crate::interrupt;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{print, talk};
@@ -119,13 +119,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Judgement::Good if beyond.is_empty() => Status::Good,
         _ => Status::CheckFailed,
     })
-}
-
-/// The names of all tests of an image, in their order.
-pub(crate) fn known() -> Vec<String> {
-    let mut names = eitri_validation::names::<eitri_on_model::Machine>();
-    names.push(eitri_validation::SECOND_CPU.to_owned());
-    names
 }
 
 fn locked(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {

@@ -2,8 +2,7 @@
 
 use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
-use crate::commands::console::known;
-use crate::images::lab_log::{self, LabOutputs, Origin, Written};
+use crate::images::lab_log::{self, LabOutputs, Origin, Written, known};
 use crate::input::board_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};

@@ -1,9 +1,10 @@
-//! labgrid: an environment, a strategy without a shell, and a test that judges with `eitri console`.
+//! labgrid: an environment, a strategy without a shell, and tests that judge with `eitri console`.
 //!
 //! Facts: hardware/boards-labs.md 2.3 to 2.5.
 
 use super::{LabFile, quoted};
 use crate::images::boot_file::{self, Format};
+use crate::images::lab_log::known;
 use eitri_boards::{Board, Depthcharge, Lab, Loader, Prompt, Target};
 
 pub(super) fn files(board: Target, image: &str) -> Vec<LabFile> {
@@ -15,7 +16,7 @@ pub(super) fn files(board: Target, image: &str) -> Vec<LabFile> {
     vec![
         file(format!("eitri-{}.labgrid.yaml", board.name()), environment),
         file("eitri_strategy.py".to_owned(), STRATEGY.to_owned()),
-        file("test_eitri.py".to_owned(), TEST.to_owned()),
+        file("test_eitri.py".to_owned(), tests()),
     ]
 }
 
@@ -216,17 +217,32 @@ class EitriStrategy(Strategy):
         self.status = status
 "#;
 
-/// A test that keeps the console's log and lets `eitri console` judge it.
-const TEST: &str = r#""""Runs Eitri's validation suite on a board: pytest --lg-env eitri-BOARD.labgrid.yaml --junitxml results.xml"""
+/// Tests, one for each of the suite's: a fixture runs the image once, keeps the console's log, and lets `eitri console` judge it.
+const TESTS: &str = r#""""Runs Eitri's validation suite on a board once, and has a test for each of the suite's own:
 
+    pytest --lg-env eitri-BOARD.labgrid.yaml --junitxml results.xml
+    pytest --lg-env eitri-BOARD.labgrid.yaml -k mmu
+
+The console's log and the results are kept in the folder that EITRI_RESULTS names, or `eitri-results`.
+"""
+
+import json
+import os
+import pathlib
 import subprocess
+
+import pytest
 
 RESULT = r'@R \S+ (?:pass|fail|skip)\s|(?:not )?ok \d+ [^\r\n]*\s'
 END = r'# done: [^\r\n]*\s|EITRI-CRASH [^\r\n]*\s'
 
 
-def test_validation(strategy, target, tmp_path):
-    log = tmp_path / "console.log"
+@pytest.fixture(scope="session")
+def cases(strategy, target):
+    """What became of each test, by its name."""
+    folder = pathlib.Path(os.environ.get("EITRI_RESULTS", "eitri-results"))
+    folder.mkdir(parents=True, exist_ok=True)
+    log, results = folder / "console.log", folder / "results.json"
     strategy.transition("running")
     console = target.get_driver("ConsoleProtocol")
     try:
@@ -236,8 +252,49 @@ def test_validation(strategy, target, tmp_path):
                 out.write(before + after)
                 if index == 1:
                     break
+    except Exception as error:
+        # A board that says nothing any more has a log too, which tells the test that hung.
+        print(f"the console: {error}")
     finally:
         strategy.transition("off")
-    # Exit status 1: a test failed, or the log is not whole.
-    subprocess.run(["eitri", "console", str(log), "--junit", str(tmp_path / "eitri.xml")], check=True)
+    results.unlink(missing_ok=True)
+    # Exit status 1: a test failed, or the log is not whole: each case says so itself.
+    subprocess.run(["eitri", "console", str(log), "--results", str(results)], check=False)
+    if not results.exists():
+        pytest.fail(f"nothing of Eitri's is in {log}", pytrace=False)
+    return {case["name"]: case for case in json.loads(results.read_text())["cases"]}
+
+
+def judge(case):
+    if case["status"] == "skip":
+        pytest.skip(case.get("why", ""))
+    if case["status"] != "pass":
+        pytest.fail("\n".join([case.get("why", case["status"]), case.get("output", "")]), pytrace=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_validation(name, cases, record_property):
+    case = cases.get(name)
+    if case is None:
+        pytest.skip("not in the image's plan, or the board did not come so far: see test_log")
+    for number in case.get("numbers", []):
+        record_property(number["name"], f'{number["value"]} {number["unit"]}')
+    judge(case)
+
+
+def test_log(cases):
+    """Everything else that is wrong with the log: a crash, lost lines, tests that did not run."""
+    others = [case for name, case in cases.items() if name not in NAMES and case["status"] != "pass"]
+    assert not others, "\n".join(f'{case["name"]}: {case.get("why", case["status"])}' for case in others)
 "#;
+
+/// The file of tests: the names of the suite's tests, which a case each needs before anything has run, behind the imports.
+fn tests() -> String {
+    let mut names = String::from("NAMES = [\n");
+    for name in known() {
+        names.push_str(&format!("    \"{name}\",\n"));
+    }
+    names.push_str("]\n");
+    let (imports, rest) = TESTS.split_once("\nRESULT = ").unwrap_or((TESTS, ""));
+    format!("{imports}\n{names}RESULT = {rest}")
+}

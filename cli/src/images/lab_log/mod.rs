@@ -16,6 +16,13 @@ pub(crate) use write::plain;
 
 use crate::results::{Case, Number, Results, Status};
 
+/// The names of all tests of an image, in their order.
+pub(crate) fn known() -> Vec<String> {
+    let mut names = eitri_validation::names::<eitri_on_model::Machine>();
+    names.push(eitri_validation::SECOND_CPU.to_owned());
+    names
+}
+
 /// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
