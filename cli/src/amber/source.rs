@@ -1,5 +1,6 @@
 //! A script's text, and what is wrong with it as a person sees it.
 
+use crate::output::source_text;
 use eitri_amber::SyntaxError;
 use eitri_amber::script::Script;
 use miette::{Diagnostic, NamedSource, SourceSpan};
@@ -50,7 +51,7 @@ pub(crate) fn load(path: &Path) -> Result<Script, Box<ScriptError>> {
             path: name.clone(),
             span: error.span.clone().into(),
             error,
-            source_code: NamedSource::new(name, text),
+            source_code: source_text::shown(&name, &text),
         })
     })
 }

@@ -12,6 +12,47 @@ pub(crate) struct Args {
     /// The same as JSON.
     #[arg(long)]
     json: bool,
+    /// What for: what only other uses need may be missing. All of it if not given.
+    #[arg(long = "for", value_name = "USE", value_enum)]
+    wanted: Option<Use>,
+}
+
+/// What somebody wants to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Use {
+    /// Compile and run shaders on this machine.
+    Run,
+    /// Make images, and boot them in QEMU.
+    Image,
+    /// Run `eitri test`.
+    Test,
+    /// Run its long checks, programs in a guest that runs Linux, and images for UEFI firmware.
+    Long,
+}
+
+impl Use {
+    const ALL: [(Use, &'static [Tool]); 4] = [
+        (Use::Run, &[Tool::Glslang]),
+        (Use::Image, &[Tool::Glslang, Tool::Target, Tool::Qemu]),
+        (Use::Test, Tool::OF_TESTS),
+        (Use::Long, Tool::ALL),
+    ];
+
+    fn tools(self) -> &'static [Tool] {
+        let row = Use::ALL.iter().find(|(it, _)| *it == self);
+        row.map_or(Tool::ALL, |(_, tools)| tools)
+    }
+
+    /// The first use that needs a tool, in words.
+    fn first_of(tool: Tool) -> &'static str {
+        let row = Use::ALL.iter().find(|(_, tools)| tools.contains(&tool));
+        match row.map_or(Use::Long, |(it, _)| *it) {
+            Use::Run => "`run` with GLSL that naga can't read",
+            Use::Image => "images",
+            Use::Test => "`eitri test`",
+            Use::Long => "long checks, `linux --vulkan-runner` and `--format efi`",
+        }
+    }
 }
 
 /// A line of the report.
@@ -19,6 +60,14 @@ struct Finding {
     what: &'static str,
     /// What was found; what to do about it, if it is missing.
     found: Result<String, String>,
+    /// Where it is missing: whether what somebody wants needs it.
+    is_needed: bool,
+}
+
+impl Finding {
+    fn is_good(&self) -> bool {
+        self.found.is_ok() || !self.is_needed
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -26,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let mut findings = vec![
         Finding {
             what: "eitri",
+            is_needed: true,
             found: Ok(match commit(&workspace) {
                 Some(commit) => format!("{}, {commit}", env!("CARGO_PKG_VERSION")),
                 None => env!("CARGO_PKG_VERSION").to_owned(),
@@ -33,10 +83,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         },
         Finding {
             what: "machine",
+            is_needed: true,
             found: Ok(machine()),
         },
         Finding {
             what: "rustc",
+            is_needed: args.wanted != Some(Use::Run),
             found: said(
                 Command::new("rustc")
                     .arg("--version")
@@ -49,11 +101,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     findings.extend(
         Tool::ALL
             .iter()
-            .map(|tool| of_tool(*tool, missing.contains(tool))),
+            .map(|tool| of_tool(*tool, missing.contains(tool), args.wanted)),
     );
     let facts = workspace.root().join("../shared/hardware").is_dir();
     findings.push(Finding {
         what: "hardware facts",
+        is_needed: false,
         found: Ok(match facts {
             true => "beside the clone".to_owned(),
             false => "not beside the clone: tests that need them are skipped".to_owned(),
@@ -65,36 +118,37 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             for finding in &findings {
                 match &finding.found {
                     Ok(found) => outln!("{:<24} {found}", finding.what)?,
-                    Err(help) => outln!("{:<24} MISSING: {help}", finding.what)?,
+                    Err(help) if finding.is_needed => {
+                        outln!("{:<24} MISSING: {help}", finding.what)?
+                    }
+                    Err(help) => outln!("{:<24} not installed: {help}", finding.what)?,
                 }
             }
         }
     }
-    Ok(match findings.iter().all(|finding| finding.found.is_ok()) {
+    Ok(match findings.iter().all(Finding::is_good) {
         true => Status::Good,
         false => Status::Missing,
     })
 }
 
-fn of_tool(tool: Tool, is_missing: bool) -> Finding {
+fn of_tool(tool: Tool, is_missing: bool, wanted: Option<Use>) -> Finding {
     let get = match tool.target() {
         Some(target) => format!("rustup target add {target}"),
         None => format!("apt-get install {}", tool.package().unwrap_or_default()),
     };
-    let found = match (is_missing, tool, Tool::OF_TESTS.contains(&tool)) {
-        (true, _, true) => Err(get),
-        (true, _, false) => Ok(format!(
-            "not installed; long checks, linux --vulkan-runner and --format efi would: {get}"
-        )),
-        (
-            false,
-            Tool::Target | Tool::UefiTarget | Tool::GuestTarget | Tool::UBoot | Tool::Uefi,
-            _,
-        ) => Ok("installed".to_owned()),
-        (false, Tool::MkImage, _) => Ok(version(tool, "-V")),
-        (false, _, _) => Ok(version(tool, "--version")),
+    let found = match (is_missing, tool) {
+        (true, _) => Err(format!("{get} ({} need it)", Use::first_of(tool))),
+        (false, Tool::Target | Tool::UefiTarget | Tool::GuestTarget | Tool::UBoot | Tool::Uefi) => {
+            Ok("installed".to_owned())
+        }
+        (false, Tool::MkImage) => Ok(version(tool, "-V")),
+        (false, _) => Ok(version(tool, "--version")),
     };
+    // Nobody who has not asked for them needs what long checks do.
+    let of = wanted.unwrap_or(Use::Test).tools();
     Finding {
+        is_needed: of.contains(&tool),
         what: match tool {
             Tool::UBoot => "U-Boot for QEMU",
             Tool::Uefi => "UEFI for QEMU",
@@ -144,7 +198,12 @@ fn as_json(findings: &[Finding]) -> String {
         .iter()
         .map(|finding| match &finding.found {
             Ok(found) => json!({ "what": finding.what, "found": found }),
-            Err(help) => json!({ "what": finding.what, "found": null, "help": help }),
+            Err(help) => json!({
+                "what": finding.what,
+                "found": null,
+                "needed": finding.is_needed,
+                "help": help,
+            }),
         })
         .collect();
     json!({ "schema": 1, "findings": rows }).to_string()

@@ -3,6 +3,7 @@
 //! The form of the file is `eitri_boards::file`'s; docs/own-board.md shows one.
 
 use crate::outcome::{Failure, FileError};
+use crate::output::source_text;
 use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::Target;
@@ -70,7 +71,7 @@ pub(super) fn read(name: &str) -> Result<Target, Failure> {
             path: name.to_owned(),
             message: error.message,
             place: error.place.map(SourceSpan::from),
-            text: NamedSource::new(name, text),
+            text: source_text::shown(name, &text),
         })
     })?;
     if let Some(own) = Target::named(board.name()) {

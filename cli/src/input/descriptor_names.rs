@@ -17,7 +17,7 @@ pub(crate) enum NameError {
         help: String,
     },
     /// No field has this name, or it takes no such value.
-    #[error("{argument}: {cause}")]
+    #[error("{argument}")]
     Field {
         argument: String,
         #[source]

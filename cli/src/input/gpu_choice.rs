@@ -3,7 +3,7 @@
 use crate::input::nearest;
 use crate::outcome::Failure;
 use eitri_csf::Arch;
-use eitri_csf::product::{self as csf, GpuId, PRODUCTS, find_product};
+use eitri_csf::product::{self as csf, GpuId, PRODUCTS, WITH_JOB_MANAGER, find_product};
 use eitri_ir3_isa::Gen;
 use eitri_ir3_isa::device::{DEVICES, Device};
 use eitri_model::{Config, Product};
@@ -237,10 +237,7 @@ impl TargetArguments {
             }
             (None, Some(name)) => {
                 let product = find_product(name).ok_or_else(|| {
-                    let (name, help) = (
-                        name.clone(),
-                        hint(name, PRODUCTS.iter().map(|row| row.name)),
-                    );
+                    let (name, help) = (name.clone(), hint(name, compiled_for()));
                     Failure::refused(TargetError::Unknown { name, help })
                 })?;
                 of_product(product)
@@ -280,9 +277,24 @@ pub(crate) fn machine(name: &str) -> Result<Target, Failure> {
     })
 }
 
+/// The names of products that a shader can be compiled for.
+fn compiled_for() -> impl Iterator<Item = &'static str> + Clone {
+    PRODUCTS
+        .iter()
+        .filter(|row| eitri_program::SUPPORTED.contains(row.arch))
+        .map(|row| row.name)
+}
+
 /// What a person may have meant by a name that no GPU has.
 fn hint<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
-    let all: Vec<&str> = names.clone().collect();
+    let same = |known: &&&str| short(known).eq_ignore_ascii_case(short_of(name));
+    if let Some(known) = WITH_JOB_MANAGER.iter().find(same) {
+        return format!(
+            "{known} has a job manager and no command streams, so it is another kind of GPU for a driver; Eitri knows v10 and later"
+        );
+    }
+    let mut all: Vec<&str> = names.clone().collect();
+    all.dedup();
     let otherwise = format!("it can be {}", all.join(", "));
     nearest::suggestion(short_of(name), names.map(short), &otherwise)
 }
@@ -351,6 +363,20 @@ mod tests {
             let text = format!("there is no machine `{name}` that shaders can be compiled for");
             assert_eq!(target(name), Err(text));
         }
+    }
+
+    #[test]
+    fn a_gpu_with_a_job_manager_is_known_and_refused() {
+        for name in ["G57", "mali-g78"] {
+            let told: Result<GpuChoice, UnknownGpu> = name.parse();
+            let told = told.unwrap_err().to_string();
+            assert!(told.contains("has a job manager"), "{told}");
+            assert!(hint(name, compiled_for()).contains("has a job manager"));
+        }
+        // Each name once, and none that is refused in the next step.
+        let told = hint("teapot", compiled_for());
+        assert_eq!(told.matches("Mali-G615").count(), 1, "{told}");
+        assert!(!told.contains("G1-Pro"), "{told}");
     }
 
     #[test]

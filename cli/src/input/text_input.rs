@@ -5,6 +5,7 @@
 
 use crate::input::buffer_source;
 use crate::outcome::{Failure, Status};
+use crate::output::source_text;
 use crate::output::streams::{talk, unless_reader_gone};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::io::Write;
@@ -180,7 +181,7 @@ impl Input {
             name: self.name.clone(),
             place: self.place(line, content, problem),
             message: problem.message.clone(),
-            source_code: NamedSource::new(&self.name, text.to_owned()),
+            source_code: source_text::shown(&self.name, text),
             span: (start + before.len(), problem.columns.len()).into(),
         }
     }

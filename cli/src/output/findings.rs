@@ -1,6 +1,7 @@
 //! What checkers have found: as text with the source, as JSON, as SARIF.
 
 use crate::outcome::Failure;
+use crate::output::source_text;
 use crate::output::streams::talk;
 use crate::output::whole_file;
 use eitri_checks::{Finding, Level, Place, Related, Rule};
@@ -42,7 +43,7 @@ impl Sources {
             let ways = [Some(name.to_owned()), Some(folder.join(name)), beside];
             ways.into_iter().flatten().find_map(|path| {
                 let text = std::fs::read_to_string(&path).ok()?;
-                Some(NamedSource::new(path.display().to_string(), text))
+                Some(source_text::shown(&path.display().to_string(), &text))
             })
         };
         self.texts

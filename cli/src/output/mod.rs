@@ -1,7 +1,8 @@
-//! Output: standard streams, files that are written whole or not at all, and XML text.
+//! Output: standard streams, files that are written whole or not at all, source text in diagnoses, and XML text.
 
 pub(crate) mod findings;
 pub(crate) mod png;
+pub(crate) mod source_text;
 pub(crate) mod streams;
 pub(crate) mod whole_file;
 pub(crate) mod xml;

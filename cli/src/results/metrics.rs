@@ -4,6 +4,7 @@
 
 use super::{Case, Number, Results, Status};
 use crate::outcome::Failure;
+use crate::output::source_text;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ fn read_limits(path: &str, known: &[String]) -> Result<BTreeMap<String, Limit>, 
         Failure::refused(MetricsError::Limits {
             path: path.to_owned(),
             message,
-            text: NamedSource::new(path, text.clone()),
+            text: source_text::shown(path, &text),
             place: place.map(SourceSpan::from),
         })
     };

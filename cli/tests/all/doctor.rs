@@ -39,7 +39,26 @@ fn what_is_missing_is_said_with_its_remedy() {
     );
     assert_eq!(status, 3, "{text}");
     assert!(
-        text.contains("MISSING: apt-get install qemu-system-arm"),
+        text.contains("MISSING: apt-get install qemu-system-arm (images need it)"),
+        "{text}"
+    );
+    // Whoever only runs shaders needs neither QEMU nor U-Boot.
+    let (text, _) = told(
+        &eitri::command(&["doctor", "--for", "run", "--json"])
+            .env("PATH", "/nowhere")
+            .output()
+            .unwrap(),
+    );
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let findings = json["findings"].as_array().unwrap();
+    let needed = |name: &str| {
+        let finding = findings.iter().find(|it| it["what"] == name).unwrap();
+        assert!(finding["found"].is_null(), "{finding}");
+        finding["needed"].as_bool().unwrap()
+    };
+    assert!(needed("glslangValidator"), "{text}");
+    assert!(
+        !needed("qemu-system-aarch64") && !needed("mkimage"),
         "{text}"
     );
 }

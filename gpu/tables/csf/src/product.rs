@@ -73,6 +73,9 @@ impl fmt::Display for GpuId {
     }
 }
 
+/// Products that people ask for, and that have a job manager in place of command streams: hardware/boards-others.md 2 and 3.
+pub static WITH_JOB_MANAGER: &[&str] = &["Mali-G52", "Mali-G57", "Mali-G78"];
+
 /// A product. Where core count or ray intersection decide the name, the first row that fits counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
