@@ -91,6 +91,7 @@ const DESCRIPTION: Description = Description {
     loader: Loader::UBoot(Prompt {
         text: "u-boot=> ",
         before_network: &[],
+        card: Some(1),
         character_ms: 5,
     }),
     watchdog: Some(Watchdog {

@@ -71,6 +71,9 @@ pub struct Prompt {
         )
     )]
     pub before_network: &'static [&'static str],
+    /// The number that it gives the SD card (`mmc dev N`); `None` where there is none.
+    #[cfg_attr(feature = "files", serde(default))]
+    pub card: Option<u32>,
     /// Milliseconds between two characters: faster typing loses some.
     #[cfg_attr(feature = "files", serde(default))]
     pub character_ms: u32,

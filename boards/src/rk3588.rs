@@ -89,6 +89,7 @@ const DESCRIPTION: Description = Description {
     loader: Loader::UBoot(Prompt {
         text: "=> ",
         before_network: &["pci enum"],
+        card: Some(1),
         character_ms: 10,
     }),
     // FACT: the chip has a watchdog, but neither its address nor its registers are in the facts (boards.md 2.5 says only that U-Boot
@@ -111,6 +112,7 @@ const ON_ORANGE_PI_5: Description = Description {
     loader: Loader::UBoot(Prompt {
         text: "=> ",
         before_network: &[],
+        card: Some(0),
         character_ms: 10,
     }),
     lab: Some(Lab {

@@ -81,6 +81,7 @@ const DESCRIPTION: Description = Description {
     loader: Loader::UBoot(Prompt {
         text: "=> ",
         before_network: &[],
+        card: None,
         character_ms: 0,
     }),
     watchdog: None,

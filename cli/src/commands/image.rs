@@ -276,7 +276,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         files.push(Pending::write(&path, &boot_file::boot_script(&script)?)?);
     }
     let words = args.validation.then(|| boot_file::console_words(board));
-    let mut lines = [network, words.flatten().into_iter().collect(), lines].concat();
+    // What lies beside the image has to be loaded too, which these do not say.
+    let others = match &beside {
+        None => boot_file::other_ways(board, format, name),
+        Some(_) => Vec::new(),
+    };
+    let words: Vec<String> = words.flatten().into_iter().collect();
+    let mut lines = [network, others, words, lines].concat();
     if args.tftp.is_some() && by_u_boot {
         lines.push("# or all of it by the script:".to_owned());
         lines.extend(tftp::lines(board, "${scriptaddr}"));

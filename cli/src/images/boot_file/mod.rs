@@ -191,6 +191,16 @@ pub(crate) fn network_lines(board: Target) -> Vec<String> {
     }
 }
 
+/// How a file may come to U-Boot without a network, as notes; nothing for another boot loader.
+pub(crate) fn other_ways(board: Target, format: Format, name: &str) -> Vec<String> {
+    match (board.loader(), board.board()) {
+        (Loader::UBoot(prompt), Some(board)) => u_boot::address(board, format)
+            .map(|at| u_boot::other_ways(&prompt, at, name))
+            .unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
 /// How the image that judges a board's GPU is told the form of its results, for a person at U-Boot's prompt.
 pub(crate) fn console_words(board: Target) -> Option<String> {
     let words =

@@ -27,6 +27,16 @@ pub(super) fn network(prompt: &Prompt) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+/// How else than over the network the file comes to its address, for a person: notes, no lines of a script. The names of files are those
+/// on the card.
+pub(super) fn other_ways(prompt: &Prompt, at: usize, name: &str) -> Vec<String> {
+    let card = prompt.card.map(|card| {
+        format!("# from an SD card's first partition, in place of the network: mmc dev {card}; load mmc {card}:1 {at:#x} {name}")
+    });
+    let serial = format!("# over the serial line (YMODEM; 10 KiB/s at 115200 baud): loady {at:#x}");
+    card.into_iter().chain([serial]).collect()
+}
+
 /// What comes first: the device tree stays where it is, out of the memory that the image wants.
 pub(super) fn before() -> Vec<String> {
     vec!["setenv fdt_high 0xffffffffffffffff".to_owned()]
@@ -62,6 +72,21 @@ mod tests {
         let script = super::super::boot_script(&lines).unwrap();
         let text = String::from_utf8_lossy(&script);
         assert!(text.ends_with("setenv autoload no\ndhcp\n"), "{text}");
+    }
+
+    #[test]
+    fn an_image_comes_from_a_card_or_over_the_serial_line_too() {
+        let rock = eitri_boards::Target::named("rk3588").unwrap();
+        let ways = super::super::other_ways(rock, Format::Image, "eitri.img");
+        assert!(
+            ways[0].ends_with("mmc dev 1; load mmc 1:1 0x2000000 eitri.img"),
+            "{ways:?}"
+        );
+        assert!(ways[1].ends_with("loady 0x2000000"), "{ways:?}");
+        // A person reads them; a script must not do all of it.
+        assert!(ways.iter().all(|way| way.starts_with("# ")));
+        let uefi = eitri_boards::Target::named("cix-p1").unwrap();
+        assert!(super::super::other_ways(uefi, Format::Efi, "x").is_empty());
     }
 
     #[test]
