@@ -107,11 +107,28 @@ mod tests {
     fn an_error_of_the_receiver_stops_the_rest() {
         let items: Vec<u32> = (0..1000).collect();
         let done = AtomicUsize::new(0);
+        let failed = AtomicBool::new(false);
+        let receiver = std::thread::current().id();
         let stopped = in_order(
             &items,
             NonZero::new(2).unwrap(),
-            |_| done.fetch_add(1, Ordering::Relaxed),
-            |item, _| if *item == 3 { Err("full") } else { Ok(()) },
+            |item| {
+                // However long the receiver sleeps on a busy machine, the others are not done with everything before it has failed.
+                while *item > 10
+                    && std::thread::current().id() != receiver
+                    && !failed.load(Ordering::Acquire)
+                {
+                    std::thread::yield_now();
+                }
+                done.fetch_add(1, Ordering::Relaxed)
+            },
+            |item, _| match *item == 3 {
+                true => {
+                    failed.store(true, Ordering::Release);
+                    Err("full")
+                }
+                false => Ok(()),
+            },
         );
         assert_eq!(stopped, Err("full"));
         assert!(done.into_inner() < items.len());
