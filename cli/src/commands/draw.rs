@@ -1,6 +1,6 @@
-//! `eitri draw`: drawn scenes with known pictures, a verdict each.
+//! `eitri draw`: drawn scenes with known pictures, a verdict each; and glTF models.
 
-use crate::draw::{self, Drawn, Run, Verdict};
+use crate::draw::{self, Drawn, ModelArguments, Run, Verdict, is_model};
 use crate::input::gpu_choice::GpuArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -22,8 +22,8 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Scene files, or folders of them: every NAME/NAME.json below.
-    #[arg(required = true, value_name = "SCENE.json|DIR")]
+    /// Scene files, or folders of them: every NAME/NAME.json below. Or glTF models, whose picture -o writes.
+    #[arg(required = true, value_name = "SCENE.json|DIR|MODEL.glb")]
     scenes: Vec<PathBuf>,
     /// Where they are drawn.
     #[arg(long, value_enum, default_value_t = Place::Host)]
@@ -53,6 +53,8 @@ pub(crate) struct Args {
     /// the GPU if its commands failed: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    #[command(flatten)]
+    models: ModelArguments,
 }
 
 impl Args {
@@ -81,12 +83,25 @@ pub(crate) enum DrawError {
     TraceInQemu,
     #[error("{name} has left no image that can be a picture")]
     NoPicture { name: String },
+    #[error("{name} is not drawn: {why}")]
+    NotDrawn { name: String, why: String },
 }
 
-/// The scenes below these paths whose name contains `filter`.
-pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<Scene>, Failure> {
+/// The scenes below these paths whose name contains `filter`, and the models, drawn by these options.
+pub(crate) fn read_scenes(
+    paths: &[PathBuf],
+    models: &ModelArguments,
+    filter: Option<&str>,
+) -> Result<Vec<Scene>, Failure> {
+    if !paths.iter().any(|path| is_model(path)) {
+        models.refuse_without_model()?;
+    }
     let mut scenes = Vec::new();
     for path in paths {
+        if is_model(path) {
+            scenes.push(models.scene(path)?);
+            continue;
+        }
         let found = find(path).map_err(|error| Failure::refused(DrawError::from(error)))?;
         for file in found {
             let scene = Scene::read(&file);
@@ -108,9 +123,8 @@ pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let scenes = args
-        .results
-        .part(read_scenes(&args.scenes, args.filter.as_deref())?);
+    let scenes = read_scenes(&args.scenes, &args.models, args.filter.as_deref())?;
+    let scenes = args.results.part(scenes);
     if args.output.is_some() && scenes.len() != 1 {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
@@ -186,12 +200,16 @@ fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usi
 
 fn write_picture(path: &str, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {
     let Some((_, picture)) = pictures(scene, drawn).next() else {
-        // A scene that was not drawn says so on its own line.
-        if drawn.results.is_empty() {
-            return Ok(());
-        }
         let name = scene.file.name.clone();
-        return Err(Failure::refused(DrawError::NoPicture { name }));
+        return match &drawn.verdict {
+            // One that failed says so on its own line.
+            Verdict::Failed(_) if drawn.results.is_empty() => Ok(()),
+            Verdict::Skipped(why) => {
+                let why = why.clone();
+                Err(Failure::refused(DrawError::NotDrawn { name, why }))
+            }
+            _ => Err(Failure::refused(DrawError::NoPicture { name })),
+        };
     };
     whole_file::write(path, &png(&picture)?)
 }
