@@ -50,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-picture", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
-    ("eitri-draw-image",   &["eitri-boards", "eitri-drawing", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-player"]),
+    ("eitri-draw-image",   &["eitri-amber-device", "eitri-boards", "eitri-drawing", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-player"]),
     ("eitri-validation-image", &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime", "eitri-validation"]),
     ("eitri-uefi",         &["eitri-aarch64", "eitri-boards", "eitri-linker"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-picture", "eitri-runtime"]),

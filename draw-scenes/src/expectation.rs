@@ -278,7 +278,7 @@ impl Expectation {
     }
 
     /// Bytes of what is compared at a time: a texel, or of what has none, a byte.
-    fn step(&self) -> usize {
+    pub(crate) fn step(&self) -> usize {
         self.format
             .as_ref()
             .map_or(1, |format| format.bytes().max(1))
@@ -300,7 +300,7 @@ impl Expectation {
             .map(|(index, (got, expected))| (index, got, expected))
     }
 
-    fn components(&self, texel: &[u8]) -> Option<Vec<Stored>> {
+    pub(crate) fn components(&self, texel: &[u8]) -> Option<Vec<Stored>> {
         self.format.as_ref()?.components(texel)
     }
 

@@ -1,17 +1,22 @@
 //! `eitri draw`: drawn scenes with known pictures, a verdict each; and glTF models.
 
 use crate::draw::{self, Drawn, ModelArguments, Run, Verdict, is_model};
-use crate::input::gpu_choice::GpuArgument;
+use crate::images::boot_file::{self, Format};
+use crate::images::image::Builder;
+use crate::input::board_choice;
+use crate::input::board_firmware;
+use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::png::rgba;
-use crate::output::streams::outln;
+use crate::output::streams::{outln, talk};
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
 use crate::results::{self, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
+use eitri_boards::qemu_virt::BOARD;
 use eitri_compute_cases::CaseError;
 use eitri_draw_scenes::{Picture, Scene, SceneError, find};
 use miette::Diagnostic;
@@ -53,6 +58,20 @@ pub(crate) struct Args {
     /// the GPU if its commands failed: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Write an image that carries what is drawn, and run nothing here but on the model, to know what should come out. On the board it
+    /// reports TAP on its console, with a checksum of each result; the word `rows` on its command line asks for the rows that differ.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "keep", "trace", "junit", "results"])]
+    image: Option<String>,
+    /// The board that the image is for.
+    #[arg(long, value_name = "NAME", requires = "image", default_value = BOARD.name)]
+    board: String,
+    /// The form of the image's file; if not given, what the board's own boot loader takes.
+    #[arg(long, value_enum, requires = "image")]
+    format: Option<Format>,
+    /// The firmware for the GPU of the image's board: a file, such as the vendor's mali_csffw.bin, or the stub, which runs on the
+    /// model only. Every board but qemu-virt needs one of them.
+    #[arg(long, value_name = "FILE|stub", requires = "image")]
+    firmware: Option<String>,
     #[command(flatten)]
     models: ModelArguments,
 }
@@ -129,6 +148,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
     }
+    if let Some(path) = &args.image {
+        return image(args, path, &scenes);
+    }
     let timelines = Timelines::default();
     let trace = args.trace.path();
     if trace.is_some() && args.on == Place::Qemu {
@@ -190,6 +212,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         0 => Status::Good,
         _ => Status::CheckFailed,
     })
+}
+
+/// Writes the image that carries the scenes.
+fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
+    let board = board_choice::named(&args.board)?;
+    let firmware = board_firmware::for_board(board, args.firmware.as_deref())?;
+    let how = Run {
+        place: Place::Host,
+        // What an image draws is compiled for the GPU of its board.
+        gpu: GpuChoice::of_board(board).unwrap_or(args.gpu.choice()),
+        optimised: args.opt,
+        limit: args.limit(),
+        dump: false,
+        jobs: args.jobs.unwrap_or_else(parallel::available),
+        timelines: None,
+    };
+    let suite = draw::suite(scenes, &how, &firmware, |name, why| {
+        talk!("left out of the image: {name}: {why}");
+    })?;
+    let built = Builder::new()?.build_drawings(Some(board), &suite, false)?;
+    boot_file::write(path, &built, board, args.format)?;
+    Ok(Status::Good)
 }
 
 /// The pictures of a scene's results, with the numbers of their expectations.

@@ -50,6 +50,14 @@ enum ModelFailure {
 }
 
 impl ModelArguments {
+    /// Those that ask for nothing but so many pixels.
+    pub(crate) fn of_size(size: [u32; 2]) -> ModelArguments {
+        ModelArguments {
+            size: Some(size),
+            ..ModelArguments::default()
+        }
+    }
+
     /// The scene of a model, which says what it leaves out.
     pub(crate) fn scene(&self, path: &Path) -> Result<Scene, Failure> {
         let failed = |error| {

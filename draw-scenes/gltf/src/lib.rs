@@ -34,7 +34,7 @@ mod matrix;
 
 pub use camera::CameraChoice;
 pub use error::ModelError;
-pub use model::{Model, Shot};
+pub use model::{Model, Shot, ToSpirv};
 
 #[allow(unused_imports, reason = "for the links of the documentation")]
 use eitri_draw_scenes::Scene;

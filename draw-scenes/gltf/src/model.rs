@@ -42,6 +42,9 @@ impl Default for Shot {
     }
 }
 
+/// Makes SPIR-V of WGSL; the first text says what the shader is for, for messages.
+pub type ToSpirv<'t> = dyn Fn(&str, &str) -> Result<Vec<u8>, String> + 't;
+
 /// A model that was read.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -110,11 +113,7 @@ impl Model {
     ///
     /// # Errors
     /// What is wrong with the file or not drawn, a camera that is not there, or a shader that can't be made.
-    pub fn scene(
-        &self,
-        shot: &Shot,
-        to_spirv: &dyn Fn(&str, &str) -> Result<Vec<u8>, String>,
-    ) -> Result<Scene, ModelError> {
+    pub fn scene(&self, shot: &Shot, to_spirv: &ToSpirv<'_>) -> Result<Scene, ModelError> {
         let of = |fault: Fault| fault.of(&self.path);
         let binary = file::container(&self.bytes).map_err(of)?.binary;
         let buffers = Buffers::read(&self.document, &self.path, binary)?;

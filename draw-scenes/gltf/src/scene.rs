@@ -6,7 +6,7 @@ use crate::file::Buffers;
 use crate::material::{Alpha, Kind, MATERIAL_BYTES, SRGB, Surface, TEXTURES, Used};
 use crate::matrix::{Matrix, Vector, add, dot, scaled, subtract};
 use crate::mesh::{self, Geometry, Shape};
-use crate::model::{Placed, Shot};
+use crate::model::{Placed, Shot, ToSpirv};
 use crate::parts;
 use crate::texture;
 use eitri_draw_scenes::{
@@ -296,11 +296,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The scene, as this eye sees it.
-    pub(crate) fn finish(
-        mut self,
-        eye: &Eye,
-        to_spirv: &dyn Fn(&str, &str) -> Result<Vec<u8>, String>,
-    ) -> Result<Scene, ModelError> {
+    pub(crate) fn finish(mut self, eye: &Eye, to_spirv: &ToSpirv<'_>) -> Result<Scene, ModelError> {
         // What is blended comes last, from back to front.
         let distance = |part: &Part| match part.key.kind.alpha {
             Alpha::Blended => -dot(part.centre, eye.forward),
@@ -361,7 +357,7 @@ impl<'m> Builder<'m> {
     fn shaders(
         &mut self,
         keys: &BTreeSet<PipelineKey>,
-        to_spirv: &dyn Fn(&str, &str) -> Result<Vec<u8>, String>,
+        to_spirv: &ToSpirv<'_>,
     ) -> Result<Vec<Shader>, ModelError> {
         let mut shaders = Vec::new();
         let kinds: BTreeSet<Kind> = keys.iter().map(|key| key.kind).collect();
