@@ -32,7 +32,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("disasm",      &["echo 7800c00000000000 | eitri disasm"]),
     ("docs",        &["eitri docs --check"]),
     ("doctor",      &["eitri doctor"]),
-    ("draw",        &["eitri draw scenes/", "eitri draw scene.json --gpu G720"]),
+    ("draw",        &["eitri draw scenes/", "eitri draw scene.json --gpu G720", "eitri draw model.glb -o picture.png --size 512x512"]),
     ("dump",        &["eitri dump show job.dump", "eitri dump replay job.dump"]),
     ("explain",     &["eitri explain L2_READY", "eitri explain G610", "eitri explain GPU_ID=0xa8670005"]),
     ("firmware",    &["eitri firmware stub -o stub.bin", "eitri firmware show mali_csffw.bin"]),

@@ -26,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-compute-cases", &[]),
     ("eitri-drawing",     &[]),
     ("eitri-draw-scenes", &["eitri-compute-cases", "eitri-drawing", "eitri-texels"]),
+    ("eitri-gltf-scenes", &["eitri-draw-scenes"]),
     ("eitri-player",      &["eitri-descriptors", "eitri-drawing", "eitri-job", "eitri-program", "eitri-runtime"]),
     ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-program"]),
@@ -49,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-picture", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
-    ("eitri-draw-image",   &["eitri-boards", "eitri-drawing", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-player"]),
+    ("eitri-draw-image",   &["eitri-amber-device", "eitri-boards", "eitri-drawing", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-player"]),
     ("eitri-validation-image", &["eitri-amber-device", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime", "eitri-validation"]),
     ("eitri-uefi",         &["eitri-aarch64", "eitri-boards", "eitri-linker"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-picture", "eitri-runtime"]),
@@ -65,7 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
+    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,

@@ -55,6 +55,11 @@ impl ImageFormat {
         Some(texels.flat_map(|bytes| texel.to_bytes(texel.load(bytes))))
     }
 
+    /// Whether a texel has bits that mean nothing.
+    pub(crate) fn is_padded(&self) -> bool {
+        self.texel.as_ref().is_some_and(TexelFormat::is_padded)
+    }
+
     /// The components of a texel; none of a compressed format.
     pub(crate) fn components(&self, texel: &[u8]) -> Option<Vec<Stored>> {
         Some(self.texel.as_ref()?.stored(texel))

@@ -22,6 +22,7 @@ mod scene;
 
 mod expectation;
 mod format;
+mod wanted;
 
 mod error;
 

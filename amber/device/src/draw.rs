@@ -85,6 +85,7 @@ pub(crate) fn draw(
         queries: Vec::new(),
         steps: vec![Step::Pass(Box::new(parts.pass))],
         results,
+        wanted: Vec::new(),
         frames: Vec::new(),
     };
     let saved = player.play(&drawing)?.into_iter();

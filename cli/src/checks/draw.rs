@@ -1,27 +1,32 @@
-//! Drawings without an operating system: the demos are drawn alike in QEMU and on the host, a screen shows one of them and the frames of a swapchain, and scenes have
-//! the verdicts in QEMU that they have on the host.
+//! Drawings without an operating system: the demos are drawn alike in QEMU and on the host, a screen shows one of them and the frames of a swapchain, and scenes and
+//! a model come out in QEMU as on the host, where an image without a host judges them, too.
 
 use super::display::difference_on;
 use super::{Case, swapchain};
 use crate::commands::demo::programs;
-use crate::draw::{self, Run, Verdict};
+use crate::commands::draw::read_scenes;
+use crate::draw::{self, ModelArguments, Run, Verdict};
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::demo::drawn::{self, DrawnDemo};
 use crate::runs::dispatch::{Done, Place, Talk};
 use crate::runs::drawings;
 use crate::runs::parallel;
-use crate::runs::qemu::Setting;
+use crate::runs::qemu::{self, Machine, Setting};
 use crate::runs::screen::{Pixmap, Screen};
 use crate::workspace::Workspace;
 use eitri_draw_scenes::Scene;
-use eitri_drawing::Drawing;
+use eitri_drawing::suite::{self, SuiteError};
+use eitri_drawing::{Drawing, Nearness, Wanted};
 use std::time::Duration;
 
 /// Longest that the commands of a drawing may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Scenes that do not lie in a clone.
 const SCENES: &str = "../shared/scenes";
+/// A model, and pixels that QEMU draws quickly.
+const MODEL: &str = "cli/demo/box.gltf";
+const MODEL_SIZE: [u32; 2] = [64, 48];
 /// Some of them, one or more of a kind: each is quick in QEMU, too, and passes.
 #[rustfmt::skip]
 const CHOSEN: &[&str] = &[
@@ -53,6 +58,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     }
     cases.extend(swapchain::run(workspace)?);
     cases.extend(scenes(workspace)?);
+    cases.push(judged_alone(workspace)?);
     Ok(cases)
 }
 
@@ -109,36 +115,40 @@ fn on_screen(
     })
 }
 
-/// Draws chosen scenes in both places, if they are there: all pass.
-fn scenes(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
-    let folder = workspace.root().join(SCENES);
-    if !folder.is_dir() {
-        return Ok(Vec::new());
+/// The chosen scenes, and a model.
+fn chosen(workspace: &Workspace) -> Result<Vec<Scene>, Failure> {
+    let root = workspace.root();
+    let mut paths = vec![root.join(MODEL)];
+    let folder = root.join(SCENES);
+    if folder.is_dir() {
+        let chosen = CHOSEN.iter();
+        paths.extend(chosen.map(|name| folder.join(name).join(format!("{name}.json"))));
     }
-    let read = CHOSEN.iter().map(|name| {
-        let path = folder.join(name).join(format!("{name}.json"));
-        Scene::read(&path)
-    });
-    let scenes = match read.collect::<Result<Vec<Scene>, _>>() {
-        Ok(scenes) => scenes,
-        Err(error) => {
-            let name = "scenes are read".to_owned();
-            return Ok(vec![Case::ran(name, Some(error.to_string()))]);
-        }
-    };
-    let places = [(Place::Host, "on the host"), (Place::Qemu, "in QEMU")];
-    let cases = places.map(|(place, words)| {
-        let how = Run {
-            place,
-            gpu: GpuChoice::default(),
-            optimised: false,
-            limit: LIMIT,
-            dump: false,
-            jobs: parallel::available(),
-            timelines: None,
-        };
+    read_scenes(&paths, &ModelArguments::of_size(MODEL_SIZE), None)
+}
+
+fn how(place: Place) -> Run<'static> {
+    Run {
+        place,
+        gpu: GpuChoice::default(),
+        optimised: false,
+        limit: LIMIT,
+        dump: false,
+        jobs: parallel::available(),
+        timelines: None,
+    }
+}
+
+/// Draws chosen scenes and a model in both places: all pass, with the same contents.
+fn scenes(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let scenes = chosen(workspace)?;
+    let mut contents = Vec::new();
+    let mut cases = Vec::new();
+    for (place, words) in [(Place::Host, "on the host"), (Place::Qemu, "in QEMU")] {
         let mut wrong = Vec::new();
-        draw::run(&scenes, &how, |scene, drawn| {
+        let mut results = Vec::new();
+        draw::run(&scenes, &how(place), |scene, drawn| {
+            results.push(drawn.results);
             let why = match drawn.verdict {
                 Verdict::Passed => return Ok(()),
                 Verdict::Failed(why) | Verdict::Skipped(why) => why,
@@ -146,9 +156,79 @@ fn scenes(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             wrong.push(format!("{}: {why}", scene.file.name));
             Ok(())
         })?;
-        let name = format!("{} scenes pass {words}", scenes.len());
+        let name = format!("{} scenes and models pass {words}", scenes.len());
         let failure = (!wrong.is_empty()).then(|| wrong.join("\n"));
-        Ok(Case::ran(name, failure))
-    });
-    cases.into_iter().collect()
+        cases.push(Case::ran(name, failure));
+        contents.push(results);
+    }
+    let [host, qemu] = &contents[..] else {
+        return Ok(cases);
+    };
+    let pairs = scenes.iter().zip(host.iter().zip(qemu));
+    let differ = pairs.filter(|(_, (host, qemu))| host != qemu);
+    let differ: Vec<&str> = differ.map(|(scene, _)| &*scene.file.name).collect();
+    let failure = (!differ.is_empty()).then(|| format!("these differ: {}", differ.join(", ")));
+    cases.push(Case::ran("they are the same in both places", failure));
+    Ok(cases)
+}
+
+/// An image judges what it draws by itself: it finds a model good, and names the row in which another is expected.
+fn judged_alone(workspace: &Workspace) -> Result<Case, Failure> {
+    const NAME: &str = "an image without a host names the row that differs";
+    let paths = [workspace.root().join(MODEL)];
+    let scenes = read_scenes(&paths, &ModelArguments::of_size(MODEL_SIZE), None)?;
+    let gpu = GpuChoice::default();
+    let firmware = eitri_model::stub_firmware();
+    let bytes = draw::suite(&scenes, &how(Place::Host), &firmware, |_, _| {})?;
+    let ruined = |error: SuiteError| Ok(Case::ran(NAME, Some(error.to_string())));
+    let drawings =
+        suite::read(&bytes).and_then(|read| read.drawings.collect::<Result<Vec<_>, _>>());
+    let drawing = match drawings.map(|drawings| drawings.into_iter().next()) {
+        Ok(Some(drawing)) => drawing,
+        Ok(None) => return Ok(Case::ran(NAME, Some("it carries nothing".to_owned()))),
+        Err(error) => return ruined(error),
+    };
+    let Some(wanted) = drawing.wanted.first() else {
+        return Ok(Case::ran(NAME, Some("nothing is expected".to_owned())));
+    };
+    // Another red at the fourth pixel of row 7.
+    let mut other = wanted.bytes.to_vec();
+    let at = (7 * wanted.row_texels as usize + 3) * wanted.texel_bytes as usize;
+    if let Some(byte) = other.get_mut(at) {
+        *byte ^= 0x80;
+    }
+    let exact = Wanted {
+        bytes: &other,
+        rule: Nearness::Steps {
+            steps: 0,
+            texels: 0,
+        },
+        ..*wanted
+    };
+    let wrong = Drawing {
+        name: "other",
+        wanted: vec![exact],
+        ..drawing.clone()
+    };
+    let both = match suite::encode(&firmware, &[drawing, wrong]) {
+        Ok(both) => both,
+        Err(error) => return ruined(error),
+    };
+    let machine = Machine::with_drawings(&both, false)?;
+    let ran = qemu::run_drawings_alone(&machine, &["rows"], gpu, LIMIT * 2)?;
+    let lines: Vec<&str> = ran.console.lines().map(str::trim_end).collect();
+    let has = |wanted: &str| lines.iter().any(|line| line.starts_with(wanted));
+    let wanted = [
+        "1..2",
+        "# box result 0: crc32 ",
+        "ok 1 - box",
+        "# row 7: 1 texels off, at 3 ",
+        "not ok 2 - other",
+        "# Fail: result 0: 1 of ",
+        "# 1 passed, 1 failed, 0 skipped",
+        "# done",
+    ];
+    let missing = wanted.iter().find(|line| !has(line));
+    let failure = missing.map(|line| format!("no line `{line}`: {}\n{}", ran.ended, ran.console));
+    Ok(Case::ran(NAME, failure))
 }

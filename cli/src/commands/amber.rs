@@ -29,7 +29,7 @@ use eitri_amber_device::suite::{Case, Content};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::{self, Tool};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -342,13 +342,6 @@ fn image(
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let cases = compile(chosen, (manner, expectations), &limits(args))?;
     let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, Some(firmware))?)?;
-    let format = args.format.unwrap_or(Format::of(board));
-    whole_file::write(path, &boot_file::encode(&built, board, format, None)?)?;
-    if path != "-" && format != Format::Elf {
-        let name = Path::new(path).file_name().unwrap_or_default();
-        let mut lines = boot_file::network_lines(board);
-        lines.extend(boot_file::lines(board, format, &name.to_string_lossy()));
-        outln!("{}", lines.join("\n"))?;
-    }
+    boot_file::write(path, &built, board, args.format)?;
     Ok(Status::Good)
 }

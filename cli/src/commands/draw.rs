@@ -1,17 +1,22 @@
-//! `eitri draw`: drawn scenes with known pictures, a verdict each.
+//! `eitri draw`: drawn scenes with known pictures, a verdict each; and glTF models.
 
-use crate::draw::{self, Drawn, Run, Verdict};
-use crate::input::gpu_choice::GpuArgument;
+use crate::draw::{self, Drawn, ModelArguments, Run, Verdict, is_model};
+use crate::images::boot_file::{self, Format};
+use crate::images::image::Builder;
+use crate::input::board_choice;
+use crate::input::board_firmware;
+use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::png::rgba;
-use crate::output::streams::outln;
+use crate::output::streams::{outln, talk};
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
 use crate::results::{self, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
+use eitri_boards::qemu_virt::BOARD;
 use eitri_compute_cases::CaseError;
 use eitri_draw_scenes::{Picture, Scene, SceneError, find};
 use miette::Diagnostic;
@@ -22,8 +27,8 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Scene files, or folders of them: every NAME/NAME.json below.
-    #[arg(required = true, value_name = "SCENE.json|DIR")]
+    /// Scene files, or folders of them: every NAME/NAME.json below. Or glTF models, whose picture -o writes.
+    #[arg(required = true, value_name = "SCENE.json|DIR|MODEL.glb")]
     scenes: Vec<PathBuf>,
     /// Where they are drawn.
     #[arg(long, value_enum, default_value_t = Place::Host)]
@@ -53,6 +58,22 @@ pub(crate) struct Args {
     /// the GPU if its commands failed: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Write an image that carries what is drawn, and run nothing here but on the model, to know what should come out. On the board it
+    /// reports TAP on its console, with a checksum of each result; the word `rows` on its command line asks for the rows that differ.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "keep", "trace", "junit", "results"])]
+    image: Option<String>,
+    /// The board that the image is for.
+    #[arg(long, value_name = "NAME", requires = "image", default_value = BOARD.name)]
+    board: String,
+    /// The form of the image's file; if not given, what the board's own boot loader takes.
+    #[arg(long, value_enum, requires = "image")]
+    format: Option<Format>,
+    /// The firmware for the GPU of the image's board: a file, such as the vendor's mali_csffw.bin, or the stub, which runs on the
+    /// model only. Every board but qemu-virt needs one of them.
+    #[arg(long, value_name = "FILE|stub", requires = "image")]
+    firmware: Option<String>,
+    #[command(flatten)]
+    models: ModelArguments,
 }
 
 impl Args {
@@ -81,12 +102,25 @@ pub(crate) enum DrawError {
     TraceInQemu,
     #[error("{name} has left no image that can be a picture")]
     NoPicture { name: String },
+    #[error("{name} is not drawn: {why}")]
+    NotDrawn { name: String, why: String },
 }
 
-/// The scenes below these paths whose name contains `filter`.
-pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<Scene>, Failure> {
+/// The scenes below these paths whose name contains `filter`, and the models, drawn by these options.
+pub(crate) fn read_scenes(
+    paths: &[PathBuf],
+    models: &ModelArguments,
+    filter: Option<&str>,
+) -> Result<Vec<Scene>, Failure> {
+    if !paths.iter().any(|path| is_model(path)) {
+        models.refuse_without_model()?;
+    }
     let mut scenes = Vec::new();
     for path in paths {
+        if is_model(path) {
+            scenes.push(models.scene(path)?);
+            continue;
+        }
         let found = find(path).map_err(|error| Failure::refused(DrawError::from(error)))?;
         for file in found {
             let scene = Scene::read(&file);
@@ -108,12 +142,14 @@ pub(crate) fn read_scenes(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let scenes = args
-        .results
-        .part(read_scenes(&args.scenes, args.filter.as_deref())?);
+    let scenes = read_scenes(&args.scenes, &args.models, args.filter.as_deref())?;
+    let scenes = args.results.part(scenes);
     if args.output.is_some() && scenes.len() != 1 {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
+    }
+    if let Some(path) = &args.image {
+        return image(args, path, &scenes);
     }
     let timelines = Timelines::default();
     let trace = args.trace.path();
@@ -178,6 +214,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })
 }
 
+/// Writes the image that carries the scenes.
+fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
+    let board = board_choice::named(&args.board)?;
+    let firmware = board_firmware::for_board(board, args.firmware.as_deref())?;
+    let how = Run {
+        place: Place::Host,
+        // What an image draws is compiled for the GPU of its board.
+        gpu: GpuChoice::of_board(board).unwrap_or(args.gpu.choice()),
+        optimised: args.opt,
+        limit: args.limit(),
+        dump: false,
+        jobs: args.jobs.unwrap_or_else(parallel::available),
+        timelines: None,
+    };
+    let suite = draw::suite(scenes, &how, &firmware, |name, why| {
+        talk!("left out of the image: {name}: {why}");
+    })?;
+    let built = Builder::new()?.build_drawings(Some(board), &suite, false)?;
+    boot_file::write(path, &built, board, args.format)?;
+    Ok(Status::Good)
+}
+
 /// The pictures of a scene's results, with the numbers of their expectations.
 fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usize, Picture)> + 'p {
     let pairs = scene.expect.iter().zip(&drawn.results).enumerate();
@@ -186,12 +244,16 @@ fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usi
 
 fn write_picture(path: &str, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {
     let Some((_, picture)) = pictures(scene, drawn).next() else {
-        // A scene that was not drawn says so on its own line.
-        if drawn.results.is_empty() {
-            return Ok(());
-        }
         let name = scene.file.name.clone();
-        return Err(Failure::refused(DrawError::NoPicture { name }));
+        return match &drawn.verdict {
+            // One that failed says so on its own line.
+            Verdict::Failed(_) if drawn.results.is_empty() => Ok(()),
+            Verdict::Skipped(why) => {
+                let why = why.clone();
+                Err(Failure::refused(DrawError::NotDrawn { name, why }))
+            }
+            _ => Err(Failure::refused(DrawError::NoPicture { name })),
+        };
     };
     whole_file::write(path, &png(&picture)?)
 }

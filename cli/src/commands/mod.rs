@@ -14,7 +14,7 @@ pub(crate) mod demo;
 mod disasm;
 mod docs;
 mod doctor;
-mod draw;
+pub(crate) mod draw;
 mod dump;
 mod explain;
 mod firmware;

@@ -81,7 +81,7 @@ pub(crate) fn run(
 }
 
 impl Run<'_> {
-    fn prepare<'s>(&self, scene: &'s Scene) -> Result<Prepared<'s>, Verdict> {
+    pub(super) fn prepare<'s>(&self, scene: &'s Scene) -> Result<Prepared<'s>, Verdict> {
         let manner = Manner {
             optimised: self.optimised,
             target: self.gpu.target(),
@@ -89,14 +89,14 @@ impl Run<'_> {
         Prepared::new(scene, self.gpu.arch(), manner)
     }
 
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         Limits {
             limit_ms: u32::try_from(self.limit.as_millis()).unwrap_or(u32::MAX),
             dump: self.dump,
         }
     }
 
-    fn on_host(&self, scene: &Scene) -> Drawn {
+    pub(super) fn on_host(&self, scene: &Scene) -> Drawn {
         self.try_on_host(scene)
             .unwrap_or_else(Drawn::without_results)
     }

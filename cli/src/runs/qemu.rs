@@ -348,6 +348,17 @@ pub(crate) fn run_drawings(
     run_numbered(machine, what, &words, gpu, limit)
 }
 
+/// Boots the image of a machine that carries drawings, which judges them itself, with these words on its command line.
+pub(crate) fn run_drawings_alone(
+    machine: &Machine,
+    words: &[&str],
+    gpu: GpuChoice,
+    limit: Duration,
+) -> Result<SuiteRan, Failure> {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    run_numbered(machine, "drawing in QEMU", &words, gpu, limit)
+}
+
 /// Boots the image of a machine that carries several things, and begins with one of them.
 fn run_numbered(
     machine: &Machine,

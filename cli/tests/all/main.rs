@@ -14,6 +14,7 @@ mod cs;
 mod divergence_on_model;
 mod doctor;
 mod draw;
+mod draw_models;
 mod dump;
 mod eitri;
 mod explain;

@@ -343,6 +343,7 @@ fn drawn(
         queries: vec![],
         steps: vec![Step::Pass(Box::new(pass(pipeline, inputs)))],
         results: results(pipeline, inputs),
+        wanted: Vec::new(),
         frames: vec![],
     };
     let machine = Machine::new(Config {

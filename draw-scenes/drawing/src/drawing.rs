@@ -8,6 +8,7 @@ use crate::state::{
     Filter, ImageType, IndexType, LoadOp, Multisample, Raster, Rect, ResolveMode, StencilTest,
     StoreOp, Swizzle, Topology, VertexBinding, ViewType, Viewport,
 };
+use crate::wanted::Wanted;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -77,6 +78,8 @@ pub struct Drawing<'a> {
     pub steps: Vec<Step<'a>>,
     /// The contents that are wanted at the end.
     pub results: Vec<Readback>,
+    /// What each of them should be, where no host compares them; else none.
+    pub wanted: Vec<Wanted<'a>>,
     /// What changes from picture to picture where it is shown again and again; drawn once, it is as it begins.
     pub frames: Vec<Frame<'a>>,
 }

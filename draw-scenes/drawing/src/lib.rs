@@ -25,6 +25,8 @@ mod drawing;
 mod image_step;
 pub mod state;
 pub mod suite;
+mod wanted;
 
 pub use drawing::*;
 pub use image_step::{ImageStep, LevelRange};
+pub use wanted::{Comparison, Nearness, Row, Verdict, Wanted};

@@ -86,6 +86,7 @@ fn drawing<'a>(name: &'a str, data: &'a [u8]) -> Drawing<'a> {
             layer: 0,
             layers: 1,
         }],
+        wanted: Vec::new(),
         frames: vec![Frame {
             buffer: BufferId(0),
             data,

@@ -65,6 +65,7 @@ pub(crate) fn record<P: Platform>(
         stencil: stencil.transpose()?,
         depth_resolve,
         stencil_resolve,
+        ..RenderingInfo::default()
     })?;
     for command in &pass.commands {
         match command {
@@ -73,6 +74,10 @@ pub(crate) fn record<P: Platform>(
                 crate::clears::clear(&mut begun, attachments, rects)?;
             }
             PassCommand::BeginQuery(query) => {
+                // As many queries as views would have a result, and a drawing's query is one.
+                if pass.view_mask.count_ones() > 1 {
+                    return Err(WorkError::Unsupported("a query of several views".into()));
+                }
                 let (pool, how) = made.query(*query)?;
                 begun.begin_query(pool, query.0, how)?;
             }

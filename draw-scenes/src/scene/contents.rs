@@ -6,6 +6,7 @@ use crate::expectation::{Comparison, Expectation, Expected, Rule, Target};
 use crate::format::ImageFormat;
 use eitri_compute_cases::{Contents, FileError, hex};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -121,11 +122,18 @@ impl Image {
 /// Reads what a scene file names.
 pub(super) struct Reader<'p> {
     path: &'p Path,
+    /// The files; if not given, they are in the folder of the path.
+    files: Option<&'p BTreeMap<String, Vec<u8>>>,
 }
 
-impl Reader<'_> {
-    pub(super) fn new(path: &Path) -> Reader<'_> {
-        Reader { path }
+impl<'p> Reader<'p> {
+    pub(super) fn new(path: &'p Path) -> Reader<'p> {
+        Reader { path, files: None }
+    }
+
+    /// Reads these files, if they are given, in place of those of the folder.
+    pub(super) fn with(self, files: Option<&'p BTreeMap<String, Vec<u8>>>) -> Reader<'p> {
+        Reader { files, ..self }
     }
 
     pub(super) fn inconsistent(&self, what: String) -> SceneError {
@@ -153,6 +161,10 @@ impl Reader<'_> {
 
     /// The bytes of a file in the scene's folder.
     pub(super) fn named(&self, name: &str) -> Result<Vec<u8>, SceneError> {
+        if let Some(files) = self.files {
+            let file = files.get(name).cloned();
+            return file.ok_or_else(|| self.inconsistent(format!("it has no file `{name}`")));
+        }
         let file = PathBuf::from(name);
         let plain = matches!(
             file.components().collect::<Vec<_>>()[..],
@@ -192,6 +204,25 @@ impl Reader<'_> {
                 of: of.to_owned(),
                 cause,
             })
+    }
+
+    /// Level 0 of an image, whatever is in it.
+    pub(super) fn picture(&self, scene: &SceneFile, name: &str) -> Result<Expectation, SceneError> {
+        let wrong = |what| self.inconsistent(what);
+        let place = image_place(scene, name, (Aspect::Color, 0), (0, 1)).map_err(wrong)?;
+        Ok(Expectation {
+            target: place.target,
+            from: String::new(),
+            comparison: Comparison {
+                rule: Rule::Exact,
+                allow_pixels: 0,
+                mask: None,
+            },
+            expected: Expected::Anything,
+            bytes: place.bytes,
+            format: place.format,
+            extent: place.extent,
+        })
     }
 
     pub(super) fn expectation(
@@ -253,31 +284,12 @@ impl Reader<'_> {
 /// The place that an expectation names; or what is wrong with it.
 fn place(scene: &SceneFile, entry: &ExpectEntry) -> Result<Place, String> {
     match (&entry.image, &entry.buffer, &entry.query) {
-        (Some(name), None, None) => {
-            let image = scene
-                .image(name)
-                .ok_or_else(|| format!("no image is called `{name}`"))?;
-            let end = entry.layer.saturating_add(entry.layers);
-            if entry.level >= image.levels || end > image.layers {
-                return Err(format!(
-                    "image {name} has no level {} of layers up to {end}",
-                    entry.level
-                ));
-            }
-            let [width, height, _] = image.extent_of(entry.level);
-            Ok(Place {
-                target: Target::Image {
-                    image: name.clone(),
-                    aspect: entry.aspect,
-                    level: entry.level,
-                    layer: entry.layer,
-                    layers: entry.layers,
-                },
-                bytes: image.bytes_of(entry.aspect, entry.level, entry.layers)?,
-                format: Some(image.format_of(entry.aspect)?),
-                extent: [width, height],
-            })
-        }
+        (Some(name), None, None) => image_place(
+            scene,
+            name,
+            (entry.aspect, entry.level),
+            (entry.layer, entry.layers),
+        ),
         (None, Some(name), None) => {
             let buffer = scene
                 .buffer(name)
@@ -313,4 +325,35 @@ fn place(scene: &SceneFile, entry: &ExpectEntry) -> Result<Place, String> {
         }
         _ => Err("an expectation names one of `image`, `buffer` and `query`".to_owned()),
     }
+}
+
+/// The place of layers of a level of an image.
+fn image_place(
+    scene: &SceneFile,
+    name: &str,
+    (aspect, level): (Aspect, u32),
+    (layer, layers): (u32, u32),
+) -> Result<Place, String> {
+    let image = scene
+        .image(name)
+        .ok_or_else(|| format!("no image is called `{name}`"))?;
+    let end = layer.saturating_add(layers);
+    if level >= image.levels || end > image.layers {
+        return Err(format!(
+            "image {name} has no level {level} of layers up to {end}"
+        ));
+    }
+    let [width, height, _] = image.extent_of(level);
+    Ok(Place {
+        target: Target::Image {
+            image: name.to_owned(),
+            aspect,
+            level,
+            layer,
+            layers,
+        },
+        bytes: image.bytes_of(aspect, level, layers)?,
+        format: Some(image.format_of(aspect)?),
+        extent: [width, height],
+    })
 }

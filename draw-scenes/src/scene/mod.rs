@@ -19,7 +19,9 @@ use crate::expectation::Expectation;
 use contents::{ExpectEntry, Reader};
 use eitri_compute_cases::FileError;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The version of the format.
 const FORMAT: u64 = 1;
@@ -33,6 +35,8 @@ pub struct Scene {
     pub file: SceneFile,
     /// What must come out.
     pub expect: Vec<Expectation>,
+    /// The files that it names, of a scene that is not in a folder.
+    files: Option<Arc<BTreeMap<String, Vec<u8>>>>,
 }
 
 /// A scene as it is written, but for what it expects.
@@ -120,7 +124,35 @@ impl Scene {
             path: path.to_owned(),
             file,
             expect: expect?,
+            files: None,
         })
+    }
+
+    /// A scene that was made of something else, with the files that it names. Level 0 of the image `picture` is its one result, which
+    /// is compared with nothing. `path` is what it was made of, for messages.
+    ///
+    /// # Errors
+    /// If it contradicts itself.
+    pub fn of_parts(
+        path: PathBuf,
+        file: SceneFile,
+        files: BTreeMap<String, Vec<u8>>,
+        picture: &str,
+    ) -> Result<Scene, SceneError> {
+        let reader = Reader::new(&path);
+        check::check(&file).map_err(|what| reader.inconsistent(what))?;
+        let expect = vec![reader.picture(&file, picture)?];
+        let files = Some(Arc::new(files));
+        Ok(Scene {
+            path,
+            file,
+            expect,
+            files,
+        })
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader::new(&self.path).with(self.files.as_deref())
     }
 
     /// The bytes of a shader's SPIR-V: as the front end wrote it, or optimised.
@@ -133,7 +165,7 @@ impl Scene {
         } else {
             &shader.spirv
         };
-        Reader::new(&self.path).named(name)
+        self.reader().named(name)
     }
 
     /// First contents of a buffer; `None` where nothing is known of them.
@@ -145,7 +177,7 @@ impl Scene {
             return Ok(None);
         };
         let of = format!("buffer {}", buffer.name);
-        let reader = Reader::new(&self.path);
+        let reader = self.reader();
         reader.contents(init, buffer.bytes, &of).map(Some)
     }
 
@@ -154,7 +186,7 @@ impl Scene {
     /// # Errors
     /// A file that can't be read, or contents of another size.
     pub fn image_contents(&self, image: &Image, init: &ImageInit) -> Result<Vec<u8>, SceneError> {
-        let reader = Reader::new(&self.path);
+        let reader = self.reader();
         let of = format!("image {}", image.name);
         let bytes = image
             .bytes_of(init.aspect, init.level, init.layers)

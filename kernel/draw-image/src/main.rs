@@ -2,10 +2,13 @@
 //!
 //! The shaders were compiled on the host; what is left to do here is what the host does too (`draw-scenes/player`), so that the results
 //! are the same. Words of the command line: `results=FOLDER`, which gets a result stream for each drawing, named by its number;
-//! `from=N` and `to=N`, which leave out what stands before and behind these drawings. An image that was built to show its first drawing
-//! does nothing else.
+//! `from=N` and `to=N`, which leave out what stands before and behind these drawings. Without a folder it compares the results itself
+//! and reports TAP on the console; `rows` then asks for the rows that differ. An image that was built to show its first drawing does
+//! nothing else.
 #![no_std]
 #![no_main]
+
+mod report;
 
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
@@ -30,6 +33,7 @@ static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drawings.suite")
 const FROM: &str = "from=";
 const TO: &str = "to=";
 const RESULTS: &str = "results=";
+const ROWS: &str = "rows";
 
 /// Not empty in an image that shows its first drawing.
 const SHOWS: &str = include_str!(concat!(env!("OUT_DIR"), "/shown"));
@@ -52,15 +56,25 @@ fn main(kernel: Kernel) -> Exit {
     }
     let number = |name: &str| word(name).and_then(|number| number.parse().ok());
     let numbers = number(FROM).unwrap_or(1)..=number(TO).unwrap_or(usize::MAX);
-    let (Some(host), Some(folder)) = (kernel.board.host(), word(RESULTS)) else {
-        println!(
-            "no place for results: the command line needs {RESULTS}FOLDER, and the board a host"
-        );
+    let place = word(RESULTS).map(|folder| (kernel.board.host(), folder));
+    if let Some((None, folder)) = place {
+        println!("results in {folder}: the board has no host");
         return Exit::Refused;
-    };
+    }
     let platform = match eitri_on_board::start_gpu(&kernel, line) {
         Ok(platform) => platform,
         Err(exit) => return exit,
+    };
+    let Some((Some(host), folder)) = place else {
+        let rows = line.split_ascii_whitespace().any(|word| word == ROWS);
+        return match report::play_all(platform, SUITE, &numbers, rows) {
+            Ok(0) => Exit::Success,
+            Ok(_) => Exit::Failed,
+            Err(error) => {
+                println!("no drawings: {error}");
+                Exit::Refused
+            }
+        };
     };
     match play_all(platform, host, folder, &numbers) {
         Ok(()) => Exit::Success,

@@ -4,6 +4,7 @@
 //! With `--lavapipe` the same scenes are drawn by that driver on one thread: submission to end, once all is compiled.
 
 use crate::commands::draw::{DrawError, read_scenes};
+use crate::draw::ModelArguments;
 use crate::draw::{Measured, Run, Verdict};
 use crate::input::gpu_choice::GpuArgument;
 use crate::outcome::{Failure, FileError, Status};
@@ -60,7 +61,11 @@ fn files_of(scenes: &[Scene], paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure
     for path in paths {
         let found = eitri_draw_scenes::find(path);
         for file in found.map_err(|error| Failure::refused(DrawError::from(error)))? {
-            let [scene] = &read_scenes(std::slice::from_ref(&file), None)?[..] else {
+            let [scene] = &read_scenes(
+                std::slice::from_ref(&file),
+                &ModelArguments::default(),
+                None,
+            )?[..] else {
                 continue;
             };
             let name = &scene.file.name;
@@ -167,7 +172,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         [] => vec![Workspace::find()?.root().join("../shared/scenes")],
         paths => paths.to_vec(),
     };
-    let scenes = read_scenes(&paths, args.filter.as_deref())?;
+    let scenes = read_scenes(&paths, &ModelArguments::default(), args.filter.as_deref())?;
     let how = Run {
         place: Place::Host,
         gpu: args.gpu.choice(),

@@ -2,6 +2,7 @@
 //! takes to compile a pipeline.
 
 use crate::commands::draw::read_scenes;
+use crate::draw::ModelArguments;
 use crate::draw::{Made, Manner, PipelineCode, Run, Verdict, pipeline_codes};
 use crate::input::buffer_source;
 use crate::input::gpu_choice::GpuArgument;
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         None => Peers::default(),
     };
-    let scenes = read_scenes(&paths, args.filter.as_deref())?;
+    let scenes = read_scenes(&paths, &ModelArguments::default(), args.filter.as_deref())?;
     let mut table = Table::default();
     let mut failed = false;
     for scene in &scenes {

@@ -98,6 +98,7 @@ pub(super) fn drawing<'s>(
         queries: file.queries.iter().map(query).collect::<Result<_, _>>()?,
         steps: Vec::new(),
         results: Vec::new(),
+        wanted: Vec::new(),
         frames: Vec::new(),
     };
     for (buffer, data) in file.buffers.iter().zip(&contents.buffers) {

@@ -11,9 +11,12 @@ mod u_boot;
 
 use crate::images::image::{Builder, Image};
 use crate::outcome::Failure;
+use crate::output::streams::outln;
+use crate::output::whole_file;
 use eitri_boards::device_tree::DeviceTree;
 use eitri_boards::{Board, Depthcharge, Loader, Target};
 use miette::Diagnostic;
+use std::path::Path;
 use thiserror::Error;
 
 /// A form of the image.
@@ -141,6 +144,24 @@ pub(crate) fn encode(
         Format::Efi => return Builder::new()?.build_uefi(board, &raw),
     };
     encoded.map_err(Failure::refused)
+}
+
+/// Writes an image in a form, or in the one that the board's own boot loader takes, and prints what boots it.
+pub(crate) fn write(
+    path: &str,
+    image: &Image,
+    board: Target,
+    format: Option<Format>,
+) -> Result<(), Failure> {
+    let format = format.unwrap_or(Format::of(board));
+    whole_file::write(path, &encode(image, board, format, None)?)?;
+    if path == "-" || format == Format::Elf {
+        return Ok(());
+    }
+    let name = Path::new(path).file_name().unwrap_or_default();
+    let mut all = network_lines(board);
+    all.extend(lines(board, format, &name.to_string_lossy()));
+    outln!("{}", all.join("\n"))
 }
 
 /// What to do on a board to boot such a file of that name, as lines for its boot loader or for a person.

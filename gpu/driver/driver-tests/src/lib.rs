@@ -122,6 +122,7 @@ macro_rules! each_test {
                 layers_are_cleared_on_their_own;
                 a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;
                 queries_count_the_samples_that_are_seen;
+                queries_of_several_views_add_up;
                 a_query_spans_passes_and_is_copied;
                 a_pass_tells_when_it_is_done;
                 faces_and_topologies_are_those_of_the_moment;
@@ -132,6 +133,7 @@ macro_rules! each_test {
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;
+                parts_of_a_pass_are_one_pass;
                 what_can_not_be_rendered_is_refused;
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;

@@ -234,6 +234,11 @@ impl TexelFormat {
         })
     }
 
+    /// Whether a texel has bits that mean nothing.
+    pub fn is_padded(&self) -> bool {
+        self.components.iter().any(|(which, _)| *which == 4)
+    }
+
     /// The bytes of a texel that words make.
     pub fn store(&self, words: [u32; 4]) -> Vec<u8> {
         let bytes = self.bytes();

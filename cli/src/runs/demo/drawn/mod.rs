@@ -188,6 +188,7 @@ impl DrawnDemo {
                 layer: 0,
                 layers: 1,
             }],
+            wanted: Vec::new(),
             frames: self.frames().collect(),
         }
     }

@@ -13,6 +13,7 @@ mod queries;
 mod shaders;
 mod soak;
 mod state;
+mod suspended;
 mod triangle;
 mod worked_example;
 
@@ -27,5 +28,6 @@ pub(crate) use passes::*;
 pub(crate) use queries::*;
 pub(crate) use soak::*;
 pub(crate) use state::*;
+pub(crate) use suspended::*;
 pub(crate) use triangle::*;
 pub(crate) use worked_example::*;

@@ -102,6 +102,59 @@ pub(crate) fn queries_count_the_samples_that_are_seen() {
     }
 }
 
+/// In a pass of three views a query has three results, which add up to the samples of all views; those behind it have none.
+pub(crate) fn queries_of_several_views_add_up() {
+    const VIEWS: u32 = 3;
+    let mut it = Bench::new();
+    let format = it.format("R8G8B8A8_UNORM");
+    let info = ImageInfo {
+        layers: 4,
+        tiling: Tiling::UInterleaved,
+        ..ImageInfo::two_d(format, SIDE, SIDE)
+    };
+    let made = it.device.create_image(it.space, info);
+    let image = made.or_fail("there is memory");
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let pipeline = it.pipeline(&info);
+    let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.25, RED));
+    let pool = it.device.create_query_pool(it.space, 2 * VIEWS + 1);
+    let pool = pool.or_fail("there is memory");
+    let mut refused = None;
+    it.record(|recorder| {
+        recorder.reset_queries(pool, 0, 2 * VIEWS + 1)?;
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            view_mask: 0b1011,
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, left, 0)?
+            .begin_query(pool, 0, Occlusion::Precise)?
+            .draw(Draw::of(4))?
+            .draw(Draw::of(4))?
+            .end_query()?
+            .begin_query(pool, VIEWS, Occlusion::Any)?
+            .draw(Draw::of(4))?
+            .end_query()?;
+        // There are too few queries for the views from here on.
+        refused = pass.begin_query(pool, 2 * VIEWS - 1, Occlusion::Any).err();
+        pass.end_rendering()
+    });
+    it.run();
+    let mut results = vec![None; 2 * VIEWS as usize + 1];
+    it.device
+        .query_results(pool, 0, &mut results)
+        .or_fail("they are there");
+    let sum: u64 = results.iter().take(VIEWS as usize).flatten().sum();
+    assert_eq!(sum, u64::from(VIEWS) * PIXELS, "two halves in each view");
+    let any: Vec<Option<u64>> = results.iter().skip(VIEWS as usize).copied().collect();
+    assert_eq!(any, [Some(1), Some(0), Some(0), None]);
+    assert!(refused.is_some(), "the last query has no two behind it");
+}
+
 /// A query counts the samples of two passes, one of them of four samples a pixel, and its result is copied in several ways.
 pub(crate) fn a_query_spans_passes_and_is_copied() {
     let mut it = Bench::new();

@@ -265,6 +265,7 @@ variants! {
         0xF NoIndexBuffer;
         0x10 Compatible;
         0x11 ProvokingVertex;
+        0x12 NotResumed;
         0x20 QueryBegun;
         0x21 NoQueryBegun;
         0x22 Topology;
@@ -281,7 +282,6 @@ variants! {
         5 Secondary;
         0x20 ResolveMode;
         0x21 LinearBlit;
-        0x22 QueryOfViews;
     }
     BuildFault {
         0 Encode(error);

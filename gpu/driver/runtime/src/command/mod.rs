@@ -61,7 +61,7 @@ pub use image_view::{Component, ViewInfo};
 pub(crate) use own_code::OwnCode;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
-pub(crate) use query::SYNC_OFFSET;
+pub(crate) use query::{QUERY_BYTES, SYNC_OFFSET};
 pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
 pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};

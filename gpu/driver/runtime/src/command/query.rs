@@ -21,7 +21,7 @@ use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask, d, r};
 const WHAT: Thing = Thing::QueryPool;
 
 /// A query: the result, then the sync object.
-pub(super) const QUERY_BYTES: u64 = 16;
+pub(crate) const QUERY_BYTES: u64 = 16;
 pub(crate) const SYNC_OFFSET: u64 = 8;
 /// Queries that one instruction resets, and results that one stores: 16 registers.
 const RESET_AT_ONCE: u32 = 4;

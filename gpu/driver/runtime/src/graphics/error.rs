@@ -39,8 +39,6 @@ pub enum Unsupported {
     Layers,
     /// A secondary command buffer with a render pass.
     Secondary,
-    /// A query that counts samples in several views.
-    QueryOfViews,
 }
 
 impl fmt::Display for Unsupported {
@@ -51,7 +49,6 @@ impl fmt::Display for Unsupported {
             Unsupported::Blend => "a blend equation that is no fixed function",
             Unsupported::BlendConstants => "blend constants that differ",
             Unsupported::Layers => "more than 8 layers",
-            Unsupported::QueryOfViews => "a query of several views",
             Unsupported::Secondary => "a render pass in a secondary command buffer",
         })
     }
@@ -169,6 +166,9 @@ pub enum GraphicsError {
     /// A topology of another kind than the pipeline's.
     #[error("the pipeline's topology is of another kind: points, lines or triangles")]
     Topology,
+    /// A pass begins while another is suspended.
+    #[error("a pass is suspended: the one that resumes it comes next")]
+    NotResumed,
     /// A query begins while another counts.
     #[error("a query counts samples already")]
     QueryBegun,

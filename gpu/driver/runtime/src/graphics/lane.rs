@@ -91,6 +91,8 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) locations: Option<(u32, GpuAddress)>,
     /// The query that counts in all passes.
     pub(super) query: Option<Counting>,
+    /// The last pass was suspended.
+    pub(super) suspended: bool,
     /// Push constants of the pass, and the uniforms of the pipeline that was used last.
     pub(super) uniforms: DrawUniforms,
     /// What the pass renders to that is recorded, and what is bound in it.
@@ -146,6 +148,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 waited: [0; 3],
                 locations: None,
                 query: None,
+                suspended: false,
                 uniforms: DrawUniforms::NOTHING,
                 framebuffer: Framebuffer::NOTHING,
                 template: PassTemplate::NOTHING,

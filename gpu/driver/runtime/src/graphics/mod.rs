@@ -48,6 +48,7 @@ mod registers;
 mod repeat;
 mod resource_tables;
 mod scratch;
+mod suspended;
 mod tiling;
 mod uniform_plan;
 mod uniforms;

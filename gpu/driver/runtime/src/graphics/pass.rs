@@ -69,6 +69,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     #[inline(never)]
     fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
         self.begin_passes()?;
+        self.resumes(info)?;
+        if info.resuming || info.suspending {
+            return self.begin_part(info);
+        }
+        self.begin_whole(info)
+    }
+
+    /// Begins a pass that is neither resumed nor suspended.
+    pub(super) fn begin_whole(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
         self.open_lane(SubQueue::Fragment)?;
         let mut images = heapless::Vec::<Key, MOST_IMAGES>::new();
         if let Some(passes) = &mut self.passes {

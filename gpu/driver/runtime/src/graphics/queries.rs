@@ -5,10 +5,10 @@
 //! Of Vulkan's pipeline statistics none of graphics is a number that streams or cores could store.
 //! Facts: hardware/command-stream.md 6.16, graphics-raster.md 4.9 and 4.12, graphics.md 1.5.
 
-use super::error::{GraphicsError, Unsupported};
+use super::error::GraphicsError;
 use super::lane::{DEFERRED, OTHERS, TEMPORARY, VALUE};
 use super::pass::RenderPass;
-use crate::command::{CommandError, Recorder, SYNC_OFFSET};
+use crate::command::{CommandError, QUERY_BYTES, Recorder, SYNC_OFFSET};
 use crate::error::Error;
 use crate::handle::QueryPool;
 use crate::platform::{PhysicalAddress, Platform};
@@ -53,6 +53,8 @@ pub(super) struct Counting {
     /// Where the result is.
     pub(super) at: GpuAddress,
     how: Occlusion,
+    /// Queries from there on that have a result: one for each view of its pass, of which the first has the sum.
+    queries: u32,
 }
 
 impl Counting {
@@ -104,10 +106,11 @@ const fn ended_of(word: u64) -> Ended {
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
-    /// Begins to count samples that pass depth and stencil into a query without a result.
+    /// Begins to count samples that pass depth and stencil into a query without a result. In a pass of several views, as many
+    /// queries from this one on have a result as there are views: the first of them the sum of all views, the others 0.
     ///
     /// # Errors
-    /// If a query counts already, the pass has several views, or as [`Recorder::write_timestamp`].
+    /// If a query counts already, or as [`Recorder::write_timestamp`].
     pub fn begin_query(
         &mut self,
         pool: QueryPool,
@@ -117,11 +120,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if self.state.query.is_some() {
             return Err(CommandError::from(GraphicsError::QueryBegun).into());
         }
-        if self.framebuffer().view_mask != 0 {
-            let what = Unsupported::QueryOfViews;
-            return Err(CommandError::from(GraphicsError::unsupported(what)).into());
-        }
-        let query = self.recorder.begin_counting(pool, query, how)?;
+        let queries = self.framebuffer().view_mask.count_ones().max(1);
+        let query = self.recorder.begin_counting(pool, (query, queries), how)?;
         self.state.query = Some(query);
         self.state.forget_words();
         Ok(self)
@@ -142,7 +142,10 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let query = begun.ok_or(missing)?;
         self.state.query = None;
         self.state.forget_words();
-        self.keep_ended(Ended::Counted(query.at))?;
+        for number in 0..u64::from(query.queries) {
+            let at = query.at.offset(number.wrapping_mul(QUERY_BYTES));
+            self.keep_ended(Ended::Counted(at))?;
+        }
         Ok(self)
     }
 
@@ -194,7 +197,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if self.passes.as_ref().is_some_and(|it| it.query.is_some()) {
             return Err(CommandError::from(GraphicsError::QueryBegun).into());
         }
-        let query = self.begin_counting(pool, query, how)?;
+        let query = self.begin_counting(pool, (query, 1), how)?;
         if let Some(passes) = &mut self.passes {
             passes.query = Some(query);
         }
@@ -218,14 +221,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(self)
     }
 
-    /// The stream of fragments lets a query begin at 0.
+    /// The stream of fragments lets so many queries from one on begin at 0.
     fn begin_counting(
         &mut self,
         pool: QueryPool,
-        query: u32,
+        (first, queries): (u32, u32),
         how: Occlusion,
     ) -> Result<Counting, Error> {
-        let at = self.query(pool, query, 1)?;
+        let at = self.query(pool, first, queries)?;
         self.open_lane(SubQueue::Fragment)?;
         self.wait_for_resets()?;
         self.in_lane(SubQueue::Fragment, |it| {
@@ -233,15 +236,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 it.move_to(Reg::new(ZEROS.number().wrapping_add(number)), 0)?;
             }
             it.load_pair(TEMPORARY, at.0)?;
-            it.push(StoreMultiple {
-                base_register: ZEROS,
-                mask: RegMask::first(4),
-                address: TEMPORARY,
-                offset: 0,
-            })?;
+            // Of 32 views the last is at 496.
+            for offset in (0_i16..)
+                .step_by(QUERY_BYTES as usize)
+                .take(queries as usize)
+            {
+                it.push(StoreMultiple {
+                    base_register: ZEROS,
+                    mask: RegMask::first(4),
+                    address: TEMPORARY,
+                    offset,
+                })?;
+            }
             it.wait_slots(OTHERS.mask())
         })?;
-        Ok(Counting { at, how })
+        Ok(Counting { at, how, queries })
     }
 
     /// The stream of fragments comes behind the resets of queries, which the compute stream does.

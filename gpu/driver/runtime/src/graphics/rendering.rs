@@ -186,6 +186,11 @@ pub struct RenderingInfo<'a> {
     pub depth_resolve: Option<Resolve>,
     /// What the samples of stencil become one in.
     pub stencil_resolve: Option<Resolve>,
+    /// Goes on with the pass that was suspended last, in these commands or in those that run before: attachments hold what they held
+    /// then, and nothing is cleared or loaded. Attachments, area, layers and views are those of that pass.
+    pub resuming: bool,
+    /// The pass goes on later: attachments keep all that they hold, and nothing is resolved. The next pass resumes it.
+    pub suspending: bool,
 }
 
 /// Where vertices go: their clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the
