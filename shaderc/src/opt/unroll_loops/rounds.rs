@@ -84,7 +84,7 @@ pub(super) fn rounds(
         };
         let constant = test.simulate(test.start(), INDEXING.rounds);
         let known = constant.map(|rounds| (rounds, None));
-        known.or_else(|| Some((test.from_anywhere()?, Some(BY_LANE))))
+        known.or_else(|| Some((test.rounds_from_any_start()?, Some(BY_LANE))))
     })?;
     let (counted, by_lane) = counted;
     // Whether a variable is indexed by what is then constant.
@@ -202,7 +202,7 @@ impl Test<'_> {
 
     /// Counts the rounds of a loop whose counter begins at any number up to a known one and grows by a constant, if it makes as
     /// many from all of them: those that it makes from the first and the last.
-    fn from_anywhere(&self) -> Option<u32> {
+    fn rounds_from_any_start(&self) -> Option<u32> {
         let (counter, last) = self.counter()?;
         let rounds = |from: u32| {
             let mut known = self.start();
