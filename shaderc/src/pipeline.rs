@@ -8,9 +8,10 @@ use crate::lower::{
     wide_words, window_position,
 };
 use crate::opt::{
-    algebra, constant_tables, dead_code, dead_flow, demote_branches, flatten_branches,
-    fold_constants, forward_stores, fuse_multiply_add, keep_own_words, merge_accesses, pair_halves,
-    push_uniform_buffers, reduce_strength, share_values, trivial_phis, unroll_loops, unroll_partly,
+    algebra, constant_tables, dead_code, dead_flow, demote_branches, distribute_shifts,
+    flatten_branches, fold_constants, forward_stores, fuse_multiply_add, keep_own_words,
+    merge_accesses, pair_halves, push_uniform_buffers, reduce_strength, share_values, trim_shared,
+    trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -105,6 +106,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
             Step::Improve(keep_own_words::PASS),
             Step::Run(promote_variables::PASS),
             CLEANED_UP,
+            Step::Improve(trim_shared::PASS),
         ],
     },
     Stage {
@@ -166,7 +168,10 @@ const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "Nobody asks any more what offsets are made of.",
         steps: &[Step::IfChanged(
-            &[Step::Improve(reduce_strength::PASS)],
+            &[
+                Step::Improve(distribute_shifts::PASS),
+                Step::Improve(reduce_strength::PASS),
+            ],
             &[CLEANED_UP],
         )],
     },

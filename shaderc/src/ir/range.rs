@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::cfg::Cfg;
-use super::{Alu, BlockId, Function, Held, Op, Terminator, Type, Value};
+use super::{Alu, BlockId, Function, Held, InstData, Op, Terminator, Type, Value};
 
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
@@ -95,10 +95,64 @@ impl Tested {
         bound(function, value, self, DEPTH)
     }
 
+    /// Whether a bit of a word, which `bit` has alone, is known to be 0 there.
+    pub fn is_clear(&self, function: &Function, value: Value, bit: u32) -> bool {
+        if self.upper_bound(function, value) < bit {
+            return true;
+        }
+        // Of the low part of the word, with that bit in it.
+        self.most.iter().any(|(part, most)| {
+            let mask = function.def_inst(*part).and_then(|data| {
+                let constant = function.as_word(*data.args.get(1)?)?;
+                match data.op {
+                    Op::Alu(Alu::IAnd) if data.args[0] == value => Some(constant),
+                    Op::Alu(Alu::UMod) if data.args[0] == value && constant.is_power_of_two() => {
+                        Some(constant - 1)
+                    }
+                    _ => None,
+                }
+            });
+            *most < bit && mask.is_some_and(|mask| mask & bit != 0)
+        })
+    }
+
     /// The difference of a value and a constant that it is known to reach.
-    fn difference(&self, value: Value, bound: u32, less: u32) -> Option<u32> {
-        let reaches = self.least.get(&value).is_some_and(|least| *least >= less);
-        reaches.then(|| bound.saturating_sub(less))
+    fn difference(
+        &self,
+        function: &Function,
+        data: &InstData,
+        less: u32,
+        depth: u32,
+    ) -> Option<u32> {
+        let value = data.args[0];
+        let reaches = less != 0 && self.least(function, value, depth) >= less;
+        reaches.then(|| bound(function, value, self, depth).saturating_sub(less))
+    }
+
+    /// The least value that a word can have there, as unsigned.
+    fn least(&self, function: &Function, value: Value, depth: u32) -> u32 {
+        let tested = self.least.get(&value).copied().unwrap_or(0);
+        let computed = self.computed_least(function, value, depth).unwrap_or(0);
+        tested.max(computed)
+    }
+
+    /// That of what grows with an operand, where it can't leave 32 bits.
+    fn computed_least(&self, function: &Function, value: Value, depth: u32) -> Option<u32> {
+        let depth = depth.checked_sub(1)?;
+        if self.least.is_empty() {
+            return None;
+        }
+        let data = function.def_inst(value)?;
+        let Op::Alu(alu) = data.op else { return None };
+        let constant = function.as_word(*data.args.get(1)?)?;
+        let grows = |word: u32| match alu {
+            Alu::IAdd => word.checked_add(constant),
+            Alu::IMul => word.checked_mul(constant),
+            Alu::IShl => word.checked_mul(1 << (constant & 31)),
+            _ => None,
+        };
+        grows(bound(function, data.args[0], self, depth))?;
+        grows(self.least(function, data.args[0], depth))
     }
 }
 
@@ -131,10 +185,8 @@ fn computed_bound(function: &Function, value: Value, tested: &Tested, depth: u32
     match alu {
         Alu::IAdd => {
             let less = constant(1).map_or(0, u32::wrapping_neg);
-            let difference = tested.difference(data.args[0], of(0), less);
-            difference
-                .filter(|_| less != 0)
-                .unwrap_or_else(|| of(0).saturating_add(of(1)))
+            let difference = tested.difference(function, data, less, depth);
+            difference.unwrap_or_else(|| of(0).saturating_add(of(1)))
         }
         Alu::IMul => of(0).saturating_mul(of(1)),
         Alu::IShl => match constant(1) {

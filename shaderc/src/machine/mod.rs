@@ -44,6 +44,8 @@ pub(crate) mod hoist_invariants;
 
 pub(crate) mod variants;
 
+pub(crate) mod delay_sources;
+
 pub(crate) mod split_edges;
 
 pub(crate) mod lower_phis;

@@ -4,6 +4,7 @@
 
 use std::marker::PhantomData;
 
+use super::delay_sources::delay_sources;
 use super::hoist_invariants::hoist_invariants;
 use super::isolate_groups::isolate_groups;
 use super::lower_phis::lower_phis;
@@ -122,6 +123,7 @@ impl<M: Machine> Shared<M> {
     pub(crate) const REMOVE_DEAD:      Row<M> = row!("remove_dead"      better always!(remove_dead),      "what nobody reads goes");
     pub(crate) const SHARE_MOVES:      Row<M> = row!("share_moves"      better tells!(share_moves),       "equal instructions of a block become one");
     pub(crate) const HOIST_INVARIANTS: Row<M> = row!("hoist_invariants" better tells!(hoist_invariants),  "what gives the same in every round of a loop is computed before it");
+    pub(crate) const DELAY_SOURCES:    Row<M> = row!("delay_sources"    better tells!(delay_sources),     "what a phi takes is computed behind the readers of what it gives");
     pub(crate) const SPLIT_EDGES:      Row<M> = row!("split_edges"      needed tells!(split_edges),       "edges to phis get a block for copies");
     pub(crate) const LOWER_PHIS:       Row<M> = row!("lower_phis"       needed |f, _| { lower_phis(f); f.form = Form::Variables; Changed::Yes }, "phis become copies");
     pub(crate) const ISOLATE_GROUPS:   Row<M> = row!("isolate_groups"   needed always!(isolate_groups),   "words that must stand side by side get copies of their own");

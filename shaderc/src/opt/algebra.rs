@@ -4,6 +4,7 @@
 //! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
 use std::sync::LazyLock;
 
+use super::decided;
 use super::rules::{Pattern, RULES, Rounding, Rule};
 use super::whole_numbers;
 use crate::ir::rewrite::rewrite_where;
@@ -183,7 +184,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let wanted = |function: &Function, data: &InstData| {
         let root = root_of(data);
         let may_match = root.is_some_and(|root| root.may_match(function, &data.args) != 0);
-        may_match || whole_numbers::may_match(data.op)
+        may_match || whole_numbers::may_match(data.op) || decided::may_match(data.op)
     };
     let changed = rewrite_where(function, wanted, |b, data| {
         if !plain(b.function, data) {
@@ -191,6 +192,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         }
         if let Some(value) = whole_numbers::simpler(b, data) {
             return Some(vec![value]);
+        }
+        if let Some(always) = decided::decided(b.function, data) {
+            return Some(vec![b.function.bool(always)]);
         }
         let root = root_of(data)?;
         let mut left = root.may_match(b.function, &data.args);

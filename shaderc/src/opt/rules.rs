@@ -115,6 +115,9 @@ rules! {
     (ISub k (IAdd a l))                         => (ISub (ISub k l) a);
     (IAdd (ISub a b) b)                         => a;
     (ISub (IAdd a b) b)                         => a;
+    // What sums four products takes a fifth term for nothing.
+    (IAdd (once (UDot4x8 a b 0)) c)             => (UDot4x8 a b c);
+    (IAdd (once (SDot4x8 a b 0)) c)             => (SDot4x8 a b c);
     // Products.
     (IMul a 0)                                  => 0;
     (IMul a 1)                                  => a;
@@ -224,6 +227,19 @@ rules! {
     (BOr  a true)                               => true;
     (BOr  a false)                              => a;
     (BOr  a a)                                  => a;
+    // Between 0 and a constant is one comparison.
+    (BOr  (SLt a 0) (SGe a k))                  => (UGe a k)                        if not_negative;
+    (BOr  (SLt a 0) (SLt k a))                  => (ULt k a)                        if not_negative;
+    (BAnd (SGe a 0) (SLt a k))                  => (ULt a k)                        if not_negative;
+    (BAnd (SGe a 0) (SGe k a))                  => (UGe k a)                        if not_negative;
+    (BOr  (BOr b (SLt a 0)) (SGe a k))          => (BOr b (UGe a k))                if not_negative;
+    (BOr  (BOr b (SLt a 0)) (SLt k a))          => (BOr b (ULt k a))                if not_negative;
+    (BAnd (BAnd b (SGe a 0)) (SLt a k))         => (BAnd b (ULt a k))               if not_negative;
+    (BAnd (BAnd b (SGe a 0)) (SGe k a))         => (BAnd b (UGe k a))               if not_negative;
+    (BOr  (BOr b (SLt a 0)) (BOr c (SGe a k)))  => (BOr (BOr b c) (UGe a k))        if not_negative;
+    (BOr  (BOr b (SLt a 0)) (BOr c (SLt k a)))  => (BOr (BOr b c) (ULt k a))        if not_negative;
+    (BAnd (BAnd b (SGe a 0)) (BAnd c (SLt a k)))    => (BAnd (BAnd b c) (ULt a k))  if not_negative;
+    (BAnd (BAnd b (SGe a 0)) (BAnd c (SGe k a)))    => (BAnd (BAnd b c) (UGe k a))  if not_negative;
     (BXor a false)                              => a;
     (BXor a true)                               => (BNot a);
     (BXor a a)                                  => false;
@@ -329,9 +345,16 @@ fn part_of_offset(term: u32, _: u32) -> bool {
     term.cast_signed().unsigned_abs() < 4096
 }
 
-/// Whether a shifted sum looks like a byte offset. Other sums stay whole: what is rotated is often one.
+/// Whether a shifted sum looks like a byte offset, in rows of 1 KiB at most, whose constant an access takes for nothing. Other
+/// sums stay whole: what is rotated is often one.
 fn part_of_address(term: u32, shift: u32) -> bool {
-    shift <= 4 && part_of_offset(term, 0)
+    let bytes = term.wrapping_shl(shift);
+    shift <= 10 && part_of_offset(term, 0) && i16::try_from(bytes.cast_signed()).is_ok()
+}
+
+/// Whether a constant is at least 0 as a signed number.
+fn not_negative(constant: u32, _: u32) -> bool {
+    constant.cast_signed() >= 0
 }
 
 /// Whether a binary32 is one of the values that binary16 has.

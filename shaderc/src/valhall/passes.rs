@@ -34,6 +34,7 @@ passes! {
     HOIST_INVARIANTS   shared;
     ISSUE_EARLY        "issue_early"        better tells!(issue_early),             "loads are issued before what does not need them";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
+    DELAY_SOURCES      shared;
     SPLIT_EDGES        shared;
     THREAD_JUMPS       shared;
     ROTATE_LOOPS       shared;

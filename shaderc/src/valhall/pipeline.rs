@@ -103,10 +103,16 @@ const VARIANTS: &[Variant<Valhall>] = &[
 ];
 
 /// Before allocation.
-const SPLIT: &[Stage<Function>] = &[Stage {
-    why: "Copies at edges need an edge with a place for them.",
-    steps: &[Step::Run(passes::SPLIT_EDGES)],
-}];
+const SPLIT: &[Stage<Function>] = &[
+    Stage {
+        why: "In the order that instructions will have.",
+        steps: &[Step::Improve(passes::DELAY_SOURCES)],
+    },
+    Stage {
+        why: "Copies at edges need an edge with a place for them.",
+        steps: &[Step::Run(passes::SPLIT_EDGES)],
+    },
+];
 
 /// From allocation to slots.
 const ALLOCATED: &[Stage<Function>] = &[Stage {
@@ -186,14 +192,29 @@ pub(super) fn lower(
         .map_err(|broken| {
             Error::broken("lower", broken.iter().map(ToString::to_string).collect())
         })?;
-    let target = runner.target;
-    let mut function = runner.time("select", |()| select(ir, arch, &target, varyings))?;
-    runner.after("select", &function);
-    order::follow(SELECTED, &mut function, &choices, runner);
-    let hoist = passes::HOIST_INVARIANTS;
-    variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
-        finish(function, choices, runner)
-    })
+    let mut make = |may_keep_addresses: bool| -> Result<(Option<Lowered>, bool), Error> {
+        let target = runner.target;
+        let selected = runner.time("select", |()| {
+            select(ir, arch, &target, varyings, may_keep_addresses)
+        })?;
+        let mut function = selected.function;
+        runner.after("select", &function);
+        order::follow(SELECTED, &mut function, &choices, runner);
+        let hoist = passes::HOIST_INVARIANTS;
+        let made = variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
+            finish(function, choices, runner)
+        })?;
+        Ok((made, selected.keeps_addresses))
+    };
+    let (made, keeps_addresses) = make(true)?;
+    let made = match made {
+        Some(made) if made.is_tight() && keeps_addresses => made,
+        made => return Ok(made),
+    };
+    // Registers are short: addresses that are made anew take none on the way.
+    let (other, _) = make(false)?;
+    let other = other.filter(|other| other.cost() < made.cost());
+    Ok(Some(other.unwrap_or(made)))
 }
 
 impl Candidate for Lowered {

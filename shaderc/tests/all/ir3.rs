@@ -217,11 +217,16 @@ fn a_fence_has_the_flags_of_the_memories_that_it_orders() {
             "function main
             workgroup 64 1 1
             lanes 64
-            shared 4
+            shared 256
+            binding 0 0 storage written
             b0:
+              %x = local_id.x
+              %at = ishl %x, 2
               store.shared 0, 7
               {fence}
               store.shared 0, 8
+              %any = load.shared %at
+              store.buffer @0.0, %at, %any
               return"
         );
         let mut function = parse(&text).expect("it is IR");

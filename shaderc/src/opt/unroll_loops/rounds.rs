@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::interp::eval::eval;
 use crate::ir::cfg::Cfg;
 use crate::ir::loops::{Body, Loop, Loops};
-use crate::ir::{BlockId, Function, Op, Terminator, Value};
+use crate::ir::range::upper_bound;
+use crate::ir::{Alu, BlockId, Function, Op, Terminator, Value};
 
 /// What a loop may become. The round in which it is left counts.
 struct Budget {
@@ -29,6 +30,14 @@ const INDEXING: Budget = Budget {
     rounds: 129,
     instructions: 4096,
 };
+
+/// Of a loop whose counter begins somewhere else in each lane, though all make as many rounds.
+const BY_LANE: Budget = Budget {
+    rounds: 9,
+    instructions: 256,
+};
+/// The largest number at which such a counter begins.
+const LAST_START: u32 = 0xffff;
 
 /// Instructions and terminators of a loop.
 pub(super) fn size(function: &Function, body: &Body) -> usize {
@@ -66,9 +75,18 @@ pub(super) fn rounds(
         if stays == own.goes_round(otherwise) || !cfg.dominates(*block, latch) {
             return None;
         }
-        let most = INDEXING.rounds;
-        simulate(function, own.header(), latch, condition, stays, most)
+        let test = Test {
+            function,
+            header: own.header(),
+            latch,
+            condition,
+            stays,
+        };
+        let constant = test.simulate(test.start(), INDEXING.rounds);
+        let known = constant.map(|rounds| (rounds, None));
+        known.or_else(|| Some((test.rounds_from_any_start()?, Some(BY_LANE))))
     })?;
+    let (counted, by_lane) = counted;
     // Whether a variable is indexed by what is then constant.
     let mut known = start(function, own.header(), latch);
     let indexing = insts().any(|inst| {
@@ -91,11 +109,11 @@ pub(super) fn rounds(
                 && evaluate(function, &mut known, offset, DEPTH).is_some()
         })
     };
-    let budget = match indexing {
+    let budget = by_lane.unwrap_or_else(|| match indexing {
         true => INDEXING,
         false if loading() => LOADING,
         false => ORDINARY,
-    };
+    });
     let size = size(function, body);
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
@@ -145,33 +163,86 @@ fn start(function: &Function, header: BlockId, latch: BlockId) -> HashMap<Value,
     known
 }
 
-/// Counts rounds until the condition leaves the loop.
-fn simulate(
-    function: &Function,
+/// A test that a loop is left by.
+struct Test<'f> {
+    function: &'f Function,
     header: BlockId,
     latch: BlockId,
     condition: Value,
-    stay: bool,
-    most: u32,
-) -> Option<u32> {
-    let mut known = start(function, header, latch);
-    for round in 1..=most {
-        let mut memo = known.clone();
-        let stays = evaluate(function, &mut memo, condition, DEPTH)? != 0;
-        if stays != stay {
-            return Some(round);
-        }
-        let mut next = HashMap::default();
-        for phi in &function.block(header).phis {
-            let source = phi.sources.iter().find(|(from, _)| *from == latch);
-            let bits = source.and_then(|(_, value)| evaluate(function, &mut memo, *value, DEPTH));
-            if let Some(bits) = bits {
-                next.insert(phi.result, bits);
-            }
-        }
-        known = next;
+    /// What the condition is while the loop goes on.
+    stays: bool,
+}
+
+impl Test<'_> {
+    fn start(&self) -> HashMap<Value, u64> {
+        start(self.function, self.header, self.latch)
     }
-    None
+
+    /// Counts rounds until the condition leaves the loop, at most so many.
+    fn simulate(&self, mut known: HashMap<Value, u64>, most: u32) -> Option<u32> {
+        for round in 1..=most {
+            let mut memo = known.clone();
+            let stays = evaluate(self.function, &mut memo, self.condition, DEPTH)? != 0;
+            if stays != self.stays {
+                return Some(round);
+            }
+            let mut next = HashMap::default();
+            for phi in &self.function.block(self.header).phis {
+                let source = phi.sources.iter().find(|(from, _)| *from == self.latch);
+                let bits =
+                    source.and_then(|(_, value)| evaluate(self.function, &mut memo, *value, DEPTH));
+                if let Some(bits) = bits {
+                    next.insert(phi.result, bits);
+                }
+            }
+            known = next;
+        }
+        None
+    }
+
+    /// Counts the rounds of a loop whose counter begins at any number up to a known one and grows by a constant, if it makes as
+    /// many from all of them: those that it makes from the first and the last.
+    fn rounds_from_any_start(&self) -> Option<u32> {
+        let (counter, last) = self.counter()?;
+        let rounds = |from: u32| {
+            let mut known = self.start();
+            known.insert(counter, from.into());
+            self.simulate(known, BY_LANE.rounds)
+        };
+        let most = rounds(0)?;
+        (rounds(last)? == most).then_some(most)
+    }
+
+    /// The counter that is compared with a constant, and the last number at which it may begin.
+    fn counter(&self) -> Option<(Value, u32)> {
+        let data = self.function.def_inst(self.condition)?;
+        let Op::Alu(Alu::ULt | Alu::SLt) = data.op else {
+            return None;
+        };
+        let bound = self.function.as_word(data.args[1])?;
+        let counter = data.args[0];
+        let mut phis = self.function.block(self.header).phis.iter();
+        let phi = phis.find(|phi| phi.result == counter)?;
+        let source = |back: bool| {
+            let mut sources = phi.sources.iter();
+            let mut found = sources
+                .by_ref()
+                .filter(|(from, _)| (*from == self.latch) == back);
+            match (found.next(), found.next()) {
+                (Some((_, value)), None) => Some(*value),
+                _ => None,
+            }
+        };
+        let next = self.function.def_inst(source(true)?)?;
+        let step = self.function.as_word(*next.args.get(1)?)?;
+        let last = upper_bound(self.function, source(false)?);
+        let grows = next.op == Op::Alu(Alu::IAdd) && next.args[0] == counter;
+        let small = step != 0
+            && [step, last, bound]
+                .into_iter()
+                .all(|word| word <= LAST_START);
+        (grows && self.stays && small).then_some((counter, last))
+    }
 }
 
 /// Deepest expression that is evaluated.

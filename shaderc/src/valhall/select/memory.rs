@@ -1,10 +1,9 @@
 //! Memory: loads, stores, and the addresses that they and atomics need.
 //!
 //! A buffer is loaded from by handle and offset. To store, its address is among the uniform words, or comes from LEA_PKA
-//! where the handle isn't constant. Addresses of one block that
-//! differ by a constant share one, since each is known to lie in the buffer. Constants of the program are found through
-//! uniform words as well. Workgroup and scratch memory are the
-//! hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
+//! where the handle isn't constant. Addresses that differ by a constant share one where it was made on every way and not far away,
+//! since each is known to lie in the buffer. Constants of the program are found through uniform words as well. Workgroup and
+//! scratch memory are the hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
 
 use super::Selector;
 use crate::ir::range::upper_bound;
@@ -22,6 +21,18 @@ pub(super) struct Address {
     pub(super) source: Source,
     included: i64,
 }
+
+/// An address, and where it was made.
+#[derive(Clone, Copy)]
+pub(super) struct Made<T> {
+    address: T,
+    block: ir::BlockId,
+    /// IR instructions that had been selected by then.
+    selected: usize,
+}
+
+/// IR instructions beyond which an address is made again, not kept: it takes two registers.
+const FAR: usize = 48;
 
 /// What an access needs: its address, and the constant that is still to be added.
 pub(super) struct Location {
@@ -313,20 +324,43 @@ impl Selector<'_> {
         }
     }
 
-    /// An address that this block has, if the constant is near enough.
+    /// An address that is there by now, if the constant is near enough.
     fn known_address(
-        &self,
+        &mut self,
         handle: Option<ir::Value>,
         base: Option<ir::Value>,
         constant: i64,
         reach: Reach,
     ) -> Option<Location> {
-        let known = self.addresses.get(&(handle, base))?;
+        let made = *self.addresses.get(&(handle, base))?;
+        let known = self.still_there(made)?;
         let offset = constant - known.included;
         reach.contains(offset).then_some(Location {
             address: known.source,
             offset,
         })
+    }
+
+    fn made_here<T>(&self, address: T) -> Made<T> {
+        Made {
+            address,
+            block: self.ir.layout[self.block.index()],
+            selected: self.selected,
+        }
+    }
+
+    /// An address that was made on every way to this place, and not too long ago.
+    fn still_there<T: Copy>(&mut self, made: Made<T>) -> Option<T> {
+        let here = self.ir.layout[self.block.index()];
+        if made.block == here {
+            return Some(made.address);
+        }
+        let is_near = self.selected - made.selected <= FAR;
+        if !self.may_keep_addresses || !is_near || !self.cfg.dominates(made.block, here) {
+            return None;
+        }
+        self.keeps_addresses = true;
+        Some(made.address)
     }
 
     fn remember(
@@ -336,7 +370,7 @@ impl Selector<'_> {
         source: Source,
         included: i64,
     ) -> Location {
-        let address = Address { source, included };
+        let address = self.made_here(Address { source, included });
         self.addresses.insert((handle, base), address);
         Location {
             address: source,
@@ -352,11 +386,9 @@ impl Selector<'_> {
             0
         };
         let key = (base, constant - offset);
-        if let Some(source) = self.shared_addresses.get(&key) {
-            return Location {
-                address: *source,
-                offset,
-            };
+        let known = self.shared_addresses.get(&key).copied();
+        if let Some(address) = known.and_then(|known| self.still_there(known)) {
+            return Location { address, offset };
         }
         let Some(base) = base else {
             if offset == constant {
@@ -392,7 +424,8 @@ impl Selector<'_> {
                 self.compute_pair(Op::IAdd64S, sources, None)
             }
         };
-        self.shared_addresses.insert(key, address);
+        let made = self.made_here(address);
+        self.shared_addresses.insert(key, made);
         Location { address, offset }
     }
 

@@ -31,6 +31,7 @@ mod wide;
 
 use smallvec::smallvec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use eitri_isa::Arch;
 use rustc_hash::FxHashMap as HashMap;
@@ -65,16 +66,22 @@ struct Selector<'a> {
     /// By IR block index: its place in the layout.
     places: HashMap<ir::BlockId, BlockId>,
     preloads: BTreeMap<Register, Value>,
-    /// Addresses of buffers made in this block.
-    addresses: HashMap<(Option<ir::Value>, Option<ir::Value>), memory::Address>,
+    cfg: Arc<ir::cfg::Cfg>,
+    may_keep_addresses: bool,
+    /// Whether an address of another block was used.
+    keeps_addresses: bool,
+    /// IR instructions selected so far.
+    selected: usize,
+    /// Addresses of buffers, and where each was made.
+    addresses: HashMap<(Option<ir::Value>, Option<ir::Value>), memory::Made<memory::Address>>,
     /// Addresses of output elements made in this block.
     elements: HashMap<outputs::Element, [Word; 2]>,
     /// The place in a point, if this block has loaded it.
     point: Option<[Word; 2]>,
     /// Where varyings lie.
     varyings: &'a VaryingLayout,
-    /// Addresses in shared memory made in this block, by base and the constant that is in them.
-    shared_addresses: HashMap<(Option<ir::Value>, i64), Source>,
+    /// Addresses in shared memory, by base and the constant that is in them, and where each was made.
+    shared_addresses: HashMap<(Option<ir::Value>, i64), memory::Made<Source>>,
     /// IR values whose instruction another one has already computed.
     done: Vec<bool>,
     /// The instruction being selected, for messages and listings.
@@ -98,13 +105,21 @@ impl Users {
     }
 }
 
-/// Selects instructions for a function.
+/// What selection made.
+pub(crate) struct Selected {
+    pub(crate) function: Function,
+    /// Whether an address that one block made is used in another: it takes registers on the way.
+    pub(crate) keeps_addresses: bool,
+}
+
+/// Selects instructions for a function. Addresses may be kept from one block to the next, or be made in each anew.
 pub(crate) fn select(
     ir: &ir::Function,
     arch: Arch,
     target: &Target,
     varyings: &VaryingLayout,
-) -> Result<Function, Unsupported> {
+    may_keep_addresses: bool,
+) -> Result<Selected, Unsupported> {
     if ir.lanes != WARP {
         return Err(Unsupported {
             what: format!("subgroups of {} lanes", ir.lanes.count()),
@@ -135,6 +150,10 @@ pub(crate) fn select(
             .map(|(place, &block)| (block, BlockId(place as u32)))
             .collect(),
         preloads: BTreeMap::new(),
+        cfg: ir::cfg::Cfg::shared(ir),
+        may_keep_addresses,
+        keeps_addresses: false,
+        selected: 0,
         addresses: HashMap::default(),
         elements: HashMap::default(),
         point: None,
@@ -146,7 +165,10 @@ pub(crate) fn select(
         block: BlockId(0),
     };
     selector.run()?;
-    Ok(selector.function)
+    Ok(Selected {
+        function: selector.function,
+        keeps_addresses: selector.keeps_addresses,
+    })
 }
 
 fn find_users(ir: &ir::Function) -> Users {
@@ -177,10 +199,8 @@ impl Selector<'_> {
         }
         for (place, &block) in self.ir.layout.iter().enumerate() {
             self.block = BlockId(place as u32);
-            self.addresses.clear();
             self.elements.clear();
             self.point = None;
-            self.shared_addresses.clear();
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;
             }
@@ -193,6 +213,7 @@ impl Selector<'_> {
 
     fn inst(&mut self, inst: ir::inst::Inst) -> Result<(), Unsupported> {
         let data = self.ir.inst(inst);
+        self.selected += 1;
         self.set_position(data.position);
         if data
             .results

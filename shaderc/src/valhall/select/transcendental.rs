@@ -4,7 +4,7 @@
 
 use super::Selector;
 use super::float::minus_zero;
-use crate::ir::InstData;
+use crate::ir::{Alu, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Source};
 use smallvec::smallvec;
 
@@ -22,11 +22,19 @@ fn float(value: f32) -> Source {
 }
 
 impl Selector<'_> {
-    /// 2^x: x as 8.24 fixed point, and once more as it is for infinities and NaN.
+    /// 2^x: x as 8.24 fixed point, and once more as it is for infinities and NaN. What makes a fixed point of x multiplies as
+    /// well, so a product is taken apart.
     pub(super) fn exp2(&mut self, data: &InstData) {
-        let (_, x) = self.signed_source(data.args[0]);
+        let product = self.alu_of(data.args[0]).and_then(|(alu, product)| {
+            let contracts = alu == Alu::FMul && !product.exact && !data.exact;
+            contracts.then(|| [product.args[0], product.args[1]])
+        });
+        let (x, by) = match product {
+            Some([x, by]) => (self.signed_source(x).1, self.signed_source(by).1),
+            None => (self.signed_source(data.args[0]).1, float(1.0)),
+        };
         let scale = Source::constant(EXPONENT_FRACTION);
-        let scaled = self.compute(Op::FmaRscale, &[x, float(1.0), minus_zero(), scale]);
+        let scaled = self.compute(Op::FmaRscale, &[x, by, minus_zero(), scale]);
         let fixed = self.compute(Op::F32ToS32, &[scaled]);
         self.define(
             data.results[0],

@@ -59,6 +59,55 @@ mod hoist_invariants {
     }
 }
 
+mod delay_sources {
+    use crate::machine::delay_sources::delay_sources;
+    use crate::valhall::mir::{Form, Function, verify};
+
+    #[test]
+    fn the_next_value_is_computed_behind_the_readers_of_this_one() {
+        let mut function = Function::parse(
+            "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = phi b0 %0, b1 %2
+              %3 = phi b0 %0, b1 %4
+              %2 = IADD.u32 %1, %3
+              %4 = IADD.u32 %3, %1
+              branch %4, b1, b2
+            b2:
+              STORE.i32 @%2, u0, imm:0, space:buffer
+              end",
+        )
+        .expect("text is MIR");
+        assert!(delay_sources(&mut function));
+        assert_eq!(verify(&function, Form::Ssa), []);
+        let text = function.to_string();
+        // The other reads the phi of the first: one of the two has to stand in front.
+        assert!(
+            text.contains("  %4 = IADD.u32 %3, %1\n  %2 = IADD.u32 %1, %3\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_read_before_stays_in_front() {
+        let text = "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = phi b0 %0, b1 %2
+              %2 = IADD.u32 %1, %0
+              %3 = IADD.u32 %2, %1
+              STORE.i32 @%3, u0, imm:0, space:buffer
+              branch %2, b1, b2
+            b2:
+              end";
+        let mut function = Function::parse(text).expect("text is MIR");
+        assert!(!delay_sources(&mut function), "{function}");
+    }
+}
+
 mod split_edges {
     use crate::machine::split_edges::split_edges;
     use crate::valhall::mir::{Form, Function, verify};

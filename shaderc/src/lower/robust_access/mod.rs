@@ -8,13 +8,16 @@
 //! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
 //! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+mod shared;
 
+use rustc_hash::FxHashMap as HashMap;
+
+use self::shared::clamp_shared;
 use super::switches::retarget;
-use crate::ir::alias::{Base, Extent, split_offset};
+use crate::ir::alias::{Base, Extent};
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
-use crate::ir::range::{Tested, upper_bound};
+use crate::ir::range::upper_bound;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{
     Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
@@ -364,74 +367,4 @@ fn atomic(
         }
     };
     replaced.insert(old, new);
-}
-
-/// Keeps offsets in shared memory inside of what the workgroup has.
-fn clamp_shared(function: &mut Function) -> bool {
-    let cfg = Cfg::of(function);
-    let shared = function.shared_bytes;
-    let mut outside: HashSet<Inst> = HashSet::default();
-    for block in &function.layout {
-        let mut tested = None;
-        for inst in &function.block(*block).insts {
-            let data = function.inst(*inst);
-            let Some(access) = data
-                .op
-                .access()
-                .filter(|access| access.space == Space::Shared)
-            else {
-                continue;
-            };
-            let tested = tested.get_or_insert_with(|| Tested::at(function, &cfg, *block));
-            let inside = shared
-                .checked_sub(access.bytes())
-                .is_none_or(|last| tested.upper_bound(function, data.args[0]) <= last);
-            if !inside {
-                outside.insert(*inst);
-            }
-        }
-    }
-    if outside.is_empty() {
-        return false;
-    }
-    for block in function.layout.clone() {
-        let insts = std::mem::take(&mut function.block_mut(block).insts);
-        for inst in insts {
-            if outside.contains(&inst)
-                && let Some(access) = function.inst(inst).op.access()
-            {
-                let last = shared.saturating_sub(access.bytes()) & !(u32::from(access.align) - 1);
-                let mut builder = Builder::new(function, block);
-                builder.position = builder.function.inst(inst).position;
-                let offset = builder.function.inst(inst).args[0];
-                let clamped = clamp(&mut builder, offset, last);
-                function.inst_mut(inst).args[0] = clamped;
-            }
-            function.block_mut(block).insts.push(inst);
-        }
-    }
-    true
-}
-
-/// The smaller of an offset and a constant. The number of an element is clamped before it is made an offset, since addresses take a
-/// shift in, where the shift loses no bits: an index that wraps lies where it wraps to.
-fn clamp(builder: &mut Builder<'_>, offset: Value, last: u32) -> Value {
-    let (dynamic, constant) = split_offset(builder.function, offset);
-    let shifted = dynamic.and_then(|dynamic| {
-        let data = builder.function.def_inst(dynamic)?;
-        let by = builder.function.as_word(data.args[1..].first().copied()?)?;
-        let is_shift = data.op == Op::Alu(Alu::IShl) && by < 8 && constant.trailing_zeros() >= by;
-        let number = data.args[0];
-        let keeps_all = || upper_bound(builder.function, number) < 1 << (31 - by);
-        (is_shift && keeps_all()).then_some((number, by))
-    });
-    let Some((number, by)) = shifted else {
-        return builder.alu_word(Alu::UMin, offset, last);
-    };
-    let number = match constant.cast_signed() >> by {
-        0 => number,
-        more => builder.alu_word(Alu::IAdd, number, more.cast_unsigned()),
-    };
-    let number = builder.alu_word(Alu::UMin, number, last >> by);
-    builder.alu_word(Alu::IShl, number, by)
 }
