@@ -79,6 +79,7 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         unit: Unit::None,
         cycles: 0,
         interpolated: 0,
+        is_straight: false,
     }
 }
 
@@ -133,6 +134,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     };
     ready.reads |= mask(instr.read);
     ready.writes |= mask(instr.write);
+    ready.is_straight = ready.can_run_straight();
     ready
 }
 
@@ -165,15 +167,23 @@ fn from(operand: Operand, arch: Arch) -> From {
 fn narrow_source(source: &Src, size: u8, float_word: bool, extend: Extend, arch: Arch) -> Source {
     // The sign of a float: one in 32 bits, or one in each half.
     let sign: u32 = if size == 32 { 0x8000_0000 } else { 0x8000_8000 };
-    Source {
+    let select = Select::of(source.select.lanes(), float_word, extend).unwrap_or(Select::Identity);
+    let is_plain = select == Select::Identity && !source.abs && !source.neg && !source.not;
+    let modified = Source {
         from: from(source.operand, arch),
-        select: Select::of(source.select.lanes(), float_word, extend).unwrap_or(Select::Identity),
+        select,
         keep: if source.abs { !sign } else { u32::MAX },
         flip: match (source.neg, source.not) {
             (true, _) => sign,
             (_, true) => u32::MAX,
             _ => 0,
         },
+        is_plain,
+    };
+    match modified.from {
+        // What is done to a constant is done once.
+        From::Constant(bits) => Source::constant(modified.modified(bits)),
+        _ => modified,
     }
 }
 

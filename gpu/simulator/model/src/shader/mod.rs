@@ -26,6 +26,7 @@ mod registers;
 mod sampling;
 pub(crate) mod stage;
 mod stopped;
+mod straight;
 mod texture;
 mod texture_request;
 mod typed;

@@ -83,6 +83,16 @@ impl Program {
         Ok((instruction, trouble))
     }
 
+    /// The instruction at `pc`, a multiple of 8, if it lies in the page of the last fetch and was executed before.
+    #[inline]
+    pub(crate) fn decoded(&self, pc: u64) -> Option<&Instruction> {
+        let page = self.pages.get(self.current)?;
+        if page.number != pc / PAGE {
+            return None;
+        }
+        page.ready.get((pc % PAGE / 8) as usize)?.as_ref()
+    }
+
     fn load(
         &mut self,
         fabric: &mut Fabric,

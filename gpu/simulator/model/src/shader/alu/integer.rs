@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.3 and 9.3.
 
-use crate::shader::lanes::{Lanes, Part, bytes, words};
+use crate::shader::lanes::{Lanes, Part, bytes, halves, words};
 
 /// An operation on integer parts; the sources are 0, 1 and, for dot products and carries, 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,18 @@ impl Integer {
                 part: Part::U32 | Part::S32,
                 saturate: false,
             } => words([a, b], out, |[a, b]| a.wrapping_mul(b)),
+            Integer::Subtract {
+                part: Part::U32 | Part::S32,
+                saturate: false,
+            } => words([a, b], out, |[a, b]| a.wrapping_sub(b)),
+            Integer::Add {
+                part: Part::U16 | Part::S16,
+                saturate: false,
+            } => halves([a, b], out, |[a, b]| a.wrapping_add(b)),
+            Integer::Multiply {
+                part: Part::U16 | Part::S16,
+                saturate: false,
+            } => halves([a, b], out, |[a, b]| a.wrapping_mul(b)),
             Integer::Add { part, saturate } => part.map([a, b], out, |[a, b]| {
                 finish(part, saturate, i128::from(a + b))
             }),
@@ -71,9 +83,18 @@ impl Integer {
                 signed,
                 signed_sum,
                 saturate,
-            } => words([a, b, c], out, |sources| {
-                dot_product(sources, signed, signed_sum, saturate)
-            }),
+            } => match (signed, saturate) {
+                // Without saturation the sum's type does not matter; the common kinds become loops of their own.
+                ([false, false], false) => words([a, b, c], out, |sources| {
+                    dot_product(sources, [false, false], false, false)
+                }),
+                ([true, true], false) => words([a, b, c], out, |sources| {
+                    dot_product(sources, [true, true], true, false)
+                }),
+                _ => words([a, b, c], out, |sources| {
+                    dot_product(sources, signed, signed_sum, saturate)
+                }),
+            },
             Integer::AddCarry { return_carry } => words([a, b, c], out, |[a, b, c]| {
                 let sum = u64::from(a) + u64::from(b) + u64::from(c);
                 if return_carry {
@@ -94,6 +115,7 @@ impl Integer {
     }
 }
 
+#[inline(always)]
 fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
     if saturate {
         part.saturate(exact)
@@ -102,6 +124,7 @@ fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
     }
 }
 
+#[inline(always)]
 fn dot_product([a, b, c]: [u32; 3], signed: [bool; 2], signed_sum: bool, saturate: bool) -> u32 {
     let value = |byte: u8, signed: bool| {
         if signed {

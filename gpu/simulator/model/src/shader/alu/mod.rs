@@ -10,6 +10,7 @@ mod bits;
 mod compare;
 mod convert;
 mod integer;
+mod singles;
 mod special;
 mod wide;
 
