@@ -9,6 +9,7 @@ mod access;
 mod atest;
 mod attribute;
 mod blend;
+mod in_page;
 mod samples;
 mod texels;
 mod tile;
@@ -18,8 +19,9 @@ mod varying;
 
 use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
-use super::lanes::{Lanes, WARP};
+use super::lanes::{Lanes, WARP, lanes_where};
 use super::message::{Action, Handle, Message};
+use super::registers::read;
 use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
 use super::stopped::{JobFault, Stopped, exception};
@@ -33,10 +35,12 @@ use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
 use crate::work::descriptors::{Lookup, View, look_up};
+use access::alignment;
 use alloc::vec::Vec;
 use attribute::Fetched;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
+use in_page::InPage;
 use texels::ReadBy;
 use touched::Touched;
 
@@ -161,13 +165,18 @@ impl Memory {
                 unsigned,
                 offset,
             } => {
-                let targets = sender.locate(
-                    warp,
-                    warp.lanes,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Read),
-                )?;
-                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+                let (first, kind) = (message.write.0, AccessKind::Read);
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let aligned = (bytes, alignment(kind, bytes));
+                match sender.in_page(addresses, warp.lanes, aligned, kind)? {
+                    Some(accesses) => {
+                        sender.load_in_page(warp, first, &accesses, placement, unsigned)?;
+                    }
+                    None => {
+                        let targets = sender.locate(&addresses, warp.lanes, bytes, kind)?;
+                        sender.load(warp, first, &targets, placement, unsigned, bytes)?;
+                    }
+                }
             }
             Action::Store {
                 bytes,
@@ -180,18 +189,17 @@ impl Memory {
                 } else {
                     warp.lanes & !warp.helpers
                 };
-                let targets = sender.locate(
-                    warp,
-                    lanes,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Write),
-                )?;
-                for lane in bits(lanes) {
-                    let value = staged(warp, message.read, lane);
-                    let value = &value.to_le_bytes()[usize::from(skip)..];
-                    let wide = sender.fabric.defects.shader_has(ShaderDefect::StoreWide);
-                    let bytes = if wide { bytes.max(4) } else { bytes };
-                    sender.write(&targets[lane], &value[..usize::from(bytes)])?;
+                let kind = AccessKind::Write;
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let aligned = (bytes, alignment(kind, bytes));
+                match sender.in_page(addresses, lanes, aligned, kind)? {
+                    Some(accesses) => {
+                        sender.store_in_page(warp, message.read, &accesses, (lanes, skip))?;
+                    }
+                    None => {
+                        let targets = sender.locate(&addresses, lanes, bytes, kind)?;
+                        sender.store(warp, message.read, &targets, (lanes, skip, bytes))?;
+                    }
                 }
             }
             Action::Atomic {
@@ -200,12 +208,9 @@ impl Memory {
                 operand,
                 offset,
             } => {
-                let targets = sender.locate(
-                    warp,
-                    warp.lanes & !warp.helpers,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Atomic),
-                )?;
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let lanes = warp.lanes & !warp.helpers;
+                let targets = sender.locate(&addresses, lanes, bytes, AccessKind::Atomic)?;
                 sender.atomic(warp, message, &targets, (bytes, operation, operand))?;
             }
             Action::LoadBuffer {
@@ -213,8 +218,16 @@ impl Memory {
                 placement,
                 unsigned,
             } => {
-                let targets = self.locate_in_buffers(sender, warp, instruction, bytes)?;
-                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+                let first = message.write.0;
+                let offsets = sender.source(warp, &instruction.sources[0]);
+                let handles = sender.source(warp, &instruction.sources[1]);
+                let places = (&offsets, &handles);
+                if let Some(accesses) = self.buffer_in_page(sender, warp, places, bytes)? {
+                    sender.load_in_page(warp, first, &accesses, placement, unsigned)?;
+                } else {
+                    let targets = self.locate_in_buffers(sender, warp, places, bytes)?;
+                    sender.load(warp, first, &targets, placement, unsigned, bytes)?;
+                }
             }
             Action::ByteAddress | Action::ElementAddress { .. } => {
                 let index = sender.source(warp, &instruction.sources[0]);
@@ -330,7 +343,8 @@ impl Memory {
 
     /// The buffer that a handle names.
     fn view(&mut self, sender: &mut Sender<'_>, handle: u32) -> Result<View, Stopped> {
-        if let Some((_, view)) = self.views.iter().find(|(known, _)| *known == handle) {
+        // Lanes mostly ask for the buffer that the lane before has asked for.
+        if let Some((_, view)) = self.views.iter().rev().find(|(known, _)| *known == handle) {
             return Ok(*view);
         }
         let access = sender.access(0);
@@ -358,15 +372,35 @@ impl Memory {
         Ok(view)
     }
 
+    /// Where a load from a buffer goes that is the same for all running lanes, if each is inside of it and all are in one page.
+    fn buffer_in_page(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        (offsets, handles): (&Lanes, &Lanes),
+        bytes: u8,
+    ) -> Result<Option<InPage>, Stopped> {
+        let Some(handle) = uniform(handles, warp.lanes) else {
+            return Ok(None);
+        };
+        let view = self.view(sender, handle)?;
+        let last = view.size.checked_sub(bytes.into());
+        let inside = |lane: usize| last.is_some_and(|last| u64::from(offsets[lane]) <= last);
+        if !bits(warp.lanes).all(inside) {
+            return Ok(None);
+        }
+        let addresses = offsets.map(|offset| view.address.wrapping_add(offset.into()));
+        let kind = AccessKind::Read;
+        sender.in_page(addresses, warp.lanes, (bytes, alignment(kind, bytes)), kind)
+    }
+
     fn locate_in_buffers(
         &mut self,
         sender: &mut Sender<'_>,
         warp: &Warp,
-        instruction: &Instruction,
+        (offsets, handles): (&Lanes, &Lanes),
         bytes: u8,
     ) -> Result<Targets, Stopped> {
-        let offsets = sender.source(warp, &instruction.sources[0]);
-        let handles = sender.source(warp, &instruction.sources[1]);
         let mut targets = Targets::default();
         let mut page = None;
         for lane in bits(warp.lanes) {
@@ -415,11 +449,7 @@ impl Sender<'_> {
     }
 
     fn source(&mut self, warp: &Warp, source: &Source) -> Lanes {
-        let journal = &mut self.fabric.journal;
-        let lanes = self
-            .environment
-            .fetch(journal, warp, self.place, source.from);
-        lanes.map(|bits| (source.select.apply(bits) & source.keep) ^ source.flip)
+        read(self.fabric, self.environment, self.place, warp, source)
     }
 
     /// The handles of all lanes.
@@ -436,6 +466,12 @@ impl Sender<'_> {
         let from = instruction.wide[0].from;
         self.environment
             .fetch_wide(journal, warp, self.place, from, false)
+    }
+
+    /// The same, `offset` bytes further.
+    fn addresses_at(&mut self, warp: &Warp, instruction: &Instruction, offset: i64) -> [u64; WARP] {
+        let bases = self.addresses(warp, instruction);
+        bases.map(|base| base.wrapping_add_signed(offset))
     }
 
     /// The instruction belongs to another stage.
@@ -498,6 +534,13 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         | Action::Clock { .. } => return,
     };
     *counter += 1;
+}
+
+/// The value of some lanes, if it is the same in all of them; `None` also of no lanes.
+fn uniform(values: &Lanes, lanes: u16) -> Option<u32> {
+    let value = values[bits(lanes).next()?];
+    let differs = lanes & !lanes_where(|lane| values[lane] == value);
+    (differs == 0).then_some(value)
 }
 
 /// The staging registers of a lane as one number, the first register lowest.

@@ -60,6 +60,18 @@ impl Touched {
     #[inline]
     fn line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
         // Neighbours in the warp are neighbours in memory, most of the time.
+        let last = self.count.wrapping_sub(1);
+        if self
+            .lines
+            .get(last)
+            .is_some_and(|line| line.number == number)
+        {
+            return &mut self.lines[last];
+        }
+        self.other_line(fabric, number)
+    }
+
+    fn other_line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
         let known = self.lines[..self.count]
             .iter()
             .rposition(|line| line.number == number);
