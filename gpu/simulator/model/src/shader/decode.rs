@@ -8,6 +8,7 @@ use super::instruction::{From, Instruction, Operation, Source, Test, WideSource}
 use super::meaning::{self, Computed};
 use super::message;
 use super::select::{Extend, Select, SelectWide};
+use super::straight::Issued;
 use eitri_isa::meaning::Operation as Does;
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::values::{self, Flag, LaneOp};
@@ -79,6 +80,7 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         unit: Unit::None,
         cycles: 0,
         interpolated: 0,
+        issued: Issued::default(),
         is_straight: false,
     }
 }
@@ -88,6 +90,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     let mut ready = empty(word, operation(instr), instr.flow);
     let extend = extension(instr);
     (ready.unit, ready.cycles) = instr.issue(arch);
+    ready.issued = Issued::of(ready.unit, ready.cycles);
     ready.interpolated = instr.interpolated() as u8;
     // An operation on 64 bits takes all its sources as 64 bits, a shift amount included.
     let is_wide = matches!(ready.operation, Operation::Wide(_));

@@ -324,7 +324,7 @@ impl Executor<'_> {
 }
 
 /// Executes an operation on 32-bit registers. `buffers` are for sources that are not registers as they stand.
-#[inline]
+#[inline(never)]
 pub(super) fn compute(
     fabric: &mut Fabric,
     (environment, place): (&Environment, Place),

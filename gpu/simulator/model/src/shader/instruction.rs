@@ -5,6 +5,7 @@
 use super::alu::{Alu, Condition, Wide};
 use super::message::Message;
 use super::select::{Select, SelectWide};
+use super::straight::Issued;
 use eitri_isa::row::Unit;
 use eitri_isa::{Flow, Half, Special};
 
@@ -157,6 +158,7 @@ pub(crate) struct Instruction {
     pub(crate) cycles: u8,
     /// Components of 16 bits that it interpolates.
     pub(crate) interpolated: u8,
-    /// A run of instructions may execute it (`straight`).
+    /// What it adds to the counts of a run of instructions, and whether one may execute it (`straight`).
+    pub(crate) issued: Issued,
     pub(crate) is_straight: bool,
 }

@@ -115,10 +115,16 @@ pub(crate) enum FlushNan {
 }
 
 impl Arithmetic {
+    #[inline(always)]
     pub(super) fn run(self, sources: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
-        if policy.is_plain() || matches!(self, Arithmetic::Flush { .. }) {
-            return self.evaluate(sources, out);
+        if !policy.is_plain() && !matches!(self, Arithmetic::Flush { .. }) {
+            return self.run_under(policy, sources, out);
         }
+        self.evaluate(sources, out);
+    }
+
+    /// Evaluates with inputs and results changed by the policy.
+    fn run_under(self, policy: FloatPolicy, sources: [&Lanes; 4], out: &mut Lanes) {
         let (float, integer_source) = self.operands();
         let mut inputs = sources.map(|lanes| *lanes);
         for (index, lanes) in inputs.iter_mut().enumerate() {
@@ -169,8 +175,11 @@ impl Arithmetic {
         }
     }
 
-    fn evaluate(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes) {
+    #[inline(always)]
+    fn evaluate(self, sources: [&Lanes; 4], out: &mut Lanes) {
+        let [a, b, c, _] = sources;
         match self {
+            // The commonest operations of all, without another call.
             Arithmetic::Add {
                 float: FloatType::Single,
                 round,
@@ -180,15 +189,6 @@ impl Arithmetic {
                 singles::add([a, b], out, round);
                 singles::finish(out, clamp, to_half, round);
             }
-            Arithmetic::Add {
-                float: FloatType::Halves,
-                round,
-                clamp,
-                ..
-            } => halves([a, b], out, |[a, b]| {
-                let sum = add_odd(wide16(a), wide16(b), round);
-                clamp16(narrow(sum, 0, Format::Binary16, round) as u16, clamp)
-            }),
             Arithmetic::Fma {
                 float: FloatType::Single,
                 round,
@@ -198,12 +198,18 @@ impl Arithmetic {
                 singles::multiply_add([a, b, c], out, round);
                 singles::finish(out, clamp, to_half, round);
             }
-            Arithmetic::Fma {
-                float: FloatType::Halves,
-                round,
-                clamp,
-                ..
-            } => halves([a, b, c], out, |[a, b, c]| {
+            _ => self.evaluate_other(sources, out),
+        }
+    }
+
+    /// Evaluates what [`Self::evaluate`] leaves: of sums and products those of halves.
+    fn evaluate_other(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes) {
+        match self {
+            Arithmetic::Add { round, clamp, .. } => halves([a, b], out, |[a, b]| {
+                let sum = add_odd(wide16(a), wide16(b), round);
+                clamp16(narrow(sum, 0, Format::Binary16, round) as u16, clamp)
+            }),
+            Arithmetic::Fma { round, clamp, .. } => halves([a, b, c], out, |[a, b, c]| {
                 let exact = fma_odd(wide16(a), wide16(b), wide16(c), round);
                 clamp16(narrow(exact, 0, Format::Binary16, round) as u16, clamp)
             }),

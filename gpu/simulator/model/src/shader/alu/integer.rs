@@ -38,6 +38,7 @@ pub(crate) enum Integer {
 }
 
 impl Integer {
+    #[inline]
     pub(super) fn run(self, [a, b, c, _]: [&Lanes; 4], out: &mut Lanes) {
         match self {
             // The commonest operations of all, kept plain for the host's vector unit.
@@ -85,12 +86,8 @@ impl Integer {
                 saturate,
             } => match (signed, saturate) {
                 // Without saturation the sum's type does not matter; the common kinds become loops of their own.
-                ([false, false], false) => words([a, b, c], out, |sources| {
-                    dot_product(sources, [false, false], false, false)
-                }),
-                ([true, true], false) => words([a, b, c], out, |sources| {
-                    dot_product(sources, [true, true], true, false)
-                }),
+                ([false, false], false) => words([a, b, c], out, dot_words::<false>),
+                ([true, true], false) => words([a, b, c], out, dot_words::<true>),
                 _ => words([a, b, c], out, |sources| {
                     dot_product(sources, signed, signed_sum, saturate)
                 }),
@@ -143,6 +140,22 @@ fn dot_product([a, b, c]: [u32; 3], signed: [bool; 2], signed_sum: bool, saturat
         i64::from(c)
     };
     finish(part, saturate, i128::from(c + products.sum::<i64>())) as u32
+}
+
+/// The dot product without saturation, of bytes that are all signed or all not, in 32-bit arithmetic.
+#[inline(always)]
+fn dot_words<const SIGNED: bool>([a, b, c]: [u32; 3]) -> u32 {
+    let value = |word: u32, byte: u32| {
+        if SIGNED {
+            (word << (24 - 8 * byte)).cast_signed() >> 24
+        } else {
+            (word >> (8 * byte) & 0xff).cast_signed()
+        }
+    };
+    // A product of two bytes is far from the limits of 32 bits, and so are four of them.
+    let product = |byte| value(a, byte) * value(b, byte);
+    let sum = product(0) + product(1) + product(2) + product(3);
+    c.wrapping_add(sum.cast_unsigned())
 }
 
 /// The bytes of a register with each byte's bits reversed; four of them in reversed order reverse the word.

@@ -108,7 +108,7 @@ impl Sender<'_> {
             return Ok(u128::from_le_bytes(bytes));
         }
         self.touched
-            .note(self.fabric, target.physical, target.bytes, false);
+            .note(self.fabric, target.physical, target.bytes.into(), false);
         let cached = target.physical & CACHED != 0;
         let read = match target.bytes {
             0 => Ok(0),
@@ -150,7 +150,7 @@ impl Sender<'_> {
             return Ok(self.fabric.write(self.memory, access, bytes)?);
         }
         // What a warp's lane stores is 16 bytes at most.
-        let length = bytes.len().min(16) as u8;
+        let length = bytes.len().min(16) as u64;
         self.touched
             .note(self.fabric, target.physical, length, true);
         let cached = target.physical & CACHED != 0;

@@ -39,12 +39,12 @@ impl Touched {
 
     /// Bytes at a physical address are read or written.
     #[inline]
-    pub(super) fn note(&mut self, fabric: &mut Fabric, physical: u64, bytes: u8, write: bool) {
+    pub(super) fn note(&mut self, fabric: &mut Fabric, physical: u64, bytes: u64, write: bool) {
         if bytes == 0 {
             return;
         }
         let first = physical & !CACHED;
-        let last = first + u64::from(bytes) - 1;
+        let last = first + bytes - 1;
         for beat in first / BEAT..=last / BEAT {
             let number = beat * BEAT / LINE;
             let bit = 1 << (beat % (LINE / BEAT));
