@@ -81,6 +81,7 @@ impl Environment {
     }
 
     /// What a 64-bit source reads.
+    #[inline]
     pub(crate) fn fetch_wide(
         &self,
         journal: &mut Journal,

@@ -361,7 +361,11 @@ pub(super) fn compute_wide(
     wide: Wide,
 ) {
     let mut sources = [[0; WARP]; 3];
-    for (value, source) in sources.iter_mut().zip(&instruction.wide) {
+    let used = instruction
+        .wide
+        .iter()
+        .take(instruction.source_count.into());
+    for (value, source) in sources.iter_mut().zip(used) {
         let one_word = source.select.reads_one_word();
         let journal = &mut fabric.journal;
         *value = environment.fetch_wide(journal, warp, place, source.from, one_word);

@@ -145,22 +145,25 @@ impl SelectWide {
 
     /// Applies the selection to every lane; which one it is is decided once, not in each lane.
     pub(crate) fn apply_all(self, lanes: &mut WideLanes) {
-        let (word, extend): (fn(u64) -> u32, Extend) = match self {
-            SelectWide::Identity => return,
-            SelectWide::Word(Extend::Zero) => {
-                lanes.iter_mut().for_each(|bits| *bits &= 0xffff_ffff);
-                return;
+        macro_rules! each {
+            ($f:expr) => {
+                lanes.iter_mut().for_each(|bits| *bits = $f(*bits))
+            };
+        }
+        match self {
+            SelectWide::Identity => {}
+            SelectWide::Word(Extend::Zero) => each!(|bits| bits & 0xffff_ffff),
+            SelectWide::Word(Extend::Sign) => each!(|bits| extend_word(bits as u32, Extend::Sign)),
+            SelectWide::HighWord(Extend::Zero) => each!(|bits| bits >> 32),
+            SelectWide::HighWord(Extend::Sign) => {
+                each!(|bits: u64| (bits.cast_signed() >> 32).cast_unsigned());
             }
-            SelectWide::Word(extend) => (|bits| bits as u32, extend),
-            SelectWide::HighWord(extend) => (|bits| (bits >> 32) as u32, extend),
             SelectWide::Part(select, extend) => {
                 let mut words = lanes.map(|bits| bits as u32);
                 select.apply_all(&mut words);
                 *lanes = words.map(|word| extend_word(word, extend));
-                return;
             }
-        };
-        *lanes = lanes.map(|bits| extend_word(word(bits), extend));
+        }
     }
 }
 

@@ -36,6 +36,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
 use crate::work::descriptors::{Lookup, View, look_up};
 use access::alignment;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use attribute::Fetched;
 use eitri_isa::Arch;
@@ -73,6 +74,8 @@ pub(crate) struct Memory {
     pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.
     pub(crate) issued: u64,
+    /// Lines of the message before, for their room; `None` while a message is sent.
+    touched: Option<Box<Touched>>,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
     clocks: [u64; 2],
 }
@@ -98,7 +101,7 @@ struct Sender<'a> {
     place: Place,
     address: u64,
     arch: Arch,
-    touched: Touched,
+    touched: Box<Touched>,
 }
 
 impl Memory {
@@ -125,6 +128,8 @@ impl Memory {
             &message.action,
             warp.lanes,
         );
+        let mut touched = self.touched.take().unwrap_or_default();
+        touched.begin(place.core);
         let mut sender = Sender {
             fabric,
             memory,
@@ -132,13 +137,14 @@ impl Memory {
             place,
             address: warp.pc,
             arch,
-            touched: Touched::new(place.core),
+            touched,
         };
         let sent = self.act(&mut sender, warp, instruction, message);
         let lines = sender.touched.settle(sender.fabric);
         if instruction.unit == Unit::Ls {
             sender.fabric.activity.core(place.core).lines += lines.max(1);
         }
+        self.touched = Some(sender.touched);
         sent
     }
 

@@ -18,7 +18,7 @@ struct Line {
 }
 
 /// The lines of one message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Touched {
     lines: [Line; KEPT],
     count: usize,
@@ -28,13 +28,11 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    pub(super) fn new(core: u8) -> Touched {
-        Touched {
-            lines: [Line::default(); KEPT],
-            count: 0,
-            settled: 0,
-            core,
-        }
+    /// Begins another message, of `core`. What lines were is left behind: only those up to the count are read.
+    pub(super) fn begin(&mut self, core: u8) {
+        self.count = 0;
+        self.settled = 0;
+        self.core = core;
     }
 
     /// Bytes at a physical address are read or written.
