@@ -46,4 +46,6 @@ pub(crate) use warp::Warp;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod straight_tests;
+#[cfg(test)]
 mod vectors;
