@@ -41,6 +41,7 @@ impl Executor<'_> {
     /// Runs a warp for at most `turn` instructions; how many it were, and why it stopped.
     pub(crate) fn run(&mut self, warp: &mut Warp, turn: u64) -> (u64, Stopped) {
         let mut used = 0;
+        let mut buffers = [[0; WARP]; 4];
         while used < turn {
             if warp.lanes == 0 && !warp.choose() {
                 let stopped = if warp.has_ended() {
@@ -50,14 +51,14 @@ impl Executor<'_> {
                 };
                 return (used, stopped);
             }
-            let straight = self.run_straight(warp, turn - used);
+            let straight = self.run_straight(warp, turn - used, &mut buffers);
             if straight != 0 {
                 used += straight;
                 continue;
             }
             used += 1;
             self.memory_unit.issued = used;
-            match self.step(warp) {
+            match self.step(warp, &mut buffers) {
                 Ok(Next::Following) => {}
                 Ok(Next::Choose) => warp.park(),
                 Err(stopped) => return (used, stopped),
@@ -66,7 +67,7 @@ impl Executor<'_> {
         (used, Stopped::Turn)
     }
 
-    fn step(&mut self, warp: &mut Warp) -> Result<Next, Stopped> {
+    fn step(&mut self, warp: &mut Warp, buffers: &mut [Lanes; 4]) -> Result<Next, Stopped> {
         if !warp.pc.is_multiple_of(8) {
             return Err(fault(exception::INSTR_INVALID_PC, warp.pc));
         }
@@ -113,9 +114,8 @@ impl Executor<'_> {
         match instruction.operation {
             Operation::Nop => {}
             Operation::Alu(alu) => {
-                let mut buffers = [[0; WARP]; 4];
                 let around = (self.environment, self.place);
-                compute(self.fabric, around, warp, instruction, alu, &mut buffers);
+                compute(self.fabric, around, warp, instruction, alu, buffers);
             }
             Operation::Wide(wide) => {
                 let around = (self.environment, self.place);

@@ -4,6 +4,7 @@
 
 // What a value is and what operations compute.
 mod alu;
+mod extreme;
 mod float;
 mod lanes;
 mod select;

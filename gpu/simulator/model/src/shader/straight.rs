@@ -10,7 +10,7 @@ use super::environment::{Environment, Place};
 use super::execute::{Executor, compute, compute_wide};
 use super::flow::{branch, taken};
 use super::instruction::{Instruction, Operation, Source, Test};
-use super::lanes::{Lanes, WARP};
+use super::lanes::Lanes;
 use super::registers::{has_trouble, note_registers, operand};
 use super::warp::Warp;
 use crate::activity::CoreActivity;
@@ -57,7 +57,12 @@ struct Around<'a> {
 impl Executor<'_> {
     /// Runs a warp for at most `limit` instructions, as long as they are of the plain kind; how many it were. 0: the next one takes a
     /// single step.
-    pub(super) fn run_straight(&mut self, warp: &mut Warp, limit: u64) -> u64 {
+    pub(super) fn run_straight(
+        &mut self,
+        warp: &mut Warp,
+        limit: u64,
+        buffers: &mut [Lanes; 4],
+    ) -> u64 {
         let steps_only = self.fabric.defects.in_shader || self.fabric.journal.traces_instructions();
         if steps_only || !warp.pc.is_multiple_of(8) {
             return 0;
@@ -67,7 +72,6 @@ impl Executor<'_> {
             environment: self.environment,
             place: self.place,
         };
-        let mut buffers = [[0; WARP]; 4];
         let mut issued = Issued::default();
         let (mut executed, mut diverged) = (0, 0);
         let Some(page) = self.program.page(warp.pc) else {
@@ -92,7 +96,7 @@ impl Executor<'_> {
                         place,
                     } = &mut around;
                     let surroundings = (*environment, *place);
-                    compute(fabric, surroundings, warp, instruction, alu, &mut buffers);
+                    compute(fabric, surroundings, warp, instruction, alu, buffers);
                 }
                 Operation::Wide(wide) => {
                     let surroundings = (around.environment, around.place);

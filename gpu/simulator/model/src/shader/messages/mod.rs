@@ -9,6 +9,7 @@ mod access;
 mod atest;
 mod attribute;
 mod blend;
+mod buffers;
 mod in_page;
 mod samples;
 mod texels;
@@ -19,7 +20,7 @@ mod varying;
 
 use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
-use super::lanes::{Lanes, WARP, lanes_where};
+use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
 use super::registers::read;
 use super::sampling::Sampler;
@@ -29,7 +30,6 @@ use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
 use crate::clock::Clock;
-use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
@@ -41,7 +41,6 @@ use alloc::vec::Vec;
 use attribute::Fetched;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
-use in_page::InPage;
 use texels::ReadBy;
 use touched::Touched;
 
@@ -346,96 +345,6 @@ impl Memory {
         };
         *last
     }
-
-    /// The buffer that a handle names.
-    fn view(&mut self, sender: &mut Sender<'_>, handle: u32) -> Result<View, Stopped> {
-        // Lanes mostly ask for the buffer that the lane before has asked for.
-        if let Some((_, view)) = self.views.iter().rev().find(|(known, _)| *known == handle) {
-            return Ok(*view);
-        }
-        let access = sender.access(0);
-        let environment = sender.environment;
-        let tables = (environment.resources, environment.resource_count);
-        let view = match look_up(sender.fabric, sender.memory, access, tables, handle)? {
-            Lookup::Buffer(view) => view,
-            Lookup::Absent => {
-                sender.report(ShaderMisuse::NoSuchResource { handle });
-                View::default()
-            }
-            Lookup::Wrong(kind) => {
-                sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
-                return Err(JobFault {
-                    exception: exception::DATA_INVALID_FAULT,
-                    address: handle.into(),
-                }
-                .into());
-            }
-        };
-        if self.views.len() == REMEMBERED {
-            self.views.clear();
-        }
-        self.views.push((handle, view));
-        Ok(view)
-    }
-
-    /// Where a load from a buffer goes that is the same for all running lanes, if each is inside of it and all are in one page.
-    fn buffer_in_page(
-        &mut self,
-        sender: &mut Sender<'_>,
-        warp: &Warp,
-        (offsets, handles): (&Lanes, &Lanes),
-        bytes: u8,
-    ) -> Result<Option<InPage>, Stopped> {
-        let Some(handle) = uniform(handles, warp.lanes) else {
-            return Ok(None);
-        };
-        let view = self.view(sender, handle)?;
-        let last = view.size.checked_sub(bytes.into());
-        let inside = |lane: usize| last.is_some_and(|last| u64::from(offsets[lane]) <= last);
-        if !bits(warp.lanes).all(inside) {
-            return Ok(None);
-        }
-        let addresses = offsets.map(|offset| view.address.wrapping_add(offset.into()));
-        let kind = AccessKind::Read;
-        sender.in_page(addresses, warp.lanes, (bytes, alignment(kind, bytes)), kind)
-    }
-
-    fn locate_in_buffers(
-        &mut self,
-        sender: &mut Sender<'_>,
-        warp: &Warp,
-        (offsets, handles): (&Lanes, &Lanes),
-        bytes: u8,
-    ) -> Result<Targets, Stopped> {
-        let mut targets = Targets::default();
-        let mut page = None;
-        for lane in bits(warp.lanes) {
-            let (offset, handle) = (offsets[lane], handles[lane]);
-            let view = self.view(sender, handle)?;
-            let left = view.size.saturating_sub(offset.into());
-            let unbounded = sender
-                .fabric
-                .defects
-                .shader_has(ShaderDefect::BoundsIgnored);
-            let left = if unbounded { u64::from(u32::MAX) } else { left };
-            // Words beyond the end read 0, also of a vector that begins inside; smaller values are all or nothing.
-            let inside = if left >= bytes.into() {
-                bytes
-            } else if bytes < 4 {
-                0
-            } else {
-                left as u8 & !3
-            };
-            // What a helper lane reads decides nothing, and its index may be anything.
-            let counts = warp.helpers & 1 << lane == 0;
-            if inside < bytes && view.size != 0 && counts {
-                sender.report(ShaderMisuse::BufferOutOfRange { handle, offset });
-            }
-            let address = view.address.wrapping_add(offset.into());
-            targets[lane] = sender.target(address, inside, AccessKind::Read, &mut page)?;
-        }
-        Ok(targets)
-    }
 }
 
 impl Sender<'_> {
@@ -540,13 +449,6 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         | Action::Clock { .. } => return,
     };
     *counter += 1;
-}
-
-/// The value of some lanes, if it is the same in all of them; `None` also of no lanes.
-fn uniform(values: &Lanes, lanes: u16) -> Option<u32> {
-    let value = values[bits(lanes).next()?];
-    let differs = lanes & !lanes_where(|lane| values[lane] == value);
-    (differs == 0).then_some(value)
 }
 
 /// The staging registers of a lane as one number, the first register lowest.
