@@ -188,6 +188,19 @@ macro_rules! known {
 impl Compare {
     pub(super) fn run(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
+            // Words in 32-bit arithmetic: four of them in a vector, not two.
+            Compare::Select {
+                part: Part::U32,
+                condition,
+            } => known!(condition, KNOWN => words([a, b, c, d], out, |[a, b, c, d]| {
+                if KNOWN.ordered(a, b) { c } else { d }
+            })),
+            Compare::Select {
+                part: Part::S32,
+                condition,
+            } => known!(condition, KNOWN => words([a, b, c, d], out, |[a, b, c, d]| {
+                if KNOWN.ordered(a.cast_signed(), b.cast_signed()) { c } else { d }
+            })),
             Compare::Select { part, condition } => known!(condition, KNOWN => {
                 part.map([a, b, c, d], out, |[a, b, c, d]| {
                     if KNOWN.ordered(a, b) { c } else { d }
@@ -210,6 +223,20 @@ impl Compare {
                 let (a, b) = (flushed(a, policy), flushed(b, policy));
                 known!(condition, KNOWN => halves([&a, &b, c, d], out, |[a, b, c, d]| {
                     if KNOWN.halves(a, b) { c } else { d }
+                }));
+            }
+            Compare::Integer {
+                part: part @ (Part::U32 | Part::S32),
+                condition,
+                result,
+                combine,
+            } => {
+                let (yes, joins) = (result.yes(32) as u32, combine.joins());
+                // Signed values order as unsigned ones with the other sign bit.
+                let sign = if part.signed() { 1 << 31 } else { 0 };
+                known!(condition, KNOWN => words([a, b, c], out, |[a, b, c]| {
+                    let holds = KNOWN.ordered(a ^ sign, b ^ sign);
+                    if joins.with(holds, c != 0) { yes } else { 0 }
                 }));
             }
             Compare::Integer {
