@@ -247,13 +247,12 @@ mod tests {
     use crate::reports::executed::Executed;
 
     fn row(milliseconds: [u64; 2], lane_instructions: u64, vulkan: Option<f64>) -> Row {
+        let mut executed = Executed::default();
+        executed.lane_instructions = lane_instructions;
         Row {
             name: String::new(),
             timed: Timed {
-                executed: Executed {
-                    lane_instructions,
-                    ..Executed::default()
-                },
+                executed,
                 shortest: milliseconds.map(Duration::from_millis),
             },
             vulkan,
