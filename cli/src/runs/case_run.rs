@@ -11,6 +11,7 @@ use crate::reports::timeline::{Both, Timeline, Timelines};
 use crate::runs::checked::Subject;
 use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
+use crate::runs::job_clock::JobClock;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_program::Program;
@@ -59,6 +60,35 @@ pub(crate) fn run(case: &Case, setting: Setting<'_>) -> Verdict {
         Ok(passed) => Verdict::Passed(Box::new(passed)),
         Err(verdict) => verdict,
     }
+}
+
+/// What a case executes, and how long the model takes for it.
+pub(crate) struct Timed {
+    pub(crate) executed: Executed,
+    /// The shortest real time of the jobs in the first half of the runs, and in the second.
+    pub(crate) shortest: [Duration; 2],
+}
+
+/// Runs a case on the host once to count what it executes, and 2 * `runs` times to measure its jobs, with nothing counted. Outputs are
+/// compared each time.
+pub(crate) fn time(case: &Case, setting: Setting<'_>, runs: u32) -> Result<Timed, Verdict> {
+    let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+    let passed = try_run(case, setting)?;
+    let executed = passed.executed.unwrap_or_default();
+    let compiled = passed.compiled;
+    let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
+    let request = request(case, &program, setting)?;
+    let mut shortest = [Duration::MAX; 2];
+    // In turn, so that what else the machine does meets both halves alike.
+    for half in (0..runs.saturating_mul(2)).map(|run| run as usize % 2) {
+        let clock = JobClock::default();
+        let sink = Some(clock.sink());
+        let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, sink)
+            .map_err(|failure| failed(&failure))?;
+        check(case, &done)?;
+        shortest[half] = shortest[half].min(clock.total());
+    }
+    Ok(Timed { executed, shortest })
 }
 
 /// Compiles a case's module with its specialisation constants.

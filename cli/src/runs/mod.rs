@@ -11,6 +11,7 @@ pub(crate) mod drawings;
 pub(crate) mod every_gpu;
 pub(crate) mod host;
 pub(crate) mod ir3_case;
+pub(crate) mod job_clock;
 pub(crate) mod parallel;
 pub(crate) mod printf;
 pub(crate) mod qemu;

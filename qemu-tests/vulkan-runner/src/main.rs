@@ -2,10 +2,11 @@
 //! with the first difference, or `skipped NAME: …` with the feature that the device lacks, then `N passed, N failed`, of
 //! scenes also `N skipped`.
 //!
-//!     vulkan-runner [--opt] [--lose CASE.json] CASE.json...
+//!     vulkan-runner [--opt] [--timed] [--lose CASE.json] CASE.json...
 //!     vulkan-runner [--opt] [--timed] --draw SCENE.json...
 //!
-//! With `--timed` each scene that passes is drawn once more, and the line is `ok NAME SECONDS`: from its submission to its end.
+//! With `--timed` each scene that passes is drawn once more, and each case is run five times more; the line is `ok NAME SECONDS`: from
+//! its submission to its end, of cases the shortest.
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -28,6 +29,9 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// Runs of a case of which the shortest counts.
+const TIMED_RUNS: usize = 5;
 
 fn main() -> ExitCode {
     match run_all(std::env::args().skip(1)) {
@@ -120,8 +124,12 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
         tally.count(&case.name, lost.map(|()| None));
     }
     for case in &request.cases {
-        let ran = run::run(&device, case, module);
-        tally.count(&case.name, ran.map(|()| None));
+        let ran = if request.timed {
+            run::run_timed(&device, case, module, TIMED_RUNS).map(Some)
+        } else {
+            run::run(&device, case, module).map(|()| None)
+        };
+        tally.count(&case.name, ran);
     }
     for scene in &request.scenes {
         let drawn = draw::draw(&device, scene, request.optimised, request.timed);

@@ -6,25 +6,75 @@ use ash::vk;
 use eitri_compute_cases::{Case, Module, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
+use std::time::{Duration, Instant};
 
 /// Runs a case and compares.
 pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
+    let prepared = Prepared::of(device, case, module)?;
+    run_prepared(device, case, &prepared).map(|_| ())
+}
+
+/// Runs a case `runs` times, each with its inputs restored, compares each time, and returns the shortest time from submission to end.
+/// The first run is not timed: drivers compile in it.
+pub(crate) fn run_timed(
+    device: &Device,
+    case: &Case,
+    module: Module,
+    runs: usize,
+) -> Result<Duration, Error> {
+    let prepared = Prepared::of(device, case, module)?;
+    run_prepared(device, case, &prepared)?;
+    let mut shortest = Duration::MAX;
+    for _ in 0..runs {
+        shortest = shortest.min(run_prepared(device, case, &prepared)?);
+    }
+    Ok(shortest)
+}
+
+/// What all runs of a case share.
+struct Prepared {
+    layouts: Vec<vk::DescriptorSetLayout>,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl Prepared {
+    fn of(device: &Device, case: &Case, module: Module) -> Result<Prepared, Error> {
+        let layouts = set_layouts(device, case)?;
+        let (layout, pipeline) = pipeline(device, case, module, &layouts)?;
+        Ok(Prepared {
+            layouts,
+            layout,
+            pipeline,
+        })
+    }
+}
+
+/// Runs a case with fresh resources, compares, and returns the time from submission to end.
+fn run_prepared(device: &Device, case: &Case, prepared: &Prepared) -> Result<Duration, Error> {
     let bound: Vec<Bound<'_>> = case
         .resources
         .iter()
         .map(|resource| Bound::make(device, resource))
         .collect::<Result<_, _>>()?;
-    let layouts = set_layouts(device, case)?;
-    let (layout, pipeline) = pipeline(device, case, module, &layouts)?;
-    let sets = sets(device, case, &layouts, &bound)?;
-    let buffer = record(device, case, layout, pipeline, &sets, &bound)?;
+    let Prepared {
+        layouts,
+        layout,
+        pipeline,
+    } = prepared;
+    let sets = sets(device, case, layouts, &bound)?;
+    let buffer = record(device, case, *layout, *pipeline, &sets, &bound)?;
+    let started = Instant::now();
     device.run(buffer)?;
+    let took = started.elapsed();
     let mut after = BTreeMap::new();
     for bound in &bound {
         after.insert(bound.of.place, bound.read(device)?);
     }
     let checked = case.check(|place: Place| after.get(&place).map(Vec::as_slice));
-    checked.map_err(|difference| Error::Differs(difference.to_string()))
+    checked
+        .map(|()| took)
+        .map_err(|difference| Error::Differs(difference.to_string()))
 }
 
 /// Runs a case that never ends: the driver must say that the device is lost.

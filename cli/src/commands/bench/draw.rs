@@ -3,23 +3,21 @@
 //! A scene's time is all of its run on the host: bring-up of the GPU, the driver, and the model's work. Compilation is not in it.
 //! With `--lavapipe` the same scenes are drawn by that driver on one thread: submission to end, once all is compiled.
 
+use super::lavapipe;
 use crate::commands::draw::{DrawError, read_scenes};
 use crate::draw::ModelArguments;
 use crate::draw::{Measured, Run, Verdict};
 use crate::input::gpu_choice::GpuArgument;
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
 use crate::runs::dispatch::Place;
 use crate::workspace::Workspace;
 use eitri_draw_scenes::Scene;
-use miette::Diagnostic;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
-use thiserror::Error;
 
 /// Longest that one scene may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -44,17 +42,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Debug, Error, Diagnostic)]
-enum LavapipeError {
-    #[error("lavapipe is not installed: no `lvp_icd` in {folder}")]
-    #[diagnostic(help("Debian has it in mesa-vulkan-drivers, and the loader in libvulkan1"))]
-    Lacking { folder: &'static str },
-    #[error("the runner of scenes can't be built\n{output}")]
-    Build { output: String },
-    #[error("the runner of scenes ended with status {status}\n{output}")]
-    Run { status: i32, output: String },
-}
-
 /// The files of scenes, among those that paths lead to.
 fn files_of(scenes: &[Scene], paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
@@ -75,53 +62,6 @@ fn files_of(scenes: &[Scene], paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure
         }
     }
     Ok(files)
-}
-
-/// Where drivers of Vulkan are listed.
-const DRIVERS: &str = "/usr/share/vulkan/icd.d";
-
-/// Seconds that lavapipe takes for scenes, by name; those that it can't draw are not among them.
-fn lavapipe(scenes: &[Scene], paths: &[PathBuf]) -> Result<BTreeMap<String, f64>, Failure> {
-    let entries = std::fs::read_dir(DRIVERS).into_iter().flatten().flatten();
-    let mut drivers = entries.map(|entry| entry.path());
-    let is_lavapipe = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("lvp_icd")
-    };
-    let driver = drivers
-        .find(is_lavapipe)
-        .ok_or_else(|| Failure::missing(LavapipeError::Lacking { folder: DRIVERS }))?;
-    let workspace = Workspace::find()?;
-    let mut build = workspace.cargo(&["build", "--release", "-q", "-p=eitri-vulkan-runner"]);
-    let failed = |action: &'static str, cause| {
-        Failure::missing(FileError::at(action, "vulkan-runner", cause))
-    };
-    let built = build.output().map_err(|cause| failed("build", cause))?;
-    if !built.status.success() {
-        let output = String::from_utf8_lossy(&built.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::Build { output }));
-    }
-    let program = workspace.target_folder().join("release/vulkan-runner");
-    let mut run = Command::new(&program);
-    run.args(["--timed", "--draw"]);
-    run.args(files_of(scenes, paths)?);
-    // No thread beside the one that draws.
-    run.env("LP_NUM_THREADS", "0");
-    run.env("VK_ICD_FILENAMES", &driver);
-    run.env("VK_DRIVER_FILES", &driver);
-    let ran = run.output().map_err(|cause| failed("run", cause))?;
-    let status = ran.status.code().unwrap_or(-1);
-    // 1: some scenes are not drawn as they should be, which says nothing of the others.
-    if status != 0 && status != 1 {
-        let output = String::from_utf8_lossy(&ran.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::Run { status, output }));
-    }
-    let text = String::from_utf8_lossy(&ran.stdout);
-    let timed = text.lines().filter_map(|line| {
-        let (name, seconds) = line.strip_prefix("ok ")?.rsplit_once(' ')?;
-        Some((name.to_owned(), seconds.parse().ok()?))
-    });
-    Ok(timed.collect())
 }
 
 /// A measured scene.
@@ -183,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines: None,
     };
     let by_lavapipe = match args.lavapipe {
-        true => lavapipe(&scenes, &paths)?,
+        true => lavapipe::seconds(&["--draw"], &files_of(&scenes, &paths)?)?,
         false => BTreeMap::new(),
     };
     let mut rows = Vec::new();

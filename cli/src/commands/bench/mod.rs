@@ -6,6 +6,8 @@ mod compile;
 mod draw;
 mod faults;
 mod graphics;
+mod lavapipe;
+mod model;
 mod record;
 mod size;
 
@@ -23,8 +25,8 @@ pub(crate) struct Args {
 enum Subject {
     /// Instructions decoded, encoded and printed, descriptors packed, against a copy of the same bytes.
     Tables(Filter),
-    /// Lanes and instructions that the model executes.
-    Model(Filter),
+    /// The model's shader cores: lane instructions a second for compute kernels, against a Vulkan driver on the CPU if asked.
+    Model(model::Args),
     /// The compiler's code on compute kernels: static figures, and what the model executed for the kernels' inputs.
     Code(code::Args),
     /// The compiler's code on the shaders of drawn scenes: static figures and what the model executed, by stage, against PanVK's.
@@ -53,9 +55,7 @@ struct Filter {
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     match &args.what {
         Subject::Tables(filter) => cargo(&["bench", "-p", "eitri", "--bench", "tables"], filter),
-        Subject::Model(filter) => {
-            cargo(&["bench", "-p", "eitri-model", "--bench", "shader"], filter)
-        }
+        Subject::Model(args) => model::run(args),
         Subject::Code(args) => code::run(args),
         Subject::Graphics(args) => graphics::run(args),
         Subject::Compile(args) => compile::run(args),

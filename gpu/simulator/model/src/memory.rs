@@ -11,6 +11,9 @@ use core::fmt;
 /// Bytes of a page: the granule of the tables and of [`SparseMemory`].
 pub const PAGE: u64 = 4096;
 
+/// The same as a length.
+pub(crate) const PAGE_BYTES: usize = PAGE as usize;
+
 /// The host has nothing at a physical address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusError {
@@ -71,6 +74,12 @@ pub trait PhysicalMemory {
     /// [`BusError`] where nothing answers.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError>;
 
+    /// The bytes of the page that begins at `address`, for accesses that the host need not hear of one by one. `None` where nothing
+    /// answers, or where the host does not lend its memory.
+    fn page(&mut self, _address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        None
+    }
+
     /// The 32-bit word at `address`.
     ///
     /// # Errors
@@ -127,7 +136,7 @@ impl SparseMemory {
     }
 
     /// The page of `address`, brought to the front; `None` beyond the limit.
-    fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
+    fn page_of(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
         let number = address / PAGE;
         if self.last.as_ref().map(|(last, _)| *last) != Some(number) {
             if address >= self.limit {
@@ -144,9 +153,13 @@ impl SparseMemory {
 }
 
 impl PhysicalMemory for SparseMemory {
+    fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        self.page_of(address)
+    }
+
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
         let start = (address % PAGE) as usize;
-        self.page(address)
+        self.page_of(address)
             .and_then(|page| page.get(start..start + bytes.len()))
             .map(|source| bytes.copy_from_slice(source))
             .ok_or(BusError { address })
@@ -154,7 +167,7 @@ impl PhysicalMemory for SparseMemory {
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
         let start = (address % PAGE) as usize;
-        self.page(address)
+        self.page_of(address)
             .and_then(|page| page.get_mut(start..start + bytes.len()))
             .map(|target| target.copy_from_slice(bytes))
             .ok_or(BusError { address })

@@ -1,6 +1,6 @@
 //! The memory of a machine: bytes that the model and the driver both reach.
 
-use eitri_model::{Accessor, BusError, PhysicalMemory, Source};
+use eitri_model::{Accessor, BusError, PAGE, PhysicalMemory, Source};
 use memmap2::{MmapMut, MmapOptions};
 use std::rc::Weak;
 
@@ -49,6 +49,14 @@ impl Memory {
 impl PhysicalMemory for Memory {
     fn accessed_by(&mut self, accessor: Accessor) {
         self.accessor = accessor;
+    }
+
+    fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        // Whoever watches hears of each access.
+        if !self.watchers.is_empty() {
+            return None;
+        }
+        self.at(address, PAGE as usize)?.try_into().ok()
     }
 
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {

@@ -8,6 +8,7 @@ use super::instruction::{From, Instruction, Operation, Source, Test, WideSource}
 use super::meaning::{self, Computed};
 use super::message;
 use super::select::{Extend, Select, SelectWide};
+use super::straight::Issued;
 use eitri_isa::meaning::Operation as Does;
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::values::{self, Flag, LaneOp};
@@ -79,6 +80,8 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         unit: Unit::None,
         cycles: 0,
         interpolated: 0,
+        issued: Issued::default(),
+        is_straight: false,
     }
 }
 
@@ -87,6 +90,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     let mut ready = empty(word, operation(instr), instr.flow);
     let extend = extension(instr);
     (ready.unit, ready.cycles) = instr.issue(arch);
+    ready.issued = Issued::of(ready.unit, ready.cycles);
     ready.interpolated = instr.interpolated() as u8;
     // An operation on 64 bits takes all its sources as 64 bits, a shift amount included.
     let is_wide = matches!(ready.operation, Operation::Wide(_));
@@ -133,6 +137,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     };
     ready.reads |= mask(instr.read);
     ready.writes |= mask(instr.write);
+    ready.is_straight = ready.can_run_straight();
     ready
 }
 
@@ -165,15 +170,23 @@ fn from(operand: Operand, arch: Arch) -> From {
 fn narrow_source(source: &Src, size: u8, float_word: bool, extend: Extend, arch: Arch) -> Source {
     // The sign of a float: one in 32 bits, or one in each half.
     let sign: u32 = if size == 32 { 0x8000_0000 } else { 0x8000_8000 };
-    Source {
+    let select = Select::of(source.select.lanes(), float_word, extend).unwrap_or(Select::Identity);
+    let is_plain = select == Select::Identity && !source.abs && !source.neg && !source.not;
+    let modified = Source {
         from: from(source.operand, arch),
-        select: Select::of(source.select.lanes(), float_word, extend).unwrap_or(Select::Identity),
+        select,
         keep: if source.abs { !sign } else { u32::MAX },
         flip: match (source.neg, source.not) {
             (true, _) => sign,
             (_, true) => u32::MAX,
             _ => 0,
         },
+        is_plain,
+    };
+    match modified.from {
+        // What is done to a constant is done once.
+        From::Constant(bits) => Source::constant(modified.modified(bits)),
+        _ => modified,
     }
 }
 

@@ -45,7 +45,8 @@ pub(crate) struct Place {
 
 impl Environment {
     /// A word of the uniforms; beyond their count they read as 0.
-    fn uniform(&self, journal: &mut Journal, address: u64, index: u8) -> u32 {
+    #[inline]
+    pub(super) fn uniform(&self, journal: &mut Journal, address: u64, index: u8) -> u32 {
         self.uniforms
             .get(usize::from(index))
             .copied()
@@ -80,6 +81,7 @@ impl Environment {
     }
 
     /// What a 64-bit source reads.
+    #[inline]
     pub(crate) fn fetch_wide(
         &self,
         journal: &mut Journal,

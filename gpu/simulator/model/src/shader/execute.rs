@@ -2,14 +2,17 @@
 //!
 //! Facts: hardware/valhall-isa.md 8 (values), 12 (control flow).
 
+use super::alu::{Alu, Wide};
 use super::decode::Trouble;
 use super::environment::{Environment, Place};
 use super::flow::{Next, branch, finish, go_on_after_blend, taken};
-use super::instruction::{Operation, Test};
+use super::instruction::{Instruction, Operation, Test};
 use super::lanes::{Lanes, WARP};
 use super::messages::{Memory, Sent};
 use super::program::Program;
-use super::registers::{check_registers, note_registers, read, write, write_wide, written_range};
+use super::registers::{
+    check_registers, note_registers, operand, read, write, write_wide, written_range,
+};
 use super::stage::Stage;
 use super::stopped::{JobFault, Stopped, exception};
 use super::warp::{Warp, bits};
@@ -38,6 +41,7 @@ impl Executor<'_> {
     /// Runs a warp for at most `turn` instructions; how many it were, and why it stopped.
     pub(crate) fn run(&mut self, warp: &mut Warp, turn: u64) -> (u64, Stopped) {
         let mut used = 0;
+        let mut buffers = [[0; WARP]; 4];
         while used < turn {
             if warp.lanes == 0 && !warp.choose() {
                 let stopped = if warp.has_ended() {
@@ -47,9 +51,14 @@ impl Executor<'_> {
                 };
                 return (used, stopped);
             }
+            let straight = self.run_straight(warp, turn - used, &mut buffers);
+            if straight != 0 {
+                used += straight;
+                continue;
+            }
             used += 1;
             self.memory_unit.issued = used;
-            match self.step(warp) {
+            match self.step(warp, &mut buffers) {
                 Ok(Next::Following) => {}
                 Ok(Next::Choose) => warp.park(),
                 Err(stopped) => return (used, stopped),
@@ -58,7 +67,7 @@ impl Executor<'_> {
         (used, Stopped::Turn)
     }
 
-    fn step(&mut self, warp: &mut Warp) -> Result<Next, Stopped> {
+    fn step(&mut self, warp: &mut Warp, buffers: &mut [Lanes; 4]) -> Result<Next, Stopped> {
         if !warp.pc.is_multiple_of(8) {
             return Err(fault(exception::INSTR_INVALID_PC, warp.pc));
         }
@@ -105,53 +114,12 @@ impl Executor<'_> {
         match instruction.operation {
             Operation::Nop => {}
             Operation::Alu(alu) => {
-                let mut buffers = [[0; WARP]; 4];
-                let mut sources = [&NOTHING; 4];
-                let used = &instruction.sources[..usize::from(instruction.source_count)];
-                for ((source, place), buffer) in used.iter().zip(&mut sources).zip(&mut buffers) {
-                    *place = match source.plain_register() {
-                        Some(register) => &warp.registers[usize::from(register & 63)],
-                        None => {
-                            *buffer = read(self.fabric, self.environment, self.place, warp, source);
-                            buffer
-                        }
-                    };
-                }
-                let mut result = [0; WARP];
-                let worn = self.fabric.defects.in_shader;
-                let (core, defects) = (self.place.core, &self.fabric.defects);
-                let done = if worn {
-                    defects.operation(core, alu)
-                } else {
-                    alu
-                };
-                done.run(sources, &mut result, self.environment.policy);
-                if worn {
-                    defects.damage(core, alu, &mut result);
-                }
-                write(warp, instruction.dest, instruction.mask, &result);
+                let around = (self.environment, self.place);
+                compute(self.fabric, around, warp, instruction, alu, buffers);
             }
             Operation::Wide(wide) => {
-                let mut sources = [[0; WARP]; 3];
-                for (value, source) in sources.iter_mut().zip(&instruction.wide) {
-                    let one_word = source.select.reads_one_word();
-                    let journal = &mut self.fabric.journal;
-                    let raw = self.environment.fetch_wide(
-                        journal,
-                        warp,
-                        self.place,
-                        source.from,
-                        one_word,
-                    );
-                    let flip = if source.not { u64::MAX } else { 0 };
-                    *value = raw.map(|bits| source.select.apply(bits) ^ flip);
-                }
-                let mut result = [0; WARP];
-                wide.run([&sources[0], &sources[1], &sources[2]], &mut result);
-                if self.fabric.defects.shader_has(ShaderDefect::WideCarry) {
-                    result = result.map(|value| value & !(1 << 32));
-                }
-                write_wide(warp, instruction.dest, &result);
+                let around = (self.environment, self.place);
+                compute_wide(self.fabric, around, warp, instruction, wide);
             }
             Operation::LaneMask { subgroup } => {
                 let value = read(
@@ -353,6 +321,65 @@ impl Executor<'_> {
         }
         Next::Choose
     }
+}
+
+/// Executes an operation on 32-bit registers. `buffers` are for sources that are not registers as they stand.
+#[inline(never)]
+pub(super) fn compute(
+    fabric: &mut Fabric,
+    (environment, place): (&Environment, Place),
+    warp: &mut Warp,
+    instruction: &Instruction,
+    alu: Alu,
+    buffers: &mut [Lanes; 4],
+) {
+    let mut sources = [&NOTHING; 4];
+    let used = &instruction.sources[..usize::from(instruction.source_count)];
+    for ((source, place_of), buffer) in used.iter().zip(&mut sources).zip(buffers) {
+        *place_of = operand(fabric, environment, place, warp, source, buffer);
+    }
+    let mut result = [0; WARP];
+    let worn = fabric.defects.in_shader;
+    let done = if worn {
+        fabric.defects.operation(place.core, alu)
+    } else {
+        alu
+    };
+    done.run(sources, &mut result, environment.policy);
+    if worn {
+        fabric.defects.damage(place.core, alu, &mut result);
+    }
+    write(warp, instruction.dest, instruction.mask, &result);
+}
+
+/// Executes an operation on pairs of registers.
+pub(super) fn compute_wide(
+    fabric: &mut Fabric,
+    (environment, place): (&Environment, Place),
+    warp: &mut Warp,
+    instruction: &Instruction,
+    wide: Wide,
+) {
+    let mut sources = [[0; WARP]; 3];
+    let used = instruction
+        .wide
+        .iter()
+        .take(instruction.source_count.into());
+    for (value, source) in sources.iter_mut().zip(used) {
+        let one_word = source.select.reads_one_word();
+        let journal = &mut fabric.journal;
+        *value = environment.fetch_wide(journal, warp, place, source.from, one_word);
+        source.select.apply_all(value);
+        if source.not {
+            value.iter_mut().for_each(|bits| *bits = !*bits);
+        }
+    }
+    let mut result = [0; WARP];
+    wide.run([&sources[0], &sources[1], &sources[2]], &mut result);
+    if fabric.defects.shader_has(ShaderDefect::WideCarry) {
+        result = result.map(|value| value & !(1 << 32));
+    }
+    write_wide(warp, instruction.dest, &result);
 }
 
 fn fault(exception: u8, address: u64) -> Stopped {

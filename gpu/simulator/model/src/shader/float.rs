@@ -6,6 +6,8 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.2 (values, min and max, comparisons, clamp), 9.2 (conversions), 9.6.
 
+pub(crate) use super::extreme::{Float, clamped, max, min};
+
 /// The quiet NaN of every binary32 result.
 pub(crate) const NAN32: u32 = 0x7fc0_0000;
 /// The quiet NaN of every binary16 result.
@@ -181,6 +183,7 @@ pub(crate) fn fma_odd(a: f64, b: f64, c: f64, round: Round) -> f64 {
 }
 
 /// `a + b` in binary32.
+#[inline(always)]
 pub(crate) fn add32(a: u32, b: u32, round: Round) -> u32 {
     if round == Round::NearestEven {
         return canonical32(f32::from_bits(a) + f32::from_bits(b));
@@ -196,21 +199,32 @@ pub(crate) fn add32(a: u32, b: u32, round: Round) -> u32 {
 /// `a * b + c` in binary32, fused.
 #[inline]
 pub(crate) fn fma32(a: u32, b: u32, c: u32, round: Round) -> u32 {
-    let (a, b, c) = (wide32(a), wide32(b), wide32(c));
     if round == Round::NearestEven {
-        let near = a * b + c;
-        let result = near as f32;
-        // Two roundings differ from one only at a tie of the second, or where the result is subnormal.
-        let tie = near.to_bits() & 0x1fff_ffff == 0x1000_0000;
-        if !tie && result.abs() >= f32::MIN_POSITIVE {
-            return canonical32(result);
+        let (result, is_exact) = fma32_nearest(a, b, c);
+        if is_exact {
+            return result;
         }
     }
+    let (a, b, c) = (wide32(a), wide32(b), wide32(c));
     narrow(fma_odd(a, b, c, round), 0, Format::Binary32, round)
 }
 
+/// `a * b + c` in binary32, rounded to binary64 and then to the nearest binary32, and whether that is what one rounding gives. Free
+/// of branches, so that a loop over lanes becomes vector code.
+#[inline(always)]
+pub(crate) fn fma32_nearest(a: u32, b: u32, c: u32) -> (u32, bool) {
+    let near = wide32(a) * wide32(b) + wide32(c);
+    let result = near as f32;
+    // Two roundings differ from one only at a tie of the second, or where the result is subnormal. A sum that is 0 in binary64 is
+    // exact, since what binary32 can hold stays far above the smallest binary64.
+    let tie = near.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000;
+    let is_normal = result.abs() >= f32::MIN_POSITIVE;
+    let is_special = (near == 0.0) | near.is_nan();
+    (canonical32(result), (is_normal & !tie) | is_special)
+}
+
 /// The bits of `value`, any NaN replaced by the one NaN of results.
-#[inline]
+#[inline(always)]
 pub(crate) fn canonical32(value: f32) -> u32 {
     if value.is_nan() {
         NAN32
@@ -220,31 +234,33 @@ pub(crate) fn canonical32(value: f32) -> u32 {
 }
 
 /// A binary32 value as binary64, exactly.
-#[inline]
+#[inline(always)]
 pub(crate) fn wide32(bits: u32) -> f64 {
     f64::from(f32::from_bits(bits))
 }
 
 /// A binary16 value as binary64, exactly.
+#[inline(always)]
 pub(crate) fn wide16(bits: u16) -> f64 {
     f64::from(half_to_single(bits))
 }
 
-/// A binary16 value as binary32, exactly.
+/// A binary16 value as binary32, exactly. Free of branches, so that a loop over lanes becomes vector code.
+#[inline(always)]
 pub(crate) fn half_to_single(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
-    let exponent = u32::from(bits >> 10) & 0x1f;
-    let fraction = u32::from(bits & 0x3ff);
-    match exponent {
-        0 => {
-            // A subnormal is its fraction times 2^-24: exact in binary32.
-            let magnitude = fraction as f32 * (1.0 / 16_777_216.0);
-            f32::from_bits(magnitude.to_bits() | sign)
-        }
-        0x1f if fraction != 0 => f32::from_bits(NAN32 | sign),
-        0x1f => f32::from_bits(0x7f80_0000 | sign),
-        _ => f32::from_bits(sign | ((exponent + 112) << 23) | (fraction << 13)),
-    }
+    let magnitude = u32::from(bits & 0x7fff);
+    // A subnormal is its fraction times 2^-24: exact in binary32.
+    let subnormal = (magnitude as i32 as f32 * (1.0 / 16_777_216.0)).to_bits();
+    let normal = (magnitude << 13) + (112 << 23);
+    let special = if magnitude > 0x7c00 {
+        NAN32
+    } else {
+        0x7f80_0000
+    };
+    let finite = if magnitude < 0x400 { subnormal } else { normal };
+    let value = if magnitude >= 0x7c00 { special } else { finite };
+    f32::from_bits(value | sign)
 }
 
 /// A binary32 value as binary16.
@@ -275,40 +291,12 @@ pub(crate) fn integral(value: f64, round: Round) -> f64 {
     }
 }
 
-/// The smaller of two binary64 values: the other one where one is NaN, and -0 below +0.
-pub(crate) fn min(a: f64, b: f64) -> f64 {
-    if b.is_nan() || a < b || (a == b && a.is_sign_negative()) {
-        a
-    } else {
-        b
-    }
-}
-
-/// The greater of two binary64 values, by the rules of [`min`].
-pub(crate) fn max(a: f64, b: f64) -> f64 {
-    if b.is_nan() || a > b || (a == b && !a.is_sign_negative()) {
-        a
-    } else {
-        b
-    }
-}
-
-/// `value` after the clamp; NaN becomes the lower bound.
-pub(crate) fn clamped(value: f64, clamp: Clamp) -> f64 {
-    match clamp {
-        Clamp::None => value,
-        Clamp::ZeroToInfinity => max(value, 0.0),
-        Clamp::MinusOneToOne => min(max(value, -1.0), 1.0),
-        Clamp::ZeroToOne => min(max(value, 0.0), 1.0),
-    }
-}
-
 /// Binary32 bits after the clamp.
-#[inline]
+#[inline(always)]
 pub(crate) fn clamp32(bits: u32, clamp: Clamp) -> u32 {
     match clamp {
         Clamp::None => bits,
-        _ => canonical32(clamped(wide32(bits), clamp) as f32),
+        _ => canonical32(clamped(f32::from_bits(bits), clamp)),
     }
 }
 
@@ -349,11 +337,13 @@ impl FloatPolicy {
     }
 
     /// A binary32 operand under the policy.
+    #[inline(always)]
     pub(crate) fn input32(self, bits: u32) -> u32 {
         if self.flush32 { flush32(bits) } else { bits }
     }
 
     /// Two binary16 operands under the policy.
+    #[inline(always)]
     pub(crate) fn input16x2(self, bits: u32) -> u32 {
         if !self.flush16 {
             return bits;
@@ -362,6 +352,7 @@ impl FloatPolicy {
     }
 
     /// A binary32 result under the policy.
+    #[inline(always)]
     pub(crate) fn result32(self, bits: u32) -> u32 {
         let magnitude = bits & 0x7fff_ffff;
         if self.suppress_nan && magnitude > 0x7f80_0000 {
@@ -374,6 +365,7 @@ impl FloatPolicy {
     }
 
     /// One binary16 result under the policy.
+    #[inline(always)]
     pub(crate) fn result16(self, bits: u16) -> u16 {
         let magnitude = bits & 0x7fff;
         if self.suppress_nan && magnitude > 0x7c00 {
@@ -389,6 +381,7 @@ impl FloatPolicy {
 }
 
 /// A binary32 value, a subnormal replaced by the zero of its sign.
+#[inline(always)]
 pub(crate) fn flush32(bits: u32) -> u32 {
     if bits & 0x7f80_0000 == 0 {
         bits & 0x8000_0000
@@ -398,6 +391,7 @@ pub(crate) fn flush32(bits: u32) -> u32 {
 }
 
 /// A binary16 value, a subnormal replaced by the zero of its sign.
+#[inline(always)]
 pub(crate) fn flush16(bits: u16) -> u16 {
     if bits & 0x7c00 == 0 {
         bits & 0x8000

@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md 6, 12.5.
 
 use super::instruction::Test;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, lanes_where};
 use super::warp::{Warp, bits};
 use eitri_isa::Flow;
 
@@ -60,19 +60,16 @@ pub(super) fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
 }
 
 /// The running lanes that take a branch.
+#[inline]
 pub(super) fn taken(warp: &Warp, test: Test, if_zero: bool, value: &Lanes) -> u16 {
-    bits(warp.lanes)
-        .filter(|lane| {
-            let value = value[*lane];
-            let holds = match test {
-                Test::Word => value != 0,
-                Test::Half(half) => super::select::half(value, half) != 0,
-                Test::AllOnes => value == u32::MAX,
-                Test::LowBits => !matches!(value >> 3 & 0x3_ffff, 0 | 0x3_ffff),
-            };
-            holds != if_zero
-        })
-        .fold(0, |mask, lane| mask | 1 << lane)
+    let holds = match test {
+        Test::Word => lanes_where(|lane| value[lane] != 0),
+        Test::Half(half) => lanes_where(|lane| super::select::half(value[lane], half) != 0),
+        Test::AllOnes => lanes_where(|lane| value[lane] == u32::MAX),
+        Test::LowBits => lanes_where(|lane| !matches!(value[lane] >> 3 & 0x3_ffff, 0 | 0x3_ffff)),
+    };
+    let wanted = if if_zero { !holds } else { holds };
+    wanted & warp.lanes
 }
 
 /// Sends the lanes in `taken` elsewhere and the others on, or ends those if the branch carries the end (valhall-isa.md 12.5).

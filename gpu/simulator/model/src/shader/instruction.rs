@@ -5,6 +5,7 @@
 use super::alu::{Alu, Condition, Wide};
 use super::message::Message;
 use super::select::{Select, SelectWide};
+use super::straight::Issued;
 use eitri_isa::row::Unit;
 use eitri_isa::{Flow, Half, Special};
 
@@ -32,6 +33,8 @@ pub(crate) struct Source {
     pub(crate) keep: u32,
     /// Bits that neg or not flips.
     pub(crate) flip: u32,
+    /// The bits are read as they stand: no selection, nothing kept back or flipped.
+    pub(crate) is_plain: bool,
 }
 
 impl Source {
@@ -40,19 +43,16 @@ impl Source {
         select: Select::Identity,
         keep: u32::MAX,
         flip: 0,
+        is_plain: true,
     };
 
-    /// The register that is read as it stands, if that is all.
+    /// `bits` after the selection, absolute value and negation.
     #[inline]
-    pub(crate) fn plain_register(&self) -> Option<u8> {
-        match self.from {
-            From::Register(register)
-                if self.select == Select::Identity && self.keep == u32::MAX && self.flip == 0 =>
-            {
-                Some(register)
-            }
-            _ => None,
+    pub(crate) fn modified(&self, bits: u32) -> u32 {
+        if self.is_plain {
+            return bits;
         }
+        (self.select.apply(bits) & self.keep) ^ self.flip
     }
 
     /// A source that is a constant.
@@ -158,4 +158,7 @@ pub(crate) struct Instruction {
     pub(crate) cycles: u8,
     /// Components of 16 bits that it interpolates.
     pub(crate) interpolated: u8,
+    /// What it adds to the counts of a run of instructions, and whether one may execute it (`straight`).
+    pub(crate) issued: Issued,
+    pub(crate) is_straight: bool,
 }

@@ -9,6 +9,39 @@ pub(crate) const WARP: usize = 16;
 /// One 32-bit register of a warp, a word a thread.
 pub(crate) type Lanes = [u32; WARP];
 
+/// The bit of each lane in a mask of lanes.
+const BITS: Lanes = {
+    let mut bits = [0; WARP];
+    let mut lane = 0;
+    while lane < WARP {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
+/// The lanes for which `holds`, a bit a lane.
+#[inline(always)]
+pub(crate) fn lanes_where(holds: impl Fn(usize) -> bool) -> u16 {
+    // A sum of selected bits is what compilers turn into vector code; shifts by the lane are not.
+    let bits = BITS.iter().enumerate();
+    bits.fold(0, |mask, (lane, bit)| {
+        mask | if holds(lane) { *bit } else { 0 }
+    }) as u16
+}
+
+/// All ones in the lanes of a mask, 0 elsewhere.
+#[inline(always)]
+pub(crate) fn spread(lanes: u16) -> Lanes {
+    BITS.map(|bit| {
+        if u32::from(lanes) & bit != 0 {
+            u32::MAX
+        } else {
+            0
+        }
+    })
+}
+
 /// Two registers of a warp as one 64-bit value a thread.
 pub(crate) type WideLanes = [u64; WARP];
 

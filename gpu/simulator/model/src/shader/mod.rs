@@ -4,6 +4,7 @@
 
 // What a value is and what operations compute.
 mod alu;
+mod extreme;
 mod float;
 mod lanes;
 mod select;
@@ -26,6 +27,7 @@ mod registers;
 mod sampling;
 pub(crate) mod stage;
 mod stopped;
+mod straight;
 mod texture;
 mod texture_request;
 mod typed;
@@ -44,5 +46,7 @@ pub(crate) use warp::Warp;
 
 #[cfg(test)]
 mod coverage;
+#[cfg(test)]
+mod straight_tests;
 #[cfg(test)]
 mod vectors;

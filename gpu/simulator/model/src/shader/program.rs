@@ -23,7 +23,8 @@ const PAGES: usize = 32;
 struct CodePage {
     number: u64,
     words: Box<[u64]>,
-    ready: Box<[Option<Instruction>]>,
+    /// Of each word the number of its instruction in the program and 1; 0 before it is decoded.
+    decoded: Box<[u16; WORDS]>,
 }
 
 /// The code of a program, as far as it was executed.
@@ -31,8 +32,30 @@ struct CodePage {
 pub(crate) struct Program {
     arch: Arch,
     pages: Vec<CodePage>,
+    /// Instructions of all pages, in the order of their first execution.
+    instructions: Vec<Instruction>,
     /// The page of the last fetch.
     current: usize,
+}
+
+/// The decoded instructions of a page.
+#[derive(Clone, Copy)]
+pub(crate) struct Decoded<'a> {
+    number: u64,
+    decoded: &'a [u16; WORDS],
+    instructions: &'a [Instruction],
+}
+
+impl<'a> Decoded<'a> {
+    /// The instruction at `pc`, a multiple of 8, if it lies in the page and was executed before.
+    #[inline(always)]
+    pub(crate) fn decoded(&self, pc: u64) -> Option<&'a Instruction> {
+        if pc / PAGE != self.number {
+            return None;
+        }
+        let number = self.decoded[(pc / 8) as usize % WORDS];
+        self.instructions.get(usize::from(number).wrapping_sub(1))
+    }
 }
 
 /// An instruction, and what was wrong with its word at its first decoding.
@@ -48,6 +71,7 @@ impl Program {
         Program {
             arch,
             pages: Vec::new(),
+            instructions: Vec::new(),
             current: 0,
         }
     }
@@ -73,14 +97,28 @@ impl Program {
         }
         let index = (pc % PAGE / 8) as usize % WORDS;
         let page = &mut self.pages[self.current];
-        let (arch, word) = (self.arch, page.words[index]);
         let mut trouble = None;
-        let instruction = page.ready[index].get_or_insert_with(|| {
-            let (instruction, problem) = decode(word, arch);
+        if page.decoded[index] == 0 {
+            let (instruction, problem) = decode(page.words[index], self.arch);
             trouble = problem;
-            instruction
-        });
-        Ok((instruction, trouble))
+            self.instructions.push(instruction);
+            // At most as many as `PAGES` have words: far below 65,536.
+            page.decoded[index] = self.instructions.len() as u16;
+        }
+        let number = usize::from(page.decoded[index]) - 1;
+        Ok((&self.instructions[number], trouble))
+    }
+
+    /// What was decoded so far of the page of the last fetch, if `pc` lies in it.
+    #[inline]
+    pub(crate) fn page(&self, pc: u64) -> Option<Decoded<'_>> {
+        let page = self.pages.get(self.current)?;
+        let number = pc / PAGE;
+        (page.number == number).then_some(Decoded {
+            number,
+            decoded: &page.decoded,
+            instructions: &self.instructions,
+        })
     }
 
     fn load(
@@ -111,11 +149,12 @@ impl Program {
             .collect();
         if self.pages.len() == PAGES {
             self.pages.clear();
+            self.instructions.clear();
         }
         self.pages.push(CodePage {
             number: pc / PAGE,
             words,
-            ready: alloc::vec![None; WORDS].into_boxed_slice(),
+            decoded: Box::new([0; WORDS]),
         });
         Ok(self.pages.len() - 1)
     }

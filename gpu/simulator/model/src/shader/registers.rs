@@ -3,9 +3,9 @@
 //! Facts: hardware/valhall-isa.md 2, 6.2, 13.
 
 use super::environment::{Environment, Place};
-use super::instruction::{Instruction, Source};
-use super::lanes::{Lanes, WideLanes};
-use super::warp::Warp;
+use super::instruction::{From, Instruction, Source};
+use super::lanes::{Lanes, WARP, WideLanes, spread};
+use super::warp::{Warp, registers_of};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 
@@ -18,14 +18,49 @@ pub(super) fn read(
     warp: &Warp,
     source: &Source,
 ) -> Lanes {
-    let mut lanes = environment.fetch(&mut fabric.journal, warp, place, source.from);
-    source.select.apply_all(&mut lanes);
-    if source.keep != u32::MAX || source.flip != 0 {
-        for bits in &mut lanes {
-            *bits = (*bits & source.keep) ^ source.flip;
+    let mut buffer = [0; WARP];
+    *operand(fabric, environment, place, warp, source, &mut buffer)
+}
+
+/// The selected value of a 32-bit source: the register itself where nothing is done to it, else `buffer`, which it fills.
+#[inline(always)]
+pub(super) fn operand<'a>(
+    fabric: &mut Fabric,
+    environment: &Environment,
+    place: Place,
+    warp: &'a Warp,
+    source: &Source,
+    buffer: &'a mut Lanes,
+) -> &'a Lanes {
+    match source.from {
+        From::Register(register) => {
+            let register = &warp.registers[usize::from(register & 63)];
+            if source.is_plain {
+                return register;
+            }
+            *buffer = *register;
+            modify(source, buffer);
+        }
+        From::Uniform(index) => {
+            let bits = environment.uniform(&mut fabric.journal, warp.pc, index);
+            buffer.fill(source.modified(bits));
+        }
+        From::Constant(bits) => buffer.fill(source.modified(bits)),
+        From::Nothing | From::Special(..) => {
+            *buffer = environment.fetch(&mut fabric.journal, warp, place, source.from);
+            modify(source, buffer);
         }
     }
-    lanes
+    buffer
+}
+
+/// Applies selection, absolute value and negation to all lanes.
+#[inline(always)]
+fn modify(source: &Source, lanes: &mut Lanes) {
+    source.select.apply_all(lanes);
+    for bits in lanes {
+        *bits = (*bits & source.keep) ^ source.flip;
+    }
 }
 
 /// Writes a result to the running lanes.
@@ -37,8 +72,9 @@ pub(super) fn write(warp: &mut Warp, register: u8, mask: u32, result: &Lanes) {
         *target = *result;
         return;
     }
-    for (lane, (target, result)) in target.iter_mut().zip(result).enumerate() {
-        let mask = if lanes >> lane & 1 != 0 { mask } else { 0 };
+    let written = spread(lanes);
+    for ((target, result), written) in target.iter_mut().zip(result).zip(written) {
+        let mask = written & mask;
         *target = *target & !mask | result & mask;
     }
 }
@@ -68,6 +104,19 @@ pub(super) fn written_range((first, count): (u8, u8)) -> u64 {
     (0..count).fold(0, |mask, index| mask | 1 << ((first + index) & 63))
 }
 
+/// Whether [`check_registers`] would report something.
+#[inline(always)]
+pub(super) fn has_trouble(
+    environment: &Environment,
+    warp: &Warp,
+    instruction: &Instruction,
+) -> bool {
+    let used = instruction.reads | instruction.writes;
+    let doubtful = instruction.reads & !warp.valid_everywhere;
+    used & (warp.pending | !environment.allocated) != 0
+        || (doubtful != 0 && !warp.holds_values(doubtful))
+}
+
 /// Reports registers that are used before their messages were waited for, or that hold nothing.
 #[inline]
 pub(super) fn check_registers(
@@ -80,15 +129,9 @@ pub(super) fn check_registers(
     if used & warp.pending != 0 || used & !environment.allocated != 0 {
         report_use(fabric, environment, warp, instruction);
     }
-    if instruction.reads & !warp.valid_everywhere == 0 {
-        return;
-    }
-    let lanes = warp.lanes;
-    let mut rest = instruction.reads & !warp.valid_everywhere;
-    while rest != 0 {
-        let register = rest.trailing_zeros();
-        rest &= rest - 1;
-        if warp.valid[register as usize] & lanes != lanes {
+    let doubtful = instruction.reads & !warp.valid_everywhere;
+    for register in registers_of(doubtful) {
+        if !warp.holds_value(register) {
             report_invalid(fabric, warp, register as u8);
         }
     }

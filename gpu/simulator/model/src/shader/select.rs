@@ -5,7 +5,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.1 (order, extension).
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, WideLanes};
 use eitri_isa as isa;
 
 /// How a narrow lane grows to a wide one.
@@ -38,7 +38,7 @@ pub(crate) enum Select {
 
 impl Select {
     /// The selected value of `bits`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply(self, bits: u32) -> u32 {
         match self {
             Select::Identity => bits,
@@ -84,6 +84,15 @@ impl Select {
             Select::Half(index, Extend::Sign) => {
                 each!(|bits| half(bits, index) as i16 as i32 as u32);
             }
+            Select::Byte(index, Extend::Sign) => {
+                each!(|bits| extend_byte(byte(bits, index), Extend::Sign));
+            }
+            Select::HalfFloat(index) => {
+                each!(|bits| super::float::half_to_single(half(bits, index)).to_bits());
+            }
+            Select::Halves(0, 0) => each!(|bits| Select::Halves(0, 0).apply(bits)),
+            Select::Halves(1, 1) => each!(|bits| Select::Halves(1, 1).apply(bits)),
+            Select::Halves(1, 0) => each!(|bits| u32::rotate_left(bits, 16)),
             _ => each!(|bits| self.apply(bits)),
         }
     }
@@ -134,19 +143,35 @@ impl SelectWide {
         !matches!(self, SelectWide::Identity | SelectWide::HighWord(_))
     }
 
-    /// The selected value of `bits`.
-    #[inline]
-    pub(crate) fn apply(self, bits: u64) -> u64 {
-        let (word, extend) = match self {
-            SelectWide::Identity => return bits,
-            SelectWide::Word(extend) => (bits as u32, extend),
-            SelectWide::HighWord(extend) => ((bits >> 32) as u32, extend),
-            SelectWide::Part(select, extend) => (select.apply(bits as u32), extend),
-        };
-        match extend {
-            Extend::Zero => u64::from(word),
-            Extend::Sign => word as i32 as i64 as u64,
+    /// Applies the selection to every lane; which one it is is decided once, not in each lane.
+    pub(crate) fn apply_all(self, lanes: &mut WideLanes) {
+        macro_rules! each {
+            ($f:expr) => {
+                lanes.iter_mut().for_each(|bits| *bits = $f(*bits))
+            };
         }
+        match self {
+            SelectWide::Identity => {}
+            SelectWide::Word(Extend::Zero) => each!(|bits| bits & 0xffff_ffff),
+            SelectWide::Word(Extend::Sign) => each!(|bits| extend_word(bits as u32, Extend::Sign)),
+            SelectWide::HighWord(Extend::Zero) => each!(|bits| bits >> 32),
+            SelectWide::HighWord(Extend::Sign) => {
+                each!(|bits: u64| (bits.cast_signed() >> 32).cast_unsigned());
+            }
+            SelectWide::Part(select, extend) => {
+                let mut words = lanes.map(|bits| bits as u32);
+                select.apply_all(&mut words);
+                *lanes = words.map(|word| extend_word(word, extend));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn extend_word(word: u32, extend: Extend) -> u64 {
+    match extend {
+        Extend::Zero => u64::from(word),
+        Extend::Sign => word as i32 as i64 as u64,
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
-use super::lanes::{Lanes, WARP};
+use super::lanes::{Lanes, WARP, lanes_where};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -112,6 +112,18 @@ impl Warp {
         self.valid_everywhere &= !registers;
     }
 
+    /// Whether a register that is not valid everywhere holds a value in all running lanes.
+    #[inline]
+    pub(super) fn holds_value(&self, register: usize) -> bool {
+        self.valid[register] & self.lanes == self.lanes
+    }
+
+    /// The same of all registers of a mask.
+    #[inline]
+    pub(super) fn holds_values(&self, registers: u64) -> bool {
+        registers_of(registers).all(|register| self.holds_value(register))
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.live == 0
     }
@@ -121,17 +133,21 @@ impl Warp {
         self.live != 0 && self.live == self.waiting
     }
 
+    /// Lanes that could run: alive, and not at a barrier.
+    #[inline]
+    pub(crate) fn candidates(&self) -> u16 {
+        self.live & !self.waiting
+    }
+
     /// Decides which lanes run: those at the lowest place. `false` if none can.
     pub(crate) fn choose(&mut self) -> bool {
         self.park();
-        let candidates = self.live & !self.waiting;
+        let candidates = self.candidates();
         let Some(pc) = bits(candidates).map(|lane| self.pcs[lane]).min() else {
             return false;
         };
         self.pc = pc;
-        self.lanes = bits(candidates)
-            .filter(|lane| self.pcs[*lane] == pc)
-            .fold(0, |mask, lane| mask | 1 << lane);
+        self.lanes = candidates & lanes_where(|lane| self.pcs[lane] == pc);
         true
     }
 
@@ -222,7 +238,8 @@ impl Warp {
 }
 
 /// The numbers of the registers in a mask.
-fn registers_of(mask: u64) -> impl Iterator<Item = usize> {
+#[inline]
+pub(super) fn registers_of(mask: u64) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     core::iter::from_fn(move || {
         let register = rest.trailing_zeros();

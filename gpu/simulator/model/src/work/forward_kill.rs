@@ -20,6 +20,29 @@ pub(super) struct Tested {
     pub(super) lanes: Box<[FragmentLane; WARP]>,
     /// Lanes for which older fragments were killed.
     pub(super) killers: u16,
+    /// Where its covered pixels lie, a bit for each place in 16 by 16 pixels, 2 by 2 at a time.
+    places: u64,
+}
+
+impl Tested {
+    pub(super) fn new(
+        draw: Arc<LoadedDraw>,
+        geometry: Arc<Geometry>,
+        lanes: Box<[FragmentLane; WARP]>,
+    ) -> Tested {
+        let covered = lanes.iter().filter(|lane| lane.covered != 0);
+        let places = covered.fold(0, |places, lane| {
+            let (x, y) = (lane.pixel.0 / 2 % 8, lane.pixel.1 / 2 % 8);
+            places | 1 << (8 * y + x)
+        });
+        Tested {
+            draw,
+            geometry,
+            lanes,
+            killers: 0,
+            places,
+        }
+    }
 }
 
 /// Kills the fragments of `tested` on pixels that newer ones replace as a whole; how many quads of these killed something.
@@ -27,7 +50,8 @@ pub(super) fn kill_older(tested: &mut VecDeque<Tested>, newer: &mut Tested) -> u
     let whole = newer.draw.state.sampling.full();
     let targets = newer.draw.state.targets & newer.draw.state.blend.replaced();
     let victims = tested.iter_mut().filter(|older| {
-        older.draw.flags.allow_forward_pixel_to_be_killed
+        older.places & newer.places != 0
+            && older.draw.flags.allow_forward_pixel_to_be_killed
             && older.draw.state.targets & !targets == 0
     });
     for older in victims {

@@ -283,12 +283,7 @@ impl Shader {
         }
         let lanes = Box::new(stage.lanes);
         self.tile = Some(stage.tile);
-        Some(Tested {
-            draw: batch.draw,
-            geometry: batch.geometry,
-            lanes,
-            killers: 0,
-        })
+        Some(Tested::new(batch.draw, batch.geometry, lanes))
     }
 
     /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.

@@ -2,9 +2,10 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.2 and 9.6.
 
+use super::singles;
 use crate::shader::float::{
     self, Clamp, FloatPolicy, Format, Round, add_odd, add32, clamp16, clamp32, clamped, flush16,
-    flush32, fma_odd, fma32, narrow, single_to_half, wide16, wide32,
+    flush32, fma_odd, narrow, single_to_half, wide16, wide32,
 };
 use crate::shader::lanes::{Lanes, halves, words};
 
@@ -114,10 +115,16 @@ pub(crate) enum FlushNan {
 }
 
 impl Arithmetic {
+    #[inline(always)]
     pub(super) fn run(self, sources: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
-        if policy.is_plain() || matches!(self, Arithmetic::Flush { .. }) {
-            return self.evaluate(sources, out);
+        if !policy.is_plain() && !matches!(self, Arithmetic::Flush { .. }) {
+            return self.run_under(policy, sources, out);
         }
+        self.evaluate(sources, out);
+    }
+
+    /// Evaluates with inputs and results changed by the policy.
+    fn run_under(self, policy: FloatPolicy, sources: [&Lanes; 4], out: &mut Lanes) {
         let (float, integer_source) = self.operands();
         let mut inputs = sources.map(|lanes| *lanes);
         for (index, lanes) in inputs.iter_mut().enumerate() {
@@ -168,52 +175,70 @@ impl Arithmetic {
         }
     }
 
-    fn evaluate(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes) {
+    #[inline(always)]
+    fn evaluate(self, sources: [&Lanes; 4], out: &mut Lanes) {
+        let [a, b, c, _] = sources;
         match self {
+            // The commonest operations of all, without another call.
             Arithmetic::Add {
                 float: FloatType::Single,
                 round,
                 clamp,
                 to_half,
-            } => words([a, b], out, |[a, b]| {
-                finish32(add32(a, b, round), clamp, to_half, round)
-            }),
-            Arithmetic::Add {
-                float: FloatType::Halves,
+            } => {
+                singles::add([a, b], out, round);
+                singles::finish(out, clamp, to_half, round);
+            }
+            Arithmetic::Fma {
+                float: FloatType::Single,
                 round,
                 clamp,
-                ..
-            } => halves([a, b], out, |[a, b]| {
+                to_half,
+            } => {
+                singles::multiply_add([a, b, c], out, round);
+                singles::finish(out, clamp, to_half, round);
+            }
+            _ => self.evaluate_other(sources, out),
+        }
+    }
+
+    /// Evaluates what [`Self::evaluate`] leaves: of sums and products those of halves.
+    fn evaluate_other(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes) {
+        match self {
+            Arithmetic::Add { round, clamp, .. } => halves([a, b], out, |[a, b]| {
                 let sum = add_odd(wide16(a), wide16(b), round);
                 clamp16(narrow(sum, 0, Format::Binary16, round) as u16, clamp)
             }),
-            Arithmetic::Fma {
-                float: FloatType::Single,
-                round,
-                clamp,
-                to_half,
-            } => words([a, b, c], out, |[a, b, c]| {
-                finish32(fma32(a, b, c, round), clamp, to_half, round)
-            }),
-            Arithmetic::Fma {
-                float: FloatType::Halves,
-                round,
-                clamp,
-                ..
-            } => halves([a, b, c], out, |[a, b, c]| {
+            Arithmetic::Fma { round, clamp, .. } => halves([a, b, c], out, |[a, b, c]| {
                 let exact = fma_odd(wide16(a), wide16(b), wide16(c), round);
                 clamp16(narrow(exact, 0, Format::Binary16, round) as u16, clamp)
             }),
             Arithmetic::Min {
-                float,
+                float: FloatType::Single,
                 clamp,
                 propagate,
-            } => extreme(float, clamp, propagate, float::min, [a, b], out),
+            } => {
+                singles::minimum([a, b], out, propagate);
+                singles::finish(out, clamp, false, Round::NearestEven);
+            }
             Arithmetic::Max {
-                float,
+                float: FloatType::Single,
                 clamp,
                 propagate,
-            } => extreme(float, clamp, propagate, float::max, [a, b], out),
+            } => {
+                singles::maximum([a, b], out, propagate);
+                singles::finish(out, clamp, false, Round::NearestEven);
+            }
+            Arithmetic::Min {
+                float: FloatType::Halves,
+                clamp,
+                propagate,
+            } => extreme_halves(clamp, propagate, float::min::<f64>, [a, b], out),
+            Arithmetic::Max {
+                float: FloatType::Halves,
+                clamp,
+                propagate,
+            } => extreme_halves(clamp, propagate, float::max::<f64>, [a, b], out),
             Arithmetic::Ldexp {
                 float: FloatType::Single,
                 round,
@@ -244,13 +269,16 @@ impl Arithmetic {
                 round,
                 clamp,
                 to_half,
-            } => words([a, b], out, |[a, b]| {
-                let scaled = match Parts::of(b) {
-                    Some(parts) if !parts.subnormal => parts.mantissa(Reduction::Log),
-                    _ => b,
-                };
-                finish32(add32(a, scaled, round), clamp, to_half, round)
-            }),
+            } => {
+                words([a, b], out, |[a, b]| {
+                    let scaled = match Parts::of(b) {
+                        Some(parts) if !parts.subnormal => parts.mantissa(Reduction::Log),
+                        _ => b,
+                    };
+                    add32(a, scaled, round)
+                });
+                singles::finish(out, clamp, to_half, round);
+            }
             Arithmetic::FrexpMantissa {
                 float: FloatType::Single,
                 reduction,
@@ -316,42 +344,18 @@ impl Arithmetic {
     }
 }
 
-/// A binary32 result after the clamp, converted to binary16 in both halves where the destination narrows.
-/// The narrowing rounds by the instruction's own mode (hardware/valhall-isa.md 3).
-#[inline(always)]
-fn finish32(bits: u32, clamp: Clamp, to_half: bool, round: Round) -> u32 {
-    let bits = clamp32(bits, clamp);
-    if to_half {
-        u32::from(single_to_half(bits, round)) * 0x0001_0001
-    } else {
-        bits
-    }
-}
-
-fn extreme(
-    float: FloatType,
+fn extreme_halves(
     clamp: Clamp,
     propagate: bool,
-    choose: fn(f64, f64) -> f64,
+    choose: impl Fn(f64, f64) -> f64,
     sources: [&Lanes; 2],
     out: &mut Lanes,
 ) {
-    let decide = |a: f64, b: f64| {
-        if propagate && (a.is_nan() || b.is_nan()) {
-            f64::NAN
-        } else {
-            choose(a, b)
-        }
-    };
-    match float {
-        FloatType::Single => words(sources, out, |[a, b]| {
-            float::canonical32(clamped(decide(wide32(a), wide32(b)), clamp) as f32)
-        }),
-        FloatType::Halves => halves(sources, out, |[a, b]| {
-            let chosen = clamped(decide(wide16(a), wide16(b)), clamp);
-            narrow(chosen, 0, Format::Binary16, Round::NearestEven) as u16
-        }),
-    }
+    halves(sources, out, |[a, b]| {
+        let chosen = singles::extreme_of(wide16(a), wide16(b), propagate, &choose);
+        let chosen = clamped(chosen, clamp);
+        narrow(chosen, 0, Format::Binary16, Round::NearestEven) as u16
+    });
 }
 
 fn fma_rscale(a: u32, b: u32, c: u32, scale: i32, mode: RscaleMode, round: Round) -> u32 {

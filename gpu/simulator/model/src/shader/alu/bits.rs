@@ -88,6 +88,10 @@ impl Bits {
             Bits::Shift { part, shift } => part.map([a, b, c], out, |[a, amount, b]| {
                 shift.part(part.bits(), a as u64, amount as u64, b as u64) as i64
             }),
+            Bits::Mux {
+                part: Part::U32 | Part::S32,
+                mode,
+            } => mux_words(mode, [a, b, c], out),
             Bits::Mux { part, mode } => {
                 let sign = 1i64 << (part.bits() - 1);
                 part.map([a, b, c], out, |[a, b, m]| match mode {
@@ -103,24 +107,46 @@ impl Bits {
             Bits::MakeBytes => words([a, b, c], out, |[a, b, c]| {
                 (a & 0xff) | (b & 0xff) << 8 | c << 16
             }),
-            Bits::Logic(logic) => words([a, b], out, |[a, b]| match logic {
-                Logic::And => a & b,
-                Logic::Or => a | b,
-                Logic::Xor => a ^ b,
-            }),
+            Bits::Logic(Logic::And) => words([a, b], out, |[a, b]| a & b),
+            Bits::Logic(Logic::Or) => words([a, b], out, |[a, b]| a | b),
+            Bits::Logic(Logic::Xor) => words([a, b], out, |[a, b]| a ^ b),
         }
     }
 }
 
 /// The 32-bit shifts that nearly all programs use, in 32-bit arithmetic.
-fn shift_words(shift: Shift, sources: [&Lanes; 3], out: &mut Lanes) {
+fn shift_words(shift: Shift, [a, amounts, b]: [&Lanes; 3], out: &mut Lanes) {
     let invert = if shift.not_result { u32::MAX } else { 0 };
+    let first = amounts[0];
+    let is_uniform = amounts.iter().fold(0, |all, amount| all | (amount ^ first)) == 0;
     macro_rules! joined {
         ($shifted:expr) => {
-            match shift.logic {
-                Logic::And => words(sources, out, |[a, n, b]| ($shifted(a, n) & b) ^ invert),
-                Logic::Or => words(sources, out, |[a, n, b]| ($shifted(a, n) | b) ^ invert),
-                Logic::Xor => words(sources, out, |[a, n, b]| ($shifted(a, n) ^ b) ^ invert),
+            match (shift.logic, is_uniform) {
+                // Hosts shift vectors by one amount for all lanes, and some by nothing else.
+                (Logic::And, true) => {
+                    words([a, b], out, |[a, b]| ($shifted(a, first) & b) ^ invert);
+                }
+                (Logic::Or, true) => {
+                    words([a, b], out, |[a, b]| ($shifted(a, first) | b) ^ invert);
+                }
+                (Logic::Xor, true) => {
+                    words([a, b], out, |[a, b]| ($shifted(a, first) ^ b) ^ invert);
+                }
+                (Logic::And, false) => {
+                    words([a, amounts, b], out, |[a, n, b]| {
+                        ($shifted(a, n) & b) ^ invert
+                    });
+                }
+                (Logic::Or, false) => {
+                    words([a, amounts, b], out, |[a, n, b]| {
+                        ($shifted(a, n) | b) ^ invert
+                    });
+                }
+                (Logic::Xor, false) => {
+                    words([a, amounts, b], out, |[a, n, b]| {
+                        ($shifted(a, n) ^ b) ^ invert
+                    });
+                }
             }
         };
     }
@@ -132,6 +158,21 @@ fn shift_words(shift: Shift, sources: [&Lanes; 3], out: &mut Lanes) {
         ShiftKind::RightArithmetic => {
             joined!(|a: u32, n: u32| ((a as i32) >> (n & 31)) as u32);
         }
+    }
+}
+
+/// A 32-bit choice, decided by C.
+fn mux_words(mode: MuxMode, sources: [&Lanes; 3], out: &mut Lanes) {
+    macro_rules! chosen {
+        ($holds:expr) => {
+            words(sources, out, |[a, b, m]| if $holds(m) { a } else { b })
+        };
+    }
+    match mode {
+        MuxMode::Negative => chosen!(|m: u32| (m as i32) < 0),
+        MuxMode::IntegerZero => chosen!(|m: u32| m == 0),
+        MuxMode::FloatZero => chosen!(|m: u32| m & 0x7fff_ffff == 0),
+        MuxMode::Bit => words(sources, out, |[a, b, m]| (a & m) | (b & !m)),
     }
 }
 

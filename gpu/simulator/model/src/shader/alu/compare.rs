@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md 8.2 (float conditions), 8.4 (results and accumulation), 9.5.
 
 use super::FloatType;
-use crate::shader::float::{FloatPolicy, wide16};
+use crate::shader::float::{FloatPolicy, flush32, wide16};
 use crate::shader::lanes::{Lanes, Part, halves, words};
 use core::cmp::Ordering;
 
@@ -29,24 +29,18 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether the condition holds for an ordering; `None` is unordered.
     #[inline(always)]
-    fn holds(self, order: Option<Ordering>) -> bool {
-        match (self, order) {
-            (Condition::NotEqual, None) => true,
-            (_, None) => false,
-            (Condition::Equal, Some(order)) => order.is_eq(),
-            (Condition::Greater, Some(order)) => order.is_gt(),
-            (Condition::GreaterEqual, Some(order)) => order.is_ge(),
-            (Condition::NotEqual | Condition::Different, Some(order)) => order.is_ne(),
-            (Condition::Less, Some(order)) => order.is_lt(),
-            (Condition::LessEqual | Condition::TotalOrder, Some(order)) => order.is_le(),
+    fn ordered<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Condition::Equal => a == b,
+            Condition::Greater => a > b,
+            Condition::GreaterEqual => a >= b,
+            // True for unordered floats.
+            Condition::NotEqual => a != b,
+            Condition::Less => a < b,
+            Condition::LessEqual | Condition::TotalOrder => a <= b,
+            Condition::Different => (a < b) | (a > b),
         }
-    }
-
-    #[inline(always)]
-    fn integers(self, a: i64, b: i64) -> bool {
-        self.holds(Some(a.cmp(&b)))
     }
 
     /// Whether the condition holds for two binary32 values.
@@ -55,18 +49,20 @@ impl Condition {
         if self == Condition::TotalOrder {
             return total_key(a, 31) <= total_key(b, 31);
         }
-        self.holds(f32::from_bits(a).partial_cmp(&f32::from_bits(b)))
+        self.ordered(f32::from_bits(a), f32::from_bits(b))
     }
 
+    #[inline(always)]
     fn halves(self, a: u16, b: u16) -> bool {
         if self == Condition::TotalOrder {
             return total_key(a.into(), 15) <= total_key(b.into(), 15);
         }
-        self.holds(wide16(a).partial_cmp(&wide16(b)))
+        self.ordered(wide16(a), wide16(b))
     }
 }
 
 /// An integer that orders float bits as IEEE 754's totalOrder does; `sign` is the sign's bit number.
+#[inline(always)]
 fn total_key(bits: u32, sign: u32) -> i64 {
     let magnitude = i64::from(bits & !(1 << sign));
     if bits >> sign & 1 != 0 {
@@ -90,11 +86,9 @@ pub(crate) enum ResultType {
 }
 
 impl ResultType {
+    /// The result in a part of so many bits where the comparison holds.
     #[inline(always)]
-    fn of(self, holds: bool, bits: u32) -> i64 {
-        if !holds {
-            return 0;
-        }
+    fn yes(self, bits: u32) -> i64 {
         match (self, bits) {
             (ResultType::Float, 32) => 0x3f80_0000,
             (ResultType::Float, 16) => 0x3c00,
@@ -114,12 +108,28 @@ pub(crate) enum Combine {
 }
 
 impl Combine {
-    #[inline(always)]
-    fn with(self, holds: bool, previous: i64) -> bool {
-        match self {
-            Combine::Or => holds | (previous != 0),
-            Combine::And => holds & (previous != 0),
+    fn joins(self) -> Joins {
+        let is_and = self == Combine::And;
+        Joins {
+            previous: !is_and,
+            both: is_and,
         }
+    }
+}
+
+/// The same as factors, so that a loop over lanes needs no branch: what holds if the third source alone holds, and with both.
+#[derive(Clone, Copy)]
+struct Joins {
+    /// The third source suffices, and so does the comparison.
+    previous: bool,
+    /// Both are needed.
+    both: bool,
+}
+
+impl Joins {
+    #[inline(always)]
+    fn with(self, holds: bool, previous: bool) -> bool {
+        (holds & (previous | !self.both)) | (previous & self.previous)
     }
 }
 
@@ -155,48 +165,104 @@ pub(crate) enum Compare {
     },
 }
 
+/// Runs a loop over lanes with a condition that the compiler knows: the loop is compiled once for each, without branches.
+macro_rules! known {
+    ($condition:expr, $known:ident => $loop:expr) => {
+        match $condition {
+            Condition::Equal => known!(@ Equal, $known => $loop),
+            Condition::Greater => known!(@ Greater, $known => $loop),
+            Condition::GreaterEqual => known!(@ GreaterEqual, $known => $loop),
+            Condition::NotEqual => known!(@ NotEqual, $known => $loop),
+            Condition::Less => known!(@ Less, $known => $loop),
+            Condition::LessEqual => known!(@ LessEqual, $known => $loop),
+            Condition::Different => known!(@ Different, $known => $loop),
+            Condition::TotalOrder => known!(@ TotalOrder, $known => $loop),
+        }
+    };
+    (@ $name:ident, $known:ident => $loop:expr) => {{
+        const $known: Condition = Condition::$name;
+        $loop
+    }};
+}
+
 impl Compare {
     pub(super) fn run(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
-            Compare::Select { part, condition } => part.map([a, b, c, d], out, |[a, b, c, d]| {
-                if condition.integers(a, b) { c } else { d }
+            // Words in 32-bit arithmetic: four of them in a vector, not two.
+            Compare::Select {
+                part: Part::U32,
+                condition,
+            } => known!(condition, KNOWN => words([a, b, c, d], out, |[a, b, c, d]| {
+                if KNOWN.ordered(a, b) { c } else { d }
+            })),
+            Compare::Select {
+                part: Part::S32,
+                condition,
+            } => known!(condition, KNOWN => words([a, b, c, d], out, |[a, b, c, d]| {
+                if KNOWN.ordered(a.cast_signed(), b.cast_signed()) { c } else { d }
+            })),
+            Compare::Select { part, condition } => known!(condition, KNOWN => {
+                part.map([a, b, c, d], out, |[a, b, c, d]| {
+                    if KNOWN.ordered(a, b) { c } else { d }
+                })
             }),
             Compare::SelectFloat {
                 float: FloatType::Single,
                 condition,
-            } => words([a, b, c, d], out, |[a, b, c, d]| {
-                if condition.singles(policy.input32(a), policy.input32(b)) {
-                    c
-                } else {
-                    d
-                }
-            }),
+            } => {
+                let flush = policy.flush32;
+                known!(condition, KNOWN => words([a, b, c, d], out, |[a, b, c, d]| {
+                    let holds = KNOWN.singles(input32(a, flush), input32(b, flush));
+                    if holds { c } else { d }
+                }));
+            }
             Compare::SelectFloat {
                 float: FloatType::Halves,
                 condition,
             } => {
                 let (a, b) = (flushed(a, policy), flushed(b, policy));
-                halves([&a, &b, c, d], out, |[a, b, c, d]| {
-                    if condition.halves(a, b) { c } else { d }
-                });
+                known!(condition, KNOWN => halves([&a, &b, c, d], out, |[a, b, c, d]| {
+                    if KNOWN.halves(a, b) { c } else { d }
+                }));
+            }
+            Compare::Integer {
+                part: part @ (Part::U32 | Part::S32),
+                condition,
+                result,
+                combine,
+            } => {
+                let (yes, joins) = (result.yes(32) as u32, combine.joins());
+                // Signed values order as unsigned ones with the other sign bit.
+                let sign = if part.signed() { 1 << 31 } else { 0 };
+                known!(condition, KNOWN => words([a, b, c], out, |[a, b, c]| {
+                    let holds = KNOWN.ordered(a ^ sign, b ^ sign);
+                    if joins.with(holds, c != 0) { yes } else { 0 }
+                }));
             }
             Compare::Integer {
                 part,
                 condition,
                 result,
                 combine,
-            } => part.map([a, b, c], out, |[a, b, c]| {
-                result.of(combine.with(condition.integers(a, b), c), part.bits())
-            }),
+            } => {
+                let (yes, joins) = (result.yes(part.bits()), combine.joins());
+                known!(condition, KNOWN => part.map([a, b, c], out, |[a, b, c]| {
+                    if joins.with(KNOWN.ordered(a, b), c != 0) { yes } else { 0 }
+                }));
+            }
             Compare::Float {
                 float: FloatType::Single,
                 condition,
                 result,
                 combine,
-            } => words([a, b, c], out, |[a, b, c]| {
-                let holds = condition.singles(policy.input32(a), policy.input32(b));
-                result.of(combine.with(holds, c.into()), 32) as u32
-            }),
+            } => {
+                let (yes, joins) = (result.yes(32) as u32, combine.joins());
+                let flush = policy.flush32;
+                known!(condition, KNOWN => words([a, b, c], out, |[a, b, c]| {
+                    let holds = KNOWN.singles(input32(a, flush), input32(b, flush));
+                    if joins.with(holds, c != 0) { yes } else { 0 }
+                }));
+            }
             Compare::Float {
                 float: FloatType::Halves,
                 condition,
@@ -204,10 +270,10 @@ impl Compare {
                 combine,
             } => {
                 let (a, b) = (flushed(a, policy), flushed(b, policy));
-                halves([&a, &b, c], out, |[a, b, c]| {
-                    let holds = condition.halves(a, b);
-                    result.of(combine.with(holds, c.into()), 16) as u16
-                });
+                let (yes, joins) = (result.yes(16) as u16, combine.joins());
+                known!(condition, KNOWN => halves([&a, &b, c], out, |[a, b, c]| {
+                    if joins.with(KNOWN.halves(a, b), c != 0) { yes } else { 0 }
+                }));
             }
             Compare::Chained {
                 part,
@@ -218,11 +284,18 @@ impl Compare {
                 let order = a.cmp(&b).then(i64::from(c as i32).cmp(&0));
                 match result {
                     ResultType::Ordering => order as i64,
-                    _ => result.of(condition.holds(Some(order)), 32),
+                    _ if condition.ordered(order, Ordering::Equal) => result.yes(32),
+                    _ => 0,
                 }
             }),
         }
     }
+}
+
+/// A binary32 operand under the policy.
+#[inline(always)]
+fn input32(bits: u32, flush: bool) -> u32 {
+    if flush { flush32(bits) } else { bits }
 }
 
 fn flushed(lanes: &Lanes, policy: FloatPolicy) -> Lanes {

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.3 and 9.3.
 
-use crate::shader::lanes::{Lanes, Part, bytes, words};
+use crate::shader::lanes::{Lanes, Part, bytes, halves, words};
 
 /// An operation on integer parts; the sources are 0, 1 and, for dot products and carries, 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +38,7 @@ pub(crate) enum Integer {
 }
 
 impl Integer {
+    #[inline]
     pub(super) fn run(self, [a, b, c, _]: [&Lanes; 4], out: &mut Lanes) {
         match self {
             // The commonest operations of all, kept plain for the host's vector unit.
@@ -49,6 +50,18 @@ impl Integer {
                 part: Part::U32 | Part::S32,
                 saturate: false,
             } => words([a, b], out, |[a, b]| a.wrapping_mul(b)),
+            Integer::Subtract {
+                part: Part::U32 | Part::S32,
+                saturate: false,
+            } => words([a, b], out, |[a, b]| a.wrapping_sub(b)),
+            Integer::Add {
+                part: Part::U16 | Part::S16,
+                saturate: false,
+            } => halves([a, b], out, |[a, b]| a.wrapping_add(b)),
+            Integer::Multiply {
+                part: Part::U16 | Part::S16,
+                saturate: false,
+            } => halves([a, b], out, |[a, b]| a.wrapping_mul(b)),
             Integer::Add { part, saturate } => part.map([a, b], out, |[a, b]| {
                 finish(part, saturate, i128::from(a + b))
             }),
@@ -71,9 +84,14 @@ impl Integer {
                 signed,
                 signed_sum,
                 saturate,
-            } => words([a, b, c], out, |sources| {
-                dot_product(sources, signed, signed_sum, saturate)
-            }),
+            } => match (signed, saturate) {
+                // Without saturation the sum's type does not matter; the common kinds become loops of their own.
+                ([false, false], false) => words([a, b, c], out, dot_words::<false>),
+                ([true, true], false) => words([a, b, c], out, dot_words::<true>),
+                _ => words([a, b, c], out, |sources| {
+                    dot_product(sources, signed, signed_sum, saturate)
+                }),
+            },
             Integer::AddCarry { return_carry } => words([a, b, c], out, |[a, b, c]| {
                 let sum = u64::from(a) + u64::from(b) + u64::from(c);
                 if return_carry {
@@ -94,6 +112,7 @@ impl Integer {
     }
 }
 
+#[inline(always)]
 fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
     if saturate {
         part.saturate(exact)
@@ -102,6 +121,7 @@ fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
     }
 }
 
+#[inline(always)]
 fn dot_product([a, b, c]: [u32; 3], signed: [bool; 2], signed_sum: bool, saturate: bool) -> u32 {
     let value = |byte: u8, signed: bool| {
         if signed {
@@ -120,6 +140,22 @@ fn dot_product([a, b, c]: [u32; 3], signed: [bool; 2], signed_sum: bool, saturat
         i64::from(c)
     };
     finish(part, saturate, i128::from(c + products.sum::<i64>())) as u32
+}
+
+/// The dot product without saturation, of bytes that are all signed or all not, in 32-bit arithmetic.
+#[inline(always)]
+fn dot_words<const SIGNED: bool>([a, b, c]: [u32; 3]) -> u32 {
+    let value = |word: u32, byte: u32| {
+        if SIGNED {
+            (word << (24 - 8 * byte)).cast_signed() >> 24
+        } else {
+            (word >> (8 * byte) & 0xff).cast_signed()
+        }
+    };
+    // A product of two bytes is far from the limits of 32 bits, and so are four of them.
+    let product = |byte| value(a, byte) * value(b, byte);
+    let sum = product(0) + product(1) + product(2) + product(3);
+    c.wrapping_add(sum.cast_unsigned())
 }
 
 /// The bytes of a register with each byte's bits reversed; four of them in reversed order reverse the word.

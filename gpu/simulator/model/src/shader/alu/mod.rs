@@ -10,6 +10,7 @@ mod bits;
 mod compare;
 mod convert;
 mod integer;
+mod singles;
 mod special;
 mod wide;
 
@@ -45,6 +46,7 @@ pub(crate) enum Alu {
 
 impl Alu {
     /// Sets `out` to the operation's result in every lane.
+    #[inline(always)]
     pub(crate) fn run(self, sources: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
             Alu::Move => *out = *sources[0],

@@ -29,25 +29,40 @@ pub(crate) enum Wide {
 impl Wide {
     /// Sets `out` to the operation's result in every lane.
     pub(crate) fn run(self, [a, b, c]: [&WideLanes; 3], out: &mut WideLanes) {
-        for (lane, out) in out.iter_mut().enumerate() {
-            let (a, b, c) = (a[lane], b[lane], c[lane]);
-            *out = match self {
-                Wide::Add => a.wrapping_add(b),
-                Wide::Subtract => a.wrapping_sub(b),
-                Wide::ShiftAdd { shift } => a.wrapping_add(b << (shift & 7)),
-                Wide::Multiply { signed: false } => u64::from(a as u32) * u64::from(b as u32),
-                Wide::Multiply { signed: true } => {
-                    (i64::from(a as i32) * i64::from(b as i32)) as u64
+        macro_rules! each {
+            ($f:expr) => {
+                for (lane, out) in out.iter_mut().enumerate() {
+                    *out = $f(a[lane], b[lane]);
                 }
-                Wide::SegmentAdd {
-                    preserve_null: true,
-                    ..
-                } if a == 0 => 0,
-                Wide::SegmentAdd { negate: true, .. } => a.wrapping_sub(b),
-                Wide::SegmentAdd { .. } => a.wrapping_add(b),
-                Wide::Shift(shift) => shift.part(64, a, b, c),
-                Wide::Not => !a,
             };
+        }
+        match self {
+            Wide::Add => each!(u64::wrapping_add),
+            Wide::Subtract => each!(u64::wrapping_sub),
+            Wide::ShiftAdd { shift } => {
+                let shift = shift & 7;
+                each!(|a: u64, b: u64| a.wrapping_add(b << shift));
+            }
+            Wide::Multiply { signed: false } => {
+                each!(|a: u64, b: u64| u64::from(a as u32) * u64::from(b as u32));
+            }
+            Wide::Multiply { signed: true } => {
+                each!(|a: u64, b: u64| { (i64::from(a as i32) * i64::from(b as i32)) as u64 })
+            }
+            Wide::SegmentAdd {
+                negate,
+                preserve_null,
+            } => each!(|a: u64, b: u64| match negate {
+                _ if preserve_null && a == 0 => 0,
+                true => a.wrapping_sub(b),
+                false => a.wrapping_add(b),
+            }),
+            Wide::Shift(shift) => {
+                for (lane, out) in out.iter_mut().enumerate() {
+                    *out = shift.part(64, a[lane], b[lane], c[lane]);
+                }
+            }
+            Wide::Not => each!(|a: u64, _| !a),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Access: where each lane's bytes are, and one lane's read or write of them.
 
-use super::super::instruction::Instruction;
+use super::super::lanes::WARP;
 use super::super::stopped::Stopped;
-use super::super::warp::{Warp, bits};
+use super::super::warp::bits;
 use super::{Sender, Target, Targets};
 use crate::diagnosis::ShaderMisuse;
 use crate::l2::{CACHED, Requester};
@@ -12,21 +12,29 @@ use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
 /// The page of the last translation.
 pub(super) type LastPage = Option<(u64, u64)>;
 
+/// What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
+pub(super) fn alignment(kind: AccessKind, bytes: u8) -> u64 {
+    match (kind, bytes) {
+        (AccessKind::Atomic, _) => bytes.into(),
+        (_, 2 | 6) => 2,
+        (_, 1 | 3) => 1,
+        _ => 4,
+    }
+}
+
 impl Sender<'_> {
-    /// Where the accesses of `lanes` go, by the address in the message's 64-bit source.
+    /// Where the accesses of `lanes` go, of `bytes` at `addresses` each.
     pub(super) fn locate(
         &mut self,
-        warp: &Warp,
+        addresses: &[u64; WARP],
         lanes: u16,
-        instruction: &Instruction,
-        (offset, bytes, kind): (i64, u8, AccessKind),
+        bytes: u8,
+        kind: AccessKind,
     ) -> Result<Targets, Stopped> {
-        let bases = self.addresses(warp, instruction);
         let mut targets = Targets::default();
         let mut page = None;
         for lane in bits(lanes) {
-            let address = bases[lane].wrapping_add_signed(offset);
-            targets[lane] = self.target(address, bytes, kind, &mut page)?;
+            targets[lane] = self.target(addresses[lane], bytes, kind, &mut page)?;
         }
         Ok(targets)
     }
@@ -40,14 +48,7 @@ impl Sender<'_> {
         kind: AccessKind,
         page: &mut LastPage,
     ) -> Result<Target, Stopped> {
-        // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
-        let alignment = match (kind, bytes) {
-            (AccessKind::Atomic, _) => bytes.into(),
-            (_, 2 | 6) => 2,
-            (_, 1 | 3) => 1,
-            _ => 4,
-        };
-        self.aligned_target(address, (bytes, alignment), kind, page)
+        self.aligned_target(address, (bytes, alignment(kind, bytes)), kind, page)
     }
 
     /// As [`Sender::target`], of an access that must lie at a multiple of `alignment`.
@@ -107,7 +108,7 @@ impl Sender<'_> {
             return Ok(u128::from_le_bytes(bytes));
         }
         self.touched
-            .note(self.fabric, target.physical, target.bytes, false);
+            .note(self.fabric, target.physical, target.bytes.into(), false);
         let cached = target.physical & CACHED != 0;
         let read = match target.bytes {
             0 => Ok(0),
@@ -149,7 +150,7 @@ impl Sender<'_> {
             return Ok(self.fabric.write(self.memory, access, bytes)?);
         }
         // What a warp's lane stores is 16 bytes at most.
-        let length = bytes.len().min(16) as u8;
+        let length = bytes.len().min(16) as u64;
         self.touched
             .note(self.fabric, target.physical, length, true);
         let cached = target.physical & CACHED != 0;

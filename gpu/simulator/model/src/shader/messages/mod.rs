@@ -9,6 +9,8 @@ mod access;
 mod atest;
 mod attribute;
 mod blend;
+mod buffers;
+mod in_page;
 mod samples;
 mod texels;
 mod tile;
@@ -20,6 +22,7 @@ use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
+use super::registers::read;
 use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
 use super::stopped::{JobFault, Stopped, exception};
@@ -27,12 +30,13 @@ use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
 use crate::clock::Clock;
-use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
 use crate::work::descriptors::{Lookup, View, look_up};
+use access::alignment;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use attribute::Fetched;
 use eitri_isa::Arch;
@@ -69,6 +73,8 @@ pub(crate) struct Memory {
     pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.
     pub(crate) issued: u64,
+    /// Lines of the message before, for their room; `None` while a message is sent.
+    touched: Option<Box<Touched>>,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
     clocks: [u64; 2],
 }
@@ -94,7 +100,7 @@ struct Sender<'a> {
     place: Place,
     address: u64,
     arch: Arch,
-    touched: Touched,
+    touched: Box<Touched>,
 }
 
 impl Memory {
@@ -121,6 +127,8 @@ impl Memory {
             &message.action,
             warp.lanes,
         );
+        let mut touched = self.touched.take().unwrap_or_default();
+        touched.begin(place.core);
         let mut sender = Sender {
             fabric,
             memory,
@@ -128,13 +136,14 @@ impl Memory {
             place,
             address: warp.pc,
             arch,
-            touched: Touched::new(place.core),
+            touched,
         };
         let sent = self.act(&mut sender, warp, instruction, message);
         let lines = sender.touched.settle(sender.fabric);
         if instruction.unit == Unit::Ls {
             sender.fabric.activity.core(place.core).lines += lines.max(1);
         }
+        self.touched = Some(sender.touched);
         sent
     }
 
@@ -161,13 +170,18 @@ impl Memory {
                 unsigned,
                 offset,
             } => {
-                let targets = sender.locate(
-                    warp,
-                    warp.lanes,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Read),
-                )?;
-                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+                let (first, kind) = (message.write.0, AccessKind::Read);
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let aligned = (bytes, alignment(kind, bytes));
+                match sender.in_page(addresses, warp.lanes, aligned, kind)? {
+                    Some(accesses) => {
+                        sender.load_in_page(warp, first, &accesses, placement, unsigned)?;
+                    }
+                    None => {
+                        let targets = sender.locate(&addresses, warp.lanes, bytes, kind)?;
+                        sender.load(warp, first, &targets, placement, unsigned, bytes)?;
+                    }
+                }
             }
             Action::Store {
                 bytes,
@@ -180,18 +194,17 @@ impl Memory {
                 } else {
                     warp.lanes & !warp.helpers
                 };
-                let targets = sender.locate(
-                    warp,
-                    lanes,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Write),
-                )?;
-                for lane in bits(lanes) {
-                    let value = staged(warp, message.read, lane);
-                    let value = &value.to_le_bytes()[usize::from(skip)..];
-                    let wide = sender.fabric.defects.shader_has(ShaderDefect::StoreWide);
-                    let bytes = if wide { bytes.max(4) } else { bytes };
-                    sender.write(&targets[lane], &value[..usize::from(bytes)])?;
+                let kind = AccessKind::Write;
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let aligned = (bytes, alignment(kind, bytes));
+                match sender.in_page(addresses, lanes, aligned, kind)? {
+                    Some(accesses) => {
+                        sender.store_in_page(warp, message.read, &accesses, (lanes, skip))?;
+                    }
+                    None => {
+                        let targets = sender.locate(&addresses, lanes, bytes, kind)?;
+                        sender.store(warp, message.read, &targets, (lanes, skip, bytes))?;
+                    }
                 }
             }
             Action::Atomic {
@@ -200,12 +213,9 @@ impl Memory {
                 operand,
                 offset,
             } => {
-                let targets = sender.locate(
-                    warp,
-                    warp.lanes & !warp.helpers,
-                    instruction,
-                    (offset.into(), bytes, AccessKind::Atomic),
-                )?;
+                let addresses = sender.addresses_at(warp, instruction, offset.into());
+                let lanes = warp.lanes & !warp.helpers;
+                let targets = sender.locate(&addresses, lanes, bytes, AccessKind::Atomic)?;
                 sender.atomic(warp, message, &targets, (bytes, operation, operand))?;
             }
             Action::LoadBuffer {
@@ -213,8 +223,16 @@ impl Memory {
                 placement,
                 unsigned,
             } => {
-                let targets = self.locate_in_buffers(sender, warp, instruction, bytes)?;
-                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+                let first = message.write.0;
+                let offsets = sender.source(warp, &instruction.sources[0]);
+                let handles = sender.source(warp, &instruction.sources[1]);
+                let places = (&offsets, &handles);
+                if let Some(accesses) = self.buffer_in_page(sender, warp, places, bytes)? {
+                    sender.load_in_page(warp, first, &accesses, placement, unsigned)?;
+                } else {
+                    let targets = self.locate_in_buffers(sender, warp, places, bytes)?;
+                    sender.load(warp, first, &targets, placement, unsigned, bytes)?;
+                }
             }
             Action::ByteAddress | Action::ElementAddress { .. } => {
                 let index = sender.source(warp, &instruction.sources[0]);
@@ -327,75 +345,6 @@ impl Memory {
         };
         *last
     }
-
-    /// The buffer that a handle names.
-    fn view(&mut self, sender: &mut Sender<'_>, handle: u32) -> Result<View, Stopped> {
-        if let Some((_, view)) = self.views.iter().find(|(known, _)| *known == handle) {
-            return Ok(*view);
-        }
-        let access = sender.access(0);
-        let environment = sender.environment;
-        let tables = (environment.resources, environment.resource_count);
-        let view = match look_up(sender.fabric, sender.memory, access, tables, handle)? {
-            Lookup::Buffer(view) => view,
-            Lookup::Absent => {
-                sender.report(ShaderMisuse::NoSuchResource { handle });
-                View::default()
-            }
-            Lookup::Wrong(kind) => {
-                sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
-                return Err(JobFault {
-                    exception: exception::DATA_INVALID_FAULT,
-                    address: handle.into(),
-                }
-                .into());
-            }
-        };
-        if self.views.len() == REMEMBERED {
-            self.views.clear();
-        }
-        self.views.push((handle, view));
-        Ok(view)
-    }
-
-    fn locate_in_buffers(
-        &mut self,
-        sender: &mut Sender<'_>,
-        warp: &Warp,
-        instruction: &Instruction,
-        bytes: u8,
-    ) -> Result<Targets, Stopped> {
-        let offsets = sender.source(warp, &instruction.sources[0]);
-        let handles = sender.source(warp, &instruction.sources[1]);
-        let mut targets = Targets::default();
-        let mut page = None;
-        for lane in bits(warp.lanes) {
-            let (offset, handle) = (offsets[lane], handles[lane]);
-            let view = self.view(sender, handle)?;
-            let left = view.size.saturating_sub(offset.into());
-            let unbounded = sender
-                .fabric
-                .defects
-                .shader_has(ShaderDefect::BoundsIgnored);
-            let left = if unbounded { u64::from(u32::MAX) } else { left };
-            // Words beyond the end read 0, also of a vector that begins inside; smaller values are all or nothing.
-            let inside = if left >= bytes.into() {
-                bytes
-            } else if bytes < 4 {
-                0
-            } else {
-                left as u8 & !3
-            };
-            // What a helper lane reads decides nothing, and its index may be anything.
-            let counts = warp.helpers & 1 << lane == 0;
-            if inside < bytes && view.size != 0 && counts {
-                sender.report(ShaderMisuse::BufferOutOfRange { handle, offset });
-            }
-            let address = view.address.wrapping_add(offset.into());
-            targets[lane] = sender.target(address, inside, AccessKind::Read, &mut page)?;
-        }
-        Ok(targets)
-    }
 }
 
 impl Sender<'_> {
@@ -415,11 +364,7 @@ impl Sender<'_> {
     }
 
     fn source(&mut self, warp: &Warp, source: &Source) -> Lanes {
-        let journal = &mut self.fabric.journal;
-        let lanes = self
-            .environment
-            .fetch(journal, warp, self.place, source.from);
-        lanes.map(|bits| (source.select.apply(bits) & source.keep) ^ source.flip)
+        read(self.fabric, self.environment, self.place, warp, source)
     }
 
     /// The handles of all lanes.
@@ -436,6 +381,12 @@ impl Sender<'_> {
         let from = instruction.wide[0].from;
         self.environment
             .fetch_wide(journal, warp, self.place, from, false)
+    }
+
+    /// The same, `offset` bytes further.
+    fn addresses_at(&mut self, warp: &Warp, instruction: &Instruction, offset: i64) -> [u64; WARP] {
+        let bases = self.addresses(warp, instruction);
+        bases.map(|base| base.wrapping_add_signed(offset))
     }
 
     /// The instruction belongs to another stage.

@@ -18,7 +18,7 @@ struct Line {
 }
 
 /// The lines of one message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Touched {
     lines: [Line; KEPT],
     count: usize,
@@ -28,23 +28,21 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    pub(super) fn new(core: u8) -> Touched {
-        Touched {
-            lines: [Line::default(); KEPT],
-            count: 0,
-            settled: 0,
-            core,
-        }
+    /// Begins another message, of `core`. What lines were is left behind: only those up to the count are read.
+    pub(super) fn begin(&mut self, core: u8) {
+        self.count = 0;
+        self.settled = 0;
+        self.core = core;
     }
 
     /// Bytes at a physical address are read or written.
     #[inline]
-    pub(super) fn note(&mut self, fabric: &mut Fabric, physical: u64, bytes: u8, write: bool) {
+    pub(super) fn note(&mut self, fabric: &mut Fabric, physical: u64, bytes: u64, write: bool) {
         if bytes == 0 {
             return;
         }
         let first = physical & !CACHED;
-        let last = first + u64::from(bytes) - 1;
+        let last = first + bytes - 1;
         for beat in first / BEAT..=last / BEAT {
             let number = beat * BEAT / LINE;
             let bit = 1 << (beat % (LINE / BEAT));
@@ -60,6 +58,18 @@ impl Touched {
     #[inline]
     fn line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
         // Neighbours in the warp are neighbours in memory, most of the time.
+        let last = self.count.wrapping_sub(1);
+        if self
+            .lines
+            .get(last)
+            .is_some_and(|line| line.number == number)
+        {
+            return &mut self.lines[last];
+        }
+        self.other_line(fabric, number)
+    }
+
+    fn other_line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
         let known = self.lines[..self.count]
             .iter()
             .rposition(|line| line.number == number);

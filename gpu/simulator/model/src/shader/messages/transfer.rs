@@ -7,53 +7,39 @@ use super::{Sender, Targets, staged};
 use crate::defect::ShaderDefect;
 
 impl Sender<'_> {
-    /// Loads every lane's value and puts it in its place.
+    /// Loads every running lane's value and puts it in its place.
     pub(super) fn load(
         &mut self,
         warp: &mut Warp,
-        message: &Message,
+        first: u8,
         targets: &Targets,
         placement: Placement,
         unsigned: bool,
         bytes: u8,
     ) -> Result<(), Stopped> {
-        let first = message.write.0;
-        let top = u32::from(bytes) * 8;
         for lane in bits(warp.lanes) {
             let value = self.read(&targets[lane])?;
             let value = self.fabric.defects.loaded(value);
             let unsigned = unsigned || self.fabric.defects.shader_has(ShaderDefect::SignLost);
-            let grown = if unsigned || top >= 64 {
-                value as u64
-            } else {
-                let up = 64 - top;
-                (((value as u64) << up) as i64 >> up) as u64
-            };
-            let mut set = |register: u8, mask: u32, value: u32| {
-                let target = &mut warp.registers[usize::from(register & 63)][lane];
-                *target = *target & !mask | value & mask;
-            };
-            match placement {
-                Placement::Byte(byte) => {
-                    let shift = 8 * u32::from(byte);
-                    set(first, 0xff << shift, (value as u32) << shift);
-                }
-                Placement::Half(half) => {
-                    let shift = 16 * u32::from(half);
-                    set(first, 0xffff << shift, (grown as u32) << shift);
-                }
-                Placement::Word => set(first, u32::MAX, grown as u32),
-                Placement::Pair => {
-                    set(first, u32::MAX, grown as u32);
-                    set(first.wrapping_add(1), u32::MAX, (grown >> 32) as u32);
-                }
-                Placement::Registers => {
-                    for index in 0..bytes.div_ceil(4) {
-                        let word = (value >> (32 * u32::from(index))) as u32;
-                        set(first.wrapping_add(index), u32::MAX, word);
-                    }
-                }
-            }
+            set_loaded(warp, lane, first, (placement, unsigned, bytes), value);
+        }
+        Ok(())
+    }
+
+    /// Stores the staging registers of `lanes`, `bytes` each, from byte `skip` of the first register on.
+    pub(super) fn store(
+        &mut self,
+        warp: &Warp,
+        read: (u8, u8),
+        targets: &Targets,
+        (lanes, skip, bytes): (u16, u8, u8),
+    ) -> Result<(), Stopped> {
+        let wide = self.fabric.defects.shader_has(ShaderDefect::StoreWide);
+        let bytes = if wide { bytes.max(4) } else { bytes };
+        for lane in bits(lanes) {
+            let value = staged(warp, read, lane);
+            let value = &value.to_le_bytes()[usize::from(skip)..];
+            self.write(&targets[lane], &value[..usize::from(bytes)])?;
         }
         Ok(())
     }
@@ -102,6 +88,48 @@ impl Sender<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Puts a lane's loaded value in its place. Narrower ones than their place grow by sign, or are `unsigned`.
+pub(super) fn set_loaded(
+    warp: &mut Warp,
+    lane: usize,
+    first: u8,
+    (placement, unsigned, bytes): (Placement, bool, u8),
+    value: u128,
+) {
+    let top = u32::from(bytes) * 8;
+    let grown = if unsigned || top >= 64 {
+        value as u64
+    } else {
+        let up = 64 - top;
+        (((value as u64) << up) as i64 >> up) as u64
+    };
+    let mut set = |register: u8, mask: u32, value: u32| {
+        let target = &mut warp.registers[usize::from(register & 63)][lane];
+        *target = *target & !mask | value & mask;
+    };
+    match placement {
+        Placement::Byte(byte) => {
+            let shift = 8 * u32::from(byte);
+            set(first, 0xff << shift, (value as u32) << shift);
+        }
+        Placement::Half(half) => {
+            let shift = 16 * u32::from(half);
+            set(first, 0xffff << shift, (grown as u32) << shift);
+        }
+        Placement::Word => set(first, u32::MAX, grown as u32),
+        Placement::Pair => {
+            set(first, u32::MAX, grown as u32);
+            set(first.wrapping_add(1), u32::MAX, (grown >> 32) as u32);
+        }
+        Placement::Registers => {
+            for index in 0..bytes.div_ceil(4) {
+                let word = (value >> (32 * u32::from(index))) as u32;
+                set(first.wrapping_add(index), u32::MAX, word);
+            }
+        }
     }
 }
 

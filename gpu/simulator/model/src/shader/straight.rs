@@ -1,0 +1,198 @@
+//! Straight execution: arithmetic and branches between messages, with nothing looked up, counted or reported for each instruction.
+//!
+//! Instructions mean what `execute` makes of them: both call the same functions. What may be reported, faults, sends a message or is
+//! not decoded yet is left to a single step. A GPU that is traced by instructions, or whose shader cores are broken, takes single
+//! steps only.
+//!
+//! Guarantees: registers, lanes, counters and time are those of as many single steps.
+
+use super::environment::{Environment, Place};
+use super::execute::{Executor, compute, compute_wide};
+use super::flow::{branch, taken};
+use super::instruction::{Instruction, Operation, Source, Test};
+use super::lanes::Lanes;
+use super::registers::{has_trouble, note_registers, operand};
+use super::warp::Warp;
+use crate::activity::CoreActivity;
+use crate::fabric::Fabric;
+use eitri_isa::Flow;
+use eitri_isa::row::Unit;
+
+/// Cycles of issue of several instructions by unit: FMA, CVT and SFU, in 21 bits each, so that one addition counts all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Issued(u64);
+
+/// Bits of a unit's count.
+const COUNT_BITS: u32 = 21;
+/// Most instructions of a run, so that no count overflows, whatever cycles one takes.
+const LONGEST: u64 = 1 << (COUNT_BITS - 8);
+
+impl Issued {
+    /// Those of one instruction. Branches and what does nothing are of no unit; messages are not executed here.
+    pub(super) fn of(unit: Unit, cycles: u8) -> Issued {
+        let place = match unit {
+            Unit::Fma => 0,
+            Unit::Cvt => 1,
+            Unit::Sfu => 2,
+            Unit::V | Unit::Vt | Unit::Ls | Unit::T | Unit::None => return Issued(0),
+        };
+        Issued(u64::from(cycles) << (place * COUNT_BITS))
+    }
+
+    fn add_to(self, core: &mut CoreActivity) {
+        let count = |place: u32| self.0 >> (place * COUNT_BITS) & ((1 << COUNT_BITS) - 1);
+        core.fma += count(0);
+        core.cvt += count(1);
+        core.sfu += count(2);
+    }
+}
+
+/// What executes a branch needs beside the warp.
+struct Around<'a> {
+    fabric: &'a mut Fabric,
+    environment: &'a Environment,
+    place: Place,
+}
+
+impl Executor<'_> {
+    /// Runs a warp for at most `limit` instructions, as long as they are of the plain kind; how many it were. 0: the next one takes a
+    /// single step.
+    pub(super) fn run_straight(
+        &mut self,
+        warp: &mut Warp,
+        limit: u64,
+        buffers: &mut [Lanes; 4],
+    ) -> u64 {
+        let steps_only = self.fabric.defects.in_shader || self.fabric.journal.traces_instructions();
+        if steps_only || !warp.pc.is_multiple_of(8) {
+            return 0;
+        }
+        let mut around = Around {
+            fabric: self.fabric,
+            environment: self.environment,
+            place: self.place,
+        };
+        let mut issued = Issued::default();
+        let (mut executed, mut diverged) = (0, 0);
+        let Some(page) = self.program.page(warp.pc) else {
+            return 0;
+        };
+        while executed < limit.min(LONGEST) {
+            let Some(instruction) = page.decoded(warp.pc) else {
+                break;
+            };
+            if !instruction.is_straight || has_trouble(around.environment, warp, instruction) {
+                break;
+            }
+            let running = warp.lanes;
+            issued.0 += instruction.issued.0;
+            diverged += u64::from(running != warp.live);
+            executed += 1;
+            match instruction.operation {
+                Operation::Alu(alu) => {
+                    let Around {
+                        fabric,
+                        environment,
+                        place,
+                    } = &mut around;
+                    let surroundings = (*environment, *place);
+                    compute(fabric, surroundings, warp, instruction, alu, buffers);
+                }
+                Operation::Wide(wide) => {
+                    let surroundings = (around.environment, around.place);
+                    compute_wide(around.fabric, surroundings, warp, instruction, wide);
+                }
+                Operation::Branch {
+                    test,
+                    if_zero,
+                    offset,
+                } => {
+                    let source = &instruction.sources[0];
+                    let way = (test, if_zero, offset, instruction.flow);
+                    let goes_on = around.branch(warp, source, way, &mut buffers[0]);
+                    note_registers(warp, running, instruction.writes, instruction.last_use);
+                    if !goes_on && !warp.choose() {
+                        break;
+                    }
+                    continue;
+                }
+                // `is_straight` leaves only what does nothing.
+                _ => {}
+            }
+            note_registers(warp, running, instruction.writes, instruction.last_use);
+            warp.pc = warp.pc.wrapping_add(8);
+            if instruction.flow == Flow::None {
+                continue;
+            }
+            match instruction.flow {
+                Flow::None | Flow::WaitResource | Flow::Continue => {}
+                Flow::Reconverge => {
+                    // With nobody elsewhere, the same lanes go on at the same place.
+                    if warp.candidates() != running && !warp.choose() {
+                        break;
+                    }
+                }
+                flow => warp.waited(flow.waits_for()),
+            }
+        }
+        let core = around.fabric.activity.core(around.place.core);
+        issued.add_to(core);
+        core.diverged += diverged;
+        executed
+    }
+}
+
+impl Around<'_> {
+    /// Branches; whether the same lanes run on at the warp's new place. If not, it is to be decided who runs.
+    #[inline]
+    fn branch(
+        &mut self,
+        warp: &mut Warp,
+        source: &Source,
+        (test, if_zero, offset, flow): (Test, bool, i32, Flow),
+        buffer: &mut Lanes,
+    ) -> bool {
+        let value = operand(
+            self.fabric,
+            self.environment,
+            self.place,
+            warp,
+            source,
+            buffer,
+        );
+        let taken = taken(warp, test, if_zero, value);
+        warp.waited(flow.waits_for());
+        let following = warp.pc.wrapping_add(8);
+        let target = following.wrapping_add_signed(8 * i64::from(offset));
+        let all = warp.lanes;
+        if warp.candidates() == all {
+            if taken == all {
+                warp.pc = target;
+                return true;
+            }
+            if taken == 0 && !flow.ends_thread() {
+                warp.pc = following;
+                return true;
+            }
+        }
+        branch(warp, taken, flow, |_| target);
+        false
+    }
+}
+
+impl Instruction {
+    /// Whether a run of instructions may execute it: it computes, branches or does nothing, and no thread ends by it.
+    pub(super) fn can_run_straight(&self) -> bool {
+        let operation = match self.operation {
+            Operation::Nop | Operation::Alu(_) | Operation::Wide(_) => true,
+            // A test that is not established is reported.
+            Operation::Branch { test, .. } => test != Test::LowBits,
+            _ => false,
+        };
+        let flow = match self.operation {
+            Operation::Branch { .. } => true,
+            _ => !matches!(self.flow, Flow::End | Flow::Discard),
+        };
+        operation && flow
+    }
+}
