@@ -4,6 +4,7 @@
 
 #[allow(
     unused_imports,
+    clippy::wildcard_imports,
     reason = "what a board's source needs is not known here"
 )]
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
 };
 #[allow(
     unused_imports,
+    clippy::wildcard_imports,
     reason = "what a board's source needs is not known here"
 )]
 use core::time::Duration;

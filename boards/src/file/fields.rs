@@ -48,7 +48,7 @@ pub(crate) fn reference<S: Serializer, T: Serialize>(one: &&T, to: S) -> Result<
 
 /// A time, such as `10 ms`.
 pub(crate) mod time {
-    use super::*;
+    use super::{Deserialize, Deserializer, Duration, Serializer, String, de, format};
 
     /// The units that there are, in nanoseconds.
     const UNITS: [(&str, u64); 4] = [

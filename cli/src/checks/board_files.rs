@@ -65,9 +65,7 @@ impl Tried {
         command.args(self.arguments.iter().map(|argument| {
             let of_sources = argument.starts_with("examples/");
             let path = workspace.root().join(argument);
-            of_sources
-                .then_some(path)
-                .unwrap_or_else(|| argument.into())
+            if of_sources { path } else { argument.into() }
         }));
         let finished = process::run_logged(&mut command, &log, LIMIT)?;
         let output = finished.output();
