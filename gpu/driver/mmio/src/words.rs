@@ -56,3 +56,28 @@ macro_rules! words {
 
 words! { load32 store32 u32, "ldr {value:w}, [{at}]", "str {value:w}, [{at}]"; }
 words! { load64 store64 u64, "ldr {value:x}, [{at}]", "str {value:x}, [{at}]"; }
+
+/// Writes four double words.
+///
+/// # Safety
+/// The pointer is aligned, to memory for all of them that is there and that no reference refers to.
+#[inline(always)]
+pub(crate) unsafe fn store_four(at: *mut u64, [a, b, c, d]: &[u64; 4]) {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller's promise.
+    unsafe {
+        core::arch::asm!(
+            "str {a:x}, [{at}]",
+            "str {b:x}, [{at}, #8]",
+            "str {c:x}, [{at}, #16]",
+            "str {d:x}, [{at}, #24]",
+            a = in(reg) *a, b = in(reg) *b, c = in(reg) *c, d = in(reg) *d, at = in(reg) at,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    for (place, word) in [a, b, c, d].into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { store64(at.wrapping_add(place), *word) };
+    }
+}
