@@ -258,10 +258,15 @@ where
             unsafe { words::store_four(to, four) };
             to = to.wrapping_add(4);
         }
-        for word in rest {
+        let (two, one) = rest.as_chunks::<2>();
+        if let [two] = two {
             // SAFETY: as above.
-            unsafe { words::store64(to, *word) };
-            to = to.wrapping_add(1);
+            unsafe { words::store_two(to, two) };
+            to = to.wrapping_add(2);
+        }
+        if let [one] = one {
+            // SAFETY: as above.
+            unsafe { words::store64(to, *one) };
         }
     }
 
@@ -270,10 +275,21 @@ where
         let Some(mut from) = self.words(address, words.len()) else {
             return;
         };
-        for word in words {
+        let (fours, rest) = words.as_chunks_mut::<4>();
+        for four in fours {
             // SAFETY: aligned, and all of them are inside of the memory.
-            *word = unsafe { words::load64(from) };
-            from = from.wrapping_add(1);
+            *four = unsafe { words::load_four(from) };
+            from = from.wrapping_add(4);
+        }
+        let (two, one) = rest.as_chunks_mut::<2>();
+        if let [two] = two {
+            // SAFETY: as above.
+            *two = unsafe { words::load_two(from) };
+            from = from.wrapping_add(2);
+        }
+        if let [one] = one {
+            // SAFETY: as above.
+            *one = unsafe { words::load64(from) };
         }
     }
 
@@ -285,13 +301,21 @@ where
         upkeep::barrier();
     }
 
+    #[inline]
     fn clean(&mut self, range: Range<PhysicalAddress>) {
+        if !self.soc.caching.is_needed() {
+            return;
+        }
         let range = self.inside(range);
         // SAFETY: it is inside of the memory, which is mapped.
         unsafe { self.soc.caching.clean(range) };
     }
 
+    #[inline]
     fn invalidate(&mut self, range: Range<PhysicalAddress>) {
+        if !self.soc.caching.is_needed() {
+            return;
+        }
         let range = self.inside(range);
         // SAFETY: it is inside of the memory, which is mapped; the runtime's promise of `Platform::invalidate`: no line
         // of it has been written since it was cleaned.
