@@ -54,9 +54,7 @@ impl fmt::Display for Misplaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Misplaced::Window => "the GPU's window is at address 0, empty, or not aligned",
-            Misplaced::Memory => {
-                "the GPU's memory is not whole pages, or its map is shorter than `PageAllocator::words` says"
-            }
+            Misplaced::Memory => "the GPU's memory is not whole pages, or its map is too short",
         })
     }
 }

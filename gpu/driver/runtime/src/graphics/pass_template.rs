@@ -271,6 +271,36 @@ mod tests {
     use crate::slab::Key;
 
     #[test]
+    fn two_requests_in_turn_are_known() {
+        let view = ImageView::of(Image(Key::NONE));
+        let color = |value| {
+            let color = ClearColor::Float([value; 4]);
+            [Some(ColorAttachment::cleared(view, color))]
+        };
+        let colors = [color(0.0), color(1.0), color(2.0)];
+        let mut targets = LastTargets::NOTHING;
+        let mut is_known = |request: usize| {
+            let info = RenderingInfo {
+                colors: &colors[request],
+                ..RenderingInfo::default()
+            };
+            let known = targets.recall(&info);
+            if !known {
+                targets.another().template.keep(&info);
+            }
+            assert!(targets.last().template.is_of(&info), "{request}");
+            known
+        };
+        for (request, known) in [(0, false), (1, false), (0, true), (1, true), (0, true)] {
+            assert_eq!(is_known(request), known, "{request}");
+        }
+        // A third takes the place of the one before the last.
+        for (request, known) in [(2, false), (0, true), (2, true), (1, false)] {
+            assert_eq!(is_known(request), known, "{request}");
+        }
+    }
+
+    #[test]
     fn another_request_is_another_pass() {
         let view = ImageView::of(Image(Key::NONE));
         let color = |value| {
