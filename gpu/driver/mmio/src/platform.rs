@@ -54,9 +54,7 @@ impl fmt::Display for Misplaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Misplaced::Window => "the GPU's window is at address 0, empty, or not aligned",
-            Misplaced::Memory => {
-                "the GPU's memory is not whole pages, or its map is shorter than `PageAllocator::words` says"
-            }
+            Misplaced::Memory => "the GPU's memory is not whole pages, or its map is too short",
         })
     }
 }
@@ -66,9 +64,10 @@ impl core::error::Error for Misplaced {}
 /// A GPU on the bus: `M` holds a bit for each page of its memory, `C` is the clock, `I` the interrupt lines, `K` keeps caches up.
 pub struct Mmio<M, C, I, K = Caching> {
     window: UniqueMmioPointer<'static, [ReadWrite<u32>]>,
-    memory: Range<usize>,
-    /// The memory's first address on the bus.
+    /// The memory's first address on the bus, and its bytes: whole pages, which begin at the CPU's address `start`.
     bus: u64,
+    bytes: u64,
+    start: usize,
     pages: PageAllocator<M>,
     clock: C,
     interrupts: I,
@@ -130,8 +129,9 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
         Ok(Mmio {
             // SAFETY: the caller's promise: they are there, and this is the only pointer to them.
             window: unsafe { UniqueMmioPointer::new(words) },
-            memory,
             bus: bus.0,
+            bytes,
+            start: memory.start,
             pages,
             clock,
             interrupts,
@@ -146,8 +146,9 @@ impl<M, C, I, K> Mmio<M, C, I, K> {
     pub fn with_soc<L>(self, soc: Soc<L>) -> Mmio<M, C, I, L> {
         Mmio {
             window: self.window,
-            memory: self.memory,
             bus: self.bus,
+            bytes: self.bytes,
+            start: self.start,
             pages: self.pages,
             clock: self.clock,
             interrupts: self.interrupts,
@@ -155,37 +156,33 @@ impl<M, C, I, K> Mmio<M, C, I, K> {
         }
     }
 
-    /// Where the CPU has an address of the bus, if it is memory of the GPU's, or the end of it.
-    #[inline]
-    fn here(&self, address: PhysicalAddress) -> Option<usize> {
-        let offset = usize::try_from(address.0.checked_sub(self.bus)?).ok()?;
-        self.memory.start.checked_add(offset)
-    }
-
     /// A pointer to the word of memory at `address`; `None` if it is not there, or not aligned.
-    #[inline]
+    #[inline(always)]
     fn word<T>(&self, address: PhysicalAddress) -> Option<*mut T> {
-        let start = self.here(address)?;
-        let pointer = start as *mut T;
-        // The memory is whole pages: an aligned word that begins in it ends in it.
-        let inside = self.memory.contains(&start) && size_of::<T>() <= size_of::<u64>();
-        (inside && pointer.is_aligned()).then_some(pointer)
+        const { assert!(size_of::<T>().is_power_of_two() && size_of::<T>() <= PAGE) };
+        let offset = address.0.wrapping_sub(self.bus);
+        // Both sides begin at whole pages, so the offset is aligned as the address is. One comparison finds all that is wrong:
+        // rotated, the low bits of an offset that is not aligned make it larger than any memory. An aligned word that begins in
+        // whole pages ends in them.
+        let shift = const { size_of::<T>().trailing_zeros() };
+        let inside = offset.rotate_right(shift) < self.bytes >> shift;
+        // It is less than the bytes of the memory, which fit into a `usize`.
+        inside.then(|| self.start.wrapping_add(offset as usize) as *mut T)
     }
 
     /// A pointer to the first of `count` double words at `address`; `None` if they are not all there, or not aligned.
+    #[inline(always)]
     fn words(&self, address: PhysicalAddress, count: usize) -> Option<*mut u64> {
-        let first: *mut u64 = self.word(address)?;
-        let bytes = count.checked_mul(size_of::<u64>())?;
-        let end = first.addr().checked_add(bytes)?;
-        (end <= self.memory.end).then_some(first)
+        let first = self.word(address)?;
+        let left = self.bytes.wrapping_sub(address.0.wrapping_sub(self.bus));
+        (count as u64 <= left / size_of::<u64>() as u64).then_some(first)
     }
 
     /// The part of a range that is memory of the GPU's.
     fn inside(&self, range: Range<PhysicalAddress>) -> Range<usize> {
-        let clamp = |address: PhysicalAddress| match self.here(address) {
-            Some(address) => address.min(self.memory.end),
-            None if address.0 < self.bus => self.memory.start,
-            None => self.memory.end,
+        let clamp = |address: PhysicalAddress| {
+            let offset = address.0.saturating_sub(self.bus).min(self.bytes);
+            self.start.wrapping_add(offset as usize)
         };
         clamp(range.start)..clamp(range.end)
     }
@@ -255,16 +252,19 @@ where
         };
         let (fours, rest) = words.as_chunks::<4>();
         for four in fours {
-            for (place, word) in four.iter().enumerate() {
-                // SAFETY: aligned, and all of them are inside of the memory, which nothing refers to.
-                unsafe { words::store64(to.add(place), *word) };
-            }
+            // SAFETY: aligned, and all of them are inside of the memory, which nothing refers to.
+            unsafe { words::store_four(to, four) };
             to = to.wrapping_add(4);
         }
-        for word in rest {
+        let (two, one) = rest.as_chunks::<2>();
+        if let [two] = two {
             // SAFETY: as above.
-            unsafe { words::store64(to, *word) };
-            to = to.wrapping_add(1);
+            unsafe { words::store_two(to, two) };
+            to = to.wrapping_add(2);
+        }
+        if let [one] = one {
+            // SAFETY: as above.
+            unsafe { words::store64(to, *one) };
         }
     }
 
@@ -273,10 +273,21 @@ where
         let Some(mut from) = self.words(address, words.len()) else {
             return;
         };
-        for word in words {
+        let (fours, rest) = words.as_chunks_mut::<4>();
+        for four in fours {
             // SAFETY: aligned, and all of them are inside of the memory.
-            *word = unsafe { words::load64(from) };
-            from = from.wrapping_add(1);
+            *four = unsafe { words::load_four(from) };
+            from = from.wrapping_add(4);
+        }
+        let (two, one) = rest.as_chunks_mut::<2>();
+        if let [two] = two {
+            // SAFETY: as above.
+            *two = unsafe { words::load_two(from) };
+            from = from.wrapping_add(2);
+        }
+        if let [one] = one {
+            // SAFETY: as above.
+            *one = unsafe { words::load64(from) };
         }
     }
 
@@ -288,13 +299,21 @@ where
         upkeep::barrier();
     }
 
+    #[inline]
     fn clean(&mut self, range: Range<PhysicalAddress>) {
+        if !self.soc.caching.is_needed() {
+            return;
+        }
         let range = self.inside(range);
         // SAFETY: it is inside of the memory, which is mapped.
         unsafe { self.soc.caching.clean(range) };
     }
 
+    #[inline]
     fn invalidate(&mut self, range: Range<PhysicalAddress>) {
+        if !self.soc.caching.is_needed() {
+            return;
+        }
         let range = self.inside(range);
         // SAFETY: it is inside of the memory, which is mapped; the runtime's promise of `Platform::invalidate`: no line
         // of it has been written since it was cleaned.

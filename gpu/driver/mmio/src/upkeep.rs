@@ -17,6 +17,11 @@ pub enum Caching {
 /// Keeps the CPU's caches of the GPU's memory up. [`Caching`] does, by the CPU's instructions; a kernel whose driver may not use
 /// those, or that has caches of its own to care for, does it its way.
 pub trait Upkeep {
+    /// Whether there is anything to keep up: without it nothing is cleaned or invalidated.
+    fn is_needed(&self) -> bool {
+        true
+    }
+
     /// Writes back what the caches hold of a range of the CPU's addresses.
     ///
     /// # Safety
@@ -31,15 +36,20 @@ pub trait Upkeep {
 }
 
 impl Upkeep for Caching {
+    #[inline]
+    fn is_needed(&self) -> bool {
+        *self == Caching::WriteBack
+    }
+
     unsafe fn clean(&mut self, range: Range<usize>) {
-        if *self == Caching::WriteBack {
+        if self.is_needed() {
             // SAFETY: the caller's promise.
             unsafe { clean(range) };
         }
     }
 
     unsafe fn invalidate(&mut self, range: Range<usize>) {
-        if *self == Caching::WriteBack {
+        if self.is_needed() {
             // SAFETY: the caller's promise.
             unsafe { invalidate(range) };
         }

@@ -41,6 +41,8 @@ pub(crate) struct Seats<const N: usize> {
     seats: [Option<Taken>; N],
     /// A bit for each seat that exists.
     exist: u32,
+    /// A bit for each seat that somebody has.
+    taken: u32,
     uses: u64,
 }
 
@@ -50,15 +52,20 @@ impl<const N: usize> Seats<N> {
         Seats {
             seats: [None; N],
             exist,
+            taken: 0,
             uses: 0,
         }
     }
 
     fn exists(&self, seat: usize) -> bool {
-        let bit = u32::try_from(seat)
-            .ok()
-            .and_then(|seat| 1_u32.checked_shl(seat));
-        bit.is_some_and(|bit| self.exist & bit != 0)
+        self.exist & bit(seat) != 0
+    }
+
+    /// The first seat from `seat` on that somebody has.
+    #[inline]
+    pub(crate) fn next_taken(&self, seat: usize) -> Option<usize> {
+        let left = self.taken.checked_shr(seat as u32).unwrap_or(0);
+        (left != 0).then(|| seat.saturating_add(left.trailing_zeros() as usize))
     }
 
     /// How many seats exist.
@@ -114,14 +121,16 @@ impl<const N: usize> Seats<N> {
         let used = self.uses;
         if let Some(place) = self.seats.get_mut(seat) {
             *place = Some(Taken { who, pins: 0, used });
+            self.taken |= bit(seat);
         }
     }
 
     /// Frees the seat of somebody.
     pub(crate) fn leave(&mut self, who: Who) {
-        for place in &mut self.seats {
+        for (place, seat) in self.seats.iter_mut().zip(0..) {
             if place.is_some_and(|taken| taken.who == who) {
                 *place = None;
+                self.taken &= !bit(seat);
             }
         }
     }
@@ -129,6 +138,7 @@ impl<const N: usize> Seats<N> {
     /// Frees all seats.
     pub(crate) fn clear(&mut self) {
         self.seats = [None; N];
+        self.taken = 0;
     }
 
     /// Somebody's seat must stay until it is unpinned as often.
@@ -170,6 +180,12 @@ impl<const N: usize> Seats<N> {
     }
 }
 
+/// The bit of a seat.
+fn bit(seat: usize) -> u32 {
+    let seat = u32::try_from(seat).unwrap_or(u32::MAX);
+    1_u32.checked_shl(seat).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +204,10 @@ mod tests {
             seats.take(seat, who);
             assert_eq!(seats.claim(who), Claim::Has(seat));
         }
+        let taken = [0, 2, 3, 5, 40].map(|seat| seats.next_taken(seat));
+        assert_eq!(taken, [Some(1), Some(2), Some(4), None, None]);
+        seats.leave(11);
+        assert_eq!(seats.next_taken(2), Some(4));
     }
 
     #[test]

@@ -53,8 +53,17 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// Refers to everything that is bound to a set of the commands; false if something of it was destroyed.
+    #[inline(always)]
     pub(super) fn refer_to_bound(&mut self, table: u8) -> Result<bool, Error> {
-        let Some(set) = self.set_of(table).filter(|set| !set.mentioned) else {
+        match self.set_of(table) {
+            Some(set) if !set.mentioned => self.refer_to_all_bound(table),
+            _ => Ok(true),
+        }
+    }
+
+    #[inline(never)]
+    fn refer_to_all_bound(&mut self, table: u8) -> Result<bool, Error> {
+        let Some(set) = self.set_of(table) else {
             return Ok(true);
         };
         let (mut at, whole) = (set.list, set.whole);
@@ -103,7 +112,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let Kind::Pipeline(it) = &object.kind else {
             return Err(Error::Gone { what });
         };
-        self.pipeline = Some(it.shape(object.mapping.address()));
+        it.put_shape(object.mapping.address(), &mut self.pipeline);
         self.pipeline_of = Some(pipeline);
         self.made.forget_pipeline();
         self.device.uniforms.found = false;

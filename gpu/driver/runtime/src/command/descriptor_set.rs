@@ -179,7 +179,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             set,
             table,
             bytes: u32::try_from(length).unwrap_or(u32::MAX),
-            version: self.next_set_version(),
+            version: self.versions.next(),
             mentioned: 0,
             complete: None,
         };

@@ -57,8 +57,14 @@ impl<'a, P: Platform> Emitter<'a, P> {
     /// Loads the state of a pipeline's jobs as far as it has changed: six instructions at most.
     #[inline(never)]
     pub(super) fn state(&mut self, pipeline: &PipelineState) {
-        self.wide(Wide::Program, pipeline.shader.0);
-        self.wide(Wide::Storage, pipeline.storage.0);
+        let (shader, storage) = (pipeline.shader.0, pipeline.storage.0);
+        if self.known.change_code(shader, storage) {
+            let shader = self.words.wide(Wide::Program).with_address(shader);
+            let storage = self.words.wide(Wide::Storage).with_address(storage);
+            let both = [shader.word(), storage.word()];
+            self.platform.write_words(self.at, &both);
+            self.at = self.at.offset(16);
+        }
         self.narrow(Narrow::AttributeOffset, 0);
         self.narrow(Narrow::WorkgroupSize, pipeline.workgroup);
     }

@@ -50,15 +50,9 @@ impl Places {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// A version that no set has had, so that memory which another set had holds nothing for this one.
-    pub(super) const fn next_set_version(&mut self) -> u64 {
-        self.set_versions = self.set_versions.wrapping_add(1);
-        self.set_versions
-    }
-
     /// Something else is bound to a set: what it keeps is void.
     pub(super) fn forget_kept_uniforms(&mut self, set: DescriptorSet) {
-        let new = self.next_set_version();
+        let new = self.versions.next();
         if let Some(object) = self.objects.get_mut(set.0)
             && let Kind::Set { version, .. } = &mut object.kind
         {
@@ -86,19 +80,24 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
-        let mut first = [0; 3];
-        self.device.hw.platform.read_words(at, &mut first);
-        let [key, second, counts] = first;
-        let kept = key == pipeline.0.number() && second == places.version;
-        if !kept || !self.refer_to_bound(table)? {
-            return Ok(false);
-        }
         let device = &mut *self.device;
         let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
-        let restored = uniforms.restore(pipeline.0, counts, |number, words| {
+        let mut words = [0; 8];
+        platform.read_words(at, &mut words);
+        let [key, second, counts, first @ ..] = words;
+        if key != pipeline.0.number() || second != places.version {
+            return Ok(false);
+        }
+        let restored = uniforms.restore(pipeline.0, counts, Some(&first), |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
         });
+        // What was restored counts once the commands refer to all of the set.
+        uniforms.found = false;
+        if !self.refer_to_bound(table)? {
+            return Ok(false);
+        }
+        self.device.uniforms.found = restored;
         if restored {
             self.made.complete = true;
             self.made.resources = alone;

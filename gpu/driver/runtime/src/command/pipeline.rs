@@ -30,10 +30,20 @@ pub(crate) struct Pipelined<'d> {
 }
 
 impl Pipelined<'_> {
-    /// What each dispatch needs to know of it, if its code is there.
-    #[inline]
-    pub(super) const fn shape(&self, code: GpuAddress) -> Shape {
-        self.shape.at(code)
+    /// What each dispatch needs to know of it, if its code is there, put into its place: a copy of all of it at once would be a call.
+    #[inline(always)]
+    pub(super) const fn put_shape(&self, code: GpuAddress, place: &mut Option<Shape>) {
+        let own = &self.shape;
+        let (data, shader) = (code.offset(own.data.0), code.offset(own.shader.0));
+        let Some(it) = place else {
+            *place = Some(own.at(code));
+            return;
+        };
+        (it.size, it.workgroup, it.threads, it.pairs) =
+            (own.size, own.workgroup, own.threads, own.pairs);
+        (it.counts, it.buffer_words, it.samples) = (own.counts, own.buffer_words, own.samples);
+        (it.writes_texels, it.table, it.highest) = (own.writes_texels, own.table, own.highest);
+        (it.data, it.shader, it.needs_no_storage) = (data, shader, own.needs_no_storage);
     }
 }
 

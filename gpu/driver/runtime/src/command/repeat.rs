@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 use super::storage::Used;
 use super::task::{TaskShape, task_shape};
 use super::words::{Grid, Wide};
-use super::writer::{ALIGNMENT, Writer};
+use super::writer::ALIGNMENT;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::vm::GpuAddress;
@@ -33,14 +33,13 @@ pub(super) struct LastDispatch {
     pub(super) last: Option<Last>,
 }
 
-/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked.
+/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked. It has 32 bytes: more would be
+/// copied by a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     workgroups: [u32; 3],
     /// Bytes that its uniforms take in a block; there are some.
     bytes: u32,
-    /// Bytes that are to be free in a block for it.
-    wanted: u32,
     /// Its invocations.
     threads: u64,
     /// Its job.
@@ -94,7 +93,6 @@ impl Last {
         Last {
             workgroups,
             bytes,
-            wanted: Writer::wanted(MOST_WORDS, bytes),
             threads,
             run,
         }
@@ -123,7 +121,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let (Some(last), Ok(words)) = (last, &self.device.words) else {
             return false;
         };
-        if last.workgroups != workgroups || self.writer.free() < last.wanted {
+        let has_room = self.writer.has_room_for(MOST_WORDS, last.bytes);
+        if last.workgroups != workgroups || !has_room {
             return false;
         }
         let (run, threads) = (last.run, last.threads);

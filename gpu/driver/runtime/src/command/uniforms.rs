@@ -3,12 +3,15 @@
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
+mod saved;
+
 use crate::slab::Key;
 use eitri_program::{
     Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
 };
 use heapless::Vec;
 
+const _: () = assert!(PUSHED <= u8::MAX as usize);
 /// Pairs of words at most.
 const PAIRS: usize = MAX_FAU_WORDS.div_ceil(2);
 /// EncodedInstructions of push constants.
@@ -18,7 +21,8 @@ const COUNTS: usize = PUSHED;
 const ZERO: usize = COUNTS + 3;
 /// Behind that what steps read and make: each may read a constant and make a word, and begin with another constant.
 const WORKED: usize = ZERO + 1;
-const VALUES: usize = WORKED + 3 * MAX_FAU_STEPS;
+const VALUES: usize = 256;
+const _: () = assert!(WORKED + 3 * MAX_FAU_STEPS <= VALUES);
 
 /// Where a word comes from that changes from dispatch to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +71,17 @@ struct UniformStep {
 #[derive(Debug)]
 pub(crate) struct Uniforms {
     /// Two words each, the first one in the low half.
-    pairs: Vec<u64, PAIRS>,
+    pairs: [u64; PAIRS],
+    /// How many pairs there are.
+    count: u8,
     changing: Vec<Changing, PAIRS>,
     steps: Vec<UniformStep, MAX_FAU_STEPS>,
-    /// Push constants, counts, the zero, and what steps read and make.
+    /// Push constants, counts, the zero, and what steps read and make. Every place is there, so none is asked for in vain.
     values: [u32; VALUES],
     /// How many of the last there are.
     worked: u8,
+    /// Words of push constants from the first on that are not known to be 0.
+    pushed: u8,
     /// The pipeline whose words change as `changing` and `steps` say.
     plan: Option<Key>,
     /// There was room for all that was added.
@@ -86,11 +94,13 @@ impl Uniforms {
     /// The uniforms of no commands.
     pub(crate) const fn new() -> Uniforms {
         Uniforms {
-            pairs: Vec::new(),
+            pairs: [0; PAIRS],
+            count: 0,
             changing: Vec::new(),
             steps: Vec::new(),
             values: [0; VALUES],
             worked: 0,
+            pushed: 0,
             plan: None,
             fits: true,
             found: false,
@@ -100,15 +110,18 @@ impl Uniforms {
     /// Begins with the push constants of commands that have none: zeros.
     pub(crate) fn begin(&mut self) {
         // What steps read and make is put there when it is found out.
-        if let Some(values) = self.values.get_mut(..=ZERO) {
-            values.fill(0);
+        self.set_counts([0; 3]);
+        if self.pushed != 0 {
+            let values = self.values.get_mut(..usize::from(self.pushed));
+            values.unwrap_or_default().fill(0);
+            self.pushed = 0;
         }
         self.found = false;
     }
 
     /// Begins with no words.
     pub(crate) fn clear(&mut self) {
-        self.pairs.clear();
+        self.count = 0;
         self.changing.clear();
         self.steps.clear();
         self.worked = 0;
@@ -164,14 +177,31 @@ impl Uniforms {
 
     /// Adds pairs that nothing reads, up to so many.
     pub(crate) fn pad(&mut self, pairs: usize) {
-        if pairs > self.pairs.len() {
-            self.fits &= self.pairs.resize(pairs, 0).is_ok();
+        while self.fits && self.pair_count() < pairs {
+            self.add_pair();
         }
     }
 
     /// How many pairs there are.
-    pub(crate) fn pair_count(&self) -> usize {
-        self.pairs.len()
+    pub(crate) const fn pair_count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Adds a pair of zeros.
+    fn add_pair(&mut self) {
+        match self.pairs.get_mut(usize::from(self.count)) {
+            Some(pair) => {
+                *pair = 0;
+                self.count = self.count.saturating_add(1);
+            }
+            None => self.fits = false,
+        }
+    }
+
+    /// The pairs.
+    #[inline(always)]
+    fn all_pairs(&self) -> &[u64] {
+        self.pairs.get(..self.pair_count()).unwrap_or_default()
     }
 
     /// Whether there was room for all that was added.
@@ -200,9 +230,10 @@ impl Uniforms {
     pub(crate) fn add(&mut self, number: usize, word: Result<u32, Source>) {
         let high = !number.is_multiple_of(2);
         if !high {
-            self.fits &= self.pairs.push(0).is_ok();
+            self.add_pair();
         }
-        let Some(pair) = self.pairs.last_mut() else {
+        let last = self.pair_count().saturating_sub(1);
+        let Some(pair) = self.pairs.get_mut(last) else {
             return;
         };
         match word {
@@ -232,116 +263,6 @@ impl Uniforms {
         self.found = true;
     }
 
-    /// What was found, as words for [`Uniforms::restore`]: numbers of what follows, the pairs as they stay, the values that steps
-    /// begin with, which words change, and the steps. `None` if there are too many.
-    pub(crate) fn saved<const MOST: usize>(&self) -> Option<Vec<u64, MOST>> {
-        let mut words = Vec::<u64, MOST>::new();
-        let counts = [
-            self.pairs.len(),
-            self.changing.len(),
-            self.steps.len(),
-            usize::from(self.worked),
-        ];
-        // Each is at most 255: it counts words of the uniforms, or steps.
-        let counts = counts.iter().rev();
-        let counts = counts.fold(0, |all, count| all << 8 | *count as u64);
-        words.push(counts).ok()?;
-        words.extend_from_slice(&self.pairs).ok()?;
-        for it in &self.changing {
-            // With what the pair is but for the words that change.
-            let place = usize::from(it.pair).saturating_add(1);
-            *words.get_mut(place)? = it.fixed;
-        }
-        let worked = self.values.iter().skip(WORKED).copied();
-        let worked = worked.take(self.worked.into());
-        let changing = self.changing.iter().map(|it| {
-            let [low, high] = it.from;
-            u32::from_le_bytes([it.pair, low, high, 0])
-        });
-        let steps = self.steps.iter();
-        let steps = steps.map(|it| u32::from_le_bytes([it.op as u8, it.from, it.with, it.to]));
-        for halves in [
-            &mut halves(worked) as &mut dyn Iterator<Item = u64>,
-            &mut halves(changing),
-            &mut halves(steps),
-        ] {
-            for word in halves {
-                words.push(word).ok()?;
-            }
-        }
-        Some(words)
-    }
-
-    /// Takes what was found for a pipeline: `counts` is the first word that was saved, `read` gives others from a number on.
-    /// Which words change, and the steps, are those of the pipeline whatever set it is used with: they are read only if another's
-    /// are here. False if these are no such words.
-    #[inline]
-    pub(crate) fn restore(
-        &mut self,
-        pipeline: Key,
-        counts: u64,
-        mut read: impl FnMut(usize, &mut [u64]),
-    ) -> bool {
-        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
-        let mut at = usize::from(pairs);
-        if self.pairs.resize(at, 0).is_err() {
-            return false;
-        }
-        read(0, &mut self.pairs);
-        let values = self.values.get_mut(WORKED..).unwrap_or_default();
-        let values = values.get_mut(..worked.into()).unwrap_or_default();
-        for two in values.chunks_mut(2) {
-            let mut word = [0];
-            read(at, &mut word);
-            at = at.saturating_add(1);
-            let [word] = word;
-            for (value, half) in two.iter_mut().zip([word as u32, (word >> 32) as u32]) {
-                *value = half;
-            }
-        }
-        if self.plan != Some(pipeline) {
-            self.restore_plan(changing, steps, |number, word| {
-                read(at.saturating_add(number), word);
-            });
-            self.plan = Some(pipeline);
-        }
-        for it in &mut self.changing {
-            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
-        }
-        self.worked = worked;
-        self.found = true;
-        true
-    }
-
-    /// Takes which words change, and the steps.
-    #[inline(never)]
-    fn restore_plan(&mut self, changing: u8, steps: u8, mut read: impl FnMut(usize, &mut [u64])) {
-        self.changing.clear();
-        self.steps.clear();
-        let mut word = [0];
-        for number in 0..usize::from(changing) {
-            if number.is_multiple_of(2) {
-                read(number / 2, &mut word);
-            }
-            let [pair, low, high, _, ..] = word[0].to_le_bytes();
-            let (from, fixed) = ([low, high], 0);
-            // There are as many places as pairs.
-            let _ = self.changing.push(Changing { pair, from, fixed });
-            word[0] >>= 32;
-        }
-        let before = usize::from(changing).div_ceil(2);
-        for number in 0..usize::from(steps) {
-            if number.is_multiple_of(2) {
-                read(before.saturating_add(number / 2), &mut word);
-            }
-            let [op, from, with, to, ..] = word[0].to_le_bytes();
-            if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
-                let _ = self.steps.push(UniformStep { op, from, with, to });
-            }
-            word[0] >>= 32;
-        }
-    }
-
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
     #[inline(always)]
     pub(crate) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
@@ -349,6 +270,8 @@ impl Uniforms {
         if end > PUSHED * 4 {
             return None;
         }
+        // At most 64.
+        self.pushed = self.pushed.max(end.div_ceil(4) as u8);
         let (whole, rest) = if offset.is_multiple_of(4) {
             bytes.as_chunks::<4>()
         } else {
@@ -420,23 +343,13 @@ impl Uniforms {
                 *pair = *fixed | u64::from(*low) | u64::from(*high) << 32;
             }
         }
-        &self.pairs
+        self.all_pairs()
     }
-}
-
-/// EncodedInstructions of two numbers each, the first one in the low half.
-fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
-    core::iter::from_fn(move || {
-        let low = numbers.next()?;
-        let high = numbers.next().unwrap_or(0);
-        Some(u64::from(high) << 32 | u64::from(low))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::kept_uniforms::MOST;
 
     #[test]
     fn words_come_from_where_they_were_said_to() {
@@ -487,53 +400,6 @@ mod tests {
         assert_eq!(uniforms.of([1; 3]), [93 << 32 | 32]);
         assert_eq!(uniforms.push(4, &[8]), Some(true));
         assert_eq!(uniforms.again(), [92 << 32 | 37]);
-    }
-
-    #[test]
-    fn what_is_saved_is_restored() {
-        let mut uniforms = Uniforms::new();
-        let step = |op, operand| FauStep {
-            word: 0,
-            op,
-            operand,
-        };
-        uniforms.add(0, Ok(7));
-        let word = uniforms.take(Ok(9), step(FauOp::Subtract, FauOperand::PushConstant(4)));
-        let word = uniforms.take(word, step(FauOp::Max, FauOperand::Constant(3)));
-        uniforms.add(1, word);
-        uniforms.add(2, Err(Source::Count(Axis::Y)));
-        uniforms.added(None);
-        assert_eq!(uniforms.push(4, &[2]), Some(true));
-        let words = [7 << 32 | 7, 5];
-        assert_eq!(uniforms.of([1, 5, 1]), words);
-        let saved = uniforms.saved::<MOST>().expect("few");
-        let mut other = Uniforms::new();
-        other.add(0, Err(Source::Push(0)));
-        assert_eq!(other.push(4, &[1]), Some(true));
-        let restore = |other: &mut Uniforms| {
-            other.restore(Key::NONE, saved[0], |from, words| {
-                words.copy_from_slice(&saved[1 + from..][..words.len()]);
-            })
-        };
-        // The second time the plan is there.
-        for _ in 0..2 {
-            assert!(restore(&mut other) && other.found);
-            assert_eq!(other.push(4, &[1]), Some(false));
-            assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
-        }
-        assert_eq!(other.push(4, &[2]), Some(true));
-        assert_eq!(other.of([1, 5, 1]), words, "again");
-        assert_eq!(other.saved(), Some(saved), "and saved again");
-    }
-
-    #[test]
-    fn more_than_fits_is_not_saved() {
-        let mut uniforms = Uniforms::new();
-        for number in 0..2 * MOST {
-            uniforms.add(number, Ok(number as u32));
-        }
-        uniforms.added(None);
-        assert_eq!(uniforms.saved::<MOST>(), None);
     }
 
     #[test]

@@ -300,6 +300,15 @@ impl LoadedRegisters {
         }
     }
 
+    /// Whether the registers of shader and local storage must be loaded for these addresses; records them as loaded.
+    #[inline]
+    pub(super) fn change_code(&mut self, shader: u64, storage: u64) -> bool {
+        let [_, _, known_shader, known_storage] = &mut self.wide;
+        let same = *known_shader == Some(shader) && *known_storage == Some(storage);
+        (*known_shader, *known_storage) = (Some(shader), Some(storage));
+        !same
+    }
+
     /// Whether a register must be loaded for `value`; records it as loaded.
     pub(super) fn change_narrow(&mut self, what: Narrow, value: u32) -> bool {
         let place = self.narrow.get_mut(what as usize);

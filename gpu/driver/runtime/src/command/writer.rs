@@ -123,6 +123,13 @@ impl Writer {
         debug_assert!(self.next <= self.data, "room was made");
     }
 
+    /// Says that so many more instructions stand there, which there was room for.
+    #[inline(always)]
+    pub(crate) const fn skip(&mut self, words: u32) {
+        self.next = self.next.wrapping_add(words.wrapping_mul(8));
+        debug_assert!(self.next <= self.data, "room was made");
+    }
+
     /// Room for data: where it is in memory and for the GPU. `None` if the block has no such room.
     pub(crate) fn data(&mut self, bytes: u32) -> Option<(PhysicalAddress, GpuAddress)> {
         let bytes = bytes.checked_next_multiple_of(ALIGNMENT)?;

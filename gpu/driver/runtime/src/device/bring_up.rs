@@ -7,7 +7,7 @@ use super::poll::Watch;
 use super::power::{Power, supply};
 use super::recovery::Phase;
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
-use super::{Device, DeviceLost};
+use super::{Device, DeviceLost, Versions};
 use crate::command::{EncodedInstructions, Uniforms};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
@@ -267,7 +267,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             look_at: crate::platform::Instant(Duration::ZERO),
             look_without_jobs: crate::platform::Instant(Duration::ZERO),
             watches_jobs: false,
-            set_versions: 0,
+            versions: Versions::default(),
             recordings: 0,
             links: Links::new(tables.links),
             drawing: None,

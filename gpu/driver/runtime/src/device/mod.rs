@@ -77,6 +77,18 @@ use poll::Watch;
 use power::Power;
 use recovery::Phase;
 
+/// Versions: numbers that nothing has had before, so that memory which kept something for one holds nothing for another.
+#[derive(Debug, Default)]
+pub(crate) struct Versions(u64);
+
+impl Versions {
+    /// The next; never 0.
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        self.0
+    }
+}
+
 /// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
 ///
 /// Its running phase never waits: [`Device::poll`] looks at what the GPU reports and does what is to be done,
@@ -104,8 +116,8 @@ pub struct Device<'s, 'd, P> {
     pub(crate) points: Slab<'s, Points>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
-    /// Versions of descriptor sets, ever.
-    pub(crate) set_versions: u64,
+    /// Versions of what is bound to descriptor sets and set for draws.
+    pub(crate) versions: Versions,
     /// Recordings that were begun, ever: marks what the current one refers to.
     pub(crate) recordings: u32,
     /// The commands that hold what they use, as a list.

@@ -192,7 +192,9 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         let before = self.in_flight;
         let mut changed = false;
-        for seat in 0..self.hw.interface.slots.len() {
+        let mut next = 0;
+        while let Some(seat) = self.slot_seats.next_taken(next) {
+            next = seat.saturating_add(1);
             let Some(key) = self.group_on(seat) else {
                 continue;
             };

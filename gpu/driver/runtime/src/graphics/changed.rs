@@ -8,12 +8,12 @@ use super::draw_uniforms::DrawUniforms;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
-use super::put_draw::{PipelineState, load_pipeline};
+use super::pipeline_registers::MOST_REGISTERS;
 use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::tiling::Tiling;
 use super::uniform_plan::UniformPlan;
 use crate::command::{ALIGNMENT, DESCRIPTOR_BYTES, SetPart};
-use crate::device::{Kind, Object};
+use crate::device::{Kind, Object, Versions};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
@@ -120,7 +120,7 @@ const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
 }
 
 /// Whether a draw may be found out here: its inputs are the pipeline's own, and a pipeline that was bound since the last draw changes
-/// nothing but what [`PipelineState`] has.
+/// nothing but the registers that are loaded at once.
 fn is_plain(state: &DrawState, made: &GraphicsPipelined, tiler: Option<&Tiling>) -> bool {
     if made.instanced && state.values.base_instance != 0 {
         return false;
@@ -128,22 +128,6 @@ fn is_plain(state: &DrawState, made: &GraphicsPipelined, tiler: Option<&Tiling>)
     let provokes = tiler.and_then(|tiling| tiling.last_provokes);
     !state.stale.has(Stale::PIPELINE)
         || made.scratch_bytes == 0 && provokes == Some(made.last_provokes)
-}
-
-/// What a pipeline decides where nothing is set in its place.
-fn state_of(made: &GraphicsPipelined, places: &Places, state: &DrawState) -> PipelineState {
-    let mut words = made.words;
-    // Without indices the bits of their kind are nothing.
-    if let (true, Some((_, kind))) = (state.is_indexed(), state.indices) {
-        words.primitive |= kind.code();
-    }
-    PipelineState {
-        tests: places.tests().1.0,
-        blends: places.blends().1.0 | u64::from(made.color_count),
-        storage: places.storage().0,
-        words,
-        size: made.size,
-    }
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
@@ -212,7 +196,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let wanted = vertex_bytes.saturating_add(bytes);
         if !lane
             .writer
-            .has_room_for(MOST_LOADS.saturating_add(1), wanted)
+            .has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted)
         {
             return false;
         }
@@ -231,21 +215,32 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
                 platform,
                 (&mut passes.uniforms, state),
                 (key, plan),
-                (&places, room),
+                (&places, &mut device.versions),
+                room,
             );
         }
         let (registers, encoded) = (DrawRegisters::of(arch), &drawing.encoded);
-        let (end, loaded) = (lane.writer.end(), &mut lane.loaded);
-        let mut loads = DrawLoads::new(platform, &encoded.loads, loaded, end);
         let varies = made.varies();
         if state.stale.has(Stale::PIPELINE) {
-            load_pipeline(&mut loads, registers, made, &state_of(made, &places, state));
+            let mut words = [0; MOST_REGISTERS];
+            let words = words.get_mut(..made.registers.into()).unwrap_or_default();
+            platform.read_words(places.registers(), words);
+            platform.write_words(lane.writer.end(), words);
+            lane.writer.skip(made.registers.into());
+            lane.loaded.pipeline_loaded();
+        }
+        let mut loads = DrawLoads::new(&encoded.loads, &mut lane.loaded);
+        if state.stale.has(Stale::PIPELINE)
+            && let (true, Some((_, kind))) = (state.is_indexed(), state.indices)
+        {
+            // Without indices the bits of their kind are nothing.
+            loads.forget(registers.primitive);
+            loads.word(registers.primitive, made.words.primitive | kind.code());
         }
         load_bindings(&mut loads, registers, state, varies);
         let run = encoded.run(varies);
         loads.put(run);
-        let end = loads.end();
-        lane.writer.end_at(end);
+        loads.write(platform, &mut lane.writer);
         if let Some(last) = &mut state.last {
             (last.run, last.varies, last.planned) = (run, varies, true);
         }
@@ -260,16 +255,11 @@ fn write_uniforms<P: Platform>(
     platform: &mut P,
     (uniforms, state): (&mut DrawUniforms, &mut DrawState),
     (key, plan): (Key, &UniformPlan),
-    (places, (at, address)): (&Places, (PhysicalAddress, GpuAddress)),
+    (places, versions): (&Places, &mut Versions),
+    (at, address): (PhysicalAddress, GpuAddress),
 ) {
-    if uniforms.pipeline != Some(key) {
-        uniforms.recall(platform, key, plan, places.plan());
-        state.says_state = false;
-    }
-    if !state.says_state {
-        uniforms.say_state(&state.values, plan.of_state.into());
-    }
-    (state.says_state, state.says_sets) = (true, true);
+    uniforms.find_state(platform, state, (key, plan), (places.plan(), versions));
+    state.says_sets = true;
     uniforms.words.set_counts(state.values.counts());
     platform.write_words(at, uniforms.words.again());
     state.uniforms = uniforms.places.registers(address).map(Some);
@@ -277,8 +267,8 @@ fn write_uniforms<P: Platform>(
 
 /// Loads the registers of resources and uniforms.
 #[inline(always)]
-fn load_bindings<P: Platform>(
-    it: &mut DrawLoads<'_, P>,
+fn load_bindings(
+    it: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     state: &DrawState,
     varies: bool,

@@ -126,8 +126,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             let Some(set) = set else { continue };
             let table = self.recorder.refer_to_set(set)?;
             let bound = self.recorder.passes.as_mut().map(|it| &mut it.bound);
-            let sets = bound.and_then(|bound| bound.sets.get_mut(stage));
-            if let Some(place) = sets.and_then(|sets| sets.get_mut(usize::from(table))) {
+            if let Some(place) = bound.and_then(|bound| bound.set_mut(stage, table)) {
                 *place = Some(set);
             }
             if let Some(resources) = self.state.resources.get_mut(stage) {
@@ -174,7 +173,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     ) -> Result<&mut Self, Error> {
         let bound = self.bound(buffer, offset)?;
         let all = self.recorder.passes.as_mut().map(|it| &mut it.bound);
-        let place = all.and_then(|all| all.vertex_buffers.get_mut(binding as usize));
+        let place = all.and_then(|all| all.vertex_buffer_mut(binding));
         let most = MOST_BINDINGS;
         *place.ok_or(CommandError::from(GraphicsError::Binding { binding, most }))? = Some(bound);
         self.state.resources[VERTEX] = None;
@@ -216,7 +215,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
         self.state.values.viewport = viewport;
-        self.state.says_state = false;
+        (self.state.version, self.state.says_state) = (None, false);
         self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
@@ -251,7 +250,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         }
         self.state.values.blend_constants = constants;
         self.state.blend_constants = Some(constants);
-        (self.state.blends, self.state.says_state) = (None, false);
+        (self.state.blends, self.state.version) = (None, None);
+        self.state.says_state = false;
         self.state.uniforms[FRAGMENTS] = None;
         self.state.stale = self.state.stale.and(Stale::UNIFORMS).and(Stale::STATE);
         Ok(self)

@@ -128,7 +128,9 @@ pub(super) fn fits(
     colors: &PipelineColors,
     framebuffer: &Framebuffer,
 ) -> bool {
-    let mut colors = colors.iter().enumerate();
+    // Neither has more.
+    let places = framebuffer.count.max(made.color_count.into());
+    let mut colors = colors.iter().take(places).enumerate();
     let same = |(location, format): (usize, &Option<&eitri_descriptors::formats::VkFormat>)| match (
         format,
         framebuffer.color_format(location),

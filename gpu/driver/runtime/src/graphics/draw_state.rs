@@ -61,16 +61,40 @@ pub(super) struct PassBound {
     /// The sets of each stage, by their tables.
     pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
     pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
+    /// Something is bound.
+    any: bool,
 }
 
 impl PassBound {
     pub(super) const NOTHING: PassBound = PassBound {
         sets: [[None; TABLES]; 2],
         vertex_buffers: [None; MOST_BINDINGS],
+        any: false,
     };
+
+    /// The place for the set of a stage in a table, if there is such a table.
+    #[inline(always)]
+    pub(super) fn set_mut(
+        &mut self,
+        stage: usize,
+        table: u8,
+    ) -> Option<&mut Option<DescriptorSet>> {
+        self.any = true;
+        self.sets.get_mut(stage)?.get_mut(usize::from(table))
+    }
+
+    /// The place for a vertex buffer, if there is such a binding.
+    #[inline(always)]
+    pub(super) fn vertex_buffer_mut(&mut self, binding: u32) -> Option<&mut Option<Bound>> {
+        self.any = true;
+        self.vertex_buffers.get_mut(binding as usize)
+    }
 
     /// Binds nothing.
     pub(super) fn clear(&mut self) {
+        if !core::mem::take(&mut self.any) {
+            return;
+        }
         for set in self.sets.as_flattened_mut() {
             *set = None;
         }
@@ -88,6 +112,8 @@ pub(super) struct DrawState {
     pub(super) last: Option<LastDraw>,
     /// Words of the uniforms' plan are said that depend on viewport and blend constants, and those that depend on sets.
     pub(super) says_state: bool,
+    /// The version of viewport and blend constants, once it is known.
+    pub(super) version: Option<u64>,
     pub(super) says_sets: bool,
     pub(super) pipeline: Option<Key>,
     pub(super) indices: Option<(Bound, IndexType)>,
@@ -118,6 +144,7 @@ impl DrawState {
             stale: Stale::ALL,
             last: None,
             says_state: false,
+            version: None,
             says_sets: false,
             pipeline: None,
             indices: None,

@@ -6,10 +6,11 @@
 use super::draw_state::DrawState;
 use super::pipeline::Places;
 use super::uniform_plan::{
-    BoundWord, Known, MOST_BOUND, StateWord, Target, UniformPlaces, UniformPlan,
+    BoundWord, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlaces, UniformPlan,
 };
 use super::uniforms::Values;
 use crate::command::{BoundSet, Recorder, Uniforms};
+use crate::device::Versions;
 use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
@@ -21,10 +22,16 @@ use heapless::Vec;
 #[derive(Debug)]
 pub(super) struct DrawUniforms {
     pub(super) words: Uniforms,
+    /// The words of what is bound of the pipeline's plan, once they are read.
     bound: Vec<u64, MOST_BOUND>,
     pub(super) pipeline: Option<Key>,
     /// Where the words of its programs stand in a block.
     pub(super) places: UniformPlaces,
+    /// The words of viewport and blend constants that were said last, and their version.
+    known: [u32; STATE_WORDS],
+    version: u64,
+    /// The version of those that the pipeline's words have.
+    said: u64,
 }
 
 impl DrawUniforms {
@@ -34,39 +41,112 @@ impl DrawUniforms {
         bound: Vec::new(),
         pipeline: None,
         places: UniformPlaces::NOTHING,
+        known: [0; STATE_WORDS],
+        version: 0,
+        said: 0,
     };
 
-    /// Takes the plan of a pipeline from its memory.
-    pub(super) fn recall<P: Platform>(
+    /// The version of the words of viewport and blend constants: that of the last, if they are the same, or `next`, which no other
+    /// words have.
+    #[inline(never)]
+    fn version_of(&mut self, values: &Values, next: u64) -> u64 {
+        let known = values.known();
+        if self.version == 0 || self.known != known {
+            (self.known, self.version) = (known, next);
+        }
+        self.version
+    }
+
+    /// Takes the plan of a pipeline from its memory, with the words of viewport and blend constants that were said last.
+    fn recall<P: Platform>(
         &mut self,
         platform: &mut P,
         key: Key,
         plan: &UniformPlan,
         at: PhysicalAddress,
     ) {
-        let place = |word: usize| at.offset((word as u64).wrapping_mul(8));
+        self.said = platform.load64(at);
         // It was saved from words that fit.
-        self.words.restore(key, plan.counts, |number, words| {
-            platform.read_words(place(number), words);
+        self.words.restore(key, plan.counts, None, |number, words| {
+            platform.read_words(word_of_plan(at, number), words);
         });
-        let bound = usize::from(plan.bound);
-        let first = usize::from(plan.words).wrapping_sub(bound);
-        if self.bound.resize(bound, 0).is_ok() {
-            platform.read_words(place(first), &mut self.bound);
-        }
+        self.bound.clear();
         self.places = plan.places();
         self.pipeline = Some(key);
     }
 
-    /// Says the words of viewport and blend constants, which are the first `count` of those that are said.
-    pub(super) fn say_state(&mut self, values: &Values, count: usize) {
-        let known = values.known();
-        for word in self.bound.iter().take(count) {
-            let word = StateWord::decode(*word);
-            let value = known.get(word.known).copied().unwrap_or(0);
-            say(&mut self.words, word.target, value);
+    /// Reads the words of what is bound, if they are not there yet.
+    pub(super) fn recall_bound<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        plan: &UniformPlan,
+        at: PhysicalAddress,
+    ) {
+        let bound = usize::from(plan.bound);
+        let first = usize::from(plan.words).wrapping_sub(bound);
+        if self.bound.is_empty() && self.bound.resize(bound, 0).is_ok() {
+            platform.read_words(word_of_plan(at, first), &mut self.bound);
         }
     }
+
+    /// Takes the plan of a pipeline if another's is here, and says the words of viewport and blend constants. Whether the plan was
+    /// another's.
+    #[inline(always)]
+    pub(super) fn find_state<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        state: &mut DrawState,
+        (key, plan): (Key, &UniformPlan),
+        (at, versions): (PhysicalAddress, &mut Versions),
+    ) -> bool {
+        let version = match state.version {
+            Some(version) => version,
+            None => {
+                let version = self.version_of(&state.values, versions.next());
+                state.version = Some(version);
+                version
+            }
+        };
+        let other = self.pipeline != Some(key);
+        if other {
+            self.recall(platform, key, plan, at);
+        }
+        if self.said != version && plan.of_state != 0 {
+            self.say_state(platform, plan, at);
+        }
+        state.says_state = true;
+        other
+    }
+
+    /// Says the words of viewport and blend constants, of which [`DrawUniforms::version_of`] gave the version, and keeps them with
+    /// the plan: another draw of the pipeline finds them there.
+    #[inline(never)]
+    fn say_state<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        plan: &UniformPlan,
+        at: PhysicalAddress,
+    ) {
+        self.recall_bound(platform, plan, at);
+        for word in self.bound.iter().take(plan.of_state.into()) {
+            let word = StateWord::decode(*word);
+            let value = self.known.get(word.known).copied().unwrap_or(0);
+            say(&mut self.words, word.target, value);
+        }
+        self.said = self.version;
+        platform.store64(at, self.said);
+        self.words.save_again(|number, words| {
+            platform.write_words(word_of_plan(at, number), words);
+        });
+        // As when the plan was written.
+        let words = plan.words.wrapping_sub(plan.bound);
+        platform.clean(at.span(u64::from(words).wrapping_add(1).wrapping_mul(8)));
+    }
+}
+
+/// Where a word of a plan stands: behind the version of the words that are said.
+fn word_of_plan(at: PhysicalAddress, number: usize) -> PhysicalAddress {
+    at.offset((number as u64).wrapping_add(1).wrapping_mul(8))
 }
 
 /// What is bound to a descriptor of a stage's set.
@@ -96,19 +176,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         (key, plan): (Key, &UniformPlan),
         places: &Places,
     ) -> Result<(), Error> {
-        if let Some(passes) = &mut self.passes
-            && passes.uniforms.pipeline != Some(key)
-        {
-            let platform = &mut self.device.hw.platform;
-            passes.uniforms.recall(platform, key, plan, places.plan());
-            (state.says_state, state.says_sets) = (false, false);
-        }
         let of_state = usize::from(plan.of_state);
-        if !state.says_state {
-            if let Some(passes) = &mut self.passes {
-                passes.uniforms.say_state(&state.values, of_state);
+        if let Some(passes) = &mut self.passes {
+            let (platform, at) = (&mut self.device.hw.platform, places.plan());
+            let (uniforms, next) = (&mut passes.uniforms, &mut self.device.versions);
+            if uniforms.find_state(platform, state, (key, plan), (at, next)) {
+                state.says_sets = false;
             }
-            state.says_state = true;
+            if !state.says_sets && of_state < plan.bound.into() {
+                uniforms.recall_bound(platform, plan, at);
+            }
         }
         if !state.says_sets {
             self.say_bound_words(state, of_state..plan.bound.into())?;

@@ -4,17 +4,20 @@
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-draw.md 3.1.
 
 use super::lane::{self, DEFERRED, OTHERS, iterators};
-use super::registers::COUNT;
+use super::pass::FRAMEBUFFER;
+use super::registers::{COUNT, DrawRegisters};
 use super::tiling;
 use crate::queue::SubQueue;
 use crate::tiler_page::{BASE, PAGE, count_of};
-use eitri_cs::builder::{AddNumber, AnyLoad, BuildFault, Checked, Config, FirstLoads};
+use eitri_cs::builder::{
+    AddNumber, AnyLoad, BuildFault, Checked, Config, FirstLoads, Load32, Load64,
+};
 use eitri_cs::enums::{Condition, ErrorReject, HeapOperationKind, StreamState, SyncScope};
 use eitri_cs::instr::{
     AddImm64, FinishFragment, FinishTiling, HeapOperation, RunFragment, RunIdvs, RunIdvs2,
     SetSbEntry, SetStateImm32, SyncAdd64, SyncWait64, Wait,
 };
-use eitri_cs::{Arch, Slot};
+use eitri_cs::{Arch, Reg, Slot};
 
 /// Slots of the iterators of a lane.
 pub(super) const ITERATORS: usize = 5;
@@ -22,20 +25,29 @@ pub(super) const ITERATORS: usize = 5;
 /// The instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedDraws {
-    /// Loads of the registers of draws.
+    /// Loads of the registers of draws, and of the low halves of those of uniforms, by the program.
     pub(super) loads: FirstLoads,
+    pub(super) uniforms: [UniformLoad; 3],
     /// A draw without a program of varyings, and one with.
     run: [Checked; 2],
     /// By the number of the slot, from the first iterator's on.
     pub(super) iterators: [OfIterator; ITERATORS],
     /// Those of a tiling.
     pub(super) tiling: OfTiling,
-    /// A fragment job.
+    /// A fragment job, and the load of its framebuffer pointer.
     pub(super) run_fragment: Checked,
+    pub(super) framebuffer: Load64,
     /// Loads of the address of a stream's count, by the stream; of the count that is waited for; and the wait.
     pub(super) count_of: [Checked; 3],
     pub(super) count: AddNumber,
     pub(super) wait_count: Checked,
+}
+
+/// A load of the low half of a register of uniforms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UniformLoad {
+    pub(super) register: u8,
+    pub(super) load: Load32,
 }
 
 /// Instructions of a lane that name the slot of an iterator.
@@ -107,8 +119,20 @@ impl EncodedDraws {
                 immediate: i32::try_from(count_of(stream)).unwrap_or(i32::MAX),
             })
         };
+        let registers = DrawRegisters::of(config.arch);
+        let uniforms = |register| {
+            let load = Load32::new(config, Reg::new(register))?;
+            Ok::<_, BuildFault>(UniformLoad { register, load })
+        };
+        // Without a program of varyings nothing loads the second.
+        let varyings = registers.varying_uniforms;
         Ok(EncodedDraws {
             loads: AnyLoad::new(config)?.first(COUNT as u8)?,
+            uniforms: [
+                uniforms(registers.vertex_uniforms)?,
+                uniforms(varyings.unwrap_or(registers.vertex_uniforms))?,
+                uniforms(registers.fragment_uniforms)?,
+            ],
             run: [run(false)?, run(true)?],
             iterators: [
                 iterator(first, second)?,
@@ -119,6 +143,7 @@ impl EncodedDraws {
             ],
             tiling: OfTiling::new(config)?,
             run_fragment: config.checked(RunFragment::default())?,
+            framebuffer: Load64::new(config, FRAMEBUFFER)?,
             count_of: [
                 count(SubQueue::ALL[0])?,
                 count(SubQueue::ALL[1])?,

@@ -77,6 +77,9 @@ pub(crate) struct Framebuffer {
     pub(super) stencil: Option<DepthTarget>,
     pub(super) clear_depth: f32,
     pub(super) clear_stencil: u8,
+    /// Some attachment is loaded, and some is cleared and kept.
+    loads: bool,
+    clears: bool,
     /// What it begins with in place of what its attachments held.
     pub(super) texels: Option<TexelSource>,
     /// What is resolved when it was written.
@@ -175,6 +178,8 @@ impl Framebuffer {
         stencil: None,
         clear_depth: 0.0,
         clear_stencil: 0,
+        loads: false,
+        clears: false,
         texels: None,
         deferred: Vec::new(),
     };
@@ -315,6 +320,7 @@ impl Framebuffer {
         self.view_mask = info.view_mask;
         self.tile = tile.ok_or(GraphicsError::TileBuffer { bytes })?;
         self.count = given.max(1);
+        (self.loads, self.clears) = (self.finds_loads(), self.finds_clears());
         Ok(())
     }
 
@@ -381,11 +387,14 @@ impl Framebuffer {
     }
 
     /// Whether anything of it is loaded.
-    pub(super) fn loads(&self) -> bool {
+    pub(super) const fn loads(&self) -> bool {
+        self.loads || self.texels.is_some()
+    }
+
+    fn finds_loads(&self) -> bool {
         let mut colors = self.colors.iter().flatten();
         let others = [self.depth, self.stencil];
-        self.texels.is_some()
-            || colors.any(|color| color.loaded.is_some())
+        colors.any(|color| color.loaded.is_some())
             || others.into_iter().flatten().any(|target| target.load)
     }
 
@@ -403,11 +412,14 @@ impl Framebuffer {
     }
 
     /// Whether tiles that nothing is drawn into are written, too.
-    pub(crate) fn clears(&self) -> bool {
+    pub(crate) const fn clears(&self) -> bool {
+        self.clears || self.texels.is_some()
+    }
+
+    fn finds_clears(&self) -> bool {
         let mut colors = self.colors.iter().flatten();
         let others = [self.depth, self.stencil];
-        self.texels.is_some()
-            || colors.any(|color| color.written.is_some() && color.writes_clean_tiles())
+        colors.any(|color| color.written.is_some() && color.writes_clean_tiles())
             || others
                 .into_iter()
                 .flatten()

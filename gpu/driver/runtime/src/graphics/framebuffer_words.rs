@@ -19,7 +19,7 @@ use eitri_descriptors::target::{
 use eitri_descriptors::{Address, Aligned, Arch, Descriptor, DescriptorError, Swizzle};
 
 /// Words of the parameters with their padding, of the depth and stencil part, and of a colour target.
-const PARAMETER_WORDS: usize = 32;
+pub(super) const PARAMETER_WORDS: usize = 32;
 const PART_WORDS: usize = 16;
 /// Double words of a descriptor at most.
 pub(super) const MOST_WORDS: usize = (PARAMETER_WORDS + PART_WORDS * (MOST_COLORS + 1)) / 2;

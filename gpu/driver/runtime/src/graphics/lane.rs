@@ -9,9 +9,8 @@ use super::draw_state::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
-use super::framebuffer::Framebuffer;
-use super::pass_template::PassTemplate;
-use super::queries::Counting;
+use super::pass_template::LastTargets;
+use super::queries::{Counting, EndedQueries};
 use super::registers::Loaded;
 use crate::command::{
     Accesses, CommandError, Level, Part, PassParts, Recorder, ShaderStage, Streams, Writer,
@@ -89,15 +88,18 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     waited: [u32; 3],
     /// Where the table of sample positions stands that was written last, and for how many samples.
     pub(super) locations: Option<(u32, GpuAddress)>,
+    /// The stream into whose lane instructions go now, where they do.
+    current: Option<SubQueue>,
     /// The query that counts in all passes.
     pub(super) query: Option<Counting>,
     /// The last pass was suspended.
     pub(super) suspended: bool,
     /// Push constants of the pass, and the uniforms of the pipeline that was used last.
     pub(super) uniforms: DrawUniforms,
-    /// What the pass renders to that is recorded, and what is bound in it.
-    pub(super) framebuffer: Framebuffer,
-    pub(super) template: PassTemplate,
+    /// Queries that are over with the pass that is recorded.
+    pub(super) ended: EndedQueries,
+    /// What the last passes render to, and what is bound in the one that is recorded.
+    pub(super) targets: LastTargets,
     pub(super) bound: PassBound,
 }
 
@@ -147,11 +149,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 compute: (0, self.writer.end().0),
                 waited: [0; 3],
                 locations: None,
+                current: None,
                 query: None,
                 suspended: false,
                 uniforms: DrawUniforms::NOTHING,
-                framebuffer: Framebuffer::NOTHING,
-                template: PassTemplate::NOTHING,
+                ended: EndedQueries::NOTHING,
+                targets: LastTargets::NOTHING,
                 bound: PassBound::NOTHING,
             });
             // Tiler contexts are memory of the commands' own.
@@ -172,16 +175,27 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
     }
 
-    /// Records what `record` says for a stream, of which there is a lane.
+    /// Records what `record` says for a stream, of which there is a lane. Where that is recorded already it costs nothing.
     pub(super) fn in_lane<T>(
         &mut self,
         stream: SubQueue,
         record: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        let before = self.set_current(Some(stream));
+        if before == Some(stream) {
+            return record(self);
+        }
         self.swap_writers(stream);
         let result = record(self);
         self.swap_writers(stream);
+        self.set_current(before);
         result
+    }
+
+    /// Notes into whose lane instructions go; gives into whose they went before.
+    fn set_current(&mut self, stream: Option<SubQueue>) -> Option<SubQueue> {
+        let passes = self.passes.as_mut()?;
+        core::mem::replace(&mut passes.current, stream)
     }
 
     /// Lets instructions and data go into a lane; and back again.
@@ -293,11 +307,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             lane.iterator = 0;
         }
         let (next, busy) = (lane.iterator, lane.busy);
-        let OfIterator { select, wait, .. } = *self.of_iterator(next)?;
+        let &OfIterator { select, wait, .. } = self.of_iterator(next)?;
         if busy.contains(slot_of(next)) {
-            self.put(wait)?;
+            self.put_together(&[wait, select])
+        } else {
+            self.put(select)
         }
-        self.put(select)
     }
 
     /// The slot that a lane's iterator counts on now.

@@ -22,6 +22,7 @@ mod tile;
 mod blend;
 mod draw_words;
 mod pipeline;
+mod pipeline_registers;
 mod pipeline_state;
 mod state;
 mod vertex_input;

@@ -3,9 +3,11 @@
 //! A draw writes several of them. Where their fields stand is found out from the table of descriptors, not said here.
 //! Facts: hardware/descriptors.md sections 4 and 5, through [`eitri_descriptors`].
 
+use super::framebuffer_words::PARAMETER_WORDS;
 use super::resource_tables::doubles;
 use crate::command::{RESOURCE_WORDS, buffer, resource};
-use eitri_descriptors::{Arch, DescriptorError};
+use eitri_descriptors::framebuffer::FramebufferParameters;
+use eitri_descriptors::{Aligned, Arch, Descriptor, DescriptorError};
 
 /// Double words of an entry of a resource table, and of a buffer's descriptor.
 const ENTRY: usize = RESOURCE_WORDS / 2;
@@ -18,6 +20,8 @@ pub(crate) struct PartShapes {
     pub(super) entry: PartShape<ENTRY>,
     /// A buffer.
     pub(super) buffer: PartShape<BUFFER>,
+    /// The double word of a framebuffer's parameters that is the address of the tiler's context.
+    pub(super) tiler: usize,
 }
 
 impl PartShapes {
@@ -29,9 +33,37 @@ impl PartShapes {
         Ok(PartShapes {
             entry: PartShape::new(|at, bytes| Ok(doubles(&resource(arch, at, bytes)?)))?,
             buffer: PartShape::new(|at, bytes| Ok(doubles(&buffer(arch, at, bytes)?)))?,
+            tiler: tiler_word(arch)?,
         })
     }
 }
+
+/// Where parameters of a framebuffer differ that have another tiler context.
+fn tiler_word(arch: Arch) -> Result<usize, DescriptorError> {
+    let (zero, other) = (parameters(arch, 0)?, parameters(arch, TILER)?);
+    Ok(Field::between(&zero, &other, TILER).word)
+}
+
+/// Parameters of a framebuffer with a tiler context.
+fn parameters(arch: Arch, tiler: u64) -> Result<[u64; PARAMETER_WORDS / 2], DescriptorError> {
+    let parameters = FramebufferParameters {
+        tiler: Aligned::new(tiler).unwrap_or_default(),
+        // The least that there is.
+        width: 1,
+        height: 1,
+        sample_count: 1,
+        render_target_count: 1,
+        effective_tile_size: 256,
+        color_buffer_allocation: 1024,
+        ..FramebufferParameters::default()
+    };
+    let mut words = [0; PARAMETER_WORDS];
+    parameters.pack(arch, &mut words)?;
+    Ok(doubles(&words))
+}
+
+/// The address of a tiler context, to find it.
+const TILER: u64 = 1 << 40;
 
 /// A descriptor of a part of memory.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +130,20 @@ impl<const N: usize> PartShape<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All of the double word is the address: writing it changes nothing else.
+    #[test]
+    fn the_address_of_a_tiler_context_is_a_double_word() {
+        for arch in Arch::ALL {
+            let Ok(shapes) = PartShapes::new(arch) else {
+                continue;
+            };
+            for tiler in [0, 1 << 40, u64::MAX << 6] {
+                let word = parameters(arch, tiler).map(|words| words[shapes.tiler]);
+                assert_eq!(word, Ok(tiler), "{arch:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_descriptor_is_what_the_table_packs() {

@@ -3,9 +3,10 @@
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
 use super::draw_state::DrawState;
+use super::encoded::EncodedDraws;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::framebuffer_words::Around;
-use super::queries::EndedQueries;
+use super::pass_template::PassTarget;
 use super::rendering::RenderingInfo;
 use super::samples;
 use super::tiling::Tiling;
@@ -21,7 +22,7 @@ use eitri_descriptors::framebuffer::SamplePattern;
 /// Images of a pass at most: what is written, and what is loaded.
 const MOST_IMAGES: usize = 2 * MOST_COLORS + 2;
 /// Registers of a fragment job: the framebuffer pointer, and the first and the last pixel.
-const FRAMEBUFFER: Pair = d!(40);
+pub(super) const FRAMEBUFFER: Pair = d!(40);
 const FIRST_PIXEL: u8 = 42;
 const LAST_PIXEL: u8 = 43;
 
@@ -36,8 +37,6 @@ pub struct RenderPass<'p, 'r, 's, 'd, P> {
     /// The tiling, once something is drawn.
     pub(super) tiler: Option<Tiling>,
     pub(super) state: DrawState,
-    /// Queries that are over with the pass.
-    pub(super) ended: EndedQueries,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
@@ -55,19 +54,38 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     ) -> Result<RenderPass<'p, 'r, 's, 'd, P>, Error> {
         self.begin_pass(info)?;
         let passes = self.passes.as_ref();
-        let size = passes.map_or((0, 0), |passes| passes.framebuffer.size);
+        let size = passes.map_or((0, 0), |passes| passes.targets.last().framebuffer.size);
         let query = passes.and_then(|passes| passes.query);
         Ok(RenderPass {
             recorder: self,
             tiler: None,
             state: DrawState::new(size, query),
-            ended: EndedQueries::default(),
         })
     }
 
     /// Begins a pass, in which nothing is bound.
     #[inline(never)]
     fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
+        if let Some(passes) = &mut self.passes
+            && passes.targets.recall(info)
+        {
+            // The commands refer to its images, and have a lane for it.
+            passes.targets.last_mut().framebuffer.begin_again();
+        } else {
+            self.begin_another_pass(info)?;
+        }
+        if let Some(passes) = &mut self.passes {
+            // Push constants are zeros again.
+            passes.uniforms.words.begin();
+            passes.bound.clear();
+            passes.ended.clear();
+        }
+        Ok(())
+    }
+
+    /// Finds out what a pass renders to.
+    #[inline(never)]
+    fn begin_another_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
         self.begin_passes()?;
         self.resumes(info)?;
         if info.resuming || info.suspending {
@@ -81,20 +99,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.open_lane(SubQueue::Fragment)?;
         let mut images = heapless::Vec::<Key, MOST_IMAGES>::new();
         if let Some(passes) = &mut self.passes {
-            if passes.template.is_of(info) {
-                passes.framebuffer.begin_again();
-            } else {
-                passes.template.forget();
-                passes.framebuffer.begin(self.device, info)?;
-                passes.template.keep(info);
-            }
-            images.extend(passes.framebuffer.images());
-            // Push constants are zeros again.
-            passes.uniforms.words.begin();
-            passes.bound.clear();
+            let framebuffer = &mut passes.targets.another().framebuffer;
+            framebuffer.begin(self.device, info)?;
+            images.extend(framebuffer.images());
         }
         for image in &images {
             self.refer(*image, Thing::Image)?;
+        }
+        if let Some(passes) = &mut self.passes {
+            passes.targets.last_mut().template.keep(info);
         }
         Ok(())
     }
@@ -103,7 +116,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub(super) fn framebuffer(&self) -> &Framebuffer {
         static NOTHING: Framebuffer = Framebuffer::NOTHING;
         let passes = self.passes.as_ref();
-        passes.map_or(&NOTHING, |passes| &passes.framebuffer)
+        passes.map_or(&NOTHING, |passes| &passes.targets.last().framebuffer)
     }
 
     /// The table of sample positions of a pass.
@@ -132,72 +145,23 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for more commands.
-    #[inline(always)]
-    pub fn end_rendering(mut self) -> Result<(), Error> {
-        self.end()
-    }
-
+    // A call is given the pass where it is; inlined, this would begin with a copy of it.
     #[inline(never)]
-    fn end(&mut self) -> Result<(), Error> {
+    pub fn end_rendering(mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
-        let outer = self.recorder.passes.as_ref().and_then(|it| it.query);
-        if self.state.query != outer {
+        let passes = self.recorder.passes.as_ref();
+        if passes.is_some_and(|passes| passes.query != self.state.query) {
             // Nothing is counted behind the pass.
             self.end_query()?;
         }
-        let (it, tiler, ended) = (&mut *self.recorder, self.tiler, &self.ended);
+        let (it, tiler) = (&mut *self.recorder, self.tiler);
         if tiler.is_some() {
             it.finish_tiling()?;
-            it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
         } else if !it.framebuffer().clears() {
-            it.finish_queries(ended, SlotMask::NONE)?;
+            it.finish_queries(SlotMask::NONE)?;
             return it.resolve_behind();
         }
-        let Framebuffer {
-            samples,
-            area: [min_x, min_y, max_x, max_y],
-            view_mask: views,
-            layers,
-            ..
-        } = *it.framebuffer();
-        let tag = it.framebuffer().tag();
-        let locations = it.sample_locations(samples)?;
-        let mut around = Around {
-            locations,
-            frame_shaders: None,
-            tiler: tiler.map(|tiling| tiling.context),
-            last_provokes: tiler.and_then(|it| it.last_provokes).unwrap_or(false),
-        };
-        it.in_lane(STREAM, |it| {
-            it.next_iterator(STREAM)?;
-            let loads = &it.encoded()?.loads;
-            let first = loads.with(FIRST_PIXEL, min_y << 16 | min_x);
-            let last = loads.with(LAST_PIXEL, max_y << 16 | max_x);
-            match (first, last) {
-                (Some(first), Some(last)) => it.put_together(&[first, last]),
-                // Both are among the first registers.
-                _ => Ok(()),
-            }
-        })?;
-        let run = it.encoded()?.run_fragment;
-        for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
-            around.frame_shaders = it.frame_shaders(layer)?;
-            let at = it.place_framebuffer(layer, &around)?;
-            it.in_lane(STREAM, |it| {
-                it.load_pair(FRAMEBUFFER, at.0 | tag)?;
-                it.put(run)
-            })?;
-        }
-        let slot = it.iterator(STREAM);
-        it.finish_queries(ended, slot.mask())?;
-        let of = it.own_iterator(STREAM)?;
-        it.in_lane(STREAM, |it| {
-            if let Some(Tiling { context, .. }) = tiler {
-                it.next_iterator(STREAM)?;
-                it.finish_fragments(context, &of)?;
-            }
-            it.count_up(STREAM, &of)
-        })?;
+        it.in_lane(STREAM, |it| it.put_fragments(tiler))?;
         it.unflushed = true;
         it.writes_texels = true;
         it.resolve_behind()
@@ -205,21 +169,83 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Puts the fragments of a pass into their lane, where this is recorded.
+    fn put_fragments(&mut self, tiler: Option<Tiling>) -> Result<(), Error> {
+        const STREAM: SubQueue = SubQueue::Fragment;
+        if tiler.is_some() {
+            self.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
+        }
+        let framebuffer = self.framebuffer();
+        let &Framebuffer {
+            samples,
+            area: [min_x, min_y, max_x, max_y],
+            view_mask: views,
+            layers,
+            ..
+        } = framebuffer;
+        let (tag, loads) = (framebuffer.tag(), framebuffer.loads());
+        let mut around = Around {
+            locations: self.sample_locations(samples)?,
+            frame_shaders: None,
+            tiler: tiler.map(|tiling| tiling.context),
+            last_provokes: tiler.and_then(|it| it.last_provokes).unwrap_or(false),
+        };
+        self.next_iterator(STREAM)?;
+        let &EncodedDraws {
+            loads: ref registers,
+            run_fragment: run,
+            framebuffer,
+            ..
+        } = self.encoded()?;
+        let (first, last) = (
+            registers.with(FIRST_PIXEL, min_y << 16 | min_x),
+            registers.with(LAST_PIXEL, max_y << 16 | max_x),
+        );
+        // Both are among the first registers.
+        if let (Some(first), Some(last)) = (first, last) {
+            self.put_together(&[first, last])?;
+        }
+        for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
+            if loads {
+                around.frame_shaders = self.frame_shaders(layer)?;
+            }
+            let at = self.place_framebuffer(layer, &around)?;
+            let (load, more) = framebuffer.with(at.0 | tag);
+            // An address is one instruction.
+            match more {
+                None => self.put_together(&[load, run])?,
+                Some(more) => self.put_together(&[load, more, run])?,
+            }
+        }
+        let slot = self.iterator(STREAM);
+        self.finish_queries(slot.mask())?;
+        let of = self.own_iterator(STREAM)?;
+        if let Some(Tiling { context, .. }) = tiler {
+            self.next_iterator(STREAM)?;
+            self.finish_fragments(context, &of)?;
+        }
+        self.count_up(STREAM, &of)
+    }
+
     /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes
     /// it.
     fn place_framebuffer(&mut self, layer: u32, around: &Around) -> Result<GpuAddress, Error> {
         let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
         let arch = self.arch();
-        let Some(passes) = &mut self.passes else {
+        let (Some(passes), Some(drawing)) = (&mut self.passes, &self.device.drawing) else {
             return Ok(at);
         };
+        let tiler_word = drawing.shapes.tiler;
         let platform = &mut self.device.hw.platform;
-        let template = &mut passes.template;
-        if !template.write(platform, memory, (layer, around)) {
+        let PassTarget {
+            framebuffer,
+            template,
+        } = passes.targets.last_mut();
+        if !template.write(platform, memory, (layer, around), tiler_word) {
             template.begin_words();
             let mut place = memory;
-            passes.framebuffer.write(arch, layer, around, |words| {
+            framebuffer.write(arch, layer, around, |words| {
                 platform.write_words(place, words);
                 template.add_words(words);
                 place = place.offset((words.len() as u64).saturating_mul(8));

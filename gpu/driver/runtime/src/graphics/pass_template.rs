@@ -3,14 +3,91 @@
 //! Objects stay what they are while commands are recorded: the same request means the same framebuffer.
 //! Never: keeps anything from one recording to the next.
 
-use super::framebuffer::MOST_COLORS;
+use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::framebuffer_words::{Around, MOST_WORDS};
 use super::rendering::{
-    ClearColor, ColorAttachment, DepthAttachment, LoadOp, Rect, RenderingInfo, Resolve,
+    ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
     StencilAttachment,
 };
 use crate::platform::{PhysicalAddress, Platform};
 use heapless::Vec;
+
+/// What a pass renders to, and what it was asked for.
+#[derive(Debug)]
+pub(super) struct PassTarget {
+    pub(super) framebuffer: Framebuffer,
+    pub(super) template: PassTemplate,
+}
+
+impl PassTarget {
+    const NOTHING: PassTarget = PassTarget {
+        framebuffer: Framebuffer::NOTHING,
+        template: PassTemplate::NOTHING,
+    };
+}
+
+/// What the last pass renders to, and another that it was before: passes may go to two things in turn.
+#[derive(Debug)]
+pub(super) struct LastTargets {
+    first: PassTarget,
+    second: Option<PassTarget>,
+    /// The second is the last.
+    is_second: bool,
+}
+
+impl LastTargets {
+    /// There was no pass.
+    pub(super) const NOTHING: LastTargets = LastTargets {
+        first: PassTarget::NOTHING,
+        second: None,
+        is_second: false,
+    };
+
+    /// What the last pass renders to.
+    #[inline]
+    pub(super) const fn last(&self) -> &PassTarget {
+        match &self.second {
+            Some(second) if self.is_second => second,
+            _ => &self.first,
+        }
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(super) const fn last_mut(&mut self) -> &mut PassTarget {
+        match &mut self.second {
+            Some(second) if self.is_second => second,
+            _ => &mut self.first,
+        }
+    }
+
+    /// Goes back to what a pass before rendered to, if the same is asked for again.
+    #[inline]
+    pub(super) fn recall(&mut self, info: &RenderingInfo<'_>) -> bool {
+        if self.last().template.is_of(info) {
+            return true;
+        }
+        self.is_second = !self.is_second;
+        if self.last().template.is_of(info) {
+            return true;
+        }
+        self.is_second = !self.is_second;
+        false
+    }
+
+    /// The place for what another pass renders to: that of the pass before the last.
+    pub(super) fn another(&mut self) -> &mut PassTarget {
+        if self.last().template.known {
+            self.is_second = !self.is_second;
+            if self.is_second && self.second.is_none() {
+                self.second = Some(PassTarget::NOTHING);
+            }
+        }
+        let target = self.last_mut();
+        target.template.forget();
+        target
+    }
+}
 
 /// What a pass was asked to render to, and the descriptor of one of its layers.
 #[derive(Debug)]
@@ -24,7 +101,8 @@ pub(super) struct PassTemplate {
     numbers: [u32; 3],
     depth: Option<DepthAttachment>,
     stencil: Option<StencilAttachment>,
-    resolves: [Option<Resolve>; 2],
+    depth_resolve: Option<Resolve>,
+    stencil_resolve: Option<Resolve>,
     /// The layer and what else the words were made of.
     made: Option<u32>,
     around: Around,
@@ -41,7 +119,8 @@ impl PassTemplate {
         numbers: [0; 3],
         depth: None,
         stencil: None,
-        resolves: [None; 2],
+        depth_resolve: None,
+        stencil_resolve: None,
         made: None,
         around: Around::NOTHING,
         words: Vec::new(),
@@ -49,21 +128,15 @@ impl PassTemplate {
 
     /// Whether a pass is asked for again.
     pub(super) fn is_of(&self, info: &RenderingInfo<'_>) -> bool {
-        let cleared = |it: &Option<DepthAttachment>| match it.map(|depth| depth.load) {
-            Some(LoadOp::Clear(depth)) => depth.to_bits(),
-            _ => 0,
-        };
         self.known
             && self.numbers == numbers(info)
             && self.area == info.area
-            && same_colors(
-                self.colors.get(..self.count).unwrap_or_default(),
-                info.colors,
-            )
-            && self.depth == info.depth
-            && cleared(&self.depth) == cleared(&info.depth)
+            && self.count == info.colors.len()
+            && same_depth(&self.depth, &info.depth)
             && self.stencil == info.stencil
-            && self.resolves == [info.depth_resolve, info.stencil_resolve]
+            && same_resolve(&self.depth_resolve, &info.depth_resolve)
+            && same_resolve(&self.stencil_resolve, &info.stencil_resolve)
+            && self.colors.iter().zip(info.colors).all(same_color)
     }
 
     /// Nothing is known of a pass any more.
@@ -82,20 +155,32 @@ impl PassTemplate {
         self.numbers = numbers(info);
         self.area = info.area;
         (self.depth, self.stencil) = (info.depth, info.stencil);
-        self.resolves = [info.depth_resolve, info.stencil_resolve];
+        (self.depth_resolve, self.stencil_resolve) = (info.depth_resolve, info.stencil_resolve);
         self.made = None;
     }
 
-    /// Writes the descriptor of a layer, if it is the one that was made last.
+    /// Writes the descriptor of a layer, if it is the one that was made last, or differs in its tiler context alone, which is a double
+    /// word of its own.
     pub(super) fn write<P: Platform>(
-        &self,
+        &mut self,
         platform: &mut P,
         memory: PhysicalAddress,
         (layer, around): (u32, &Around),
+        tiler_word: usize,
     ) -> bool {
-        let same = self.made == Some(layer) && self.around == *around;
+        if self.made != Some(layer) {
+            return false;
+        }
+        if let (Some(last), Some(tiler)) = (&mut self.around.tiler, around.tiler)
+            && let Some(word) = self.words.get_mut(tiler_word)
+        {
+            (*last, *word) = (tiler, tiler.0);
+        }
+        let same = self.around == *around;
         if same {
             platform.write_words(memory, &self.words);
+        } else {
+            self.made = None;
         }
         same
     }
@@ -131,22 +216,89 @@ const fn numbers(info: &RenderingInfo<'_>) -> [u32; 3] {
     [info.layers, info.view_mask, info.samples]
 }
 
-/// Whether colours are the same, zeros with another sign aside, which are others.
-fn same_colors(own: &[Option<ColorAttachment>], other: &[Option<ColorAttachment>]) -> bool {
-    let bits = |it: &Option<ColorAttachment>| match it.as_ref().map(|color| color.load) {
-        Some(LoadOp::Clear(ClearColor::Float(color))) => color.map(f32::to_bits),
-        _ => [0; 4],
+/// Whether views are the same, by the rows of their formats.
+fn same_view(own: &ImageView, other: &ImageView) -> bool {
+    let same = match (own.format, other.format) {
+        (None, None) => true,
+        (Some(own), Some(other)) => core::ptr::eq(own, other),
+        _ => false,
     };
-    let same = |(own, other)| bits(own) == bits(other);
-    own == other && own.iter().zip(other).all(same)
+    same && own.image == other.image && (own.level, own.layer) == (other.level, other.layer)
+}
+
+fn same_resolve(own: &Option<Resolve>, other: &Option<Resolve>) -> bool {
+    match (own, other) {
+        (None, None) => true,
+        (Some(own), Some(other)) => own.mode == other.mode && same_view(&own.view, &other.view),
+        _ => false,
+    }
+}
+
+/// Whether depth is the same, a zero with another sign aside, which is another.
+fn same_depth(own: &Option<DepthAttachment>, other: &Option<DepthAttachment>) -> bool {
+    let bits = |it: &DepthAttachment| match it.load {
+        LoadOp::Clear(depth) => depth.to_bits(),
+        LoadOp::Load | LoadOp::DontCare => 0,
+    };
+    match (own, other) {
+        (None, None) => true,
+        (Some(own), Some(other)) => own == other && bits(own) == bits(other),
+        _ => false,
+    }
+}
+
+/// The same of a colour.
+fn same_color((own, other): (&Option<ColorAttachment>, &Option<ColorAttachment>)) -> bool {
+    let (Some(own), Some(other)) = (own, other) else {
+        return own.is_none() && other.is_none();
+    };
+    let same = match (own.load, other.load) {
+        (LoadOp::Clear(ClearColor::Float(own)), LoadOp::Clear(ClearColor::Float(other))) => {
+            own.map(f32::to_bits) == other.map(f32::to_bits)
+        }
+        (own, other) => own == other,
+    };
+    same && own.store == other.store
+        && same_view(&own.view, &other.view)
+        && same_resolve(&own.resolve, &other.resolve)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graphics::rendering::{ImageView, StoreOp};
+    use crate::graphics::rendering::StoreOp;
     use crate::handle::Image;
     use crate::slab::Key;
+
+    #[test]
+    fn two_requests_in_turn_are_known() {
+        let view = ImageView::of(Image(Key::NONE));
+        let color = |value| {
+            let color = ClearColor::Float([value; 4]);
+            [Some(ColorAttachment::cleared(view, color))]
+        };
+        let colors = [color(0.0), color(1.0), color(2.0)];
+        let mut targets = LastTargets::NOTHING;
+        let mut is_known = |request: usize| {
+            let info = RenderingInfo {
+                colors: &colors[request],
+                ..RenderingInfo::default()
+            };
+            let known = targets.recall(&info);
+            if !known {
+                targets.another().template.keep(&info);
+            }
+            assert!(targets.last().template.is_of(&info), "{request}");
+            known
+        };
+        for (request, known) in [(0, false), (1, false), (0, true), (1, true), (0, true)] {
+            assert_eq!(is_known(request), known, "{request}");
+        }
+        // A third takes the place of the one before the last.
+        for (request, known) in [(2, false), (0, true), (2, true), (1, false)] {
+            assert_eq!(is_known(request), known, "{request}");
+        }
+    }
 
     #[test]
     fn another_request_is_another_pass() {

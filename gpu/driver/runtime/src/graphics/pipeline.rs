@@ -10,6 +10,7 @@ use super::draw_words::{self, DrawWords};
 use super::dynamic::Class;
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
+use super::pipeline_registers;
 use super::pipeline_state::{check_stage, pipelined};
 use super::state::GraphicsPipelineInfo;
 use super::uniform_plan::{self, UniformPlan};
@@ -38,15 +39,18 @@ const LINE: u64 = 64;
 const MOST_ENTRIES: u64 = 3;
 
 /// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, the strides of what goes on with instances, and the plan of uniforms, which the GPU does not read.
+/// blending, storage of no bytes, the strides of what goes on with instances, and, which the GPU does not read, the loads of registers
+/// and the plan of uniforms.
 const INPUTS: u64 = 0;
 const SAMPLER: u64 = 0x240;
 const TESTS: u64 = 0x280;
 const BLENDS: u64 = 0x2C0;
 const STORAGE: u64 = 0x340;
 const STRIDES: u64 = 0x380;
-const PLAN: u64 = 0x3C0;
-const BYTES: u64 = PLAN + 8 * uniform_plan::MOST_WORDS as u64;
+const REGISTERS: u64 = 0x3C0;
+const PLAN: u64 = 0x440;
+const _: () = assert!(REGISTERS + 8 * pipeline_registers::MOST_REGISTERS as u64 <= PLAN);
+const BYTES: u64 = PLAN + 8 * (1 + uniform_plan::MOST_WORDS as u64);
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
@@ -72,6 +76,8 @@ pub(crate) struct GraphicsPipelined {
     pub(super) reads_base: bool,
     /// Descriptors of the programs, of which there may be none: 0.
     pub(super) programs: [u64; 3],
+    /// How many instructions load the registers that it decides alone.
+    pub(super) registers: u8,
     /// Where the uniforms of all programs come from, if that is planned.
     pub(super) plan: Option<UniformPlan>,
     /// Resource tables in which each stage looks for sets, a bit each.
@@ -154,6 +160,10 @@ impl Places {
 
     pub(super) const fn strides(&self) -> PhysicalAddress {
         self.part(STRIDES).0
+    }
+
+    pub(super) const fn registers(&self) -> PhysicalAddress {
+        self.part(REGISTERS).0
     }
 
     pub(super) const fn plan(&self) -> PhysicalAddress {
@@ -304,6 +314,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.write_words(places.strides(), &inputs.strides);
         (made.vertex, made.fragment) = stages;
         self.plan_uniforms(&mut made, places.plan())?;
+        made.registers = self.place_registers(&made, &places)?;
         if let Some(object) = self.objects.get_mut(key)
             && let Kind::GraphicsPipeline(it, _) = &mut object.kind
         {
@@ -340,9 +351,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
         if let Some((plan, words)) = uniform_plan::plan(planned) {
             made.plan = Some(plan);
-            self.hw.platform.write_words(at, &words);
+            // Behind the version of the words that are said: none are yet.
+            self.hw.platform.store64(at, 0);
+            self.hw.platform.write_words(at.offset(8), &words);
             // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.
-            let bytes = (words.len() as u64).saturating_mul(8);
+            let bytes = (words.len() as u64).saturating_add(1).saturating_mul(8);
             self.hw.platform.clean(at.span(bytes));
         }
         Ok(())

@@ -159,6 +159,7 @@ pub(super) fn pipelined(
         reads_first: reads(DrawWord::FirstVertex),
         reads_base: reads(DrawWord::BaseInstance),
         programs: [0; 3],
+        registers: 0,
         plan: None,
         tables: [
             tables_of(vertex.common()),

@@ -122,7 +122,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// Appends loads of registers of draws, and a job at most.
-    fn emit_loads(&mut self, all: impl FnOnce(&mut DrawLoads<'_, P>)) -> Result<(), Error> {
+    fn emit_loads(&mut self, all: impl FnOnce(&mut DrawLoads<'_>)) -> Result<(), Error> {
         self.make_room(MOST_LOADS.saturating_add(1))?;
         // There are instructions of draws, and the lane of vertices: it is what is recorded.
         let (Some(drawing), Some(lane)) = (
@@ -133,19 +133,18 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         ) else {
             return Ok(());
         };
-        let platform = &mut self.device.hw.platform;
-        let loads = &drawing.encoded.loads;
-        let mut loads = DrawLoads::new(platform, loads, &mut lane.loaded, self.writer.end());
+        lane.loaded
+            .forget_pipeline(DrawRegisters::of(self.device.hw.properties.arch));
+        let mut loads = DrawLoads::new(&drawing.encoded.loads, &mut lane.loaded);
         all(&mut loads);
-        let end = loads.end();
-        self.writer.end_at(end);
+        loads.write(&mut self.device.hw.platform, &mut self.writer);
         Ok(())
     }
 
     /// Loads registers of clears.
     pub(super) fn load_draw_registers(
         &mut self,
-        all: impl FnOnce(&mut DrawLoads<'_, P>),
+        all: impl FnOnce(&mut DrawLoads<'_>),
     ) -> Result<(), Error> {
         self.emit_loads(all)
     }
@@ -226,17 +225,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 }
 
-fn load_resources<P: Platform>(
-    it: &mut DrawLoads<'_, P>,
-    registers: &DrawRegisters,
-    resources: [u64; 2],
-) {
+fn load_resources(it: &mut DrawLoads<'_>, registers: &DrawRegisters, resources: [u64; 2]) {
     it.pair(registers.vertex_resources, resources[VERTEX]);
     it.pair(registers.fragment_resources, resources[FRAGMENT]);
 }
 
-fn load_uniforms<P: Platform>(
-    it: &mut DrawLoads<'_, P>,
+fn load_uniforms(
+    it: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     uniforms: [u64; 3],
     varies: bool,
@@ -249,8 +244,8 @@ fn load_uniforms<P: Platform>(
 }
 
 /// Loads what neither resources nor uniforms are, nor the numbers of a draw.
-fn load_state<P: Platform>(
-    it: &mut DrawLoads<'_, P>,
+fn load_state(
+    it: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     (state, made): (&DrawState, &GraphicsPipelined),
     call: &Call,
@@ -298,19 +293,18 @@ fn load_state<P: Platform>(
 }
 
 /// What a draw has of its pipeline, its resources and uniforms aside.
-pub(super) struct PipelineState {
-    pub(super) tests: u64,
-    pub(super) blends: u64,
-    pub(super) storage: u64,
+struct PipelineState {
+    tests: u64,
+    blends: u64,
+    storage: u64,
     /// With what kind of indices, the view and the query say.
-    pub(super) words: DrawWords,
-    pub(super) size: f32,
+    words: DrawWords,
+    size: f32,
 }
 
 /// Loads it.
-#[inline(always)]
-pub(super) fn load_pipeline<P: Platform>(
-    it: &mut DrawLoads<'_, P>,
+fn load_pipeline(
+    it: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     made: &GraphicsPipelined,
     of: &PipelineState,

@@ -83,8 +83,22 @@ pub(super) struct EndedQueries {
 }
 
 impl EndedQueries {
+    /// Those of no pass.
+    pub(super) const NOTHING: EndedQueries = EndedQueries {
+        last: Vec::new(),
+        before: None,
+    };
+
+    #[inline]
     fn is_empty(&self) -> bool {
         self.last.is_empty() && self.before.is_none()
+    }
+
+    /// Another pass begins: one that was not ended may have left some.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.last.clear();
+        self.before = None;
     }
 }
 
@@ -161,23 +175,27 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     }
 
     fn keep_ended(&mut self, ended: Ended) -> Result<(), Error> {
-        let ended = match self.ended.last.push(ended) {
-            Ok(()) => return Ok(()),
-            Err(ended) => ended,
+        let all = self.recorder.passes.as_mut().map(|it| &mut it.ended);
+        let ended = match all.map(|all| all.last.push(ended)) {
+            Some(Err(ended)) => ended,
+            Some(Ok(())) | None => return Ok(()),
         };
         let bytes = (KEPT as u32).saturating_add(1).saturating_mul(8);
         let (memory, _) = self
             .recorder
             .in_lane(SubQueue::Fragment, |it| it.room(bytes))?;
         let platform = &mut self.recorder.device.hw.platform;
-        let before = self.ended.before.replace(memory);
-        platform.store64(memory, before.map_or(0, |before| before.0));
-        for (ended, place) in self.ended.last.iter().zip((8..).step_by(8)) {
-            platform.store64(memory.offset(place), word_of(*ended));
+        if let Some(passes) = &mut self.recorder.passes {
+            let all = &mut passes.ended;
+            let before = all.before.replace(memory);
+            platform.store64(memory, before.map_or(0, |before| before.0));
+            for (ended, place) in all.last.iter().zip((8..).step_by(8)) {
+                platform.store64(memory.offset(place), word_of(*ended));
+            }
+            all.last.clear();
+            // There is room now.
+            let _ = all.last.push(ended);
         }
-        self.ended.last.clear();
-        // There is room now.
-        let _ = self.ended.last.push(ended);
         Ok(())
     }
 }
@@ -262,14 +280,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Makes the queries of a pass available, whose fragments count on slots.
-    pub(super) fn finish_queries(
-        &mut self,
-        ended: &EndedQueries,
-        slots: SlotMask,
-    ) -> Result<(), Error> {
-        if ended.is_empty() {
-            return Ok(());
-        }
+    pub(super) fn finish_queries(&mut self, slots: SlotMask) -> Result<(), Error> {
+        let ended = match &mut self.passes {
+            Some(passes) if !passes.ended.is_empty() => core::mem::take(&mut passes.ended),
+            _ => return Ok(()),
+        };
         self.in_lane(SubQueue::Fragment, |it| {
             it.flush_counted(slots)?;
             for ended in &ended.last {

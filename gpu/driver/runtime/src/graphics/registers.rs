@@ -3,10 +3,13 @@
 //!
 //! Facts: hardware/graphics-draw.md 3.1, through [`eitri_cs::staging`].
 
-use crate::platform::{PhysicalAddress, Platform};
+use super::encoded::UniformLoad;
+use crate::command::Writer;
+use crate::platform::Platform;
 use eitri_cs::Arch;
 use eitri_cs::builder::{Checked, FirstLoads};
 use eitri_cs::staging::StagingMap;
+use heapless::Vec;
 
 /// Numbers of the registers of a draw; of pairs those of their low halves.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,31 @@ impl DrawRegisters {
             Arch::V12 => &V12,
             _ => &V13,
         }
+    }
+
+    /// The pairs that a pipeline decides alone: its programs, local storage, tests, blending.
+    pub(super) const fn pairs_of_pipeline(&self) -> [Option<u8>; 7] {
+        [
+            Some(self.vertex_program),
+            self.varying_program,
+            Some(self.fragment_program),
+            Some(self.vertex_storage),
+            self.fragment_storage,
+            Some(self.tests),
+            Some(self.blends),
+        ]
+    }
+
+    /// The words that a pipeline decides, those of a primitive with what kind of indices there are.
+    pub(super) const fn words_of_pipeline(&self) -> [u8; 6] {
+        [
+            self.varying_bytes,
+            self.primitive,
+            self.flags_0,
+            self.flags_1,
+            self.flags_2,
+            self.size,
+        ]
     }
 }
 
@@ -192,6 +220,8 @@ pub(super) const COUNT: usize = 66;
 pub(super) struct Loaded {
     /// [`UNKNOWN`] where the value is not known.
     values: [u64; COUNT],
+    /// Those of a pipeline were loaded by words of its own ([`super::pipeline_registers`]): `values` has them wrong.
+    of_pipeline: bool,
 }
 
 /// The value of no register.
@@ -201,7 +231,28 @@ impl Loaded {
     /// Nothing.
     pub(super) const NOTHING: Loaded = Loaded {
         values: [UNKNOWN; COUNT],
+        of_pipeline: false,
     };
+
+    /// The registers of a pipeline were loaded by words of its own.
+    #[inline(always)]
+    pub(super) const fn pipeline_loaded(&mut self) {
+        self.of_pipeline = true;
+    }
+
+    /// What the registers of a pipeline hold is not known any more, if they were loaded so.
+    pub(super) fn forget_pipeline(&mut self, registers: &DrawRegisters) {
+        if core::mem::take(&mut self.of_pipeline) {
+            let pairs = registers.pairs_of_pipeline();
+            let pairs = pairs.into_iter().flatten();
+            for register in pairs.flat_map(|register| [register, register.wrapping_add(1)]) {
+                self.forget(register);
+            }
+            for register in registers.words_of_pipeline() {
+                self.forget(register);
+            }
+        }
+    }
 
     /// Whether a register must be loaded for `value`; records it as loaded.
     #[inline(always)]
@@ -209,6 +260,14 @@ impl Loaded {
         match self.values.get_mut(usize::from(register)) {
             Some(known) => core::mem::replace(known, value.into()) != u64::from(value),
             None => true,
+        }
+    }
+
+    /// A register was loaded.
+    #[inline(always)]
+    pub(super) fn set(&mut self, register: u8, value: u32) {
+        if let Some(known) = self.values.get_mut(usize::from(register)) {
+            *known = value.into();
         }
     }
 
@@ -220,40 +279,50 @@ impl Loaded {
     }
 }
 
-/// Loads registers of draws into a lane, where room was made, as far as their values change.
-pub(super) struct DrawLoads<'a, P> {
-    platform: &'a mut P,
+/// Loads registers of draws into a lane, where room was made, as far as their values change. They are written together by
+/// [`DrawLoads::write`].
+pub(super) struct DrawLoads<'a> {
     loads: &'a FirstLoads,
     loaded: &'a mut Loaded,
-    at: PhysicalAddress,
+    words: Vec<u64, MOST_WORDS>,
 }
 
-impl<'a, P: Platform> DrawLoads<'a, P> {
-    /// From `at` on.
-    pub(super) const fn new(
-        platform: &'a mut P,
-        loads: &'a FirstLoads,
-        loaded: &'a mut Loaded,
-        at: PhysicalAddress,
-    ) -> DrawLoads<'a, P> {
+impl<'a> DrawLoads<'a> {
+    /// None yet.
+    pub(super) const fn new(loads: &'a FirstLoads, loaded: &'a mut Loaded) -> DrawLoads<'a> {
+        let words = Vec::new();
         DrawLoads {
-            platform,
             loads,
             loaded,
-            at,
+            words,
         }
     }
 
-    /// Where it has ended.
-    pub(super) const fn end(&self) -> PhysicalAddress {
-        self.at
+    /// Writes all of it behind what a writer has, which has room for it.
+    #[inline(always)]
+    pub(super) fn write<P: Platform>(&self, platform: &mut P, writer: &mut Writer) {
+        platform.write_words(writer.end(), &self.words);
+        writer.skip(self.words.len() as u32);
     }
 
     /// Appends an instruction.
     #[inline(always)]
     pub(super) fn put(&mut self, it: Checked) {
-        self.platform.store64(self.at, it.word());
-        self.at = self.at.offset(8);
+        // There is room for a load of each register and a job.
+        let fits = self.words.push(it.word());
+        debug_assert!(fits.is_ok(), "each register is loaded once");
+    }
+
+    /// What a register holds is not known any more.
+    pub(super) fn forget(&mut self, register: u8) {
+        self.loaded.forget(register);
+    }
+
+    /// Appends the low half of a register of uniforms, whose high half stays.
+    #[inline(always)]
+    pub(super) fn low(&mut self, uniforms: &UniformLoad, low: u32) {
+        self.loaded.set(uniforms.register, low);
+        self.put(uniforms.load.with(low));
     }
 
     /// Loads a register, if its value changes: one instruction at most.
@@ -282,7 +351,7 @@ impl<'a, P: Platform> DrawLoads<'a, P> {
         self.word(register.wrapping_add(1), (value >> 32) as u32);
     }
 
-    #[inline(never)]
+    #[inline]
     fn load(&mut self, register: u8, value: u32) {
         // Each register of a draw is one of the first.
         if let Some(load) = self.loads.with(register, value) {
@@ -293,3 +362,4 @@ impl<'a, P: Platform> DrawLoads<'a, P> {
 
 /// Most instructions that load registers of a draw.
 pub(super) const MOST_LOADS: u32 = COUNT as u32;
+const MOST_WORDS: usize = COUNT + 1;

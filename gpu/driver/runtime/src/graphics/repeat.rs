@@ -5,15 +5,15 @@
 //! Facts: hardware/graphics-draw.md 3.1 and 3.5.
 
 use super::draw::Draw;
-use super::draw_state::{FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw_state::{Stale, VARYINGS};
 use super::draw_uniforms::DrawUniforms;
 use super::pass::RenderPass;
-use super::registers::{DrawLoads, DrawRegisters};
+use super::registers::DrawLoads;
 use crate::platform::Platform;
 use eitri_cs::builder::Checked;
 
-/// Most instructions of such a draw: three addresses, and the job.
-const MOST_WORDS: u32 = 3 * 2 + 1;
+/// Most instructions of such a draw: low halves of three addresses, and the job.
+const MOST_WORDS: u32 = 3 + 1;
 
 /// The last draw, if another may repeat it: it depends on nothing, and is drawn once.
 #[derive(Clone, Copy, Debug)]
@@ -63,21 +63,23 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if !(says && lane.writer.has_room_for(MOST_WORDS, places.bytes)) {
             return false;
         }
-        let (at, address) = lane.writer.take(places.bytes);
-        platform.write_words(at, words.again());
-        let uniforms = places.registers(address);
-        let registers = DrawRegisters::of(recorder.device.hw.properties.arch);
-        let loads = &drawing.encoded.loads;
-        let mut loads = DrawLoads::new(platform, loads, &mut lane.loaded, lane.writer.end());
-        loads.address(registers.vertex_uniforms, uniforms[VERTEX]);
-        if let (true, Some(register)) = (varies, registers.varying_uniforms) {
-            loads.address(register, uniforms[VARYINGS]);
+        let (memory, address) = lane.writer.behind(places.bytes);
+        let Some(low) = places.low_halves(address) else {
+            return false;
+        };
+        lane.writer.take(places.bytes);
+        platform.write_words(memory, words.again());
+        // High halves of the registers, where the numbers of uniforms are, stay as they are.
+        let encoded = &drawing.encoded;
+        let mut loads = DrawLoads::new(&encoded.loads, &mut lane.loaded);
+        for (which, (low, uniforms)) in low.into_iter().zip(&encoded.uniforms).enumerate() {
+            if let Some(low) = low.filter(|_| varies || which != VARYINGS) {
+                loads.low(uniforms, low);
+            }
         }
-        loads.address(registers.fragment_uniforms, uniforms[FRAGMENTS]);
         loads.put(run);
-        let end = loads.end();
-        lane.writer.end_at(end);
-        state.uniforms = uniforms.map(Some);
+        loads.write(platform, &mut lane.writer);
+        state.uniforms = places.registers(address).map(Some);
         state.stale = Stale::NOTHING;
         true
     }

@@ -114,8 +114,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let pass = self.begin_rendering(info)?;
         pass.recorder.refer(source.surface.image(), Thing::Image)?;
         if let Some(passes) = &mut pass.recorder.passes {
-            passes.framebuffer.begin_with(source);
-            passes.template.forget();
+            let target = passes.targets.last_mut();
+            target.framebuffer.begin_with(source);
+            target.template.forget();
         }
         pass.end_rendering()
     }
