@@ -72,7 +72,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     Changed::Yes
 }
 
-/// The shifted sums that are offsets of loads by handle, which take no shift in.
+/// The shifted sums that are offsets of loads from buffers, which take no shift in.
 fn sums(function: &mut Function) -> Vec<Sum> {
     let mut reads = vec![0u32; function.value_count()];
     function.map_uses(|value| {

@@ -197,7 +197,7 @@ impl<R: FnMut(usize, &mut [u64])> Saved<R> {
     }
 }
 
-/// EncodedInstructions of two numbers each, the first one in the low half.
+/// Words of two numbers each, the first one in the low half.
 fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
     core::iter::from_fn(move || {
         let low = numbers.next()?;
