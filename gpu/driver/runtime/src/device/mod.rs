@@ -18,12 +18,14 @@ mod heap;
 mod images;
 mod loss;
 mod lost_contents;
+mod mappings;
 mod objects;
 mod parts;
 mod poll;
 mod power;
 mod queues;
 mod recovery;
+mod references;
 mod run;
 mod scan_out;
 mod schedule;
@@ -34,6 +36,7 @@ mod start;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod view_planes;
 
 pub use aliases::Access;
