@@ -17,6 +17,7 @@
 #[cfg(any(feature = "files", feature = "stand-ins"))]
 extern crate alloc;
 
+mod agreement;
 mod board;
 #[cfg(feature = "drivers")]
 pub mod device_tree;

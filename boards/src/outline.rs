@@ -4,9 +4,10 @@
 //! ([`crate::device_tree::DeviceTree::machine`]).
 
 use crate::Text;
+use crate::agreement::steps_problem;
+use crate::board::Gpu;
 #[cfg(feature = "drivers")]
 use crate::board::{Board, Description, Firmware, Memory};
-use crate::board::{Gpu, steps_problem};
 #[cfg(feature = "drivers")]
 use crate::device_tree::Machine;
 #[cfg(feature = "drivers")]
