@@ -15,7 +15,8 @@ use crate::input::board_firmware;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
-use crate::output::streams::{outln, talk};
+use crate::output::list::{self, ListForm, Row};
+use crate::output::streams::talk;
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
@@ -66,8 +67,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Print the names of the scripts, and run nothing.
-    #[arg(long)]
-    list: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    list: Option<ListForm>,
     /// Longest that a script may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86400))]
     timeout: u32,
@@ -157,10 +158,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Good);
     }
     let chosen = scripts::choose(&args.paths, args.filter.as_deref(), args.results.shard())?;
-    if args.list {
-        chosen
+    if let Some(form) = args.list {
+        let rows: Vec<Row> = chosen
             .iter()
-            .try_for_each(|script| outln!("{}", script.name))?;
+            .map(|script| Row::named(script.name.as_str()))
+            .collect();
+        list::print(form, "scripts", &rows, |row| row.name.clone())?;
         return Ok(Status::Good);
     }
     args.outputs.check(chosen.len())?;

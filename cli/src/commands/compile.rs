@@ -8,7 +8,7 @@ use crate::input::passes::{self, PassArguments, Told};
 use crate::input::shader_file::LanguageArgument;
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
-use crate::output::streams::{self, outln, talk};
+use crate::output::streams::{self, talk};
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::code_forms;
@@ -171,8 +171,8 @@ pub(super) struct Done {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.target.target()?;
-    if args.passes.list_passes {
-        outln!("{}", passes::list(&target).trim_end())?;
+    if let Some(form) = args.passes.list_passes {
+        passes::print_list(form, &target)?;
         return Ok(Status::Good);
     }
     args.passes.check(&target)?;

@@ -12,6 +12,7 @@ use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file;
 use crate::input::shown;
 use crate::outcome::{Failure, FileError, Status};
+use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::{outln, talk};
 use crate::output::whole_file::Pending;
 use crate::runs::dispatch::{self, Request, Talk};
@@ -41,8 +42,8 @@ pub(crate) struct Args {
     )]
     board: Option<String>,
     /// List the boards, and do nothing else.
-    #[arg(long)]
-    list_boards: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    list_boards: Option<ListForm>,
     /// The form of the file; if not given, what the board's own boot loader takes.
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -198,10 +199,13 @@ fn inside(args: &Args, board: Target) -> Result<Vec<u8>, Failure> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    if args.list_boards {
-        for board in Target::all() {
-            outln!("{:<12} {}", board.name(), board.title())?;
-        }
+    if let Some(form) = args.list_boards {
+        let rows: Vec<Row> = Target::all()
+            .map(|board| Row::named(board.name()).about(board.title()))
+            .collect();
+        list::print(form, "boards", &rows, |row| {
+            format!("{:<12} {}", row.name, row.about)
+        })?;
         return Ok(Status::Good);
     }
     // clap has seen to it that there are a board and a shader.

@@ -2,12 +2,14 @@
 
 use crate::mutants::{self, Equivalents, Judgement, Mutant, Suite, Tree};
 use crate::outcome::{Failure, Status};
+use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::{outln, talk};
 use crate::results::{self, Recorder, ResultOptions};
 use crate::runs::parallel;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
+use serde_json::json;
 use std::num::NonZero;
 use thiserror::Error;
 
@@ -29,8 +31,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     results: ResultOptions,
     /// Print the mutants, and try none.
-    #[arg(long)]
-    list: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    list: Option<ListForm>,
 }
 
 #[derive(Debug, Error, Diagnostic)]
@@ -74,10 +76,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let (Some(file), true) = (args.file.clone(), all.is_empty()) {
         return Err(Failure::refused(NoSuchFile { file }));
     }
-    if args.list {
-        for mutant in &all {
-            outln!("{} {}", mutant.place(), mutant.name())?;
-        }
+    if let Some(form) = args.list {
+        let rows: Vec<Row> = all
+            .iter()
+            .map(|mutant| {
+                Row::named(mutant.name().to_string())
+                    .with("place", json!(mutant.place().to_string()))
+            })
+            .collect();
+        list::print(form, "mutants", &rows, |row| {
+            let place = row.more.as_ref().and_then(|(_, place)| place.as_str());
+            format!("{} {}", place.unwrap_or_default(), row.name)
+        })?;
         return Ok(page);
     }
     let sample = mutants::sample(&all, args.sample.get(), args.seed);

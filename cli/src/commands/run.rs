@@ -190,8 +190,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let target = args.gpu.choice().target();
-    if args.passes.list_passes {
-        outln!("{}", passes::list(&target).trim_end())?;
+    if let Some(form) = args.passes.list_passes {
+        passes::print_list(form, &target)?;
         return Ok(Status::Good);
     }
     args.passes.check(&target)?;

@@ -10,6 +10,7 @@ use thiserror::Error;
 const SCHEMAS: &[(&str, &str)] = &[
     ("dump", include_str!("../../schemas/dump.json")),
     ("firmware", include_str!("../../schemas/firmware.json")),
+    ("list", include_str!("../../schemas/list.json")),
     ("messages", include_str!("../../schemas/messages.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),
     ("results", include_str!("../../schemas/results.json")),

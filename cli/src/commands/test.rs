@@ -2,10 +2,12 @@
 
 use crate::checks::{self, Check, Lane, Tally, When};
 use crate::outcome::{Failure, Status};
+use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::outln;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
+use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
@@ -13,8 +15,8 @@ use thiserror::Error;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Print the names of the checks, and run none.
-    #[arg(long)]
-    list: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    list: Option<ListForm>,
     /// Run only checks whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -48,14 +50,22 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(filter) = args.filter.clone().filter(|_| chosen.is_empty()) {
         return Err(Failure::refused(NoSuchCheck { filter }));
     }
-    if args.list {
-        for check in chosen {
-            let long = match check.when {
-                When::Always => String::new(),
-                When::Long(time) => format!(" (only with --long: about {time})"),
-            };
-            outln!("{:<12} {}{long}", check.name, check.what)?;
-        }
+    if let Some(form) = args.list {
+        let row = |check: &&checks::Check| {
+            let row = Row::named(check.name).about(check.what);
+            match check.when {
+                When::Always => row,
+                When::Long(time) => row.with("long", json!(time)),
+            }
+        };
+        let rows: Vec<Row> = chosen.iter().map(row).collect();
+        list::print(form, "checks", &rows, |row| {
+            let long = row.more.as_ref().and_then(|(_, time)| time.as_str());
+            let long = long.map_or(String::new(), |time| {
+                format!(" (only with --long: about {time})")
+            });
+            format!("{:<12} {}{long}", row.name, row.about)
+        })?;
         return Ok(Status::Good);
     }
     if !args.long {

@@ -8,6 +8,7 @@ use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::interrupt::{self, Registered};
 use crate::outcome::{Failure, Status};
+use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::{outln, talk};
 use crate::results::{self, Metrics, Shard};
 use crate::runs::dispatch::{Place, Talk};
@@ -63,8 +64,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     firmware: Option<String>,
     /// List the tests, and do nothing else.
-    #[arg(long)]
-    list: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    list: Option<ListForm>,
     /// Run the suite on models with one broken thing each, and say which test tells each from a good GPU. A name, or its
     /// beginning, picks some.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
@@ -110,11 +111,13 @@ enum ValidateError {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    if args.list {
-        for name in names::<Machine>() {
-            outln!("{name}")?;
-        }
-        outln!("{SECOND_CPU} (in images)")?;
+    if let Some(form) = args.list {
+        let mut rows: Vec<Row> = names::<Machine>().into_iter().map(Row::named).collect();
+        rows.push(Row::named(SECOND_CPU).about("in images"));
+        list::print(form, "tests", &rows, |row| match row.about.is_empty() {
+            true => row.name.clone(),
+            false => format!("{} ({})", row.name, row.about),
+        })?;
         return Ok(Status::Good);
     }
     // Names of scripts are known when they have been compiled.

@@ -2,10 +2,12 @@
 
 use crate::input::nearest::suggestion;
 use crate::outcome::Failure;
-use crate::output::streams::{self, talk};
+use crate::output::list::{self, ListForm, Row};
+use crate::output::streams::{self, outln, talk};
 use eitri_shaderc::pass::{PassRow, Timing, Unsettled};
 use eitri_shaderc::{Compiled, CompiledStage, Level, Options, Target, pipeline};
 use miette::Diagnostic;
+use serde_json::json;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -14,8 +16,8 @@ use thiserror::Error;
 #[command(next_help_heading = "Passes of the compiler")]
 pub(crate) struct PassArguments {
     /// List the compiler's passes, and do nothing else.
-    #[arg(long)]
-    pub(crate) list_passes: bool,
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub(crate) list_passes: Option<ListForm>,
     /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
@@ -160,16 +162,29 @@ fn passes(target: &Target) -> [(&'static str, Vec<PassRow>); 2] {
 }
 
 /// All passes, a line each.
-pub(crate) fn list(target: &Target) -> String {
-    let mut text = String::new();
-    for (over, passes) in passes(target) {
-        text.push_str(&format!("{over} (those with * can be left out):\n"));
-        for PassRow { name, what, needed } in passes {
-            let mark = if needed { ' ' } else { '*' };
-            text.push_str(&format!("{mark} {name:<20} {what}\n"));
+pub(crate) fn print_list(form: ListForm, target: &Target) -> Result<(), Failure> {
+    match form {
+        ListForm::Text => {
+            for (over, passes) in passes(target) {
+                outln!("{over} (those with * can be left out):")?;
+                for PassRow { name, what, needed } in passes {
+                    let mark = if needed { ' ' } else { '*' };
+                    outln!("{mark} {name:<20} {what}")?;
+                }
+            }
+            Ok(())
+        }
+        ListForm::Json => {
+            let row = |it: PassRow| {
+                Row::named(it.name)
+                    .about(it.what)
+                    .with("needed", json!(it.needed))
+            };
+            let all = passes(target).into_iter().flat_map(|(_, passes)| passes);
+            let rows: Vec<Row> = all.map(row).collect();
+            list::print(form, "passes", &rows, |row| row.name.clone())
         }
     }
-    text
 }
 
 /// The pass of that name.

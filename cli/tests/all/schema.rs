@@ -106,6 +106,16 @@ fn what_is_written_is_of_the_published_form() {
         "dump",
         &json(&["dump", "show", "--json", "-"], &crate::dump::MISSED),
     );
+    for arguments in [
+        &["image", "--list-boards=json"][..],
+        &["validate", "--list=json"],
+        &["test", "--list=json"],
+        &["compile", "--list-passes=json"],
+    ] {
+        let list = json(arguments, b"");
+        assert!(list["rows"].as_array().unwrap().len() > 4, "{arguments:?}");
+        check("list", &list);
+    }
     check("results", &json(&["console", "-", "--results", "-"], log));
     let output = eitri(&["run", "/nowhere.comp", "--message-format", "json"], b"");
     check("messages", &serde_json::from_slice(&output.stderr).unwrap());
@@ -138,7 +148,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 5);
+    assert_eq!(list.lines().count(), 6);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");
