@@ -55,6 +55,9 @@ pub(crate) enum OutputError {
     NotBound { text: String },
     #[error("{pictures} files of pictures, but {buffers} buffers")]
     Pairs { pictures: usize, buffers: usize },
+    #[error("`{option} -`: standard output has the results of scripts")]
+    #[diagnostic(help("name a file"))]
+    Stdout { option: &'static str },
     #[error("{chosen} scripts are chosen: outputs are those of one")]
     OneScript { chosen: usize },
 }
@@ -69,6 +72,13 @@ impl OutputArguments {
     pub(crate) fn check(&self, chosen: usize) -> Result<(), Failure> {
         if self.any() && chosen != 1 {
             return Err(Failure::refused(OutputError::OneScript { chosen }));
+        }
+        let pictures = self.pictures.iter().map(|path| ("-i", path));
+        let buffers = self.buffers.iter().map(|path| ("-b", path));
+        let assembly = self.assembly.iter().map(|path| ("-w", path));
+        let mut outputs = pictures.chain(buffers).chain(assembly);
+        if let Some((option, _)) = outputs.find(|(_, path)| *path == "-") {
+            return Err(Failure::refused(OutputError::Stdout { option }));
         }
         let (pictures, buffers) = (self.pictures.len(), self.picture_of.len());
         let alone = pictures <= 1 && buffers == 0;

@@ -235,6 +235,14 @@ fn bad_requests_are_refused() {
     let (status, _, errors) = amber(folder.path(), &["-p", "missing.amber"]);
     assert_eq!(status, 2, "{errors}");
     assert!(errors.contains("can't read missing.amber"), "{errors}");
+    // Standard output has the results: a listing there would be lost among them.
+    std::fs::write(folder.path().join("some.amber"), "#!amber\n").unwrap();
+    let (status, _, errors) = amber(folder.path(), &["some.amber", "-w", "-"]);
+    assert_eq!(status, 2, "{errors}");
+    assert!(
+        errors.contains("`-w -`: standard output has the results"),
+        "{errors}"
+    );
 }
 
 /// Scripts of the corpus that a short run tries: one of each kind that runs.
