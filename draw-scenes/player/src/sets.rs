@@ -11,7 +11,9 @@ use eitri_drawing::{
 };
 use eitri_job::WorkError;
 use eitri_program::Binding as Row;
-use eitri_runtime::{DescriptorSet, Device, Error, GraphicsSet, Platform};
+use eitri_runtime::{
+    BindingElement, BufferRange, DescriptorSet, Device, Error, GraphicsSet, Platform,
+};
 
 /// A set for one of a pipeline's places.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -181,12 +183,15 @@ fn bind<P: Platform>(
     set: DescriptorSet,
     binding: &Binding,
 ) -> Result<(), WorkError> {
-    let at = (binding.binding, binding.element);
+    let at = BindingElement {
+        binding: binding.binding,
+        element: binding.element,
+    };
     let (view, sampler) = match &binding.bound {
         Bound::Buffer(range) => {
             let Range { offset, bytes, .. } = *range;
             let buffer = made.buffer(range.buffer)?;
-            device.bind_range(set, at.0, at.1, buffer, offset, bytes)?;
+            device.bind_range(set, at, buffer, BufferRange { offset, bytes })?;
             return Ok(());
         }
         Bound::Texels {
@@ -196,7 +201,10 @@ fn bind<P: Platform>(
             let buffer = made.buffer(range.buffer)?;
             let format = format(device.properties().arch, name);
             let format = format.ok_or_else(|| missing("format"))?;
-            let bytes = (range.offset, range.bytes);
+            let bytes = BufferRange {
+                offset: range.offset,
+                bytes: range.bytes,
+            };
             device.bind_texel_buffer(set, at, buffer, bytes, format)?;
             return Ok(());
         }

@@ -14,7 +14,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Buffer, Device, Error, Image, ImageInfo, ImagePart, Platform, QueueConfig, Reporter, Space,
+    BindingElement, Buffer, BufferRange, Device, Error, Image, ImageInfo, ImagePart, Platform,
+    QueueConfig, Reporter, Space,
 };
 
 /// Bytes of a buffer that are read back at once.
@@ -227,16 +228,34 @@ fn bind<P: Platform>(
     content: &Resource<'_>,
     made: Made,
 ) -> Result<(), Error> {
-    let at = (content.binding, content.element);
+    let at = BindingElement {
+        binding: content.binding,
+        element: content.element,
+    };
     let (start, bytes) = match content.part {
         Part::Whole => (0, content.bytes.into()),
         Part::Of { start, bytes, .. } => (start.into(), bytes.into()),
     };
     match (content.content, made) {
-        (Content::Texels(format), Made::Buffer(buffer)) => {
-            device.bind_texel_buffer(set, at, buffer, (start, bytes), format)
-        }
-        (_, Made::Buffer(buffer)) => device.bind_range(set, at.0, at.1, buffer, start, bytes),
+        (Content::Texels(format), Made::Buffer(buffer)) => device.bind_texel_buffer(
+            set,
+            at,
+            buffer,
+            BufferRange {
+                offset: start,
+                bytes,
+            },
+            format,
+        ),
+        (_, Made::Buffer(buffer)) => device.bind_range(
+            set,
+            at,
+            buffer,
+            BufferRange {
+                offset: start,
+                bytes,
+            },
+        ),
         (Content::Sampler(info), _) => device.bind_sampler(set, at, &info),
         (_, Made::Image(image, _)) => device.bind_image(set, at, image),
         (_, Made::Sampler) => Ok(()),

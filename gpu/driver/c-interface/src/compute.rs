@@ -7,7 +7,7 @@ use crate::status::{EitriStatus, Refusal};
 use core::ffi::c_void;
 use core::time::Duration;
 use eitri_program::Program;
-use eitri_runtime::Bound;
+use eitri_runtime::{BindingElement, Bound, BufferRange};
 
 /// Bytes that eitri_run() binds to a binding of a shader.
 #[repr(C)]
@@ -159,7 +159,12 @@ pub unsafe extern "C" fn eitri_bind_buffer(
     // SAFETY: the caller's promise.
     unsafe {
         done(device, |it| {
-            Ok(it.bind_range(set.own()?, binding, 0, buffer.own()?, offset, bytes)?)
+            Ok(it.bind_range(
+                set.own()?,
+                BindingElement::first(binding),
+                buffer.own()?,
+                BufferRange { offset, bytes },
+            )?)
         })
     }
 }

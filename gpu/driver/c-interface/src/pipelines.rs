@@ -10,9 +10,9 @@ use crate::status::{EitriStatus, Refusal};
 use core::ffi::{c_char, c_void};
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
-    BlendComponent, BlendFactor, BlendOp, ColorBlend, DepthState, FrontFace, Func,
-    GraphicsPipelineInfo, InputRate, SamplerInfo, Topology, VertexAttribute, VertexBinding,
-    VkFormat,
+    BindingElement, BlendComponent, BlendFactor, BlendOp, BufferRange, ColorBlend, DepthState,
+    FrontFace, Func, GraphicsPipelineInfo, InputRate, SamplerInfo, Topology, VertexAttribute,
+    VertexBinding, VkFormat,
 };
 
 /// Vertices make a point each.
@@ -328,7 +328,12 @@ pub unsafe extern "C" fn eitri_bind_graphics_buffer(
         done(device, |it| {
             let buffer = buffer.own()?;
             Ok(it.bind_in_stages(set.own()?, |it, set| {
-                it.bind_range(set, binding, 0, buffer, offset, bytes)
+                it.bind_range(
+                    set,
+                    BindingElement::first(binding),
+                    buffer,
+                    BufferRange { offset, bytes },
+                )
             })?)
         })
     }
@@ -350,7 +355,7 @@ pub unsafe extern "C" fn eitri_bind_graphics_image(
         done(device, |it| {
             let image = image.own()?;
             Ok(it.bind_in_stages(set.own()?, |it, set| {
-                it.bind_image(set, (binding, 0), image)
+                it.bind_image(set, BindingElement::first(binding), image)
             })?)
         })
     }
@@ -378,7 +383,7 @@ pub unsafe extern "C" fn eitri_bind_graphics_sampler(
                 ..SamplerInfo::default()
             };
             Ok(it.bind_in_stages(set.own()?, |it, set| {
-                it.bind_sampler(set, (binding, 0), &info)
+                it.bind_sampler(set, BindingElement::first(binding), &info)
             })?)
         })
     }

@@ -11,8 +11,8 @@ use core::time::Duration;
 use eitri_model::{Config, Injection};
 use eitri_program::Program;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Options, Pipeline, Platform,
-    Priority, Queue, QueueConfig, Space, Status, Storage,
+    BindingElement, Buffer, BufferRange, CommandBuffer, DescriptorSet, Device, Fence, JobFault,
+    Options, Pipeline, Platform, Priority, Queue, QueueConfig, Space, Status, Storage,
 };
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -179,7 +179,12 @@ impl Work {
             .create_descriptor_set(pipeline, 0)
             .or_fail("there is memory");
         let bytes = u64::from(words) * 4;
-        let bound = device.bind_range(set, 0, 0, buffer, offset, bytes);
+        let bound = device.bind_range(
+            set,
+            BindingElement::first(0),
+            buffer,
+            BufferRange { offset, bytes },
+        );
         bound.or_fail("it fits");
         let commands = device
             .create_command_buffer(space)

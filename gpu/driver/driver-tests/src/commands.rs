@@ -9,8 +9,8 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use eitri_runtime::{
-    Accesses, Buffer, CommandBuffer, CommandError, Device, DynamicOffset, Error, Queue, Recorder,
-    Space, Status,
+    Accesses, BindingElement, Buffer, BufferRange, CommandBuffer, CommandError, Device,
+    DynamicOffset, Error, Queue, Recorder, Space, Status,
 };
 
 pub(crate) type Up = Device<'static, 'static, Host>;
@@ -340,12 +340,38 @@ pub(crate) fn several_sets_are_bound_with_offsets_of_their_own() {
     let to = buffer_of(&mut device, space, &[0; 16]);
     let from = buffer_of(&mut device, space, &(1..=16).collect::<Vec<u32>>());
     let more = buffer_of(&mut device, space, &(50..66).collect::<Vec<u32>>());
-    device.bind_range(first, 1, 0, to, 0, 16).or_fail("it fits");
     device
-        .bind_range(second, 0, 0, from, 0, 16)
+        .bind_range(
+            first,
+            BindingElement::first(1),
+            to,
+            BufferRange {
+                offset: 0,
+                bytes: 16,
+            },
+        )
         .or_fail("it fits");
     device
-        .bind_range(second, 3, 0, more, 16, 16)
+        .bind_range(
+            second,
+            BindingElement::first(0),
+            from,
+            BufferRange {
+                offset: 0,
+                bytes: 16,
+            },
+        )
+        .or_fail("it fits");
+    device
+        .bind_range(
+            second,
+            BindingElement::first(3),
+            more,
+            BufferRange {
+                offset: 16,
+                bytes: 16,
+            },
+        )
         .or_fail("it fits");
     let commands = device
         .create_command_buffer(space)
@@ -397,13 +423,42 @@ pub(crate) fn an_array_of_bindings_is_indexed_when_the_shader_runs() {
         .or_fail("there is memory");
     let to = buffer_of(&mut device, space, &[0; 16]);
     let data = buffer_of(&mut device, space, &(0..64).collect::<Vec<u32>>());
-    device.bind_range(set, 0, 0, to, 0, 16).or_fail("it fits");
+    device
+        .bind_range(
+            set,
+            BindingElement::first(0),
+            to,
+            BufferRange {
+                offset: 0,
+                bytes: 16,
+            },
+        )
+        .or_fail("it fits");
     for element in 0..3 {
         let offset = u64::from(element) * 64;
-        let bound = device.bind_range(set, 2, element, data, offset, 16);
+        let bound = device.bind_range(
+            set,
+            BindingElement {
+                binding: 2,
+                element,
+            },
+            data,
+            BufferRange { offset, bytes: 16 },
+        );
         bound.or_fail("it has three");
     }
-    let outside = device.bind_range(set, 2, 3, data, 0, 16);
+    let outside = device.bind_range(
+        set,
+        BindingElement {
+            binding: 2,
+            element: 3,
+        },
+        data,
+        BufferRange {
+            offset: 0,
+            bytes: 16,
+        },
+    );
     assert!(matches!(outside, Err(Error::Command(_))), "{outside:?}");
     let commands = device
         .create_command_buffer(space)

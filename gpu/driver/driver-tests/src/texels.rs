@@ -14,9 +14,9 @@ use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::Instr;
 use eitri_descriptors::formats::VkFormat;
 use eitri_runtime::{
-    Access, Accesses, Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image, ImageInfo,
-    ImagePart, Options, Pipeline, Queue, Recorder, SemaphorePoint, Space, Status, SubmitInfo,
-    Tiling,
+    Access, Accesses, BindingElement, Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image,
+    ImageInfo, ImagePart, Options, Pipeline, Queue, Recorder, SemaphorePoint, Space, Status,
+    SubmitInfo, Tiling,
 };
 
 /// Stores the texel's number plus a push constant in each of 8 by 8 texels.
@@ -74,7 +74,9 @@ fn bench_on(machine: Machine, platform: crate::machine::Host) -> Bench {
     });
     let set = device.create_descriptor_set(store, 0);
     let set = set.or_fail("there is memory");
-    device.bind_image(set, (0, 0), image).or_fail("it fits");
+    device
+        .bind_image(set, BindingElement::first(0), image)
+        .or_fail("it fits");
     Bench {
         machine,
         log,
@@ -121,7 +123,7 @@ impl Bench {
         let set = device.create_descriptor_set(self.fetch, 0);
         let set = set.or_fail("there is memory");
         device
-            .bind_image(set, (0, 0), self.image)
+            .bind_image(set, BindingElement::first(0), self.image)
             .or_fail("it fits");
         device.bind_buffer(set, 1, to).or_fail("it fits");
         let pipeline = self.fetch;
@@ -333,7 +335,9 @@ pub(crate) fn texels_and_descriptors_of_the_host_are_fetched() {
     it.run(fetch.commands);
     assert_eq!(it.first_of(fetch.to), Ok(400), "over those of a job");
     let other = image(&mut it.device, it.space);
-    let bound = it.device.bind_image(fetch.set, (0, 0), other);
+    let bound = it
+        .device
+        .bind_image(fetch.set, BindingElement::first(0), other);
     bound.or_fail("it fits");
     let again = it.device.record(fetch.commands, |recorder| {
         fetch_texels(recorder, (it.fetch, fetch.set))

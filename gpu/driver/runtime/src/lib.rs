@@ -123,7 +123,7 @@ mod device;
 // What is told to the caller.
 mod error;
 
-mod code;
+mod error_code;
 
 mod fault;
 
@@ -134,10 +134,10 @@ mod warning;
 #[cfg(feature = "defmt")]
 mod log_format;
 
-pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
-    Accesses, BufferImageCopy, CommandError, Component, DynamicOffset, ImageCopy, ImageSubresource,
-    Invocations, Limit, QueryCopy, Recorder, SamplerInfo, ShaderStage, ViewInfo,
+    Accesses, BindingElement, BufferImageCopy, BufferRange, CommandError, Component, DynamicOffset,
+    ImageCopy, ImageSubresource, Invocations, Limit, QueryCopy, Recorder, SamplerInfo, ShaderStage,
+    ViewInfo,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -147,6 +147,7 @@ pub use device::{
 pub use eitri_descriptors::formats::VkFormat;
 pub use eitri_descriptors::texture::Func;
 pub use error::{Error, ErrorKind, Table, Thing};
+pub use error_code::{CODE_BEGINS, Code, CodeError};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{

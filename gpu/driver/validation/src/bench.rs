@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image, JobFault, Pipeline, Platform,
-    QueryPool, Queue, QueueConfig, Space, Status,
+    BindingElement, Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image, JobFault, Pipeline,
+    Platform, QueryPool, Queue, QueueConfig, Space, Status,
 };
 
 /// A device with what tests need to know.
@@ -167,7 +167,7 @@ impl<'a, 's, 'd, P: Platform> Bench<'a, 's, 'd, P> {
             .create_pipeline(space, &Program::parse(program)?)?;
         let work = self.unrecorded(space, pipeline, words)?;
         self.device
-            .bind_image(work.set, (IMAGE_BINDING, 0), image)?;
+            .bind_image(work.set, BindingElement::first(IMAGE_BINDING), image)?;
         self.record(&work, grid)?;
         Ok(work)
     }

@@ -6,10 +6,10 @@ use crate::bench::{LIMIT, OrFail, diagnoses};
 use alloc::vec::Vec;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
-    Access, Accesses, ColorAttachment, CommandError, DepthAttachment, DepthState, Draw, Error,
-    GraphicsError, GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, RenderingInfo, Resolve,
-    ResolveMode, SemaphorePoint, ShaderStage, Status, StoreOp, SubmitInfo, Tiling, Topology,
-    Unsupported,
+    Access, Accesses, BindingElement, ColorAttachment, CommandError, DepthAttachment, DepthState,
+    Draw, Error, GraphicsError, GraphicsPipelineInfo, ImageInfo, ImageView, LoadOp, RenderingInfo,
+    Resolve, ResolveMode, SemaphorePoint, ShaderStage, Status, StoreOp, SubmitInfo, Tiling,
+    Topology, Unsupported,
 };
 
 const ALL: [f32; 2] = [-1.0, -1.0];
@@ -35,9 +35,9 @@ pub(crate) fn a_pass_sees_what_another_has_drawn() {
         let programs = (shaders::vertices(it.arch()), shaders::fetched(it.arch()));
         let read = it.pipeline_of(&programs, &info);
         let set = it.device.create_graphics_set(read, 0).or_fail("it has one");
-        let bound = it
-            .device
-            .bind_in_stages(set, |device, set| device.bind_image(set, (0, 0), first));
+        let bound = it.device.bind_in_stages(set, |device, set| {
+            device.bind_image(set, BindingElement::first(0), first)
+        });
         bound.or_fail("it is an image");
         let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.5, RED));
         let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));

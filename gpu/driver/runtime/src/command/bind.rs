@@ -15,6 +15,34 @@ use crate::slab::Key;
 use eitri_descriptors::formats::VkFormat;
 use eitri_program::{Binding, BindingKind};
 
+/// Where in a descriptor set something is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BindingElement {
+    /// The binding, by its number in the shader.
+    pub binding: u32,
+    /// Which element of its array, from 0 on.
+    pub element: u32,
+}
+
+impl BindingElement {
+    /// The first element of a binding, which for most is the only one.
+    pub const fn first(binding: u32) -> BindingElement {
+        BindingElement {
+            binding,
+            element: 0,
+        }
+    }
+}
+
+/// A part of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferRange {
+    /// Bytes from the buffer's start on; a multiple of 16.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
 /// An element of a binding.
 struct Place {
     /// The set's number in the shader.
@@ -40,10 +68,11 @@ impl<P: Platform> Device<'_, '_, P> {
         target: Buffer,
     ) -> Result<(), Error> {
         let bytes = self.buffer_bytes(target)?;
-        self.bind_range(set, binding, 0, target, 0, bytes)
+        let all = BufferRange { offset: 0, bytes };
+        self.bind_range(set, BindingElement::first(binding), target, all)
     }
 
-    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) to an element of `binding`.
+    /// Binds a part of a buffer to an element of a binding.
     ///
     /// # Errors
     /// If a job in flight uses the set, the program has no such binding, or the part of the buffer is too small or can't be
@@ -52,74 +81,71 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn bind_range(
         &mut self,
         set: DescriptorSet,
-        binding: u32,
-        element: u32,
+        at: BindingElement,
         target: Buffer,
-        offset: u64,
-        bytes: u64,
+        range: BufferRange,
     ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
+        let place = self.element(set, at)?;
         if !matches!(
             place.row.kind,
             BindingKind::StorageBuffer | BindingKind::UniformBuffer
         ) {
-            return Err(wrong_kind(place.set, binding, "buffer").into());
+            return Err(wrong_kind(place.set, at.binding, "buffer").into());
         }
-        let (address, length) = self.part_to_bind(&place, target, offset, bytes)?;
+        let (address, length) = self.part_to_bind(&place, target, range)?;
         let needed = place.row.min_bytes;
         if length < needed {
-            return Err(place.too_small(bytes, needed).into());
+            return Err(place.too_small(range.bytes, needed).into());
         }
         let descriptor = buffer(self.hw.properties.arch, address, length)?;
         self.put_descriptor(set, &place, target.0, descriptor)
     }
 
-    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) as texels of a format to an element of `binding`. Bytes
-    /// that are no whole texel are left out.
+    /// Binds a part of a buffer as texels of a format to an element of a binding. Bytes that are no whole texel are left out.
     ///
     /// # Errors
     /// As [`Device::bind_range`]; or if there is not one texel.
     pub fn bind_texel_buffer(
         &mut self,
         set: DescriptorSet,
-        (binding, element): (u32, u32),
+        at: BindingElement,
         target: Buffer,
-        (offset, bytes): (u64, u64),
+        range: BufferRange,
         format: &VkFormat,
     ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
+        let place = self.element(set, at)?;
         if !matches!(
             place.row.kind,
             BindingKind::UniformTexelBuffer | BindingKind::StorageTexelBuffer
         ) {
-            return Err(wrong_kind(place.set, binding, "texel buffer").into());
+            return Err(wrong_kind(place.set, at.binding, "texel buffer").into());
         }
-        let (address, length) = self.part_to_bind(&place, target, offset, bytes)?;
+        let (address, length) = self.part_to_bind(&place, target, range)?;
         let texel = format.block_bytes;
         let texels = length.checked_div(texel).unwrap_or(0);
         if texels == 0 {
-            return Err(place.too_small(bytes, texel).into());
+            return Err(place.too_small(range.bytes, texel).into());
         }
         let part = (address, texels.saturating_mul(texel));
         let descriptor = texel_buffer(self.hw.properties.arch, part, format)?;
         self.put_descriptor(set, &place, target.0, descriptor)
     }
 
-    /// Binds an image to an element of `binding`: all of it.
+    /// Binds an image to an element of a binding: all of it.
     ///
     /// # Errors
     /// If a job in flight uses the set, the program has no such binding, or one for other things or other shapes.
     pub fn bind_image(
         &mut self,
         set: DescriptorSet,
-        at: (u32, u32),
+        at: BindingElement,
         target: Image,
     ) -> Result<(), Error> {
         let view = ViewInfo::of(&self.image_info(target)?);
         self.bind_view(set, at, target, &view)
     }
 
-    /// Binds what a view shows of an image to an element of `binding`. A view whose planes are not among the image's own takes a
+    /// Binds what a view shows of an image to an element of a binding. A view whose planes are not among the image's own takes a
     /// place and a page of memory, which stay until the image is destroyed; another view with the same planes shares them.
     ///
     /// # Errors
@@ -127,14 +153,14 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn bind_view(
         &mut self,
         set: DescriptorSet,
-        (binding, element): (u32, u32),
+        at: BindingElement,
         target: Image,
         view: &ViewInfo,
     ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
+        let place = self.element(set, at)?;
         let info = self.image_info(target)?;
         let address = self.address_in(&place, target.0, Thing::Image)?;
-        let wrong = wrong_kind(place.set, binding, "image of that shape");
+        let wrong = wrong_kind(place.set, at.binding, "image of that shape");
         let shape = match place.row.kind {
             BindingKind::StorageImage(shape) => (shape, true),
             BindingKind::SampledImage(shape) | BindingKind::CombinedImageSampler(shape) => {
@@ -151,21 +177,21 @@ impl<P: Platform> Device<'_, '_, P> {
         self.put_descriptor(set, &place, target.0, descriptor.ok_or(wrong)?)
     }
 
-    /// Binds a sampler to an element of `binding`, alone or beside its image.
+    /// Binds a sampler to an element of a binding, alone or beside its image.
     ///
     /// # Errors
     /// If a job in flight uses the set, or the program has no such binding or one for other things.
     pub fn bind_sampler(
         &mut self,
         set: DescriptorSet,
-        (binding, element): (u32, u32),
+        at: BindingElement,
         info: &SamplerInfo,
     ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
+        let place = self.element(set, at)?;
         let index = match place.row.kind {
             BindingKind::Sampler => place.index,
             BindingKind::CombinedImageSampler(_) => place.index.saturating_add(1),
-            _ => return Err(wrong_kind(place.set, binding, "sampler").into()),
+            _ => return Err(wrong_kind(place.set, at.binding, "sampler").into()),
         };
         let descriptor = sampler(self.hw.properties.arch, info)?;
         self.write_descriptor(set, place.memory, index, descriptor);
@@ -173,8 +199,9 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Where an element of a binding of a set stands, which no job in flight uses.
-    fn element(&mut self, set: DescriptorSet, binding: u32, element: u32) -> Result<Place, Error> {
+    fn element(&mut self, set: DescriptorSet, at: BindingElement) -> Result<Place, Error> {
         const WHAT: Thing = Thing::DescriptorSet;
+        let BindingElement { binding, element } = at;
         self.unused(set.0, WHAT)?;
         let object = self.object(set.0, WHAT)?;
         let Kind::Set {
@@ -219,9 +246,9 @@ impl<P: Platform> Device<'_, '_, P> {
         &self,
         place: &Place,
         target: Buffer,
-        offset: u64,
-        bytes: u64,
+        range: BufferRange,
     ) -> Result<(u64, u32), Error> {
+        let BufferRange { offset, bytes } = range;
         let start = self.address_in(place, target.0, Thing::Buffer)?;
         let size = self.buffer_bytes(target)?;
         let refused = CommandError::Range {

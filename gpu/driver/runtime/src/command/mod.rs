@@ -44,6 +44,7 @@ mod tests;
 mod transfer;
 
 pub use accesses::{Accesses, ShaderStage};
+pub use bind::{BindingElement, BufferRange};
 pub(crate) use buffer::Commands;
 pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
 pub use descriptor_set::DynamicOffset;

@@ -2,6 +2,7 @@
 
 mod texels;
 
+use crate::command::{BindingElement, BufferRange};
 use crate::device::Device;
 use crate::error::Error;
 use crate::handle::{Buffer, CommandBuffer, DescriptorSet, Pipeline};
@@ -345,20 +346,55 @@ fn what_is_missing_or_too_much_is_told() {
         device.bind_buffer(set, 9, buffer),
         "the program has no binding 0:9 with element 0",
     );
-    let got = device.bind_range(set, 2, 1, buffer, 0, 64);
+    let got = device.bind_range(
+        set,
+        BindingElement {
+            binding: 2,
+            element: 1,
+        },
+        buffer,
+        BufferRange {
+            offset: 0,
+            bytes: 64,
+        },
+    );
     check(got, "the program has no binding 0:2 with element 1");
-    let got = device.bind_range(set, 2, 0, buffer, 0, 12);
+    let got = device.bind_range(
+        set,
+        BindingElement::first(2),
+        buffer,
+        BufferRange {
+            offset: 0,
+            bytes: 12,
+        },
+    );
     check(
         got,
         "binding 0:2 needs at least 16 bytes, the buffer has 12",
     );
     let refused = "can't be bound: they must be inside, aligned to 16, and fewer than 2^32";
-    let got = device.bind_range(set, 2, 0, buffer, 8, 64);
+    let got = device.bind_range(
+        set,
+        BindingElement::first(2),
+        buffer,
+        BufferRange {
+            offset: 8,
+            bytes: 64,
+        },
+    );
     check(
         got,
         &std::format!("bytes 0x8 and 0x40 more of a buffer of 0x1000 {refused}"),
     );
-    let got = device.bind_range(set, 2, 0, buffer, 16, u64::MAX);
+    let got = device.bind_range(
+        set,
+        BindingElement::first(2),
+        buffer,
+        BufferRange {
+            offset: 16,
+            bytes: u64::MAX,
+        },
+    );
     check(
         got,
         &std::format!("bytes 0x10 and 0xffffffffffffffff more of a buffer of 0x1000 {refused}"),

@@ -6,8 +6,8 @@ use super::{flat, words};
 use crate::bench::OrFail;
 use eitri_program::ImageDimension;
 use eitri_runtime::{
-    Aspect, Component, Draw, GraphicsPipelineInfo, Image, ImageRange, RenderingInfo, Tiling,
-    Topology, ViewInfo,
+    Aspect, BindingElement, Component, Draw, GraphicsPipelineInfo, Image, ImageRange,
+    RenderingInfo, Tiling, Topology, ViewInfo,
 };
 
 /// Draws the texels of a view, which has as many as the picture.
@@ -22,7 +22,7 @@ fn drawn(it: &mut Bench, image: Image, view: &ViewInfo) -> alloc::vec::Vec<u32> 
     let set = it.device.create_graphics_set(pipeline, 0);
     let set = set.or_fail("it has one");
     let bound = it.device.bind_in_stages(set, |device, set| {
-        device.bind_view(set, (0, 0), image, view)
+        device.bind_view(set, BindingElement::first(0), image, view)
     });
     bound.or_fail("there is such a view");
     let all = it.buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
@@ -137,7 +137,7 @@ pub(crate) fn views_share_planes_which_go_with_the_image() {
                 ..ViewInfo::of(&info)
             };
             let bound = device.bind_in_stages(set, |device, set| {
-                device.bind_view(set, (0, 0), image, &view)
+                device.bind_view(set, BindingElement::first(0), image, &view)
             });
             bound.or_fail("there is such a view");
         }

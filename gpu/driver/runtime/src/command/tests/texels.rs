@@ -1,7 +1,7 @@
 //! Texels: a dispatch samples what one before it wrote behind an invalidation of the caches that it reads through.
 
 use super::{program_with, recorded};
-use crate::command::{Accesses, ShaderStage};
+use crate::command::{Accesses, BindingElement, ShaderStage};
 use crate::device::Device;
 use crate::handle::{CommandBuffer, DescriptorSet, Image, Pipeline};
 use crate::image::ImageInfo;
@@ -63,7 +63,9 @@ fn texels<'d>(firmware: &'d [u8], [write, sample]: [&'d [u8]; 2]) -> Texels<'d> 
         let program = Program::parse(program).expect("legal");
         let pipeline = device.create_pipeline(space, &program).expect("memory");
         let set = device.create_descriptor_set(pipeline, 0).expect("memory");
-        device.bind_image(set, (0, 0), image).expect("it fits");
+        device
+            .bind_image(set, BindingElement::first(0), image)
+            .expect("it fits");
         (pipeline, set)
     };
     let (write, sample) = (bind(write), bind(sample));

@@ -8,10 +8,11 @@ use eitri_descriptors::formats::VkFormat;
 use eitri_draw_programs::Shader;
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
-    Buffer, ClearColor, ColorAttachment, CommandBuffer, DepthAttachment, Draw, Error, ErrorKind,
-    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImageInfo, ImagePart, ImageView,
-    InputRate, Platform, QueryPool, Queue, QueueConfig, Recorder, RenderingInfo, Space, TilerHeap,
-    TilerHeapConfig, Tiling, Topology, VertexAttribute, VertexBinding,
+    BindingElement, Buffer, ClearColor, ColorAttachment, CommandBuffer, DepthAttachment, Draw,
+    Error, ErrorKind, GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImageInfo,
+    ImagePart, ImageView, InputRate, Platform, QueryPool, Queue, QueueConfig, Recorder,
+    RenderingInfo, Space, TilerHeap, TilerHeapConfig, Tiling, Topology, VertexAttribute,
+    VertexBinding,
 };
 
 /// Pixels of a picture's side: more than a tile's.
@@ -298,8 +299,9 @@ impl Canvas {
     ) -> Result<GraphicsSet, Trouble> {
         let set = made(it.device.create_graphics_set(pipeline, 0))?;
         self.made.push(Made::Set(set));
-        it.device
-            .bind_in_stages(set, |device, set| device.bind_image(set, (0, 0), image))?;
+        it.device.bind_in_stages(set, |device, set| {
+            device.bind_image(set, BindingElement::first(0), image)
+        })?;
         Ok(set)
     }
 
