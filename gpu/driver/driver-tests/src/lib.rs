@@ -134,6 +134,7 @@ macro_rules! each_test {
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;
                 parts_of_a_pass_are_one_pass;
+                a_part_that_asks_for_what_a_pass_before_did_is_resumed;
                 what_can_not_be_rendered_is_refused;
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;

@@ -165,3 +165,51 @@ pub(crate) fn parts_of_a_pass_are_one_pass() {
         assert_eq!(refused, Some(Error::from(wanted)));
     }
 }
+
+/// What is asked for of a part may be what a pass before was asked for, word by word: it is a part all the same.
+pub(crate) fn a_part_that_asks_for_what_a_pass_before_did_is_resumed() {
+    let mut it = Bench::new();
+    let targets = Targets::new(&mut it, 1);
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let pipeline = it.pipeline(&info);
+    let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.25, RED));
+    let right = it.buffer(&rectangle([0.0, -1.0], [1.0, 0.0], 0.25, GREEN));
+    let colors = [Some(targets.color())];
+    let part = |resuming, suspending| RenderingInfo {
+        colors: &colors,
+        resuming,
+        suspending,
+        ..RenderingInfo::default()
+    };
+    let mut refused = None;
+    it.record(|recorder| {
+        let parts = [
+            (right, (false, false)),
+            (left, (false, true)),
+            (right, (true, false)),
+        ];
+        for (buffer, (resuming, suspending)) in parts {
+            let mut pass = recorder.begin_rendering(&part(resuming, suspending))?;
+            pass.bind_pipeline(pipeline)?
+                .bind_vertex_buffer(0, buffer, 0)?
+                .draw(Draw::of(4))?;
+            pass.end_rendering()?;
+            if suspending {
+                refused = recorder.begin_rendering(&part(false, false)).err();
+            }
+        }
+        Ok(())
+    });
+    it.run();
+    let found: Vec<u32> = it.texels(targets.seen());
+    check(&found, 0, |x, y| match (x < SIDE / 2, y < SIDE / 2) {
+        (true, _) => RED_WORD,
+        (false, true) => GREEN_WORD,
+        (false, false) => found.get((y * SIDE + x) as usize).copied().unwrap_or(0),
+    });
+    let wanted = CommandError::from(GraphicsError::NotResumed);
+    assert_eq!(refused, Some(Error::from(wanted)));
+}

@@ -66,7 +66,10 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Begins a pass, in which nothing is bound.
     #[inline(never)]
     fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
+        // A part of a pass loads and stores otherwise than it is asked to: it is never what the same request was before.
+        let is_part = info.resuming || info.suspending;
         if let Some(passes) = &mut self.passes
+            && !(is_part || passes.suspended)
             && passes.targets.recall(info)
         {
             // The commands refer to its images, and have a lane for it.
