@@ -50,9 +50,9 @@ pub(crate) struct JobArguments {
     /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
     robust: RobustArgument,
-    /// Longest that the job may take, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    timeout: u32,
+    /// Longest that the job may take, in seconds; parts of one are allowed.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    timeout: Duration,
 }
 
 impl JobArguments {
@@ -141,7 +141,18 @@ impl JobArguments {
 
     /// Longest that the job may take.
     pub(crate) fn limit(&self) -> Duration {
-        Duration::from_secs(self.timeout.into())
+        self.timeout
+    }
+}
+
+/// A time limit: a thousandth of a second to an hour.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "not a number of seconds".to_owned())?;
+    match (0.001..=3600.0).contains(&number) {
+        true => Ok(Duration::from_secs_f64(number)),
+        false => Err("from 0.001 to 3600 seconds are possible".to_owned()),
     }
 }
 

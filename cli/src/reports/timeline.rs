@@ -152,27 +152,27 @@ impl Recorder {
         match *event {
             Event::Request { slot, bits } => match slot {
                 None => {
-                    let name = format!("asked: {}", bits_named(glb_req::FIELDS, bits));
+                    let name = format!("request: {}", bits_named(glb_req::FIELDS, bits));
                     self.instant(Track::Firmware, time, &name, &json!({"bits": bits}));
                 }
                 Some(slot) => {
-                    let name = format!("asked: {}", bits_named(csg_req::FIELDS, bits));
+                    let name = format!("request: {}", bits_named(csg_req::FIELDS, bits));
                     self.instant(Track::Group(slot), time, &name, &json!({"bits": bits}));
                 }
             },
             Event::Answer { slot, bits } => match slot {
                 None => {
-                    let name = format!("told: {}", bits_named(glb_req::FIELDS, bits));
+                    let name = format!("acknowledge: {}", bits_named(glb_req::FIELDS, bits));
                     self.instant(Track::Firmware, time, &name, &json!({"bits": bits}));
                 }
                 Some(slot) => {
-                    let name = format!("told: {}", bits_named(csg_req::FIELDS, bits));
+                    let name = format!("acknowledge: {}", bits_named(csg_req::FIELDS, bits));
                     self.instant(Track::Group(slot), time, &name, &json!({"bits": bits}));
                 }
             },
             Event::Group { group, state } => match state {
                 CsgState::Start | CsgState::Resume => {
-                    self.begin(Track::Group(group), time, "on the slot");
+                    self.begin(Track::Group(group), time, "resident");
                 }
                 CsgState::Suspend | CsgState::Terminate => self.leave_slot(group, time),
             },
@@ -204,7 +204,7 @@ impl Recorder {
                 self.instant(Track::Faults, time, &name, &args);
             }
             Event::Line { line, high } => match high {
-                true => self.begin(Track::Line(line), time, "high"),
+                true => self.begin(Track::Line(line), time, "asserted"),
                 false => self.end(Track::Line(line), time),
             },
             Event::JobStarted {

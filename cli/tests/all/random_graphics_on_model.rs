@@ -459,6 +459,6 @@ fn machine_code_draws_what_the_functions_draw() {
 
 #[test]
 fn spilled_code_draws_what_the_functions_draw() {
-    let count = if eitri_testdata::long() { 300 } else { 6 };
+    let count = if eitri_testdata::long() { 300 } else { 4 };
     run(0..count, Some(12));
 }

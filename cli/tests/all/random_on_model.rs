@@ -68,6 +68,6 @@ fn machine_code_computes_what_the_function_computes() {
 
 #[test]
 fn spilled_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 10_000 } else { 12 };
+    let count = if eitri_testdata::long() { 10_000 } else { 6 };
     run(0..count, Some(9));
 }

@@ -77,7 +77,7 @@ pub enum WorkError {
     )]
     CountersLost,
     /// A job did not end in time.
-    #[error("{fence} did not finish within {limit:?}\n{}\n  help: does the shader end?", StreamState(*status))]
+    #[error("{fence} was still running after {limit:?}\n{}\n  help: raise --timeout; or the shader may loop for ever", StreamState(*status))]
     Limit {
         /// The job.
         fence: Fence,

@@ -118,7 +118,7 @@ fn on_one_buffer(function: &Function) -> Function {
 
 #[test]
 fn two_bindings_may_hold_one_buffer() {
-    let count = if eitri_testdata::long() { 3_000 } else { 40 };
+    let count = if eitri_testdata::long() { 3_000 } else { 20 };
     let mut compared = 0;
     for seed in 0..count {
         let mut function = generate(seed, Content::SameBits, &Target::default());

@@ -142,7 +142,7 @@ pub enum Cause {
     },
 }
 
-/// What is mapped nearest to an address that is not.
+/// What a faulting address lies in, else what is mapped nearest to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     /// What it is.
@@ -153,31 +153,88 @@ pub struct Neighbour {
     pub address: GpuAddress,
     /// Its length in bytes, as it was asked for.
     pub bytes: u64,
-    /// Bytes between it and the address.
-    pub missed_by: u64,
-    /// Whether the address lies before it; else it lies behind its end.
-    pub before: bool,
+    /// The faulting address.
+    pub fault: GpuAddress,
+}
+
+impl Neighbour {
+    /// Where the faulting address lies, seen from it.
+    pub fn side(&self) -> Side {
+        Side::of(self.fault, self.address, self.bytes)
+    }
+}
+
+/// Where an address lies, seen from an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before its first byte.
+    Before {
+        /// How many bytes before.
+        bytes: u64,
+    },
+    /// In it: what failed is how it was accessed.
+    Inside {
+        /// Bytes from its start on.
+        offset: u64,
+    },
+    /// Past its last byte.
+    Past {
+        /// Bytes from its end on; 0 of the first byte that is not its own.
+        bytes: u64,
+    },
+}
+
+impl Side {
+    /// Where `address` lies, seen from `length` bytes at `start`.
+    fn of(GpuAddress(address): GpuAddress, GpuAddress(start): GpuAddress, length: u64) -> Side {
+        match address.checked_sub(start) {
+            None => Side::Before {
+                bytes: start.wrapping_sub(address),
+            },
+            Some(offset) if offset < length => Side::Inside { offset },
+            Some(offset) => Side::Past {
+                bytes: offset.saturating_sub(length),
+            },
+        }
+    }
+
+    /// Bytes between the object and the address.
+    pub(crate) fn distance(self) -> u64 {
+        match self {
+            Side::Before { bytes } => bytes,
+            Side::Inside { .. } => 0,
+            // The first byte past the end is one that the object does not have.
+            Side::Past { bytes } => bytes.saturating_add(1),
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Side::Before { bytes } => write!(f, "{bytes:#x} bytes before the start of"),
+            Side::Inside { offset: 0 } => f.write_str("at the start of"),
+            Side::Inside { offset } => write!(f, "{offset:#x} bytes into"),
+            Side::Past { bytes: 0 } => f.write_str("right past the end of"),
+            Side::Past { bytes } => write!(f, "{bytes:#x} bytes past the end of"),
+        }
+    }
 }
 
 impl fmt::Display for Neighbour {
-    /// `0x40 bytes behind the end of buffer 3, which has 0x100 bytes at 0x2000000`.
+    /// `0x40 bytes past the end of buffer 3, which has 0x100 bytes at 0x2000000`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = if self.before {
-            "before the start"
-        } else {
-            "behind the end"
-        };
         let Neighbour {
             what,
             number,
             address,
             bytes,
-            missed_by,
             ..
         } = self;
+        let side = self.side();
         write!(
             f,
-            "{missed_by:#x} bytes {side} of {what} {number}, which has {bytes:#x} bytes at {address}"
+            "{side} {what} {number}, which has {bytes:#x} bytes at {address}"
         )
     }
 }
@@ -195,7 +252,7 @@ pub struct JobFault {
     pub cause: Cause,
     /// The fault of the address space behind a stream's bus fault, if there was one.
     pub mmu: Option<MmuFault>,
-    /// What the address of that fault missed.
+    /// What the address of that fault lies in, or missed.
     pub near: Option<Neighbour>,
     /// What has to be done.
     pub recovery: Recovery,
@@ -334,5 +391,32 @@ impl fmt::Display for GpuFault {
             Some(row) => write!(f, "\n  {}\n  help: {}", row.about, row.help),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Side;
+    use crate::vm::GpuAddress;
+    use std::string::ToString as _;
+
+    /// The byte at the end is the first that an object does not have: the neighbour whose first byte it is has it.
+    #[test]
+    fn an_address_lies_before_in_or_past_an_object() {
+        let of = |address, start, bytes| Side::of(GpuAddress(address), GpuAddress(start), bytes);
+        let side = |address| of(address, 0x1000, 0x100);
+        for (address, words) in [
+            (0xFFF, "0x1 bytes before the start of"),
+            (0x1000, "at the start of"),
+            (0x10FF, "0xff bytes into"),
+            (0x1100, "right past the end of"),
+            (0x1140, "0x40 bytes past the end of"),
+        ] {
+            assert_eq!(side(address).to_string(), words, "{address:#x}");
+        }
+        assert!(side(0x1100).distance() > of(0x1100, 0x1100, 1).distance());
+        assert_eq!(side(0x10FF).distance(), 0);
+        let last = of(u64::MAX, 0, u64::MAX);
+        assert_eq!(last, Side::Past { bytes: 0 });
     }
 }

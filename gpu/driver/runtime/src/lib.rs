@@ -148,7 +148,9 @@ pub use eitri_descriptors::formats::VkFormat;
 pub use eitri_descriptors::texture::Func;
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use error_code::{CODE_BEGINS, Code, CodeError};
-pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
+pub use fault::{
+    Cause, GpuFault, JobFault, Neighbour, Recovery, Side, StreamException, StreamStatus,
+};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,

@@ -12,8 +12,8 @@ use crate::{
     MmuFault, Neighbour, Next, OperatingPoint, Options, OutOfMemory, PhysicalAddress, Pipeline,
     PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties, QueryPool, Queue,
     QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore, SemaphorePoint,
-    Space, Status, Step, StreamException, StreamStatus, SubmitInfo, SystemCoherency, Table, Thing,
-    TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, TimerClock, UnusableStream,
+    Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo, SystemCoherency, Table,
+    Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, TimerClock, UnusableStream,
     VmError, Warning,
 };
 use defmt::{Debug2Format, Display2Format, Format, Formatter};
@@ -32,7 +32,7 @@ format! { Display2Format:
     AsCommandStuck, BootError, BringUpError, CommandError, Condition, CountersError, DeviceLost, Error, Fence, FirmwareCrash,
     GpuAddress, GpuFault, HaltError, ImageError, InterfaceError, JobFault, Limit, LoadError, MapError, MmuError, MmuFault,
     Neighbour, OutOfMemory, PhysicalAddress, PowerChange, PowerState, PowerStuck, ProbeError, Properties, Queue, Recovery,
-    RequestIgnored, ResetError, Step, StreamStatus, SystemCoherency, Table, Thing, TimedOut, UnusableStream, VmError, Warning,
+    RequestIgnored, ResetError, Side, Step, StreamStatus, SystemCoherency, Table, Thing, TimedOut, UnusableStream, VmError, Warning,
 }
 
 format! { Debug2Format:

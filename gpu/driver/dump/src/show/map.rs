@@ -134,7 +134,7 @@ impl Map {
         let below = below
             .zip(near(missed[0]))
             .map(|(range, bytes)| match bytes {
-                0 => format!("right behind the end of {range}"),
+                0 => format!("right past the end of {range}"),
                 bytes => format!("{bytes:#x} bytes past the end of {range}"),
             });
         let above = above.zip(near(missed[1]));
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(place(0x20_0010), "0x10 bytes into 0x200000..0x201000 r--");
         assert_eq!(
             place(0x20_1000),
-            "right behind the end of 0x200000..0x201000 r--"
+            "right past the end of 0x200000..0x201000 r--"
         );
         assert_eq!(
             place(0x20_1010),

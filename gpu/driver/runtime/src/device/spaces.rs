@@ -234,26 +234,20 @@ impl<P: Platform> Device<'_, '_, P> {
         Some(true)
     }
 
-    /// The mapping of a space that is nearest to an address outside of all.
+    /// The mapping of a space that holds an address, else the nearest one.
     pub(super) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
         let mut nearest: Option<Neighbour> = None;
         let mut look = |what, key: Key, start, bytes| {
-            let GpuAddress(first) = start;
-            let before = address < first;
-            let missed_by = if before {
-                first.wrapping_sub(address)
-            } else {
-                address.saturating_sub(first.saturating_add(bytes))
+            let found = Neighbour {
+                what,
+                number: key.index() as u16,
+                address: start,
+                bytes,
+                fault: GpuAddress(address),
             };
-            if nearest.is_none_or(|other| missed_by < other.missed_by) {
-                nearest = Some(Neighbour {
-                    what,
-                    number: key.index() as u16,
-                    address: start,
-                    bytes,
-                    missed_by,
-                    before,
-                });
+            let distance = found.side().distance();
+            if nearest.is_none_or(|other| distance < other.side().distance()) {
+                nearest = Some(found);
             }
         };
         for (key, object) in self.objects.iter() {

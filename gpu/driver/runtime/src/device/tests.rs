@@ -234,6 +234,26 @@ fn an_mmu_fault_names_the_address_and_stops_the_queue() {
     );
 }
 
+/// An access that a mapping forbids lies in an object, not beside one.
+#[test]
+fn a_fault_names_the_object_that_its_address_lies_in() {
+    let image = image(&control_blocks());
+    for (address, words) in [
+        (0x200_0000, "the address lies at the start of queue 0,"),
+        (0x200_0010, "the address lies 0x10 bytes into queue 0,"),
+        (0x200_BFFF, "the address lies 0xbfff bytes into queue 0,"),
+    ] {
+        let (mut device, fence, _commands) = submitted(&image);
+        let fake = &mut device.hw.platform;
+        fake.registers.insert(MMU_IRQ_RAWSTAT.offset, 1 << 1);
+        fake.registers
+            .insert(AS_FAULTSTATUS.at(1).offset, 0x00CB | 3 << 8 | 0x180 << 16);
+        fake.registers.insert(AS_FAULTADDRESS.at(1).offset, address);
+        let told = wait(&mut device, fence).expect_err("it failed");
+        assert!(told.contains(words), "{address:#x}: {told}");
+    }
+}
+
 #[test]
 fn no_progress_and_unreported_errors_are_told() {
     let image = image(&control_blocks());

@@ -439,7 +439,7 @@ values! {
     MmuFault        { space, exception, access, address, unit }
     GpuFault        { exception, access, address, space, unit, protected }
     FaultSource     { arch, id, access }
-    Neighbour       { what, number, address, bytes, missed_by, before }
+    Neighbour       { what, number, address, bytes, fault }
     Fence           { queue, sub_queue, point }
     FieldError      { field, problem }
     UnusableStream  { registers, scoreboards }

@@ -46,7 +46,7 @@ misuses! {
         NeverWritten { register: u8 }               = "r{register} is read but was never written nor preloaded", "valhall-isa.md 13";
         UniformOutOfRange { uniform: u16 }          = "uniform word {uniform} lies beyond the uniforms of the job", "descriptors.md 12";
         MisalignedAccess { address: u64, bytes: u8 } = "an access of {bytes} bytes at {address:#x}", "valhall-isa.md 11.2";
-        BufferOutOfRange { handle: u32, offset: u32 } = "offset {offset:#x} lies outside the buffer with handle {handle:#x}; reads give 0", "descriptors.md 5";
+        BufferOutOfRange { handle: u32, offset: u32 } = "an access at offset {offset:#x} is past the end of the buffer with handle {handle:#x}: a load returns 0", "descriptors.md 5";
         StaleTexel { address: u64 }                 = "the texel at {address:#x} is read as it was before it was written: the OTHER caches were not invalidated since", "command-stream.md 1.10";
         NoSuchResource { handle: u32 }              = "no descriptor has the handle {handle:#x}", "descriptors.md 4";
         WrongDescriptor { handle: u32, kind: u8 }   = "the descriptor with handle {handle:#x}, of type {kind}, is not what the instruction takes, or breaks a rule of its own", "descriptors.md 4";

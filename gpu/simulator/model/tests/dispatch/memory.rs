@@ -92,7 +92,7 @@ fn buffers_are_bounded_by_their_descriptors() {
     );
     assert_eq!(bench.get64(1, BUFFER + 0x408), 0x3333_3333);
     assert_eq!(bench.get64(1, BUFFER + 0x410), 0);
-    bench.expect_diagnosis("outside the buffer with handle 0x1000000");
+    bench.expect_diagnosis("past the end of the buffer with handle 0x1000000");
 }
 
 #[test]
