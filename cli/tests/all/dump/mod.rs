@@ -339,7 +339,7 @@ fn a_job_that_does_not_end_is_dumped_while_it_runs() {
     let (status, _, err) = run(
         folder.path(),
         endless,
-        &["--dump", "a.core", "--timeout", "0.02"],
+        &["--dump", "a.core", "--timeout", "1", "--check", "none"],
     );
     assert_eq!(status, Some(2), "{err}");
     let file = std::fs::read(folder.path().join("a.core")).unwrap();
