@@ -20,6 +20,7 @@ mod messages;
 mod mutants;
 mod outcome;
 mod output;
+mod pages;
 mod reduce;
 mod reports;
 mod results;

@@ -5,18 +5,19 @@ use crate::input::descriptor_count::DescriptorCount;
 use crate::input::gpu_choice::TargetArguments;
 use crate::input::job_arguments::RobustArgument;
 use crate::input::passes::{self, PassArguments, Told};
-use crate::input::shader_file::LanguageArgument;
+use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, talk};
 use crate::output::whole_file;
+use crate::pages::{self, Shown, TextLine};
 use crate::progress;
 use crate::reports::code_forms;
 use crate::reports::report::{self, ShaderReport};
 use crate::runs::parallel;
-use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
+use eitri_shaderc::{Compiled, Machine, Options, SpecIds, compile_until, front_end};
 use miette::Diagnostic;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -102,6 +103,8 @@ pub(super) enum Emit {
     Ce,
     /// The control flow of the machine code as a graph for GraphViz.
     Dot,
+    /// A page for a browser: source, machine code, representation and SPIR-V side by side, with cycles and live registers.
+    Html,
 }
 
 impl Emit {
@@ -114,6 +117,7 @@ impl Emit {
             Emit::Program => "eprg",
             Emit::Ce => "json",
             Emit::Dot => "dot",
+            Emit::Html => "html",
         }
     }
 }
@@ -358,14 +362,8 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
         )
         .into_bytes(),
         Emit::Dot => code_forms::graph(&compiled.listing, path).into_bytes(),
-        Emit::Ir => {
-            let errors = |errors: Vec<_>| {
-                let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);
-                refused(eitri_shaderc::Errors(errors.collect()))
-            };
-            let lowered = front_end(&shader.spirv, options).map_err(errors)?;
-            format!("{}\n", lowered.function.to_string().trim_end()).into_bytes()
-        }
+        Emit::Ir => representation(&shader, options)?.into_bytes(),
+        Emit::Html => page(&shader, &compiled, &report, options)?.into_bytes(),
     };
     let told = Told::of(&compiled);
     Ok(Done {
@@ -373,6 +371,63 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
         fragment: None,
         reports: vec![report],
         told: vec![told],
+    })
+}
+
+/// The compiler's own representation, as the back end receives it.
+fn representation(shader: &Shader, options: &Options) -> Result<String, Failure> {
+    let lowered = front_end(&shader.spirv, options).map_err(|errors| {
+        let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);
+        Failure::refused(CompileError::Refused {
+            path: shader.path.clone(),
+            errors: eitri_shaderc::Errors(errors.collect()),
+        })
+    })?;
+    Ok(format!("{}\n", lowered.function.to_string().trim_end()))
+}
+
+/// A page of all forms of a shader.
+fn page(
+    shader: &Shader,
+    compiled: &Compiled,
+    report: &ShaderReport,
+    options: &Options,
+) -> Result<String, Failure> {
+    let named: BTreeSet<&str> = compiled
+        .listing
+        .rows()
+        .filter_map(|row| row.source.map(|(file, _)| file))
+        .collect();
+    // A file that is not there, or is no text, is left out: its lines are numbers then.
+    let sources = named.into_iter().filter_map(|path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        Some((path.to_owned(), text))
+    });
+    let plain = |text: &str| -> Vec<TextLine> {
+        let line = |text: &str| TextLine {
+            text: text.to_owned(),
+            source: None,
+        };
+        text.lines().map(line).collect()
+    };
+    let mut texts = vec![(
+        "Representation".to_owned(),
+        plain(&representation(shader, options)?),
+    )];
+    if let Ok(module) = rspirv::dr::load_bytes(&shader.spirv) {
+        let text = rspirv::binary::Disassemble::disassemble(&module);
+        texts.push(("SPIR-V".to_owned(), pages::spirv_lines(&text)));
+    }
+    pages::code(&Shown {
+        title: &shader.path,
+        facts: vec![("figures".to_owned(), report.lines())],
+        listing: &compiled.listing,
+        arch: match options.target.machine {
+            Machine::Valhall(arch) => Some(arch),
+            Machine::Ir3(_) => None,
+        },
+        sources: sources.collect(),
+        texts,
     })
 }
 

@@ -132,7 +132,9 @@ fn refuse(path: &str, emit: Emit, apart: bool) -> Result<(), Failure> {
     let path = path.to_owned();
     match emit {
         Emit::Program if !apart => Err(Failure::refused(CompileError::Programs { path })),
-        Emit::Ce | Emit::Dot => Err(Failure::refused(CompileError::OneProgram { path })),
+        Emit::Ce | Emit::Dot | Emit::Html => {
+            Err(Failure::refused(CompileError::OneProgram { path }))
+        }
         _ => Ok(()),
     }
 }

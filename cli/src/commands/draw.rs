@@ -180,7 +180,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         };
         // Since the one before: with several at once that is less than it took.
         let took = std::mem::replace(&mut begun, Instant::now()).elapsed();
-        recorder.add(results::Case::new(name, status, why).took(took.as_secs_f64()));
+        let mut case = results::Case::new(name, status, why).took(took.as_secs_f64());
+        if args.results.shows_pictures() {
+            case.pictures = shown(scene, &drawn)?;
+        }
+        recorder.add(case);
         if let Some(path) = &args.output {
             write_picture(path, scene, &drawn)?;
         }
@@ -240,6 +244,44 @@ fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
 fn pictures<'p>(scene: &'p Scene, drawn: &'p Drawn) -> impl Iterator<Item = (usize, Picture)> + 'p {
     let pairs = scene.expect.iter().zip(&drawn.results).enumerate();
     pairs.filter_map(|(number, (expectation, got))| Some((number, expectation.picture(got)?)))
+}
+
+/// What a page shows of a scene: what was drawn, and where that is not good what was expected and where both differ.
+fn shown(scene: &Scene, drawn: &Drawn) -> Result<Vec<results::Picture>, Failure> {
+    let mut all = vec![];
+    for (number, got) in pictures(scene, drawn) {
+        let mut show = |what: &str, picture: &Picture| -> Result<(), Failure> {
+            let name = format!("{what} {number}");
+            let png = png(picture)?;
+            all.push(results::Picture { name, png });
+            Ok(())
+        };
+        show("drawn", &got)?;
+        let expectation = &scene.expect[number];
+        let expected = expectation
+            .contents()
+            .and_then(|contents| expectation.picture(contents))
+            .filter(|it| (it.width, it.height) == (got.width, got.height));
+        if let (Some(expected), Verdict::Failed(_)) = (expected, &drawn.verdict) {
+            show("expected", &expected)?;
+            show("difference, eight times", &difference(&got, &expected))?;
+        }
+    }
+    Ok(all)
+}
+
+/// How far each component is from another picture's of the same size, eight times; opaque.
+fn difference(one: &Picture, other: &Picture) -> Picture {
+    let pairs = one.pixels.iter().zip(&other.pixels).enumerate();
+    let pixels = pairs.map(|(at, (one, other))| match at % 4 {
+        3 => 255,
+        _ => one.abs_diff(*other).saturating_mul(8),
+    });
+    Picture {
+        width: one.width,
+        height: one.height,
+        pixels: pixels.collect(),
+    }
 }
 
 fn write_picture(path: &str, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {

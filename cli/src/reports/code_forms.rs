@@ -80,12 +80,12 @@ pub(crate) fn graph(listing: &Listing, name: &str) -> String {
 }
 
 /// Whether an instruction always goes elsewhere: Valhall's branch on a constant zero, and Adreno's jump.
-fn is_jump(text: &str) -> bool {
+pub(super) fn is_jump(text: &str) -> bool {
     (text.starts_with("BRANCHZ.eq") && text.contains(" 0x0,")) || text.starts_with("jump")
 }
 
 /// Whether the thread ends with an instruction.
-fn is_end(text: &str) -> bool {
+pub(super) fn is_end(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or_default();
     name.contains(".return") || name == "end"
 }

@@ -7,6 +7,7 @@ pub(crate) mod descriptor_vectors;
 pub(crate) mod executed;
 pub(crate) mod graphics_quality;
 pub(crate) mod open_facts;
+pub(crate) mod pressure;
 pub(crate) mod reference;
 pub(crate) mod report;
 pub(crate) mod spent;

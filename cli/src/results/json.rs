@@ -103,6 +103,7 @@ fn case(value: &Value) -> Result<Case, String> {
             .collect::<Option<_>>()
             .ok_or_else(|| format!("a number of {name} is not whole"))?,
         output: text("output"),
+        pictures: Vec::new(),
     })
 }
 

@@ -11,7 +11,7 @@ mod shard;
 
 pub(crate) use merge::merge;
 pub(crate) use metrics::{MetricOptions, Metrics};
-pub(crate) use options::{Recorder, ResultOptions};
+pub(crate) use options::{Files, Recorder, ResultOptions};
 pub(crate) use shard::Shard;
 
 /// How one thing ended.
@@ -28,7 +28,7 @@ pub(crate) enum Status {
 
 impl Status {
     /// All, with their words in JSON.
-    const ALL: [(Status, &'static str); 5] = [
+    pub(crate) const ALL: [(Status, &'static str); 5] = [
         (Status::Pass, "pass"),
         (Status::Fail, "fail"),
         (Status::Skip, "skip"),
@@ -36,7 +36,7 @@ impl Status {
         (Status::Missing, "missing"),
     ];
 
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         let row = Status::ALL.iter().find(|(status, _)| *status == self);
         row.map_or("error", |(_, word)| word)
     }
@@ -60,6 +60,15 @@ pub(crate) struct Number {
     pub(crate) unit: String,
 }
 
+/// A picture of a result, for pages; the other forms have none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Picture {
+    /// What it shows.
+    pub(crate) name: String,
+    /// A PNG file.
+    pub(crate) png: Vec<u8>,
+}
+
 /// What came of one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Case {
@@ -73,6 +82,7 @@ pub(crate) struct Case {
     pub(crate) numbers: Vec<Number>,
     /// What was printed meanwhile, if it did not pass.
     pub(crate) output: String,
+    pub(crate) pictures: Vec<Picture>,
 }
 
 impl Case {
@@ -84,6 +94,7 @@ impl Case {
             seconds: None,
             numbers: Vec::new(),
             output: String::new(),
+            pictures: Vec::new(),
         }
     }
 

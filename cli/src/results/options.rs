@@ -4,6 +4,7 @@ use super::{Case, Results, Shard, rfc3339};
 use crate::interrupt::{self, Registered};
 use crate::outcome::Failure;
 use crate::output::{streams, whole_file};
+use crate::pages;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -19,19 +20,29 @@ pub(crate) struct ResultOptions {
     /// Write the results as JUnit XML; written too when the run is interrupted.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     junit: Option<String>,
+    /// Write the results as an HTML page, with pictures where there are some; written too when the run is interrupted.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    html: Option<String>,
 }
 
 impl ResultOptions {
-    pub(crate) fn new(
-        shard: Option<Shard>,
-        results: Option<String>,
-        junit: Option<String>,
-    ) -> ResultOptions {
+    pub(crate) fn new(shard: Option<Shard>, files: Files) -> ResultOptions {
+        let Files {
+            results,
+            junit,
+            html,
+        } = files;
         ResultOptions {
             shard,
             results,
             junit,
+            html,
         }
+    }
+
+    /// Whether pictures have a place to go to.
+    pub(crate) fn shows_pictures(&self) -> bool {
+        self.html.is_some()
     }
 
     pub(crate) fn shard(&self) -> Option<Shard> {
@@ -45,8 +56,12 @@ impl ResultOptions {
 
     /// Begins to record the results of a list.
     pub(crate) fn record(&self, suite: &str, properties: &[(&str, &str)]) -> Recorder {
-        let files = [&self.results, &self.junit].map(Option::as_deref);
-        if files.contains(&Some("-")) {
+        let files = Files {
+            results: self.results.clone(),
+            junit: self.junit.clone(),
+            html: self.html.clone(),
+        };
+        if files.on_stdout() {
             streams::take_stdout();
         }
         let mut results = Results::new(suite);
@@ -57,10 +72,6 @@ impl ResultOptions {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         let shared = Arc::new(Mutex::new(results));
-        let files = Files {
-            results: self.results.clone(),
-            junit: self.junit.clone(),
-        };
         let (of_interrupt, into) = (Arc::clone(&shared), files.clone());
         let registered = files.any().then(|| {
             interrupt::before_end(move || {
@@ -77,15 +88,24 @@ impl ResultOptions {
     }
 }
 
-#[derive(Clone)]
-struct Files {
-    results: Option<String>,
-    junit: Option<String>,
+/// Where results go, by form.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files {
+    pub(crate) results: Option<String>,
+    pub(crate) junit: Option<String>,
+    pub(crate) html: Option<String>,
 }
 
 impl Files {
     fn any(&self) -> bool {
-        self.results.is_some() || self.junit.is_some()
+        [&self.results, &self.junit, &self.html]
+            .into_iter()
+            .any(Option::is_some)
+    }
+
+    fn on_stdout(&self) -> bool {
+        let files = [&self.results, &self.junit, &self.html];
+        files.map(Option::as_deref).contains(&Some("-"))
     }
 
     fn write(&self, results: &Results) -> Result<(), Failure> {
@@ -94,6 +114,9 @@ impl Files {
         }
         if let Some(path) = &self.junit {
             whole_file::write(path, results.junit().as_bytes())?;
+        }
+        if let Some(path) = &self.html {
+            whole_file::write(path, pages::results(results, None)?.as_bytes())?;
         }
         Ok(())
     }

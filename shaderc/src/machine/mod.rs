@@ -70,4 +70,4 @@ pub use self::unsupported::Unsupported;
 pub(crate) mod program;
 
 mod listing;
-pub use self::listing::Listing;
+pub use self::listing::{Listing, Row as ListingRow};

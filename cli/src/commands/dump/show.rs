@@ -3,6 +3,8 @@
 use super::{parse, read};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln};
+use crate::output::whole_file;
+use crate::pages;
 use eitri_dump::Dump;
 use eitri_dump::note::Reporter;
 use eitri_dump::show::{
@@ -23,19 +25,27 @@ pub(crate) struct Args {
     /// Print JSON (`eitri schema dump`): faults, mappings, streams as values, and all that the text holds.
     #[arg(long)]
     json: bool,
+    /// Write it as an HTML page, which needs no other file: the fault first, memory as a picture, all the rest linked.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    html: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let file = read(&args.file)?;
     let dump = parse(&args.file, &file)?;
     let shown = entries(&dump, &Options { all: args.all });
-    if args.json {
+    let as_value = || {
         let shown: Vec<Value> = shown.iter().map(value).collect();
         let mut value = values(&dump);
         value["schema"] = json!(SCHEMA);
         value["file"] = json!(args.file);
         value["entries"] = json!(shown);
-        outln!("{value:#}")?;
+        value
+    };
+    if let Some(path) = &args.html {
+        whole_file::write(path, pages::dump(as_value())?.as_bytes())?;
+    } else if args.json {
+        outln!("{:#}", as_value())?;
     } else {
         let text: Vec<String> = shown.iter().map(Entry::to_string).collect();
         streams::put(text.join("\n").as_bytes())?;

@@ -4,7 +4,10 @@
 use super::{Log, kcidb, write};
 use crate::outcome::Failure;
 use crate::output::whole_file::Pending;
-use crate::results::{MetricOptions, Metrics, Recorder, ResultOptions, Results, Shard, rfc3339};
+use crate::pages;
+use crate::results::{
+    Files, MetricOptions, Metrics, Recorder, ResultOptions, Results, Shard, rfc3339,
+};
 use std::time::SystemTime;
 
 /// Options of commands that read or run the suite.
@@ -22,6 +25,9 @@ pub(crate) struct LabOutputs {
     /// Write the results as JSON (`eitri schema results`).
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     results: Option<String>,
+    /// Write the results as an HTML page, with the log.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    html: Option<String>,
     /// Name of this run: part of every id, which a database takes for one object. Made of the time and the log if not given.
     #[arg(long, value_name = "ID", help_heading = "Results")]
     run_id: Option<String>,
@@ -99,7 +105,12 @@ impl LabOutputs {
             .map(|case| format!("{}: {}", case.name, case.why))
             .collect();
         results.cases.extend(judged);
+        let page = match &self.html {
+            Some(_) => pages::results(&results, Some(text))?,
+            None => String::new(),
+        };
         let outputs = [
+            (&self.html, page),
             (&self.junit, results.junit()),
             (&self.tap, write::tap(log, &results)),
             (
@@ -121,14 +132,23 @@ impl LabOutputs {
 
     /// Whether anything is asked for.
     pub(crate) fn any(&self) -> bool {
-        let files = [&self.junit, &self.tap, &self.kcidb, &self.results];
-        files.into_iter().any(Option::is_some) || self.metrics.any()
+        self.files().into_iter().any(Option::is_some) || self.metrics.any()
     }
 
     /// Whether one of the files is standard output.
     pub(crate) fn on_stdout(&self) -> bool {
-        let files = [&self.junit, &self.tap, &self.kcidb, &self.results];
-        files.into_iter().any(|path| path.as_deref() == Some("-"))
+        let mut files = self.files().into_iter();
+        files.any(|path| path.as_deref() == Some("-"))
+    }
+
+    fn files(&self) -> [&Option<String>; 5] {
+        [
+            &self.junit,
+            &self.tap,
+            &self.kcidb,
+            &self.results,
+            &self.html,
+        ]
     }
 
     /// Whether a form is asked for that only a log has.
@@ -138,8 +158,12 @@ impl LabOutputs {
 
     /// Begins to record the results of a list that is no log.
     pub(crate) fn record(&self, suite: &str, shard: Option<Shard>) -> Recorder {
-        let options = ResultOptions::new(shard, self.results.clone(), self.junit.clone());
-        options.record(suite, &[])
+        let files = Files {
+            results: self.results.clone(),
+            junit: self.junit.clone(),
+            html: self.html.clone(),
+        };
+        ResultOptions::new(shard, files).record(suite, &[])
     }
 
     fn of(&self, log: &Log, origin: &Origin, run: &Run<'_>) -> Results {

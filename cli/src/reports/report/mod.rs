@@ -88,7 +88,7 @@ impl Cycles {
     }
 
     /// What one instruction costs a warp: what the model's virtual time goes by, where a message touches one line.
-    fn of(instr: &Instr, arch: Arch) -> Cycles {
+    pub(crate) fn of(instr: &Instr, arch: Arch) -> Cycles {
         let (unit, issued) = instr.issue(arch);
         let rates = Rates::of(arch);
         let issued = f64::from(issued);
