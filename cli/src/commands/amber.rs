@@ -14,13 +14,13 @@ use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
-use crate::outcome::{Failure, Status};
+use crate::outcome::{Failure, FileError, Status};
 use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::talk;
 use crate::output::whole_file;
 use crate::progress;
 use crate::reports::timeline::Timelines;
-use crate::results::{Recorder, ResultOptions};
+use crate::results::{Picture, Recorder, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use crate::workspace::Workspace;
@@ -30,7 +30,7 @@ use eitri_amber_device::suite::{Case, Content};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::{self, Tool};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -132,6 +132,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Some(_) => GpuChoice::of_board(board_choice::named(&args.board)?),
         None => None,
     };
+    // A page shows the pictures that failing scripts have left.
+    let pictures = match (args.results.shows_pictures(), &args.keep) {
+        (true, None) => Some(tempfile::tempdir().map_err(|cause| {
+            Failure::refused(FileError::at("create", "a temporary folder", cause))
+        })?),
+        _ => None,
+    };
+    let kept = args.keep.clone();
+    let kept = kept.or_else(|| pictures.as_ref().map(|folder| folder.path().to_owned()));
     let manner = Manner {
         fence_timeout: args
             .fence_timeout
@@ -140,7 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         place: args.on,
         gpu: gpu.unwrap_or(args.gpu.choice()),
         pipelines_only: args.pipelines_only,
-        keep: args.keep.clone(),
+        keep: kept.clone(),
         outputs: args.outputs.clone(),
     };
     let trace = args.trace.path();
@@ -190,6 +199,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let tell = Tell {
         form,
         recorder: &recorder,
+        pictures: kept.as_deref().filter(|_| args.results.shows_pictures()),
     };
     let outcomes = match args.parse_only && !args.pipelines_only {
         true => read(&chosen, &tell)?,
@@ -221,13 +231,39 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 struct Tell<'r> {
     form: Form,
     recorder: &'r Recorder,
+    /// Where scripts keep their things, if what failed is shown.
+    pictures: Option<&'r Path>,
 }
 
 impl Tell<'_> {
     fn one(&self, number: usize, outcome: &Outcome) -> Result<(), Failure> {
-        self.recorder.add(outcome.case());
+        let mut case = outcome.case();
+        if let (true, Some(kept)) = (case.status.is_bad(), self.pictures) {
+            case.pictures = pictures(&kept.join(outcome.script.place()))?;
+        }
+        self.recorder.add(case);
         report::one(self.form, number, outcome)
     }
+}
+
+/// The pictures in a folder, by name.
+fn pictures(folder: &Path) -> Result<Vec<Picture>, Failure> {
+    // A script that failed early has none, nor a folder.
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|it| it == "png"))
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            let name = path.file_stem().unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
+            let png = std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))?;
+            Ok(Picture { name, png })
+        })
+        .collect()
 }
 
 /// Reads scripts: in this process, since reading can't fail but with an error. What is wrong is shown in its place.

@@ -2,32 +2,21 @@
 
 use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
-use crate::output::whole_file;
-use crate::results::{self, merge};
+use crate::results::{self, Files, merge};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What `--results` wrote on each machine.
     #[arg(required = true, value_name = "FILE.json")]
     files: Vec<String>,
-    /// Write all results as JSON, which can be merged again.
-    #[arg(long, value_name = "FILE")]
-    results: Option<String>,
-    /// Write all results as JUnit XML.
-    #[arg(long, value_name = "FILE")]
-    junit: Option<String>,
+    #[command(flatten)]
+    outputs: Files,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let all = merge(&args.files)?;
-    if let Some(path) = &args.results {
-        whole_file::write(path, format!("{:#}\n", all.to_json()).as_bytes())?;
-    }
-    if let Some(path) = &args.junit {
-        whole_file::write(path, all.junit().as_bytes())?;
-    }
-    let to_stdout = [&args.results, &args.junit].map(Option::as_deref);
-    if !to_stdout.contains(&Some("-")) {
+    args.outputs.write(&all)?;
+    if !args.outputs.on_stdout() {
         for case in all.cases.iter().filter(|case| case.status.is_bad()) {
             let why = case.why.lines().next().unwrap_or_default();
             outln!("FAIL {}: {why}", case.name)?;

@@ -14,35 +14,18 @@ pub(crate) struct ResultOptions {
     /// Every N-th only, from the K-th on: for N machines, whose results `eitri merge` makes one.
     #[arg(long, value_name = "K/N", help_heading = "Results")]
     shard: Option<Shard>,
-    /// Write the results as JSON (`eitri schema results`); written too when the run is interrupted.
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    results: Option<String>,
-    /// Write the results as JUnit XML; written too when the run is interrupted.
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    junit: Option<String>,
-    /// Write the results as an HTML page, with pictures where there are some; written too when the run is interrupted.
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    html: Option<String>,
+    #[command(flatten)]
+    files: Files,
 }
 
 impl ResultOptions {
     pub(crate) fn new(shard: Option<Shard>, files: Files) -> ResultOptions {
-        let Files {
-            results,
-            junit,
-            html,
-        } = files;
-        ResultOptions {
-            shard,
-            results,
-            junit,
-            html,
-        }
+        ResultOptions { shard, files }
     }
 
     /// Whether pictures have a place to go to.
     pub(crate) fn shows_pictures(&self) -> bool {
-        self.html.is_some()
+        self.files.html.is_some()
     }
 
     pub(crate) fn shard(&self) -> Option<Shard> {
@@ -56,11 +39,7 @@ impl ResultOptions {
 
     /// Begins to record the results of a list.
     pub(crate) fn record(&self, suite: &str, properties: &[(&str, &str)]) -> Recorder {
-        let files = Files {
-            results: self.results.clone(),
-            junit: self.junit.clone(),
-            html: self.html.clone(),
-        };
+        let files = self.files.clone();
         if files.on_stdout() {
             streams::take_stdout();
         }
@@ -88,11 +67,17 @@ impl ResultOptions {
     }
 }
 
-/// Where results go, by form.
-#[derive(Clone, Debug, Default)]
+/// Where results go, by form; written too when the run is interrupted.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Files {
+    /// Write the results as JSON (`eitri schema results`).
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) results: Option<String>,
+    /// Write the results as JUnit XML.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) junit: Option<String>,
+    /// Write the results as an HTML page, with pictures where there are some.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) html: Option<String>,
 }
 
@@ -103,12 +88,12 @@ impl Files {
             .any(Option::is_some)
     }
 
-    fn on_stdout(&self) -> bool {
+    pub(crate) fn on_stdout(&self) -> bool {
         let files = [&self.results, &self.junit, &self.html];
         files.map(Option::as_deref).contains(&Some("-"))
     }
 
-    fn write(&self, results: &Results) -> Result<(), Failure> {
+    pub(crate) fn write(&self, results: &Results) -> Result<(), Failure> {
         if let Some(path) = &self.results {
             whole_file::write(path, format!("{:#}\n", results.to_json()).as_bytes())?;
         }

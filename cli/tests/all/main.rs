@@ -28,6 +28,7 @@ mod metrics;
 mod on_model;
 mod operations_on_model;
 mod pack;
+mod pages;
 mod random_graphics_on_model;
 mod random_on_model;
 mod readers_on_model;
