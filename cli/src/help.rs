@@ -13,7 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
-    ("This repository",     &["test", "bench", "fuzz", "mutants", "docs"]),
+    ("This repository",     &["test", "bench", "fuzz", "mutants", "docs", "debian"]),
 ];
 
 /// Examples, each as it is typed.
@@ -28,6 +28,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("completions", &["eitri completions bash > /etc/bash_completion.d/eitri"]),
     ("console",     &["eitri console /dev/ttyUSB0 --baud 1500000", "eitri console board.log --junit results.xml"]),
     ("cs",          &["echo 'MOVE32 r0, #5' | eitri cs asm -"]),
+    ("debian",      &["eitri debian --maintainer 'A B <a@b.org>'"]),
     ("demo",        &["eitri demo --on host"]),
     ("disasm",      &["echo 7800c00000000000 | eitri disasm"]),
     ("docs",        &["eitri docs --check"]),

@@ -10,6 +10,7 @@ mod compile_graphics;
 mod completions;
 pub(crate) mod console;
 mod cs;
+mod debian;
 pub(crate) mod demo;
 mod disasm;
 mod docs;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     /// Draw scenes with known pictures, and compare what comes out with what is expected.
     Draw(draw::Args),
+    /// Make a Debian package of this command.
+    Debian(debian::Args),
     /// Decode core dumps of the GPU, and run them again on the model.
     #[command(subcommand)]
     Dump(dump::Command),
@@ -120,6 +123,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Compile(args) => compile::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Console(args) => console::run(&args),
+        Command::Debian(args) => debian::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
