@@ -7,6 +7,7 @@
 //! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
 
 use super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::yuv::{self, Yuv};
 use eitri_descriptors::attachment_formats::InternalFormat;
 
 /// How a component is stored.
@@ -18,6 +19,8 @@ enum Number {
     Sint,
     /// A float of 32, 16, 11 or 10 bits; those of 11 and 10 bits have no sign.
     Float,
+    /// Signed, with 16 bits below the point.
+    Fixed,
 }
 
 /// How the components lie in a texel, the first in the lowest bits.
@@ -33,7 +36,7 @@ enum Layout {
 
 /// What an output component takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
+pub(super) enum Takes {
     Stored(u8),
     Zero,
     One,
@@ -58,13 +61,25 @@ impl PixelFormat {
     /// The format of a 22-bit word; `None` if it is not modelled.
     pub(crate) fn of(word: u32) -> Option<PixelFormat> {
         let code = (word >> 12) & 0xff;
-        let (number, layout) = stored(code)?;
-        // A stencil value lands in red, whatever the order (descriptors.md 10.2).
-        let order = order(if code == STENCIL { RGB1 } else { word & 0xfff })?;
+        let (number, mut layout) = stored(code)?;
+        let order = match code {
+            // A stencil value lands in red, whatever the order (descriptors.md 10.2).
+            STENCIL => order(RGB1, layout)?,
+            yuv::FIRST_CODE..=yuv::LAST_CODE => Yuv::of(word)?.order(),
+            _ => order(word & 0xfff, layout)?,
+        };
+        if let (Layout::Bits([first, ..]), ALPHA_ALONE) = (layout, word & 0xfff) {
+            // The one stored component is alpha: texels, elements and buffers of A8 have one byte (descriptors.md 10.1).
+            layout = Layout::Bits([first, 0, 0, 0]);
+        }
         let (low, bytes) = match layout {
-            // Depth of 24 bits has eight unused ones above it.
+            // Depth of 24 bits has eight unused ones above it, or below.
             Layout::Bits(_) if code == DEPTH24 => ([0; 4], 4),
+            Layout::Bits(_) if code == DEPTH24_ABOVE => ([8, 0, 0, 0], 4),
+            Layout::Bits(sizes) if is_reversed(code) => reversed_places(sizes),
+            Layout::Bits(sizes) if code == PADDED10 => places(sizes, [6; 4]),
             Layout::Bits(sizes) => places(sizes, [0; 4]),
+            Layout::SharedExponent if is_reversed(code) => ([23, 14, 5, 0], 4),
             Layout::SharedExponent => ([0, 9, 18, 27], 4),
             Layout::Nothing => ([0; 4], 0),
         };
@@ -99,7 +114,7 @@ impl PixelFormat {
                     layout: Layout::Bits(fields.bits),
                     low,
                     bytes,
-                    order: order(word & 0xfff)?,
+                    order: order(word & 0xfff, Layout::Bits(fields.bits))?,
                     srgb: word >> 20 & 1 != 0,
                 }
             }
@@ -234,10 +249,10 @@ impl PixelFormat {
                 })
             }
             Layout::SharedExponent => {
-                let word = texel as u32;
-                let scale = libm::exp2(f64::from(word >> 27) - 15.0 - 9.0);
-                let fraction = |low: u32| f64::from(word >> low & 0x1ff) * scale;
-                [fraction(0), fraction(9), fraction(18), 1.0]
+                let field = |index: usize, width| texel as u32 >> self.low[index] & mask(width);
+                let scale = libm::exp2(f64::from(field(3, 5)) - 15.0 - 9.0);
+                let fraction = |index| f64::from(field(index, 9)) * scale;
+                [fraction(0), fraction(1), fraction(2), 1.0]
             }
             Layout::Nothing => [0.0; 4],
         };
@@ -296,7 +311,11 @@ impl PixelFormat {
                 }
                 texel
             }
-            Layout::SharedExponent => shared_exponent([stored(0), stored(1), stored(2)]).into(),
+            Layout::SharedExponent => {
+                let fields = shared_exponent([stored(0), stored(1), stored(2)]);
+                let placed = fields.into_iter().zip(self.low);
+                placed.fold(0, |texel, (field, low)| texel | u128::from(field) << low)
+            }
             Layout::Nothing => 0,
         }
     }
@@ -313,27 +332,50 @@ fn places(sizes: [u8; 4], fraction: [u8; 4]) -> ([u8; 4], u8) {
     (low, end / 8)
 }
 
+/// As [`places`], of components whose last has the lowest bits.
+fn reversed_places([a, b, c, d]: [u8; 4]) -> ([u8; 4], u8) {
+    let ([d, c, b, a], bytes) = places([d, c, b, a], [0; 4]);
+    ([a, b, c, d], bytes)
+}
+
 const STENCIL: u32 = 93;
 const DEPTH24: u32 = 77;
+const DEPTH24_ABOVE: u32 = 78;
+/// Components of ten bits, each above six unused ones.
+const PADDED10: u32 = 190;
 const RGB1: u32 = 16;
+/// The order 000A.
+const ALPHA_ALONE: u32 = 229;
+
+/// Whether the last component of a code has the lowest bits: A1 BGR5, A2 BGR10, B10F G11F R11F and E5F B9F G9F R9F, whose names
+/// list them (graphics-formats.md 1).
+const fn is_reversed(code: u32) -> bool {
+    matches!(code, 66 | 68 | 70 | 72 | 74 | 90 | 92)
+}
 
 /// How the texels of a format code are stored.
 fn stored(code: u32) -> Option<(Number, Layout)> {
-    use Number::{Float, Sint, Snorm, Uint, Unorm};
+    use Number::{Fixed, Float, Sint, Snorm, Uint, Unorm};
     let bits = |number, sizes| Some((number, Layout::Bits(sizes)));
     #[rustfmt::skip]
     let packed = match code {
+         yuv::FIRST_CODE..=yuv::LAST_CODE => bits(Unorm, [8, 8, 8, 0]),
          64 => bits(Unorm, [ 5,  6,  5, 0]),
-         65 => bits(Unorm, [ 5,  5,  5, 1]),
-         67 => bits(Unorm, [10, 10, 10, 2]),
-         69 => bits(Snorm, [10, 10, 10, 2]),
-         71 => bits(Uint,  [10, 10, 10, 2]),
-         73 => bits(Sint,  [10, 10, 10, 2]),
+         65 | 66 => bits(Unorm, [ 5,  5,  5, 1]),
+         67 | 68 => bits(Unorm, [10, 10, 10, 2]),
+         69 | 70 => bits(Snorm, [10, 10, 10, 2]),
+         71 | 72 => bits(Uint,  [10, 10, 10, 2]),
+         73 | 74 => bits(Sint,  [10, 10, 10, 2]),
          75 => bits(Unorm, [16,  0,  0, 0]),
-         DEPTH24 => bits(Unorm, [24,  0,  0, 0]),
+         DEPTH24 | DEPTH24_ABOVE => bits(Unorm, [24,  0,  0, 0]),
          76 => bits(Float, [32,  0,  0, 0]),
-         89 => bits(Float, [11, 11, 10, 0]),
-         91 => Some((Float, Layout::SharedExponent)),
+         81 => bits(Fixed, [32,  0,  0,  0]),
+         82 => bits(Fixed, [32, 32,  0,  0]),
+         83 => bits(Fixed, [32, 32, 32,  0]),
+         84 => bits(Fixed, [32, 32, 32, 32]),
+         89 | 90 => bits(Float, [11, 11, 10, 0]),
+         PADDED10 => bits(Unorm, [10, 10, 10, 10]),
+         91 | 92 => Some((Float, Layout::SharedExponent)),
          STENCIL => bits(Uint, [8, 0, 0, 0]),
          95 => Some((Float, Layout::Nothing)),
          _ => None,
@@ -346,10 +388,14 @@ fn stored(code: u32) -> Option<(Number, Layout)> {
         128..=159 => (Uint, 128),
         160..=191 => (Unorm, 160),
         192..=223 => (Sint, 192),
+        // The floats that are stored with another rounding of narrower sources: none is wider than theirs.
+        231 | 239 | 247 | 255 => (Float, 224),
         _ => return None,
     };
     let (row, column) = ((code - base) / 8, (code - base) % 8);
     let (number, size) = match (number, column) {
+        (Float, _) => (Float, 32),
+        (number, 1) => (number, 2),
         (number, 2) => (number, 4),
         (number, 3) => (number, 8),
         (number, 4) => (number, 16),
@@ -366,7 +412,7 @@ fn stored(code: u32) -> Option<(Number, Layout)> {
 }
 
 /// What red, green, blue and alpha take. The name of an order lists the stored components, the lowest first.
-fn order(order: u32) -> Option<[Takes; 4]> {
+fn order(order: u32, layout: Layout) -> Option<[Takes; 4]> {
     use Takes::{One, Stored, Zero};
     let [a, b, c, d] = [Stored(0), Stored(1), Stored(2), Stored(3)];
     #[rustfmt::skip]
@@ -385,7 +431,10 @@ fn order(order: u32) -> Option<[Takes; 4]> {
          28 => [d, c, b, One],           // 1BGR
         226 => [a, a, a, a],             // RRRR
         227 => [a, a, a, One],           // RRR1
-        229 => [Zero, Zero, Zero, a],    // 000A
+        // FACT: which component of two is the A of RRRA is not stated (hardware/descriptors.md 10.1); the second is taken.
+        // Settled by sampling two different bytes with this order on any board.
+        228 => [a, a, a, if matches!(layout, Layout::Bits([_, _, 0, 0])) { b } else { d }], // RRRA
+        ALPHA_ALONE => [Zero, Zero, Zero, a],
         230 => [Zero, Zero, Zero, One],  // 0001
         231 => [Zero, Zero, Zero, Zero], // 0000
         240 => [a, Zero, Zero, Zero],    // R000
@@ -394,6 +443,9 @@ fn order(order: u32) -> Option<[Takes; 4]> {
     };
     Some(components)
 }
+
+/// 1 in fixed point of 16 bits below the point.
+const FIXED_ONE: f64 = 65_536.0;
 
 fn mask(size: u8) -> u32 {
     ((1u64 << size) - 1) as u32
@@ -408,6 +460,7 @@ fn value(number: Number, bits: u32, size: u8) -> f64 {
         Number::Snorm => (f64::from(signed) / f64::from(mask(size - 1))).max(-1.0),
         Number::Uint => f64::from(bits),
         Number::Sint => f64::from(signed),
+        Number::Fixed => f64::from(signed) / FIXED_ONE,
         Number::Float => match size {
             32 => wide32(bits),
             16 => wide16(bits as u16),
@@ -428,6 +481,10 @@ fn bits_of(number: Number, value: f64, size: u8) -> u32 {
         Number::Sint => {
             let top = f64::from(mask(size - 1));
             value.clamp(-top - 1.0, top) as i64 as u32
+        }
+        Number::Fixed => {
+            let fixed = libm::rint(value * FIXED_ONE);
+            fixed.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32
         }
         Number::Float => match size {
             32 => narrow(value, 0, Float::Binary32, Round::NearestEven),
@@ -459,8 +516,8 @@ fn unsigned_float(value: f64, size: u8) -> u32 {
     bits.min(infinity - 1)
 }
 
-/// Three numbers with one exponent, as Khronos defines it.
-fn shared_exponent(values: [f64; 3]) -> u32 {
+/// Three fractions and the exponent that they share, as Khronos defines it.
+fn shared_exponent(values: [f64; 3]) -> [u32; 4] {
     const FRACTION: i32 = 9;
     const BIAS: i32 = 15;
     let largest = (f64::from((1 << FRACTION) - 1) / f64::from(1 << FRACTION)) * 65_536.0;
@@ -485,7 +542,7 @@ fn shared_exponent(values: [f64; 3]) -> u32 {
         exponent += 1;
     }
     let [r, g, b] = values.map(|value| scaled(value, exponent));
-    r | g << 9 | b << 18 | (exponent as u32) << 27
+    [r, g, b, exponent as u32]
 }
 
 fn linear_of_srgb(value: f64) -> f64 {

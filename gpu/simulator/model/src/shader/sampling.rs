@@ -293,12 +293,7 @@ impl Sampler {
         let mut at = [0; 3];
         let mut inside = true;
         for axis in 0..footing.axes {
-            let mode = if footing.cube {
-                WrapMode::ClampToEdge
-            } else {
-                modes[axis]
-            };
-            match wrapped(mode, place[axis], size[axis]) {
+            match wrapped(modes[axis], place[axis], size[axis]) {
                 Some(found) => at[axis] = found,
                 None => inside = false,
             }

@@ -12,6 +12,7 @@ mod blend_vectors;
 mod commands;
 mod counters;
 mod descriptors;
+mod every_format;
 mod faults;
 mod format_vectors;
 mod forward_kill;

@@ -6,13 +6,13 @@ use super::{
     HEAP_CONTEXT, OTHERS, ROW, SIDE, STENCIL, STORE, SURFACE, TABLES, UNIFORMS,
 };
 use eitri_csf::page_table::Attributes;
-use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::{
     PrePostFrameShaderMode, SamplePattern, TieBreakRule, ZInternalFormat, ZsFormat,
 };
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, PixelKill};
 use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat};
 use eitri_descriptors::texture::Func;
+use eitri_descriptors::{Arch, Swizzle};
 use eitri_model::Config;
 
 /// What a draw has vertices of, whose positions the buffer holds: x, y, z and 1/w of each, by number.
@@ -144,6 +144,10 @@ pub struct Pass {
 pub struct Colour {
     pub internal: ColorBufferInternalFormat,
     pub format: ColorFormat,
+    /// Bytes of a pixel in memory.
+    pub bytes: u32,
+    pub swizzle: Swizzle,
+    pub srgb: bool,
     pub clear: u32,
     pub blend: [u32; 4],
 }
@@ -153,6 +157,9 @@ impl Default for Colour {
         Colour {
             internal: ColorBufferInternalFormat::RAW32,
             format: ColorFormat::RAW32,
+            bytes: 4,
+            swizzle: Swizzle::IDENTITY,
+            srgb: false,
             clear: CLEAR,
             blend: [1 << 9, 0xf012_2122, STORE[0], STORE[1]],
         }
