@@ -23,6 +23,7 @@ mod misuse;
 mod overlap;
 mod pace;
 mod planes;
+mod sampling;
 mod texture_vectors;
 mod typed;
 
