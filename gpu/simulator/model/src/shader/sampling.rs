@@ -101,6 +101,11 @@ impl Sampler {
         }
     }
 
+    /// Whether coordinates are parts of the texture's size, not texels.
+    pub(crate) const fn is_normalized(&self) -> bool {
+        self.descriptor.normalized_coordinates
+    }
+
     /// The sampler's bias, 8 bits below the point.
     pub(crate) fn bias(&self) -> i64 {
         fixed(self.descriptor.lod_bias.0)

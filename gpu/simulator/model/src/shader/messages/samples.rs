@@ -221,6 +221,10 @@ impl Unit<'_> {
 
     /// Probes of a sample, and the instruction's bias, limited to 16 levels.
     fn probes(&self, mode: LodMode, payload: &Payload, quad: [&Payload; 3]) -> (Probes, i64) {
+        if !self.sampler.is_normalized() {
+            // Coordinates in texels are those of the first level (graphics-model.md 5.1 (7)).
+            return (Probes::one(0), 0);
+        }
         let computed = || {
             self.steps(quad)
                 .probes(&self.footing, self.sampler.most_probes())
