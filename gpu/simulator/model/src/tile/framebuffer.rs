@@ -396,12 +396,14 @@ impl Target {
                 return Err(FramebufferError::AverageNotLegal { target });
             }
             let block = fields.writeback_block_format;
+            let mut format = format;
             let surface = match elements(block, buffer.base.0, buffer.row_stride) {
                 Some(surface) => Some(surface),
-                None => afbc_surface(
-                    &AfbcRgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?,
-                    format.bytes(),
-                ),
+                None => {
+                    let fields = AfbcRgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?;
+                    format = format.in_afbc(fields.compression_mode);
+                    afbc_surface(&fields, format.bytes())
+                }
             };
             // Compressed images have one sample.
             let layered = matches!(samples, WrittenSamples::Layered { .. });
