@@ -126,6 +126,54 @@ fn luma_and_chroma_are_fetched_from_their_planes() {
 }
 
 #[test]
+fn layers_and_levels_have_two_planes_each() {
+    let text = format!(
+        "{LOAD}
+        TEX_FETCH.slot0.reserved.32.2d.array_enable.texel_offset.wait0 @r8:r9:r10:r11, @r4:r5:r6:r7, u2
+        {STORE}"
+    );
+    // Texel (1, 1) of each layer and level, and of a layer that is not there.
+    let places: Vec<[u32; 4]> = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
+        .map(|(layer, level)| [1, 1, layer, level << 24])
+        .to_vec();
+    let found = dispatched(&text, [0; 2], &places, |bench| {
+        let texture = Texture {
+            dimension: TextureDimension::TwoD,
+            // NV12.
+            format: PixelFormat(0x02_6600),
+            width: SIDE,
+            height: SIDE,
+            levels: 2,
+            swizzle: Swizzle::IDENTITY,
+            array_size: 4,
+            surfaces: Aligned::new(PLANES).expect("aligned"),
+            ..Texture::default()
+        };
+        put(bench, FREE.0, &texture);
+        for number in 0..8_u64 {
+            let pointer = LINEAR + 0x100 * number;
+            put(
+                bench,
+                PLANES + 32 * number,
+                &plane(ClumpFormat::Y8UV8_420, pointer),
+            );
+            bench.put(1, pointer, &[number as u8 + 1; 0x100]);
+        }
+    });
+    let code = |code: u32| (f64::from(code) / 255.0) as f32;
+    for (number, found) in (0..4).zip(&found) {
+        // Luma from the first plane of the pair, chroma from the second.
+        let [luma, chroma] = [2 * number + 1, 2 * number + 2].map(code);
+        assert_eq!(
+            found.map(f32::from_bits),
+            [luma, chroma, chroma, 1.0],
+            "{number}"
+        );
+    }
+    assert_eq!(found[4].map(f32::from_bits), [0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
 fn texels_that_are_not_there_have_the_constants_of_their_order() {
     const LEVEL: u32 = 1 << 24;
     const SAMPLE: u32 = 1 << 16;

@@ -455,3 +455,74 @@ fn levels_of_quads_agree_with_every_vector() {
         }
     }
 }
+
+/// Samples with a word of bias and least level, in r8.
+const BIASED: &str = "TEX_SINGLE.slot0.reserved.32.r.2d.computed_bias.wait0 @r8, @r4:r5:r6, u2
+    MOV.i32 r9, 0x0
+    MOV.i32 r10, 0x0
+    MOV.i32 r11, 0x0";
+
+#[test]
+fn the_least_level_of_an_instruction_counts_after_the_limits_of_the_sampler() {
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 16],
+        levels: 4,
+        planes: (0..4)
+            .map(|level| Plane(vec![vec![level as f32]]))
+            .collect(),
+    };
+    let sampler = Sampler {
+        maximum_lod: Ulod(1.0),
+        ..sampler(true)
+    };
+    // All threads are at one place, which asks for the finest level. Half way between two levels is the finer one.
+    for (least, wanted) in [
+        (0, 0.0),
+        (0x100, 1.0),
+        (0x280, 2.0),
+        (0x281, 3.0),
+        (0x900, 3.0),
+    ] {
+        let payload = [0.5_f32.to_bits(), 0.5_f32.to_bits(), least << 16];
+        let found = sampled(&image, &sampler, BIASED, &[payload; 16]);
+        assert!(
+            found.iter().all(|it| it[0] == wanted),
+            "{least:#x}: {found:?}, wanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn coordinates_in_texels_take_the_first_level_magnified() {
+    let row: Vec<f32> = (0..16).map(|x| x as f32).collect();
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 1],
+        levels: 2,
+        planes: vec![Plane(vec![row]), Plane(vec![vec![100.0]])],
+    };
+    let sampler = Sampler {
+        normalized_coordinates: false,
+        minify_nearest: true,
+        lod_bias: eitri_descriptors::Slod(1.0),
+        ..sampler(false)
+    };
+    let text = BIASED
+        .replace("computed_bias", "computed")
+        .replace(":r6", "");
+    // Three texels from thread to thread, a quarter beyond the middle of a texel.
+    let payloads: Vec<[u32; 3]> = (0..16)
+        .map(|lane| {
+            [
+                ((lane % 4 * 3) as f32 + 0.75).to_bits(),
+                0.5_f32.to_bits(),
+                0,
+            ]
+        })
+        .collect();
+    let found = sampled(&image, &sampler, &text, &payloads);
+    for (lane, found) in found.iter().enumerate() {
+        assert_eq!(found[0], (lane % 4 * 3) as f32 + 0.25, "thread {lane}");
+    }
+}
