@@ -28,6 +28,7 @@ use crate::tile::{Framebuffer, FramebufferSpan, PixelBox, write_back};
 use crate::tiler::{ListReader, TilePrimitives};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as FrameMode;
 use eitri_descriptors::raster::OcclusionMode;
 use primitives::{QuadCount, open_lists};
@@ -99,6 +100,9 @@ impl Pass {
     ) -> Result<Pass, Refused<JobFault>> {
         let reader = Reader { owner };
         let arch = fabric.config.product.arch();
+        if arch >= Arch::V13 {
+            fabric.invalidate_first_level();
+        }
         let pointer = issued.framebuffer;
         let span = match FramebufferSpan::of(arch, pointer) {
             Ok(span) => span,

@@ -197,7 +197,9 @@ fn texels_that_are_not_there_have_the_constants_of_their_order() {
     ] {
         let found = fetched(&places, |bench| {
             put_texture(bench, word, 1);
+            // What would be the plane of a second level is there, too.
             put(bench, PLANES, &plane(clump, LINEAR));
+            put(bench, PLANES + 32, &plane(clump, LINEAR));
             bench.put(1, LINEAR, &[0xff; 0x200]);
         });
         let wanted = [inside, beyond, beyond, [0; 4], [0; 4]];

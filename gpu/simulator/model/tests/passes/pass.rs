@@ -56,6 +56,10 @@ pub struct Rectangle {
     pub range: [f32; 2],
     /// First and last pixel.
     pub scissor: [[u32; 2]; 2],
+    /// First and last pixel of the viewport, which v12 and later have.
+    pub viewport: [[u32; 2]; 2],
+    /// Place of the first index.
+    pub first_index: u32,
     /// A bit each layer.
     pub layers: u32,
     /// Where samples are counted, if the flags ask for it.
@@ -82,6 +86,8 @@ impl Default for Rectangle {
             },
             range: [0.0, 1.0],
             scissor: [[0, 0], [SIDE - 1, SIDE - 1]],
+            viewport: [[0, 0], [0xffff, 0xffff]],
+            first_index: 0,
             layers: 1,
             occlusion: 0,
             targets: 1,
