@@ -114,7 +114,7 @@ impl Pass {
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
         let buffers = fabric.config.product.tile_buffers();
-        if let Some(field) = framebuffer.misfit(buffers) {
+        if let Some(field) = framebuffer.misfit(buffers).or(framebuffer.ignored()) {
             // Told, and rendered all the same: what hardware does is not known.
             let address = span.address;
             reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });

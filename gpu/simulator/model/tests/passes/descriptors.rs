@@ -92,6 +92,7 @@ impl Pass {
                 },
                 tie_break_rule: self.tie,
                 first_provoking_vertex: self.first_provoking,
+                point_sprite_coord_origin_max_y: self.point_origin_below,
                 effective_tile_size: self.tile,
                 render_target_count: 1 + self.others.len() as u32,
                 color_buffer_allocation: allocation,

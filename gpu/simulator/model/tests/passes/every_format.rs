@@ -38,6 +38,8 @@ const BLENDED: &str = program!("u10", "u12", "f32");
 const REPLACE: u32 = 0xf012_2122;
 /// Adds source and destination.
 const ADD: u32 = 0xf093_2932;
+/// Source times the constant, plus destination times what is left.
+const CONSTANT: u32 = 0xf070_3703;
 /// Source times its alpha, plus destination times what is left.
 const OVER: u32 = 0xf050_3503;
 
@@ -90,7 +92,7 @@ fn colour(format: &Format, blend: [u32; 4]) -> Colour {
 fn drawn(
     gpu: &'static str,
     format: &Format,
-    (colours, equation): (&[[u32; 4]], u32),
+    (colours, [equation, constant]): (&[[u32; 4]], [u32; 2]),
     second: Option<&[[u32; 4]]>,
 ) -> Vec<u128> {
     const MORE: u64 = BUFFER + 0x1000;
@@ -117,7 +119,10 @@ fn drawn(
         gpu,
         uniforms: uniforms.concat(),
         draws,
-        colour: colour(format, [1 | 1 << 9, equation, 0x1a, blended]),
+        colour: colour(
+            format,
+            [1 | 1 << 9 | constant << 16, equation, 0x1a, blended],
+        ),
         ..Pass::default()
     };
     let mut drawn = pass.run_with(|bench| {
@@ -158,7 +163,7 @@ fn every_colour_format_is_stored_and_written_back() {
             .map(|it| format.registers(*it))
             .collect();
         for gpu in products() {
-            let found = drawn(gpu, &format, (&colours, REPLACE), None);
+            let found = drawn(gpu, &format, (&colours, [REPLACE, 0]), None);
             for (texel, found) in format.texels.iter().zip(found) {
                 if let Some(wanted) = format.stored_again(*texel) {
                     assert_eq!(
@@ -199,8 +204,18 @@ fn every_format_of_fractions_that_blends_does_so_by_the_equation() {
             .map(|at| [0.3, 0.6, 0.9, 1.0].map(|part| part * at as f32 / TEXELS as f32))
             .collect();
         let bits_of: Vec<[u32; 4]> = second.iter().map(|it| it.map(f32::to_bits)).collect();
-        for (equation, name) in [(ADD, "add"), (OVER, "over")] {
-            let found = drawn(EACH[0], &format, (&first, equation), Some(&bits_of));
+        // 0.3 in the field of a format whose widest component has so many bits (graphics-model.md 4.4).
+        let widest = format.components.iter().map(|it| it.2).max();
+        let unit = ((1 << widest.expect("components")) - 1) << (16 - widest.expect("components"));
+        let field = (0.3 * f64::from(unit)) as u32;
+        let constant = f64::from(field) / f64::from(unit);
+        for (equation, name) in [(ADD, "add"), (OVER, "over"), (CONSTANT, "constant")] {
+            let found = drawn(
+                EACH[0],
+                &format,
+                (&first, [equation, field]),
+                Some(&bits_of),
+            );
             for ((texel, source), found) in format.texels.iter().zip(&second).zip(found) {
                 let alpha = f64::from(source[3]);
                 let mut wanted = 0;
@@ -210,6 +225,7 @@ fn every_format_of_fractions_that_blends_does_so_by_the_equation() {
                     let new = f64::from(source[*index]);
                     let sum = match equation {
                         ADD => new + old,
+                        CONSTANT => new * constant + old * (1.0 - constant),
                         _ => new * alpha + old * (1.0 - alpha),
                     };
                     wanted |= encoded(*kind, sum, *width) << low;
@@ -245,7 +261,7 @@ fn every_format_of_floats_that_blends_does_so_by_the_equation() {
             colours.iter().map(|it| it.map(f32::to_bits)).collect()
         };
         let (first, second) = (words(&first), words(&second));
-        let blended = drawn(EACH[0], &format, (&first, ADD), Some(&second));
+        let blended = drawn(EACH[0], &format, (&first, [ADD, 0]), Some(&second));
         for (blended, sum) in blended.iter().zip(&sums) {
             for (index, ..) in &format.components {
                 let found = format.registers(*blended)[*index];

@@ -92,6 +92,23 @@ fn a_tile_that_its_allocation_does_not_hold_is_told() {
 }
 
 #[test]
+fn state_that_changes_nothing_here_is_told() {
+    for (word, bit, field) in [
+        (0, 9, "Downscale geometry"),
+        (11, 17, "Blend suppress NaN"),
+        (12, 9, "S Preload Enable"),
+        (12, 19, "Z Preload Enable"),
+        (12, 29, "Empty Tile Write Enable"),
+    ] {
+        check_misfit(
+            word,
+            |old| old | 1 << bit,
+            &format!("{field} (not modelled)"),
+        );
+    }
+}
+
+#[test]
 fn what_tile_buffers_do_not_hold_is_told() {
     let misfit = |pass: Pass, field: &str| {
         let mut bench = pass.submitted(|_| {});

@@ -134,6 +134,8 @@ pub struct Pass {
     pub tie: TieBreakRule,
     /// The first vertex of a primitive provokes, not the last.
     pub first_provoking: bool,
+    /// The second point coordinate grows upwards.
+    pub point_origin_below: bool,
     pub colour: Colour,
     /// Bytes of the tiler heap's only chunk.
     pub chunk: u64,
@@ -214,6 +216,7 @@ impl Default for Pass {
             pattern: SamplePattern::Rotated4xGrid,
             tie: TieBreakRule::Minus180In0Out,
             first_provoking: false,
+            point_origin_below: true,
             colour: Colour::default(),
             chunk: CHUNK,
             buffer: 0x1_0000,

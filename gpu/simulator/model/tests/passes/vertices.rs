@@ -73,6 +73,12 @@ const POINT_COORDINATE: &str = "
     LD_VAR_SPECIAL.v2.f32.center.clobber.slot0.wait0126 @r0:r1, r61, index:0x0
     OUTPUT";
 
+/// Stores the second point coordinate.
+const SECOND_COORDINATE: &str = "
+    LD_VAR_SPECIAL.v2.f32.center.clobber.slot0.wait0126 @r2:r3, r61, index:0x0
+    MOV.i32 r0, r3
+    OUTPUT";
+
 const POINTS: u32 = 1;
 const LINES: u32 = 2;
 const TRIANGLES: u32 = 8;
@@ -142,6 +148,37 @@ fn points_are_squares_around_their_places() {
             false => CLEAR,
         };
         assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
+    }
+}
+
+#[test]
+fn the_second_point_coordinate_grows_from_the_corner_that_the_framebuffer_names() {
+    for below in [false, true] {
+        let rectangle = Rectangle {
+            vertices: vertices(POINTS, 1, 4.0),
+            program: SECOND_COORDINATE,
+            layers: 0,
+            ..Rectangle::default()
+        };
+        let [mode, format] = STORE;
+        let pass = Pass {
+            point_origin_below: below,
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![rectangle],
+            ..Pass::default()
+        };
+        let mut drawn = pass.run_with(|bench| {
+            let position = [6.0_f32, 6.0, 0.5, 1.0];
+            let bytes: Vec<u8> = position.iter().flat_map(|it| it.to_le_bytes()).collect();
+            bench.put(1, BUFFER, &bytes);
+        });
+        // Rows 4 to 7, each a quarter of the point.
+        for row in 0..4_u32 {
+            let from_top = (row as f32 + 0.5) / 4.0;
+            let wanted = if below { 1.0 - from_top } else { from_top };
+            let found = f32::from_bits(drawn.colour([5, 4 + row], 0, 0));
+            assert_eq!(found, wanted, "row {row}, origin below: {below}");
+        }
     }
 }
 
