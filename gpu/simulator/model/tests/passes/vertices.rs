@@ -391,3 +391,30 @@ fn tiles_that_nothing_touches_keep_depth_and_colour_in_memory_unless_clean_ones_
         }
     }
 }
+
+#[test]
+fn arrays_of_scissors_and_of_wide_point_sizes_are_told() {
+    for (flags, told) in [(0, false), (1 << 21, true), (3 << 11, true)] {
+        let [mode, format] = STORE;
+        let pass = Pass {
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![Rectangle {
+                vertices: Some(Vertices {
+                    flags,
+                    ..vertices(POINTS, 1, 1.0).expect("vertices")
+                }),
+                program: NINE,
+                layers: 0,
+                ..Rectangle::default()
+            }],
+            ..Pass::default()
+        };
+        let mut bench = pass.submitted(|_| {});
+        bench.drain(0);
+        if told {
+            bench.expect_diagnosis("staging register r56");
+        } else {
+            bench.expect_no_diagnoses();
+        }
+    }
+}
