@@ -40,11 +40,11 @@ fn clump_format(code: u64) -> ClumpFormat {
 
 /// Where the texels of a format lie.
 fn place(number: usize) -> u64 {
-    TEXELS + 2 * ROW * number as u64
+    TEXELS + 3 * ROW * number as u64
 }
 
 /// A texture and an attribute of each format: handles 2 n and 2 n + 1 of table 2.
-fn fill(bench: &mut Bench, formats: &[Format]) {
+fn fill(bench: &mut Bench, formats: &[Format], order: ClumpOrdering) {
     bench.put_words(1, DESCRIPTORS + 0xa0, &[TABLE | 1 << 56, 0x1_0000]);
     bench.put_words(
         1,
@@ -61,16 +61,21 @@ fn fill(bench: &mut Bench, formats: &[Format]) {
             width: LANES as u32,
             height: 2,
             swizzle: Swizzle::IDENTITY,
+            texel_interleave: order != ClumpOrdering::Linear,
             surfaces: Aligned::new(plane).expect("aligned"),
             ..Texture::default()
         };
         put(bench, TABLE + 64 * index as u64, &texture);
         let generic = GenericPlane {
-            clump_ordering: ClumpOrdering::Linear,
+            clump_ordering: order,
             clump_format: clump_format(format.clump),
-            size: 2 * ROW as u32,
+            size: 0x1_0000,
             pointer: Address(place(index)),
-            row_stride: ROW as u32,
+            row_stride: match order {
+                ClumpOrdering::Linear => ROW as u32,
+                ClumpOrdering::TiledUInterleaved => 256 * format.bytes as u32,
+                _ => 0x1_0000,
+            },
             width: LANES as u32,
             height: 2,
             ..GenericPlane::default()
@@ -87,22 +92,32 @@ fn fill(bench: &mut Bench, formats: &[Format]) {
             ..Attribute::default()
         };
         put(bench, TABLE + 64 * index as u64 + 32, &attribute);
-        let row = |texel: &u128| texel.to_le_bytes()[..format.bytes].to_vec();
-        let bytes: Vec<u8> = format.texels.iter().flat_map(row).collect();
-        bench.put(1, place(index), &bytes);
+        for (x, texel) in (0..).zip(&format.texels) {
+            let number: u64 = match order {
+                ClumpOrdering::Linear => x,
+                // In the first row of tiles of both kinds, the bits of x are the even ones.
+                _ => (0..4).fold(0, |number, bit| number | (x >> bit & 1) << (2 * bit)),
+            };
+            let at = place(index) + number * format.bytes as u64;
+            bench.put(1, at, &texel.to_le_bytes()[..format.bytes]);
+        }
     }
 }
 
 /// Runs a program with a workgroup a format; the payload of each thread comes from the number of its format and its own.
 #[track_caller]
-fn dispatched(text: &str, formats: &[Format], payload: impl Fn(usize, usize) -> [u32; 4]) -> Bench {
+fn dispatched(
+    text: &str,
+    (formats, order): (&[Format], ClumpOrdering),
+    payload: impl Fn(usize, usize) -> [u32; 4],
+) -> Bench {
     let dispatch = Dispatch {
         groups: [formats.len() as u32, 1, 1],
         uniforms: uniforms(&[0, 0, PAYLOADS as u32, (PAYLOADS >> 32) as u32]),
         ..Dispatch::default()
     };
     run(&dispatch, text, |bench| {
-        fill(bench, formats);
+        fill(bench, formats, order);
         let lanes =
             (0..formats.len()).flat_map(|format| (0..LANES).map(move |lane| (format, lane)));
         for (thread, (format, lane)) in (0..).zip(lanes) {
@@ -116,11 +131,21 @@ fn dispatched(text: &str, formats: &[Format], payload: impl Fn(usize, usize) -> 
 /// Checks that an instruction loads what each texel of each format is worth.
 #[track_caller]
 fn check_loads(text: &str, formats: &[Format], payload: impl Fn(usize, usize) -> [u32; 4]) {
+    check_loads_from(text, (formats, ClumpOrdering::Linear), payload);
+}
+
+/// As [`check_loads`], from planes of an order.
+#[track_caller]
+fn check_loads_from(
+    text: &str,
+    (formats, order): (&[Format], ClumpOrdering),
+    payload: impl Fn(usize, usize) -> [u32; 4],
+) {
     if formats.is_empty() {
         return;
     }
     let text = format!("{LOAD}\n{text}\n{STORE}");
-    let mut bench = dispatched(&text, formats, payload);
+    let mut bench = dispatched(&text, (formats, order), payload);
     for (index, format) in formats.iter().enumerate() {
         // What fills up depth and stencil is the view's business.
         let count = if format.is_depth_or_stencil() { 1 } else { 4 };
@@ -166,6 +191,19 @@ fn every_sampled_format_is_fetched() {
 }
 
 #[test]
+fn every_sampled_format_is_fetched_from_tiles() {
+    let text = "TEX_FETCH.slot0.reserved.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, r6";
+    let payload = |format, lane| [lane as u32, 0, texture_handle(format), 0];
+    let mut formats = formats(&["sampled"]);
+    let order = ClumpOrdering::TiledUInterleaved;
+    check_loads_from(text, (&formats, order), payload);
+    // Blocks of 64 KiB have elements of powers of two alone.
+    formats.retain(|format| format.bytes.is_power_of_two());
+    let order = ClumpOrdering::Interleaved64k;
+    check_loads_from(text, (&formats, order), payload);
+}
+
+#[test]
 fn every_vertex_format_is_fetched() {
     let text = "LD_ATTR.v4.auto.slot0.wait0 @r8:r9:r10:r11, r4, r61, r6";
     let formats = formats(&["vertex", "vertex_hw_only"]);
@@ -199,7 +237,8 @@ fn check_stores(text: &str, formats: &[Format], payload: impl Fn(usize, usize) -
     if formats.is_empty() {
         return;
     }
-    let mut bench = dispatched(&format!("{LOAD}\n{text}\nNOP.end"), formats, payload);
+    let text = format!("{LOAD}\n{text}\nNOP.end");
+    let mut bench = dispatched(&text, (formats, ClumpOrdering::Linear), payload);
     for (index, format) in formats.iter().enumerate() {
         for (lane, texel) in format.texels.iter().enumerate() {
             let Some(wanted) = format.stored_again(*texel) else {
