@@ -276,6 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn narrow_handles_add_offsets_layer_and_level() {
+        let request = TextureRequest {
+            wide: false,
+            ..SAMPLE
+        };
+        let words = [0.25_f32, 0.5, 1.0, 0.75].map(f32::to_bits);
+        let words = [&words[..], &[0x0000_0201, 0x0010]].concat();
+        // Offsets -1 and 3; layer 7 on v10, and layer 5 and level 7 / 256 on v11.
+        let read = |arch| request.read(0x0007_503f << 32, &words, arch);
+        let old = read(Arch::V10);
+        let at = old.coordinates;
+        assert_eq!((at.offset, at.layer, old.level), ([0, 5, 0], 8.0, 0x10));
+        let new = read(Arch::V11);
+        let at = new.coordinates;
+        assert_eq!((at.offset, at.layer, new.level), ([0, 5, 0], 6.0, 0x17));
+    }
+
+    #[test]
     fn derivatives_come_in_pairs() {
         let gradient = Gradient {
             derivatives: true,

@@ -7,7 +7,7 @@ use super::format_vectors::dispatched;
 use super::texture_vectors::{LOAD, PLANES, STORE, put};
 use super::typed::{FREE, LINEAR};
 use eitri_descriptors::plane::{Chroma2pPlane, ClumpFormat, ClumpOrdering, GenericPlane};
-use eitri_descriptors::texture::{Texture, TextureDimension};
+use eitri_descriptors::texture::{Sampler, Texture, TextureDimension};
 use eitri_descriptors::{Address, Aligned, PixelFormat, Swizzle};
 
 /// Texels of luma along a side.
@@ -269,4 +269,43 @@ fn raw_conversions_move_bits_as_they_are() {
         bench.put_words(1, LINEAR, &[0x4000_3c00, 0]);
     });
     assert_eq!(found[0], [0x4000_3c00, 0, 0x4000_3c00, 0]);
+}
+
+#[test]
+fn gathers_take_the_component_that_they_name_after_the_swizzle() {
+    // Four texels of RGBA8, each component of which says where it is from.
+    let texel = |x: u32, y: u32| [0, 1, 2, 3].map(|component| (64 * y + 16 * x + component) as u8);
+    for (name, component) in [("r", 0), ("g", 1), ("b", 2), ("a", 3)] {
+        for (swizzle, taken) in [
+            (Swizzle::IDENTITY, component),
+            (Swizzle(0o0123), 3 - component),
+        ] {
+            let text = format!(
+                "{LOAD}
+                TEX_GATHER.slot0.reserved.32.2d.gather4_{name}.wait0 @r8:r9:r10:r11, @r4:r5, u2
+                {STORE}"
+            );
+            let middle = 0.5_f32.to_bits();
+            let found = dispatched(&text, [0; 2], &[[middle, middle, 0, 0]; 16], |bench| {
+                let texture = Texture {
+                    dimension: TextureDimension::TwoD,
+                    format: PixelFormat(0x0b_b000),
+                    width: 2,
+                    height: 2,
+                    swizzle,
+                    surfaces: Aligned::new(PLANES).expect("aligned"),
+                    ..Texture::default()
+                };
+                put(bench, FREE.0, &texture);
+                put(bench, FREE.0 + 32, &Sampler::default());
+                put(bench, PLANES, &plane(ClumpFormat::RAW32, LINEAR));
+                for (x, y) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                    bench.put(1, LINEAR + u64::from(64 * y + 4 * x), &texel(x, y));
+                }
+            });
+            let wanted = [(0, 1), (1, 1), (1, 0), (0, 0)]
+                .map(|(x, y)| (f64::from(texel(x, y)[taken]) / 255.0) as f32);
+            assert_eq!(found[0].map(f32::from_bits), wanted, "{name}, {swizzle:?}");
+        }
+    }
 }

@@ -526,3 +526,29 @@ fn coordinates_in_texels_take_the_first_level_magnified() {
         assert_eq!(found[0], (lane % 4 * 3) as f32 + 0.25, "thread {lane}");
     }
 }
+
+#[test]
+fn an_instruction_adds_its_bias_to_the_computed_level() {
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 16],
+        levels: 5,
+        planes: (0..5)
+            .map(|level| Plane(vec![vec![level as f32]]))
+            .collect(),
+    };
+    // Two texels from thread to thread: level 1.
+    for (bias, wanted) in [(0, 1.0), (0x200, 3.0), (-0x100, 0.0), (0x300, 4.0)] {
+        let payloads: Vec<[u32; 3]> = (0..16)
+            .map(|lane| {
+                let [s, t] = [lane % 2, lane / 2 % 2].map(|step| step as f32 / 8.0);
+                [s.to_bits(), t.to_bits(), bias as u32 & 0xffff]
+            })
+            .collect();
+        let found = sampled(&image, &sampler(true), BIASED, &payloads);
+        assert!(
+            found.iter().all(|it| it[0] == wanted),
+            "{bias:#x}: {found:?}, wanted {wanted}"
+        );
+    }
+}

@@ -26,12 +26,12 @@ const UNUSED_RECORD: &str = "
     STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
     NOP.end";
 
-/// As [`POSITION`], with a record: the vertex's number as layer, and a point size of 1.
+/// As [`POSITION`], with a record: the vertex's number as layer, and a point size of 3.
 const LAYERED: &str = "
     LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
     MOV.i32 r1, 0x0
     MOV.i32 r12, r60
-    IADD_IMM.i32 r13, 0x0, #0x3C00
+    IADD_IMM.i32 r13, 0x0, #0x4200
     SHADDX.u64 r2, u4, r0.w0, shift:0x0
     LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
     IADD_IMM.i32 r6, r59, #0x4
@@ -284,10 +284,14 @@ fn records_choose_the_layer_and_those_beyond_the_last_draw_nothing() {
         };
         let places = [(0, [2.5, 3.5]), (1, [4.5, 5.5]), (2, [6.5, 7.5])];
         let mut drawn = drawn_on(gpu, 2, rectangle, &places);
-        for pixel in pixels() {
-            let found = [0, 1].map(|layer| drawn.colour(pixel, 0, layer));
-            let wanted = [[2, 3], [4, 5]].map(|at| if at == pixel { 9 } else { CLEAR });
-            assert_eq!(found, wanted, "{pixel:?} on {gpu}");
+        for [x, y] in pixels() {
+            let found = [0, 1].map(|layer| drawn.colour([x, y], 0, layer));
+            // Squares of three pixels around their places.
+            let wanted = [[2, 3], [4, 5]].map(|[column, row]: [u32; 2]| {
+                let inside = x.abs_diff(column) <= 1 && y.abs_diff(row) <= 1;
+                if inside { 9 } else { CLEAR }
+            });
+            assert_eq!(found, wanted, "({x}, {y}) on {gpu}");
         }
     }
 }
