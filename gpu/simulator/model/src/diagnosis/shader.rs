@@ -49,6 +49,7 @@ misuses! {
         BufferOutOfRange { handle: u32, offset: u32 } = "an access at offset {offset:#x} is past the end of the buffer with handle {handle:#x}: a load returns 0", "descriptors.md 5";
         StaleTexel { address: u64 }                 = "the texel at {address:#x} is read as it was before it was written: the OTHER caches were not invalidated since", "command-stream.md 1.10";
         NoSuchResource { handle: u32 }              = "no descriptor has the handle {handle:#x}", "descriptors.md 4";
+        UnusedAttribute { handle: u32 }             = "the attribute with handle {handle:#x} is fetched, but its descriptor says that it is unused; reads give 0", "graphics-draw.md 3.6";
         WrongDescriptor { handle: u32, kind: u8 }   = "the descriptor with handle {handle:#x}, of type {kind}, is not what the instruction takes, or breaks a rule of its own", "descriptors.md 4";
         StagingCount { word: u64 }                  = "{word:#018x} has a staging count that does not fit it", "valhall-isa.md 4";
         BarrierWithoutWait                          = "BARRIER does not carry the wait for slot 7", "valhall-isa.md 11.12";

@@ -53,6 +53,16 @@ impl Fabric {
         self.count_flush();
     }
 
+    /// Invalidates the OTHER caches by themselves, as a fragment job of v13 and later does (hardware/graphics.md 1.7).
+    pub(crate) fn invalidate_first_level(&mut self) {
+        let deaf = self.defects.has(Defect::OthersNotInvalidated);
+        if let Some(caches) = &mut self.first_level
+            && !deaf
+        {
+            caches.lose();
+        }
+    }
+
     /// The cores lose their power: they write back what they have, and lose the rest.
     // FACT: what becomes of the load/store caches when the firmware powers cores off is not told (hardware/csf-mmio.md 10); no driver
     // flushes before it, so nothing can be lost by it. Settled by reading a buffer after PWROFF_TIMER without a flush, on any board.

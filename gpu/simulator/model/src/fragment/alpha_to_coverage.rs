@@ -71,6 +71,32 @@ mod tests {
     }
 
     #[test]
+    fn other_numbers_of_samples_are_covered_up_and_down() {
+        // The pixels of rank 1 and 2 from the first sample on, those of rank 0 and 3 from the last one on.
+        for samples in [2, 8, 16] {
+            for step in 0..=4 * samples {
+                let alpha = step as f32 / (4 * samples) as f32;
+                for (pixel, rank, upwards) in [
+                    ([1, 0], 0, false),
+                    ([0, 0], 1, true),
+                    ([1, 1], 2, true),
+                    ([0, 1], 3, false),
+                ] {
+                    let count = (step + 3 - rank) / 4;
+                    let low = (1_u32 << count) - 1;
+                    let wanted = if upwards {
+                        low
+                    } else {
+                        low << (samples - count)
+                    };
+                    let found = u32::from(covered(samples, alpha, pixel));
+                    assert_eq!(found, wanted, "{samples} samples, step {step}, {pixel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn coverage_grows_with_alpha_from_nothing_to_everything() {
         for samples in [1, 2, 4, 8, 16] {
             let all = ((1_u32 << samples) - 1) as u16;

@@ -1,43 +1,21 @@
 //! Pixel formats: components in memory, and what they are worth.
 //!
-//! A format is 22 bits: order of the components, code, sRGB. Codes are a table by structure: a block of codes a kind of number,
-//! a row of eight a number of components, a column a size; packed formats stand alone. What has no entry is not modelled.
+//! A format is 22 bits: order of the components, code, sRGB; `codes` says what they mean. What has no entry is not modelled.
 //! Never: knows registers, addresses or descriptors.
 //!
 //! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
 
+mod codes;
+
+pub(super) use codes::Takes;
+
 use super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::yuv::{self, Yuv};
+use codes::{
+    ALPHA_ALONE, DEPTH24, DEPTH24_ABOVE, Layout, Number, PADDED10, RGB1, STENCIL, is_reversed,
+    order, places, reversed_places, stored,
+};
 use eitri_descriptors::attachment_formats::InternalFormat;
-
-/// How a component is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
-    Unorm,
-    Snorm,
-    Uint,
-    Sint,
-    /// A float of 32, 16, 11 or 10 bits; those of 11 and 10 bits have no sign.
-    Float,
-}
-
-/// How the components lie in a texel, the first in the lowest bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    /// One after another, of these sizes; 0 is none.
-    Bits([u8; 4]),
-    /// Three fractions of nine bits and an exponent of five that they share.
-    SharedExponent,
-    /// Nothing: reads give what the order says.
-    Nothing,
-}
-
-/// What an output component takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Stored(u8),
-    Zero,
-    One,
-}
 
 /// A format that is understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,13 +36,25 @@ impl PixelFormat {
     /// The format of a 22-bit word; `None` if it is not modelled.
     pub(crate) fn of(word: u32) -> Option<PixelFormat> {
         let code = (word >> 12) & 0xff;
-        let (number, layout) = stored(code)?;
-        // A stencil value lands in red, whatever the order (descriptors.md 10.2).
-        let order = order(if code == STENCIL { RGB1 } else { word & 0xfff })?;
+        let (number, mut layout) = stored(code)?;
+        let order = match code {
+            // A stencil value lands in red, whatever the order (descriptors.md 10.2).
+            STENCIL => order(RGB1, layout)?,
+            yuv::FIRST_CODE..=yuv::LAST_CODE => Yuv::of(word)?.order(),
+            _ => order(word & 0xfff, layout)?,
+        };
+        if let (Layout::Bits([first, ..]), ALPHA_ALONE) = (layout, word & 0xfff) {
+            // The one stored component is alpha: texels, elements and buffers of A8 have one byte (descriptors.md 10.1).
+            layout = Layout::Bits([first, 0, 0, 0]);
+        }
         let (low, bytes) = match layout {
-            // Depth of 24 bits has eight unused ones above it.
+            // Depth of 24 bits has eight unused ones above it, or below.
             Layout::Bits(_) if code == DEPTH24 => ([0; 4], 4),
+            Layout::Bits(_) if code == DEPTH24_ABOVE => ([8, 0, 0, 0], 4),
+            Layout::Bits(sizes) if is_reversed(code) => reversed_places(sizes),
+            Layout::Bits(sizes) if code == PADDED10 => places(sizes, [6; 4]),
             Layout::Bits(sizes) => places(sizes, [0; 4]),
+            Layout::SharedExponent if is_reversed(code) => ([23, 14, 5, 0], 4),
             Layout::SharedExponent => ([0, 9, 18, 27], 4),
             Layout::Nothing => ([0; 4], 0),
         };
@@ -99,7 +89,7 @@ impl PixelFormat {
                     layout: Layout::Bits(fields.bits),
                     low,
                     bytes,
-                    order: order(word & 0xfff)?,
+                    order: order(word & 0xfff, Layout::Bits(fields.bits))?,
                     srgb: word >> 20 & 1 != 0,
                 }
             }
@@ -234,10 +224,10 @@ impl PixelFormat {
                 })
             }
             Layout::SharedExponent => {
-                let word = texel as u32;
-                let scale = libm::exp2(f64::from(word >> 27) - 15.0 - 9.0);
-                let fraction = |low: u32| f64::from(word >> low & 0x1ff) * scale;
-                [fraction(0), fraction(9), fraction(18), 1.0]
+                let field = |index: usize, width| texel as u32 >> self.low[index] & mask(width);
+                let scale = libm::exp2(f64::from(field(3, 5)) - 15.0 - 9.0);
+                let fraction = |index| f64::from(field(index, 9)) * scale;
+                [fraction(0), fraction(1), fraction(2), 1.0]
             }
             Layout::Nothing => [0.0; 4],
         };
@@ -296,104 +286,18 @@ impl PixelFormat {
                 }
                 texel
             }
-            Layout::SharedExponent => shared_exponent([stored(0), stored(1), stored(2)]).into(),
+            Layout::SharedExponent => {
+                let fields = shared_exponent([stored(0), stored(1), stored(2)]);
+                let placed = fields.into_iter().zip(self.low);
+                placed.fold(0, |texel, (field, low)| texel | u128::from(field) << low)
+            }
             Layout::Nothing => 0,
         }
     }
 }
 
-/// Lowest bit of each component and bytes of a texel, of components of `sizes` above bits of `fraction` each.
-fn places(sizes: [u8; 4], fraction: [u8; 4]) -> ([u8; 4], u8) {
-    let mut end = 0;
-    let low = core::array::from_fn(|index| {
-        let low = end + fraction[index];
-        end = low + sizes[index];
-        low
-    });
-    (low, end / 8)
-}
-
-const STENCIL: u32 = 93;
-const DEPTH24: u32 = 77;
-const RGB1: u32 = 16;
-
-/// How the texels of a format code are stored.
-fn stored(code: u32) -> Option<(Number, Layout)> {
-    use Number::{Float, Sint, Snorm, Uint, Unorm};
-    let bits = |number, sizes| Some((number, Layout::Bits(sizes)));
-    #[rustfmt::skip]
-    let packed = match code {
-         64 => bits(Unorm, [ 5,  6,  5, 0]),
-         65 => bits(Unorm, [ 5,  5,  5, 1]),
-         67 => bits(Unorm, [10, 10, 10, 2]),
-         69 => bits(Snorm, [10, 10, 10, 2]),
-         71 => bits(Uint,  [10, 10, 10, 2]),
-         73 => bits(Sint,  [10, 10, 10, 2]),
-         75 => bits(Unorm, [16,  0,  0, 0]),
-         DEPTH24 => bits(Unorm, [24,  0,  0, 0]),
-         76 => bits(Float, [32,  0,  0, 0]),
-         89 => bits(Float, [11, 11, 10, 0]),
-         91 => Some((Float, Layout::SharedExponent)),
-         STENCIL => bits(Uint, [8, 0, 0, 0]),
-         95 => Some((Float, Layout::Nothing)),
-         _ => None,
-    };
-    if packed.is_some() {
-        return packed;
-    }
-    let (number, base) = match code {
-        96..=127 => (Snorm, 96),
-        128..=159 => (Uint, 128),
-        160..=191 => (Unorm, 160),
-        192..=223 => (Sint, 192),
-        _ => return None,
-    };
-    let (row, column) = ((code - base) / 8, (code - base) % 8);
-    let (number, size) = match (number, column) {
-        (number, 2) => (number, 4),
-        (number, 3) => (number, 8),
-        (number, 4) => (number, 16),
-        (number, 5) => (number, 32),
-        // Floats stand where the blocks have room.
-        (Sint, 7) => (Float, 16),
-        (Unorm, 7) => (Float, 32),
-        _ => return None,
-    };
-    let mut sizes = [0; 4];
-    sizes[..=row as usize].fill(size);
-    // A texel has whole bytes.
-    (sizes.iter().sum::<u8>() % 8 == 0).then_some((number, Layout::Bits(sizes)))
-}
-
-/// What red, green, blue and alpha take. The name of an order lists the stored components, the lowest first.
-fn order(order: u32) -> Option<[Takes; 4]> {
-    use Takes::{One, Stored, Zero};
-    let [a, b, c, d] = [Stored(0), Stored(1), Stored(2), Stored(3)];
-    #[rustfmt::skip]
-    let components = match order {
-          0 => [a, b, c, d],             // RGBA
-          2 => [b, a, c, d],             // GRBA
-          4 => [c, b, a, d],             // BGRA
-          8 => [b, c, d, a],             // ARGB
-         10 => [c, b, d, a],             // AGRB
-         12 => [d, c, b, a],             // ABGR
-         RGB1 => [a, b, c, One],
-         18 => [b, a, c, One],           // GRB1
-         20 => [c, b, a, One],           // BGR1
-         24 => [b, c, d, One],           // 1RGB
-         26 => [c, b, d, One],           // 1GRB
-         28 => [d, c, b, One],           // 1BGR
-        226 => [a, a, a, a],             // RRRR
-        227 => [a, a, a, One],           // RRR1
-        229 => [Zero, Zero, Zero, a],    // 000A
-        230 => [Zero, Zero, Zero, One],  // 0001
-        231 => [Zero, Zero, Zero, Zero], // 0000
-        240 => [a, Zero, Zero, Zero],    // R000
-        242 => [a, c, b, d],             // RBGA
-        _ => return None,
-    };
-    Some(components)
-}
+/// 1 in fixed point of 16 bits below the point.
+const FIXED_ONE: f64 = 65_536.0;
 
 fn mask(size: u8) -> u32 {
     ((1u64 << size) - 1) as u32
@@ -408,6 +312,7 @@ fn value(number: Number, bits: u32, size: u8) -> f64 {
         Number::Snorm => (f64::from(signed) / f64::from(mask(size - 1))).max(-1.0),
         Number::Uint => f64::from(bits),
         Number::Sint => f64::from(signed),
+        Number::Fixed => f64::from(signed) / FIXED_ONE,
         Number::Float => match size {
             32 => wide32(bits),
             16 => wide16(bits as u16),
@@ -428,6 +333,10 @@ fn bits_of(number: Number, value: f64, size: u8) -> u32 {
         Number::Sint => {
             let top = f64::from(mask(size - 1));
             value.clamp(-top - 1.0, top) as i64 as u32
+        }
+        Number::Fixed => {
+            let fixed = libm::rint(value * FIXED_ONE);
+            fixed.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32
         }
         Number::Float => match size {
             32 => narrow(value, 0, Float::Binary32, Round::NearestEven),
@@ -459,8 +368,8 @@ fn unsigned_float(value: f64, size: u8) -> u32 {
     bits.min(infinity - 1)
 }
 
-/// Three numbers with one exponent, as Khronos defines it.
-fn shared_exponent(values: [f64; 3]) -> u32 {
+/// Three fractions and the exponent that they share, as Khronos defines it.
+fn shared_exponent(values: [f64; 3]) -> [u32; 4] {
     const FRACTION: i32 = 9;
     const BIAS: i32 = 15;
     let largest = (f64::from((1 << FRACTION) - 1) / f64::from(1 << FRACTION)) * 65_536.0;
@@ -485,7 +394,7 @@ fn shared_exponent(values: [f64; 3]) -> u32 {
         exponent += 1;
     }
     let [r, g, b] = values.map(|value| scaled(value, exponent));
-    r | g << 9 | b << 18 | (exponent as u32) << 27
+    [r, g, b, exponent as u32]
 }
 
 fn linear_of_srgb(value: f64) -> f64 {

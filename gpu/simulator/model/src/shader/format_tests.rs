@@ -77,7 +77,85 @@ fn missing_components_are_0_0_0_1_and_unknown_codes_are_refused() {
     assert_eq!(grey.unpack(0xff), [1.0, 0.0, 0.0, 1.0]);
     let null = PixelFormat::of(95 << 12 | 231).expect("the constant format");
     assert_eq!((null.bytes(), null.unpack(u128::MAX)), (0, [0.0; 4]));
-    // The tile buffer's own codes, YCbCr.
+    // The tile buffer's own codes, packed YCbCr.
     assert_eq!(PixelFormat::of(237 << 12), None);
-    assert_eq!(PixelFormat::of(38 << 12), None);
+    assert_eq!(PixelFormat::of(34 << 12), None);
+}
+
+#[test]
+fn names_that_begin_with_the_last_component_have_it_in_the_lowest_bits() {
+    let unpack = |code: u32, texel| {
+        let format = PixelFormat::of(code << 12).expect("a format");
+        assert_eq!(format.pack(format.unpack(texel)), texel, "code {code}");
+        format.unpack(texel)
+    };
+    // A1 BGR5: alpha in bit 0, red in the highest bits.
+    assert_eq!(unpack(66, 31 << 11 | 1), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(unpack(68, 0x3ff << 2), [0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(
+        unpack(72, 5 << 22 | 6 << 12 | 7 << 2 | 3),
+        [5.0, 6.0, 7.0, 3.0]
+    );
+    assert_eq!(unpack(70, 0x1ff << 22), [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(unpack(74, 0x200 << 12), [0.0, -512.0, 0.0, 0.0]);
+    // B10F G11F R11F: 1.0 is exponent 15.
+    assert_eq!(unpack(90, 15 << 5 | 15 << 27), [1.0, 0.0, 1.0, 0.0]);
+    // E5F B9F G9F R9F: 256 times 2^(16 - 24).
+    assert_eq!(unpack(92, 16 | 256 << 23), [1.0, 0.0, 0.0, 1.0]);
+    // X8Z24: depth above eight unused bits.
+    let depth = PixelFormat::of(78 << 12).expect("X8Z24");
+    assert_eq!((depth.bytes(), depth.unpack(0xffff_ff12)[0]), (4, 1.0));
+}
+
+#[test]
+fn rare_numbers_are_what_their_names_say() {
+    let unpack = |word: u32, texel| PixelFormat::of(word).map(|format| format.unpack(texel));
+    // Two bits a component, 16 bits below the point, floats that are stored with another rounding.
+    assert_eq!(
+        unpack(185 << 12, 0b11_10_01_00),
+        Some([0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0])
+    );
+    assert_eq!(unpack(81 << 12, 0xfffe_8000), Some([-1.5, 0.0, 0.0, 0.0]));
+    let fixed = PixelFormat::of(81 << 12).expect("R32_FIXED");
+    assert_eq!(fixed.pack([-1.5, 0.0, 0.0, 0.0]), 0xfffe_8000);
+    assert_eq!(
+        unpack(239 << 12, 0x4000_0000_3f80_0000),
+        Some([1.0, 2.0, 0.0, 0.0])
+    );
+    // RRRA: alpha is the second of two components, and the fourth of four.
+    assert_eq!(unpack(139 << 12 | 228, 0x0907), Some([7.0, 7.0, 7.0, 9.0]));
+    assert_eq!(
+        unpack(155 << 12 | 228, 0x0400_0001),
+        Some([1.0, 1.0, 1.0, 4.0])
+    );
+    // 000A has one byte.
+    let alpha = PixelFormat::of(0x0b_b0e5).expect("A8");
+    assert_eq!(
+        (alpha.bytes(), alpha.unpack(0xff)),
+        (1, [0.0, 0.0, 0.0, 1.0])
+    );
+    assert_eq!(alpha.pack([0.5, 0.5, 0.5, 1.0]), 0xff);
+}
+
+#[test]
+fn luma_and_chroma_are_in_the_order_of_the_swizzle() {
+    // Stored: luma 1, chroma 0 and 0.2.
+    let unpack = |bits: u32| PixelFormat::of(38 << 12 | bits).map(|it| it.unpack(0x33_00_ff));
+    let [y, u, v] = [1.0, 0.0, 0.2];
+    for (swizzle, wanted) in [
+        (0, [y, u, v]),
+        (1, [y, v, u]),
+        (2, [u, y, v]),
+        (3, [u, v, y]),
+        (4, [v, u, y]),
+        (5, [v, y, u]),
+        (6, [y, 0.0, 0.0]),
+    ] {
+        let wanted = [wanted[0], wanted[1], wanted[2], 1.0];
+        assert_eq!(unpack(swizzle), Some(wanted), "swizzle {swizzle}");
+        // The siting changes no texel.
+        assert_eq!(unpack(swizzle | 3 << 9), Some(wanted), "swizzle {swizzle}");
+    }
+    // Chroma exchanged.
+    assert_eq!(unpack(8), Some([y, v, u, 1.0]));
 }

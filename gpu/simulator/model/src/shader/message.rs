@@ -392,8 +392,9 @@ fn varying(instr: &Instr) -> Option<Varying> {
 
 /// What a texture message but TEX_FETCH asks for; `None` if that is not modelled.
 fn texture_request(instr: &Instr) -> Option<TextureRequest> {
-    // Coordinates with a divisor, and gathers by texels.
-    if instr.flag(Flag::ProjectionEnable) || instr.flag(Flag::IntegerCoordinates) {
+    // FACT: where a gather by texels takes its four texels from is not published (hardware/valhall-isa.md 11.10), and no driver
+    // has one. Settled by such a gather from four different texels on any board.
+    if instr.flag(Flag::IntegerCoordinates) {
         return None;
     }
     let (axes, cube) = match instr.get::<Dimension>()? {
@@ -416,10 +417,18 @@ fn texture_request(instr: &Instr) -> Option<TextureRequest> {
             no_clamp: instr.flag(Flag::LodClampDisable),
         }),
     };
+    // FACT: what the divisor does to coordinates of other textures, and what derivatives of undivided directions are, is not
+    // established (hardware/graphics-compiler.md 6), and no driver has them. Settled by such a sample on any v11 board.
+    let projected = instr.flag(Flag::ProjectionEnable);
+    let derivatives = matches!(wanted, Wanted::Gradient(gradient) if gradient.derivatives);
+    if projected && (!cube || derivatives) {
+        return None;
+    }
     Some(TextureRequest {
         wanted,
         axes,
         cube,
+        projected,
         array: instr.flag(Flag::ArrayEnable),
         shadow: instr.flag(Flag::Shadow),
         offset: instr.flag(Flag::TexelOffset),

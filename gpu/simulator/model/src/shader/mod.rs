@@ -32,6 +32,7 @@ mod texture;
 mod texture_request;
 mod typed;
 mod warp;
+mod yuv;
 
 pub(crate) use alu::{Alu, Arithmetic};
 pub(crate) use environment::{Environment, Place};

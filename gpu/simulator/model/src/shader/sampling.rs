@@ -101,6 +101,11 @@ impl Sampler {
         }
     }
 
+    /// Whether coordinates are parts of the texture's size, not texels.
+    pub(crate) const fn is_normalized(&self) -> bool {
+        self.descriptor.normalized_coordinates
+    }
+
     /// The sampler's bias, 8 bits below the point.
     pub(crate) fn bias(&self) -> i64 {
         fixed(self.descriptor.lod_bias.0)
@@ -293,12 +298,7 @@ impl Sampler {
         let mut at = [0; 3];
         let mut inside = true;
         for axis in 0..footing.axes {
-            let mode = if footing.cube {
-                WrapMode::ClampToEdge
-            } else {
-                modes[axis]
-            };
-            match wrapped(mode, place[axis], size[axis]) {
+            match wrapped(modes[axis], place[axis], size[axis]) {
                 Some(found) => at[axis] = found,
                 None => inside = false,
             }

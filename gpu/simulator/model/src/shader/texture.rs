@@ -4,10 +4,12 @@
 //! Modelled are generic and ASTC planes, whose elements may be compressed blocks, and AFBC planes; orders of elements are
 //! `tile::layout`'s, what blocks hold is `blocks`'.
 //!
-//! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3; hardware/graphics-compression.md 1.
+//! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3; hardware/graphics-compression.md 1; reads
+//! outside of textures hardware/graphics-model.md 5.4 and 5.5 (free choice).
 
 use super::format::PixelFormat;
 use super::sampling::Footing;
+use super::yuv::{self, Yuv};
 use crate::blocks::{Astc, BlockFormat};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
@@ -17,8 +19,8 @@ use crate::tile::layout::{Order, element_offset};
 use crate::work::descriptors::descriptor_words;
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::plane::{
-    AfbcPlane, Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, ClumpOrdering,
-    GenericPlane, PlaneType,
+    AfbcPlane, Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, Chroma2pPlane,
+    ClumpOrdering, GenericPlane, PlaneType,
 };
 use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};
 use eitri_isa::Arch;
@@ -62,7 +64,11 @@ pub(crate) enum Found {
     Compressed(CompressedTexel),
     /// In a block of a block-compressed format.
     Block(BlockTexel),
-    /// Outside of the texture or its memory, or the plane is null: reads give 0.
+    /// In planes: luma and the two components of chroma, a byte each.
+    Planes([u64; 3]),
+    /// Beyond an edge of the level or the last layer: stored components are 0, and constants of the order apply.
+    Outside,
+    /// No such level or sample, outside of the plane's memory, or the plane is null: reads give 0.
     Nowhere,
     /// The plane or the format is not modelled.
     NotModelled,
@@ -106,12 +112,17 @@ impl Texture {
             TextureDimension::Cube => 6,
             _ => 1,
         };
+        let planes = if Yuv::of(descriptor.format.0).is_some() {
+            yuv::PLANES as u32
+        } else {
+            1
+        };
         Some(Texture {
             dimension: descriptor.dimension,
             word: descriptor.format.0,
             swizzle: descriptor.swizzle.0,
             size: [descriptor.width, descriptor.height, descriptor.depth],
-            layers: descriptor.array_size * faces,
+            layers: (descriptor.array_size / planes).max(1) * faces,
             levels: descriptor.levels,
             samples: descriptor.sample_count,
             lod: [descriptor.minimum_lod, descriptor.maximum_lod]
@@ -147,6 +158,13 @@ impl Texture {
         })
     }
 
+    /// Address of the descriptor of plane `number` of the texel's layer and level, which have `planes` each.
+    pub(super) fn plane_address(&self, planes: u64, texel: &Texel, number: u64) -> u64 {
+        let index = u64::from(texel.layer) * u64::from(self.levels) + u64::from(texel.level);
+        self.planes
+            .wrapping_add(PLANE_BYTES * (index * planes + number))
+    }
+
     /// Where a texel of `format` is.
     pub(crate) fn find(
         &self,
@@ -155,18 +173,21 @@ impl Texture {
         access: Access,
         (format, texel): (&PixelFormat, Texel),
     ) -> Result<Found, Refusal> {
-        let inside = texel.level < self.levels
-            && texel.layer < self.layers
-            && texel.sample < self.samples
+        if texel.level >= self.levels || texel.sample >= self.samples {
+            return Ok(Found::Nowhere);
+        }
+        let inside = texel.layer < self.layers
             && (0..3).all(|axis| {
                 let size = (self.size[axis] >> texel.level.min(31)).max(1);
                 (0..i64::from(size)).contains(&texel.at[axis])
             });
         if !inside || format.bytes() == 0 {
-            return Ok(Found::Nowhere);
+            return Ok(Found::Outside);
         }
-        let index = u64::from(texel.layer) * u64::from(self.levels) + u64::from(texel.level);
-        let plane = self.planes.wrapping_add(PLANE_BYTES * index);
+        if let Some(yuv) = Yuv::of(self.word) {
+            return self.find_yuv(fabric, memory, access, (yuv, texel));
+        }
+        let plane = self.plane_address(1, &texel, 0);
         let words = descriptor_words::<8>(fabric, memory, access.to(plane))?;
         if words[0] >> 4 & 0xf == PlaneType::Null as u32 {
             return Ok(Found::Nowhere);
@@ -174,13 +195,20 @@ impl Texture {
         let arch = fabric.config.product.arch();
         if words[0] >> 4 & 0xf == PlaneType::Afbc as u32 {
             let plane = AfbcPlane::unpack_at(arch, &words, 0).ok();
-            // Compressed images have two dimensions and one sample.
-            let plane = plane.filter(|_| !self.is_3d() && texel.sample == 0);
+            // Compressed images have one sample.
+            let plane = plane.filter(|_| texel.sample == 0);
             return Ok(plane.map_or(Found::NotModelled, |plane| {
+                // Each slice has headers of its own, whose offsets count from where they begin.
+                let stride = u64::from(plane.header_slice_stride_hi) << 32
+                    | u64::from(plane.header_slice_stride);
+                let slice = stride.wrapping_mul(texel.at[2] as u64);
+                let size = u64::from(plane.size_hi) << 32 | u64::from(plane.size);
+                let mut surface = AfbcSurface::of_plane(&plane, format);
+                surface.header = surface.header.wrapping_add(slice);
                 Found::Compressed(CompressedTexel {
-                    surface: AfbcSurface::of_plane(&plane, format),
+                    surface,
                     at: [texel.at[0] as u32, texel.at[1] as u32],
-                    size: u64::from(plane.size_hi) << 32 | u64::from(plane.size),
+                    size: size.saturating_sub(slice),
                 })
             }));
         }
@@ -210,7 +238,7 @@ struct Element {
 }
 
 /// Where the elements of a plane lie.
-struct Surface {
+pub(super) struct Surface {
     pointer: u64,
     /// Bytes that may be accessed.
     size: u64,
@@ -233,6 +261,32 @@ macro_rules! surface_of {
 }
 
 impl Surface {
+    /// The surface of a generic plane.
+    pub(super) fn of_generic(plane: &GenericPlane) -> Surface {
+        surface_of!(plane)
+    }
+
+    /// The surfaces of the two components of chroma.
+    pub(super) fn of_chroma(plane: &Chroma2pPlane) -> [Surface; 2] {
+        [plane.pointer.0, plane.secondary_pointer.0].map(|pointer| Surface {
+            pointer,
+            size: u64::from(plane.size_hi) << 32 | u64::from(plane.size),
+            order: order_of(plane.clump_ordering),
+            row_stride: plane.row_stride.into(),
+            slice_stride: 0,
+        })
+    }
+
+    /// Where an element of so many bytes lies; `None` if the order is not modelled.
+    pub(super) fn element(&self, [x, y]: [u32; 2], bytes: u8) -> Option<Found> {
+        let offset = self.offset([x, y, 0], bytes, false)?;
+        let end = offset.checked_add(bytes.into());
+        Some(match end {
+            Some(end) if end <= self.size => Found::At(self.pointer.wrapping_add(offset)),
+            _ => Found::Nowhere,
+        })
+    }
+
     /// The surface of a generic or ASTC plane and its elements; `None`: they are not modelled.
     fn of_plane(arch: Arch, words: &[u32; 8]) -> Option<(Surface, Elements)> {
         let astc = |footprint, wide, hdr| {
@@ -248,7 +302,7 @@ impl Surface {
                 Some(format) => Elements::Blocks(format),
                 None => Elements::Texels(element_of(clump)?),
             };
-            return Some((surface_of!(plane), elements));
+            return Some((Surface::of_generic(&plane), elements));
         }
         if let Ok(plane) = Astc2DPlane::unpack_at(arch, words, 0) {
             let [width, height] = [plane.block_width, plane.block_height].map(|side| match side {
@@ -354,8 +408,9 @@ fn element_of(clump: u32) -> Option<Element> {
         texel,
     };
     Some(match clump {
-        0 | 22 | 26 => whole(1),
-        1 => whole(2),
+        // RAW8, S8, L4A4, A8; RAW16, L8A8.
+        0 | 22 | 24 | 26 => whole(1),
+        1 | 25 => whole(2),
         2 => whole(4),
         3 => whole(8),
         4 => whole(16),

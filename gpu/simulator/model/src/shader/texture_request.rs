@@ -1,9 +1,10 @@
 //! What TEX_SINGLE, TEX_GATHER and TEX_GRADIENT ask for: fields, payload and handle of one thread.
 //!
-//! Never: reads memory or computes a colour.  Facts: hardware/valhall-isa.md 4 (counts), 9.8 and 11.10.
+//! Never: reads memory or computes a colour.  Facts: hardware/valhall-isa.md 4 (counts), 9.8 and 11.10;
+//! directions hardware/graphics-model.md 5.3, hardware/graphics-compiler.md 6.
 
 use super::detail::Probes;
-use super::sampling::Coordinates;
+use super::sampling::{Coordinates, FACES};
 use eitri_isa::Arch;
 use eitri_isa::values::LodMode;
 
@@ -36,6 +37,8 @@ pub(crate) struct TextureRequest {
     /// Coordinates: 1 to 3; of a cube 2, with the face in the first.
     pub(crate) axes: u8,
     pub(crate) cube: bool,
+    /// The payload of a cube has a direction, which the unit projects onto a face.
+    pub(crate) projected: bool,
     pub(crate) array: bool,
     pub(crate) shadow: bool,
     pub(crate) offset: bool,
@@ -83,10 +86,17 @@ impl TextureRequest {
 
     /// Registers of the payload.
     pub(crate) fn payload(&self) -> u8 {
-        if let Wanted::Gradient(gradient) = self.wanted {
-            return self.axes * if gradient.derivatives { 2 } else { 1 };
+        if let Wanted::Gradient(Gradient {
+            derivatives: true, ..
+        }) = self.wanted
+        {
+            return self.axes * 2;
         }
-        let flags = [self.array, self.shadow, self.offset];
+        let projected = u8::from(self.projected);
+        if matches!(self.wanted, Wanted::Gradient(_)) {
+            return self.axes + projected;
+        }
+        let flags = [self.projected, self.array, self.shadow, self.offset];
         let flags: u8 = flags.into_iter().map(u8::from).sum();
         self.axes + flags + self.level_words()
     }
@@ -115,10 +125,13 @@ impl TextureRequest {
             }
         } else {
             let coordinates = &mut payload.coordinates;
-            for at in coordinates.at.iter_mut().take(self.axes.into()) {
+            let count = self.axes + u8::from(self.projected);
+            for at in coordinates.at.iter_mut().take(count.into()) {
                 *at = f32::from_bits(next());
             }
-            if self.cube {
+            if self.projected {
+                (coordinates.face, coordinates.at) = on_cube(coordinates.at);
+            } else if self.cube {
                 let word = coordinates.at[0].to_bits();
                 coordinates.face = word >> 29;
                 coordinates.at[0] = f32::from_bits(word & FACE_MASK | FACE_PLACE);
@@ -181,6 +194,28 @@ impl TextureRequest {
     }
 }
 
+/// The face that a direction meets, and where on it: both coordinates from 0 to 1.
+fn on_cube(direction: [f32; 3]) -> (u32, [f32; 3]) {
+    let size = direction.map(|along| libm::fabs(along.into()));
+    let [x, y, z] = size;
+    // The last of equal axes wins; what is no number lies on the last.
+    let axis = if size.iter().any(|size| size.is_nan()) || z >= x.max(y) {
+        2
+    } else if y >= x {
+        1
+    } else {
+        0
+    };
+    let is_negative = direction[axis] < 0.0;
+    let face = 2 * axis + usize::from(is_negative);
+    let [_, column, row] = FACES[face];
+    let along = |(axis, sign): (usize, i64)| {
+        let place = sign as f64 * f64::from(direction[axis]) / size[face / 2];
+        ((place + 1.0) / 2.0) as f32
+    };
+    (face as u32, [along(column), along(row), 0.0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +224,7 @@ mod tests {
         wanted: Wanted::Sample(LodMode::Explicit),
         axes: 2,
         cube: false,
+        projected: false,
         array: true,
         shadow: true,
         offset: true,
@@ -237,6 +273,24 @@ mod tests {
             (payload.texture, payload.sampler),
             (0x0100_0003, 0x0200_0004)
         );
+    }
+
+    #[test]
+    fn narrow_handles_add_offsets_layer_and_level() {
+        let request = TextureRequest {
+            wide: false,
+            ..SAMPLE
+        };
+        let words = [0.25_f32, 0.5, 1.0, 0.75].map(f32::to_bits);
+        let words = [&words[..], &[0x0000_0201, 0x0010]].concat();
+        // Offsets -1 and 3; layer 7 on v10, and layer 5 and level 7 / 256 on v11.
+        let read = |arch| request.read(0x0007_503f << 32, &words, arch);
+        let old = read(Arch::V10);
+        let at = old.coordinates;
+        assert_eq!((at.offset, at.layer, old.level), ([0, 5, 0], 8.0, 0x10));
+        let new = read(Arch::V11);
+        let at = new.coordinates;
+        assert_eq!((at.offset, at.layer, new.level), ([0, 5, 0], 6.0, 0x17));
     }
 
     #[test]

@@ -13,12 +13,41 @@ use eitri_isa::values::RegisterFormat;
 /// Bit of a conversion descriptor that asks for the bits as they are.
 const RAW: u32 = 1 << 22;
 
-/// The format of a conversion descriptor; `None` if it is not modelled.
-pub(crate) fn conversion(word: u32) -> Option<PixelFormat> {
-    if word & RAW != 0 {
-        return None;
+/// What a conversion descriptor asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Conversion {
+    pub(crate) format: PixelFormat,
+    /// Registers hold the bits of memory, in words of 32, not components.
+    pub(crate) raw: bool,
+}
+
+impl Conversion {
+    /// The conversion of a descriptor; `None` if its format is not modelled.
+    pub(crate) fn of(word: u32) -> Option<Conversion> {
+        Some(Conversion {
+            format: PixelFormat::of(word & 0x3f_ffff)?,
+            raw: word & RAW != 0,
+        })
     }
-    PixelFormat::of(word & 0x3f_ffff)
+
+    /// The registers that a texel becomes.
+    pub(crate) fn registers(&self, texel: u128, components: Components) -> [u32; 4] {
+        if self.raw {
+            return core::array::from_fn(|index| (texel >> (32 * index)) as u32);
+        }
+        components.registers(self.format.unpack(texel), &self.format)
+    }
+
+    /// The texel that registers become.
+    pub(crate) fn texel(&self, registers: [u32; 4], components: Components) -> u128 {
+        if self.raw {
+            let words = registers.into_iter().enumerate();
+            return words.fold(0, |texel, (index, word)| {
+                texel | u128::from(word) << (32 * index)
+            });
+        }
+        self.format.pack(components.colour(registers, &self.format))
+    }
 }
 
 /// Components in registers: as many, of this format.

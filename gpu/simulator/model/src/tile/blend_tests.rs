@@ -289,3 +289,23 @@ fn what_can_not_be_done_is_an_error_and_changes_nothing() {
         (Ok(5), Ok(6))
     );
 }
+
+#[test]
+fn alpha_to_one_takes_the_source_for_opaque() {
+    let format = PixelFormat::of_tile(RGBA8).expect("a format of the tile");
+    // Source times its alpha, plus destination times what is left.
+    let over = descriptor(0, 0xf050_3503, 0);
+    let operands = Operands {
+        source: [0.5, 0.5, 0.5, 0.25],
+        destination: [1.0; 4],
+        constant: 0.0,
+    };
+    let red = |alpha_to_one| {
+        let blend = Blend {
+            alpha_to_one,
+            ..over
+        };
+        blended(&blend, &format, operands)[0]
+    };
+    assert_eq!([red(false), red(true)], [0.875, 0.5]);
+}

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use eitri_csf::product::TileBuffers;
 use eitri_descriptors::attachment_formats::InternalFormat;
 use eitri_descriptors::framebuffer::{
-    AfbcSTarget, AfbcZsTarget, BlockFormat, FramebufferParameters, FramebufferPointer, SFormat,
-    STarget, ZsFormat, ZsTarget,
+    AfbcSTarget, AfbcZsTarget, BlockFormat, Downscale, FramebufferParameters, FramebufferPointer,
+    SFormat, STarget, ZsFormat, ZsTarget,
 };
 use eitri_descriptors::target::{AfbcRgbRenderTarget, ColorBufferInternalFormat, RgbRenderTarget};
 use eitri_descriptors::{Arch, Descriptor, FieldError};
@@ -302,6 +302,50 @@ impl Framebuffer {
         })
     }
 
+    /// A field that asks for what the model does not do, and no driver asks for (hardware/graphics-framebuffer.md 5.1).
+    pub(crate) fn ignored(&self) -> Option<&'static str> {
+        let parameters = &self.parameters;
+        let asked = [
+            (
+                parameters.downscale_geometry != Downscale::None,
+                "Downscale geometry (not modelled)",
+            ),
+            (
+                parameters.blend_suppress_inf,
+                "Blend suppress Inf (not modelled)",
+            ),
+            (
+                parameters.blend_suppress_nan,
+                "Blend suppress NaN (not modelled)",
+            ),
+            (
+                parameters.blend_suppress_denorm,
+                "Blend suppress denorm (not modelled)",
+            ),
+            (
+                parameters.s_preload_enable,
+                "S Preload Enable (not modelled)",
+            ),
+            (parameters.s_unload_enable, "S Unload Enable (not modelled)"),
+            (
+                parameters.z_preload_enable,
+                "Z Preload Enable (not modelled)",
+            ),
+            (parameters.z_unload_enable, "Z Unload Enable (not modelled)"),
+            (
+                parameters.empty_tile_read_enable,
+                "Empty Tile Read Enable (not modelled)",
+            ),
+            (
+                parameters.empty_tile_write_enable,
+                "Empty Tile Write Enable (not modelled)",
+            ),
+        ];
+        asked
+            .into_iter()
+            .find_map(|(asked, field)| asked.then_some(field))
+    }
+
     /// Pixels along x and y up to the end of the box, from the corner of the framebuffer on.
     fn pixels(&self) -> [u32; 2] {
         let bound = |most: u32, side: u32| most.min(side.saturating_sub(1)) + 1;
@@ -396,12 +440,14 @@ impl Target {
                 return Err(FramebufferError::AverageNotLegal { target });
             }
             let block = fields.writeback_block_format;
+            let mut format = format;
             let surface = match elements(block, buffer.base.0, buffer.row_stride) {
                 Some(surface) => Some(surface),
-                None => afbc_surface(
-                    &AfbcRgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?,
-                    format.bytes(),
-                ),
+                None => {
+                    let fields = AfbcRgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?;
+                    format = format.in_afbc(fields.compression_mode);
+                    afbc_surface(&fields, format.bytes())
+                }
             };
             // Compressed images have one sample.
             let layered = matches!(samples, WrittenSamples::Layered { .. });

@@ -4,6 +4,7 @@
 
 use crate::shader::PixelFormat;
 use eitri_descriptors::attachment_formats::InternalFormat;
+use eitri_descriptors::plane::AfbcCompressionMode;
 use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat, FloatColorFormat};
 
 /// Format of a colour target in the tile buffer.
@@ -81,6 +82,20 @@ impl MemoryFormat {
             C::RGB16F => codes([16, 16, 16, 0]),
             C::RGBA16F => codes([16, 16, 16, 16]),
             C::RG11FB10F => codes([11, 11, 10, 0]),
+        }
+    }
+
+    /// The format of pixels in a compressed image: raw bits of three components are written as those of four, and the mode says
+    /// how many of them the image has (hardware/graphics-framebuffer.md 5.4).
+    pub(super) fn in_afbc(self, mode: AfbcCompressionMode) -> MemoryFormat {
+        match (self, mode) {
+            (MemoryFormat::Raw { bytes: 4 }, AfbcCompressionMode::R8G8B8) => {
+                MemoryFormat::Raw { bytes: 3 }
+            }
+            (MemoryFormat::Raw { bytes: 8 }, AfbcCompressionMode::R16G16B16) => {
+                MemoryFormat::Raw { bytes: 6 }
+            }
+            _ => self,
         }
     }
 

@@ -242,6 +242,9 @@ mod tests {
         assert_eq!(fate(&|_| {}, true), "Culled", "its side");
         assert_eq!(fate(&|it| it.x += 1000.0, false), "Culled", "outside");
         assert_eq!(fate(&|it| it.z = 2.0, false), "Clipped", "too far");
+        assert_eq!(fate(&|it| it.z = -0.5, false), "Clipped", "too near");
+        assert_eq!(fate(&|it| it.z = 1.0, false), "Back", "as far as may be");
+        assert_eq!(fate(&|it| it.z = 0.0, false), "Back", "as near as may be");
         assert_eq!(fate(&|it| it.inv_w = -1.0, false), "Clipped", "behind");
     }
 

@@ -28,6 +28,7 @@ use crate::tile::{Framebuffer, FramebufferSpan, PixelBox, write_back};
 use crate::tiler::{ListReader, TilePrimitives};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as FrameMode;
 use eitri_descriptors::raster::OcclusionMode;
 use primitives::{QuadCount, open_lists};
@@ -99,6 +100,9 @@ impl Pass {
     ) -> Result<Pass, Refused<JobFault>> {
         let reader = Reader { owner };
         let arch = fabric.config.product.arch();
+        if arch >= Arch::V13 {
+            fabric.invalidate_first_level();
+        }
         let pointer = issued.framebuffer;
         let span = match FramebufferSpan::of(arch, pointer) {
             Ok(span) => span,
@@ -110,7 +114,7 @@ impl Pass {
             Err(error) => return Err(reader.invalid(fabric, span.address, error.field())),
         };
         let buffers = fabric.config.product.tile_buffers();
-        if let Some(field) = framebuffer.misfit(buffers) {
+        if let Some(field) = framebuffer.misfit(buffers).or(framebuffer.ignored()) {
             // Told, and rendered all the same: what hardware does is not known.
             let address = span.address;
             reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });

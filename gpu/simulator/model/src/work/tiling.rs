@@ -34,7 +34,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use eitri_descriptors::Descriptor;
-use eitri_descriptors::raster::{DcdFlags0, PrimitiveFlags};
+use eitri_descriptors::raster::{DcdFlags0, PointSizeArrayFormat, PrimitiveFlags};
 use lists::{fault, lacks_memory, open_list, provoking, stopped};
 use vertices::{Indices, VertexProgram, indices, is_extended, programs};
 
@@ -147,12 +147,7 @@ impl Tiling {
             Ok(flags) => flags,
             Err(error) => return Err(reader.invalid(fabric, 56, error.field)),
         };
-        let Some(topology) = Topology::new(flags.draw_mode) else {
-            let value = u64::from(state.primitive_flags);
-            let register = 56;
-            reader.report(fabric, StreamMisuse::StagingInvalid { register, value });
-            return Err(reader.fail(value));
-        };
+        let topology = topology(fabric, &reader, &flags, &state)?;
         let dcd = match DcdFlags0::unpack_at(arch, &state.dcd, 0) {
             Ok(dcd) => dcd,
             Err(error) => return Err(reader.invalid(fabric, 57, error.field)),
@@ -449,6 +444,27 @@ impl Tiling {
         }
         Ok(Step::Assemble(place + 1))
     }
+}
+
+/// The topology of a draw; flags that ask for what is not known are reported.
+fn topology(
+    fabric: &mut Fabric,
+    reader: &Reader,
+    flags: &PrimitiveFlags,
+    state: &DrawState,
+) -> Result<Topology, Refused<JobFault>> {
+    let (register, value) = (56, u64::from(state.primitive_flags));
+    let misuse = StreamMisuse::StagingInvalid { register, value };
+    let Some(topology) = Topology::new(flags.draw_mode) else {
+        reader.report(fabric, misuse);
+        return Err(reader.fail(value));
+    };
+    // FACT: what an array of scissors or of 32-bit point sizes looks like is not published (hardware/graphics-draw.md 3.3), and no
+    // driver has one: the box of the registers and their size are taken. Settled by a draw with each on a v10 board.
+    if flags.scissor_array_enable || flags.point_size_array_format == PointSizeArrayFormat::FP32 {
+        reader.report(fabric, misuse);
+    }
+    Ok(topology)
 }
 
 impl Stepwise for Tiling {

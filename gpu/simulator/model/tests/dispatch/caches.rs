@@ -1,12 +1,13 @@
 //! First-level caches: what a core has read stays until the right caches are told to forget it.
 //!
 //! A job stores a texel by LEA_TEX and ST_CVT, another fetches it; all run on the same core.
-//! Facts: hardware/command-stream.md 1.10, 3.7 (FLUSH_CACHE2) and 6.8, csf-mmio.md 6.
+//! Facts: hardware/command-stream.md 1.10, 3.7 (FLUSH_CACHE2) and 6.8, csf-mmio.md 6, graphics.md 1.7.
 
+use super::bench::EACH;
 use super::typed::{FREE, LINEAR, texture, uniforms};
-use super::{BUFFER, Bench, CODE, DONE, Dispatch, assemble, command, set32};
+use super::{BUFFER, Bench, CODE, DESCRIPTORS, DONE, Dispatch, assemble, command, set32, set64};
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
-use eitri_cs::instr::{FlushCache2, Wait};
+use eitri_cs::instr::{FlushCache2, ReqResource, RunFragment, Wait};
 use eitri_cs::{Reg, Slot, SlotMask};
 use eitri_csf::command::{CacheFlush, FlushMode as Mode, GpuCommand};
 use eitri_csf::registers::control::GPU_COMMAND;
@@ -110,6 +111,37 @@ impl Scene {
         self.bench.drain(0);
     }
 
+    /// Executes a RUN_FRAGMENT that renders one pixel to nowhere, and waits for it.
+    fn fragment_job(&mut self) {
+        const FRAMEBUFFER: u64 = DESCRIPTORS + 0x1000;
+        // One pixel; tiles of 256 in a kibibyte; depth of 24 bits. Target 0 is R8G8B8A8, and written nowhere.
+        let high = |word: u64| word << 32;
+        let mut framebuffer = [0; 24];
+        framebuffer[5] = high(2 << 6 | 8 << 9 | 1 << 24);
+        framebuffer[6] = 1 << 16;
+        framebuffer[16] = 1 << 26 | high(19 << 3 | 1 << 8 | 0x688 << 16);
+        self.bench.put_words(1, FRAMEBUFFER, &framebuffer);
+        let request = |fragment| ReqResource {
+            fragment,
+            ..ReqResource::default()
+        };
+        let words = [
+            set64(40, FRAMEBUFFER | 1),
+            set32(42, 0),
+            set32(43, 0),
+            command(request(true)),
+            command(RunFragment::default()),
+            command(request(false)),
+            command(Wait {
+                wait_mask: SlotMask::new(0xff),
+                ..Wait::default()
+            }),
+        ];
+        self.bench.submit(0, &words);
+        self.bench.drain(0);
+        self.bench.expect_no_diagnoses();
+    }
+
     fn command(&mut self, flush: CacheFlush) {
         self.bench
             .write(GPU_COMMAND, GpuCommand::FlushCaches(flush).word());
@@ -132,6 +164,20 @@ fn a_fetched_texel_stays_as_it_was_until_the_other_caches_are_invalidated() {
     assert_eq!(scene.read(FETCH), 1, "other caches were flushed");
     scene.flush(FlushMode::None, FlushMode::None, OtherFlushMode::Invalidate);
     assert_eq!(scene.read(FETCH), 2, "the OTHER caches were invalidated");
+}
+
+#[test]
+fn a_fragment_job_invalidates_them_from_v13_on() {
+    for (gpu, expected) in EACH.into_iter().zip([1, 1, 1, 2]) {
+        let mut scene = Scene::new(Config {
+            first_level_caches: Some(true),
+            ..Config::named(gpu).expect("a product")
+        });
+        assert_eq!(scene.read(FETCH), 1);
+        scene.run(WRITE);
+        scene.fragment_job();
+        assert_eq!(scene.read(FETCH), expected, "{gpu}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod block_vectors;
 mod caches;
 mod compressed;
 mod counters;
+mod every_format;
 mod format_vectors;
 mod generations;
 mod lanes;
@@ -21,6 +22,8 @@ mod memory;
 mod misuse;
 mod overlap;
 mod pace;
+mod planes;
+mod sampling;
 mod texture_vectors;
 mod typed;
 

@@ -84,6 +84,34 @@ fn faults_name_their_cause() {
 }
 
 #[test]
+fn an_unused_attribute_is_reported_where_it_is_fetched() {
+    // Attribute 2 of table 1 as drivers leave what no vertex input uses: no kind, and a table that does not exist.
+    const UNUSED: [u64; 4] = [0x31C0_0005 | 0x11 << 32, 0, 0, 0];
+    let store = "SHADDX.u64 r0, u0, r60.w0, shift:0x4\nSTORE.i128.slot0.wait0 @r4:r5:r6:r7, r0, offset:0\nNOP.end";
+    let load = "LD_ATTR_IMM.v4.f32.slot0.wait0 @r4:r5:r6:r7, r60, r61, index:0x2, table:0x1";
+    let moves = "MOV.i32 r4, 0x0\nMOV.i32 r5, 0x0\nMOV.i32 r6, 0x0\nMOV.i32 r7, 0x0";
+    for (text, reported) in [(load, true), (moves, false)] {
+        let dispatch = Dispatch::default();
+        let mut bench = dispatch.prepare(&format!("{text}\n{store}"));
+        bench.put_words(1, DESCRIPTORS + 0x140, &UNUSED);
+        bench.put(1, BUFFER, &[0xff; 256]);
+        dispatch.submit(&mut bench);
+        bench.drain(0);
+        assert_eq!(bench.get64(1, DONE), 1);
+        for word in 0..64 {
+            assert_eq!(bench.get32(1, BUFFER + 4 * word), 0, "word {word}: {text}");
+        }
+        if reported {
+            bench.expect_diagnosis(
+                "attribute with handle 0x1000002 is fetched, but its descriptor says",
+            );
+        } else {
+            bench.expect_no_diagnoses();
+        }
+    }
+}
+
+#[test]
 fn a_shader_that_never_ends_leaves_the_host_in_control() {
     let dispatch = Dispatch::default();
     let mut bench = dispatch

@@ -3,7 +3,7 @@
 //! Each vector is a dispatch: descriptors and texels in memory, a sample by a texture instruction, the result in a buffer.
 //! Facts: data/graphics-vectors.json and graphics-vectors2.json; `about` in them explains the members.
 
-use super::typed::{FREE, LINEAR, run, uniforms};
+use super::typed::{FREE, LINEAR, run, run_on, uniforms};
 use super::vector_files::{FIRST, SECOND, bits, decimal, integer as number, list};
 use super::{BUFFER, Bench, DESCRIPTORS, Dispatch};
 use eitri_descriptors::plane::{ClumpFormat, ClumpOrdering, GenericPlane};
@@ -100,6 +100,17 @@ impl Image {
 /// Samples an image by the instruction `text` for each payload; r8 to r11 of each thread.
 #[track_caller]
 fn sampled(image: &Image, sampler: &Sampler, text: &str, payloads: &[[u32; 3]]) -> Vec<[f32; 4]> {
+    sampled_on("G610", image, sampler, (text, payloads))
+}
+
+/// As [`sampled`], on another product.
+#[track_caller]
+fn sampled_on(
+    gpu: &str,
+    image: &Image,
+    sampler: &Sampler,
+    (text, payloads): (&str, &[[u32; 3]]),
+) -> Vec<[f32; 4]> {
     let threads = payloads.len().next_multiple_of(16);
     let dispatch = Dispatch {
         groups: [threads as u32 / 16, 1, 1],
@@ -107,7 +118,7 @@ fn sampled(image: &Image, sampler: &Sampler, text: &str, payloads: &[[u32; 3]]) 
         ..Dispatch::default()
     };
     let text = format!("{LOAD}\n{text}\n{STORE}");
-    let mut bench = run(&dispatch, &text, |bench| {
+    let mut bench = run_on(gpu, &dispatch, &text, |bench| {
         image.put(bench);
         put(bench, FREE.0 + 32, sampler);
         for (thread, payload) in (0..).zip(payloads) {
@@ -340,6 +351,68 @@ fn directions_have_the_face_and_place_of_every_vector() {
     }
 }
 
+#[test]
+fn directions_are_projected_onto_the_face_and_place_of_every_vector() {
+    const SIZE: u32 = 8;
+    const SINGLE: &str = "TEX_SINGLE.slot0.reserved.32.cube.projection_enable.zero.wait0 @r8:r9:r10:r11, @r4:r5:r6, u2";
+    const GATHER: &str = "TEX_GATHER.slot0.reserved.32.cube.projection_enable.gather4_r.wait0 @r8:r9:r10:r11, @r4:r5:r6, u2";
+    let vectors = list(FIRST, "cube_face");
+    let cube = numbered_cube(SIZE);
+    let directions: Vec<[u32; 3]> = vectors
+        .iter()
+        .map(|vector| [0, 1, 2].map(|axis| (decimal(&vector["dir"][axis]) as f32).to_bits()))
+        .collect();
+    // The same places by the words that programs of v10 make of face and coordinates.
+    let places: Vec<[u32; 3]> = vectors
+        .iter()
+        .map(|vector| {
+            let [s, t] = ["s", "t"].map(|name| decimal(&vector[name]) as f32);
+            [face_word(number(&vector["face"]) as u32, s), t.to_bits(), 0]
+        })
+        .collect();
+    // Coordinates are rounded to 256ths of a texel, so that the last bits of a quotient do not count.
+    let linear = Sampler {
+        seamless_cube_map: true,
+        ..sampler(false)
+    };
+    for gpu in ["G720", "G725"] {
+        let found = sampled_on(gpu, &cube, &linear, (SINGLE, &directions));
+        let wanted = sampled_on(gpu, &cube, &linear, (CUBE, &places));
+        for ((vector, found), wanted) in vectors.iter().zip(found).zip(wanted) {
+            assert_eq!(found, wanted, "{gpu}: {vector}");
+        }
+        let found = sampled_on(gpu, &cube, &linear, (GATHER, &directions));
+        let four = GATHER.replace(".projection_enable", "").replace(":r6", "");
+        let wanted = sampled_on(gpu, &cube, &linear, (&four, &places));
+        for ((vector, found), wanted) in vectors.iter().zip(found).zip(wanted) {
+            assert_eq!(found, wanted, "gather on {gpu}: {vector}");
+        }
+    }
+}
+
+#[test]
+fn faces_without_seams_wrap_on_their_own() {
+    const SIZE: u32 = 4;
+    // On the left edge of face 1, in the middle of row 2: half of the weight is beyond the edge.
+    let payload = [face_word(1, 0.0), (2.5_f32 / 4.0).to_bits(), 0];
+    let texel = |x: u32| f64::from(64 + SIZE * 2 + x);
+    for (mode, beyond) in [
+        (WrapMode::ClampToEdge, texel(0)),
+        (WrapMode::Repeat, texel(SIZE - 1)),
+        (WrapMode::ClampToBorder, 1000.0),
+    ] {
+        let own = Sampler {
+            wrap_mode_s: mode,
+            wrap_mode_t: mode,
+            seamless_cube_map: false,
+            border_color_r: RawOrFloat(1000.0_f32.to_bits()),
+            ..sampler(false)
+        };
+        let found = sampled(&numbered_cube(SIZE), &own, CUBE, &[payload])[0][0];
+        assert_eq!(f64::from(found), (texel(0) + beyond) / 2.0, "{mode:?}");
+    }
+}
+
 /// The level that differences across a quad give, in r8; the same in r9 without the clamp.
 const LEVEL: &str = "TEX_GRADIENT.slot0.reserved.32.r.2d.lod_clamp_disable.wait0 @r8, @r4:r5, u2
     TEX_SINGLE.slot0.reserved.32.r.2d.computed.wait0 @r9, @r4:r5, u2
@@ -380,5 +453,102 @@ fn levels_of_quads_agree_with_every_vector() {
                 "{vector}"
             );
         }
+    }
+}
+
+/// Samples with a word of bias and least level, in r8.
+const BIASED: &str = "TEX_SINGLE.slot0.reserved.32.r.2d.computed_bias.wait0 @r8, @r4:r5:r6, u2
+    MOV.i32 r9, 0x0
+    MOV.i32 r10, 0x0
+    MOV.i32 r11, 0x0";
+
+#[test]
+fn the_least_level_of_an_instruction_counts_after_the_limits_of_the_sampler() {
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 16],
+        levels: 4,
+        planes: (0..4)
+            .map(|level| Plane(vec![vec![level as f32]]))
+            .collect(),
+    };
+    let sampler = Sampler {
+        maximum_lod: Ulod(1.0),
+        ..sampler(true)
+    };
+    // All threads are at one place, which asks for the finest level. Half way between two levels is the finer one.
+    for (least, wanted) in [
+        (0, 0.0),
+        (0x100, 1.0),
+        (0x280, 2.0),
+        (0x281, 3.0),
+        (0x900, 3.0),
+    ] {
+        let payload = [0.5_f32.to_bits(), 0.5_f32.to_bits(), least << 16];
+        let found = sampled(&image, &sampler, BIASED, &[payload; 16]);
+        assert!(
+            found.iter().all(|it| it[0] == wanted),
+            "{least:#x}: {found:?}, wanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn coordinates_in_texels_take_the_first_level_magnified() {
+    let row: Vec<f32> = (0..16).map(|x| x as f32).collect();
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 1],
+        levels: 2,
+        planes: vec![Plane(vec![row]), Plane(vec![vec![100.0]])],
+    };
+    let sampler = Sampler {
+        normalized_coordinates: false,
+        minify_nearest: true,
+        lod_bias: eitri_descriptors::Slod(1.0),
+        ..sampler(false)
+    };
+    let text = BIASED
+        .replace("computed_bias", "computed")
+        .replace(":r6", "");
+    // Three texels from thread to thread, a quarter beyond the middle of a texel.
+    let payloads: Vec<[u32; 3]> = (0..16)
+        .map(|lane| {
+            [
+                ((lane % 4 * 3) as f32 + 0.75).to_bits(),
+                0.5_f32.to_bits(),
+                0,
+            ]
+        })
+        .collect();
+    let found = sampled(&image, &sampler, &text, &payloads);
+    for (lane, found) in found.iter().enumerate() {
+        assert_eq!(found[0], (lane % 4 * 3) as f32 + 0.25, "thread {lane}");
+    }
+}
+
+#[test]
+fn an_instruction_adds_its_bias_to_the_computed_level() {
+    let image = Image {
+        dimension: TextureDimension::TwoD,
+        size: [16, 16],
+        levels: 5,
+        planes: (0..5)
+            .map(|level| Plane(vec![vec![level as f32]]))
+            .collect(),
+    };
+    // Two texels from thread to thread: level 1.
+    for (bias, wanted) in [(0, 1.0), (0x200, 3.0), (-0x100, 0.0), (0x300, 4.0)] {
+        let payloads: Vec<[u32; 3]> = (0..16)
+            .map(|lane| {
+                let [s, t] = [lane % 2, lane / 2 % 2].map(|step| step as f32 / 8.0);
+                [s.to_bits(), t.to_bits(), bias as u32 & 0xffff]
+            })
+            .collect();
+        let found = sampled(&image, &sampler(true), BIASED, &payloads);
+        assert!(
+            found.iter().all(|it| it[0] == wanted),
+            "{bias:#x}: {found:?}, wanted {wanted}"
+        );
     }
 }

@@ -20,7 +20,18 @@ pub(super) const R32_UINT: u64 = 0x08_5010;
 /// Runs a program after `fill` has put what it needs into memory.
 #[track_caller]
 pub(super) fn run(dispatch: &Dispatch, text: &str, fill: impl Fn(&mut Bench)) -> Bench {
-    let mut bench = dispatch.prepare(text);
+    run_on("G610", dispatch, text, fill)
+}
+
+/// As [`run`], on another product.
+#[track_caller]
+pub(super) fn run_on(
+    gpu: &str,
+    dispatch: &Dispatch,
+    text: &str,
+    fill: impl Fn(&mut Bench),
+) -> Bench {
+    let mut bench = dispatch.prepare_on(gpu, text);
     fill(&mut bench);
     dispatch.submit(&mut bench);
     bench.drain(0);

@@ -166,6 +166,7 @@ fn blended(vector: &Value, equation: Option<u32>) -> [u8; 4] {
                 mode,
                 format,
             ],
+            ..Colour::default()
         },
         ..Pass::default()
     };

@@ -184,6 +184,7 @@ fn draw_registers(
         (fragment_program, fragment),
         (33, vertices.count),
         (34, 1),
+        (35, rectangle.first_index),
         (40, TILER as u32),
         (
             56,
@@ -195,7 +196,8 @@ fn draw_registers(
     ]);
     if merged {
         // The viewport's box, and its depths.
-        registers.extend([(45, u32::MAX), (47, depth), (48, index_address)]);
+        let [first, last] = rectangle.viewport.map(|[x, y]| x | y << 16);
+        registers.extend([(44, first), (45, last), (47, depth), (48, index_address)]);
         registers.extend([(51, vertices.varying_bytes)]);
         registers.extend([(50, index_size), (52, state), (54, blend), (64, occlusion)]);
     } else {

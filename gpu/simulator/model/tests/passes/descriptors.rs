@@ -13,7 +13,7 @@ use eitri_descriptors::raster::Draw;
 use eitri_descriptors::shader::{Preload, ShaderEnvironment, ShaderProgram, ShaderStage};
 use eitri_descriptors::target::{RgbRenderTarget, RtBuffer, RtClear};
 use eitri_descriptors::tiler::{TilerContext, TilerHeap};
-use eitri_descriptors::{Address, Aligned, Descriptor, Swizzle};
+use eitri_descriptors::{Address, Aligned, Descriptor};
 use eitri_isa::{Arch, Instr, Syntax};
 
 /// What `OUTPUT` is in a program: r0 goes to the target, by the operand in u0 and u1, and the program ends.
@@ -66,7 +66,8 @@ impl Pass {
         };
         let single = self.samples == 1;
         let others: u32 = self.others.iter().map(|other| other.bytes).sum();
-        let needed = (4 + others) * self.tile * self.samples;
+        let needed =
+            (self.colour.bytes.max(4).next_power_of_two() + others) * self.tile * self.samples;
         let allocation = self
             .allocation
             .unwrap_or_else(|| needed.next_multiple_of(1024));
@@ -91,6 +92,7 @@ impl Pass {
                 },
                 tie_break_rule: self.tie,
                 first_provoking_vertex: self.first_provoking,
+                point_sprite_coord_origin_max_y: self.point_origin_below,
                 effective_tile_size: self.tile,
                 render_target_count: 1 + self.others.len() as u32,
                 color_buffer_allocation: allocation,
@@ -119,12 +121,13 @@ impl Pass {
                 writeback_format: self.colour.format,
                 writeback_block_format: BlockFormat::Linear,
                 writeback_msaa: if single { Msaa::Single } else { Msaa::Layered },
-                swizzle: Swizzle::IDENTITY,
+                swizzle: self.colour.swizzle,
+                srgb: self.colour.srgb,
                 clean_tile_write_enable: self.clean_tiles,
                 writeback_buffer: RtBuffer {
                     base: Address(self.target + u64::from(16 * layer * SURFACE)),
-                    row_stride: 4 * self.size[0],
-                    surface_stride: (4 * self.size[0]).wrapping_mul(self.size[1]),
+                    row_stride: self.colour.bytes * self.size[0],
+                    surface_stride: (self.colour.bytes * self.size[0]).wrapping_mul(self.size[1]),
                     ..RtBuffer::default()
                 },
                 clear: RtClear {

@@ -66,6 +66,40 @@ fn a_post_frame_shader_that_intersects_leaves_tiles_without_primitives() {
     assert_eq!(drawn.colour([3, 3], 0, 0), CLEAR, "intersect");
 }
 
+#[test]
+fn a_frame_shader_whose_writes_are_clean_touches_no_tile() {
+    for (clean, draws, written) in [
+        (false, Vec::new(), true),
+        (true, Vec::new(), false),
+        // A primitive touches the tile, and what the frame shader left goes with it.
+        (true, vec![nines()], true),
+    ] {
+        let usual = Rectangle::default();
+        let increment = Rectangle {
+            program: INCREMENT,
+            flags: DcdFlags0 {
+                clean_fragment_write: clean,
+                ..usual.flags
+            },
+            ..usual
+        };
+        let pass = Pass {
+            uniforms: uniforms(),
+            frames: vec![(0, Mode::Always, increment)],
+            draws,
+            clean_tiles: false,
+            ..Pass::default()
+        };
+        let mut drawn = pass.run();
+        let wanted = if written { CLEAR + 1 } else { 0 };
+        assert_eq!(
+            drawn.colour([12, 12], 0, 0),
+            wanted,
+            "clean writes: {clean}"
+        );
+    }
+}
+
 /// Loads a float for the pixel from the buffer and gives it as depth: u4 is the buffer.
 const DEPTHS: &str = "
     U16_TO_U32 r0, r59.h00

@@ -12,6 +12,7 @@ mod blend_vectors;
 mod commands;
 mod counters;
 mod descriptors;
+mod every_format;
 mod faults;
 mod format_vectors;
 mod forward_kill;
@@ -88,6 +89,23 @@ fn check_misfit(word: u64, change: impl Fn(u32) -> u32, field: &str) {
 fn a_tile_that_its_allocation_does_not_hold_is_told() {
     // 16 by 16 pixels of 4 bytes, and no room.
     check_misfit(11, |word| word & 0x00ff_ffff, "Color Buffer Allocation");
+}
+
+#[test]
+fn state_that_changes_nothing_here_is_told() {
+    for (word, bit, field) in [
+        (0, 9, "Downscale geometry"),
+        (11, 17, "Blend suppress NaN"),
+        (12, 9, "S Preload Enable"),
+        (12, 19, "Z Preload Enable"),
+        (12, 29, "Empty Tile Write Enable"),
+    ] {
+        check_misfit(
+            word,
+            |old| old | 1 << bit,
+            &format!("{field} (not modelled)"),
+        );
+    }
 }
 
 #[test]

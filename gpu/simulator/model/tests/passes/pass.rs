@@ -6,13 +6,13 @@ use super::{
     HEAP_CONTEXT, OTHERS, ROW, SIDE, STENCIL, STORE, SURFACE, TABLES, UNIFORMS,
 };
 use eitri_csf::page_table::Attributes;
-use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::{
     PrePostFrameShaderMode, SamplePattern, TieBreakRule, ZInternalFormat, ZsFormat,
 };
 use eitri_descriptors::raster::{DcdFlags0, DepthStencil, PixelKill};
 use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat};
 use eitri_descriptors::texture::Func;
+use eitri_descriptors::{Arch, Swizzle};
 use eitri_model::Config;
 
 /// What a draw has vertices of, whose positions the buffer holds: x, y, z and 1/w of each, by number.
@@ -56,6 +56,10 @@ pub struct Rectangle {
     pub range: [f32; 2],
     /// First and last pixel.
     pub scissor: [[u32; 2]; 2],
+    /// First and last pixel of the viewport, which v12 and later have.
+    pub viewport: [[u32; 2]; 2],
+    /// Place of the first index.
+    pub first_index: u32,
     /// A bit each layer.
     pub layers: u32,
     /// Where samples are counted, if the flags ask for it.
@@ -82,6 +86,8 @@ impl Default for Rectangle {
             },
             range: [0.0, 1.0],
             scissor: [[0, 0], [SIDE - 1, SIDE - 1]],
+            viewport: [[0, 0], [0xffff, 0xffff]],
+            first_index: 0,
             layers: 1,
             occlusion: 0,
             targets: 1,
@@ -128,6 +134,8 @@ pub struct Pass {
     pub tie: TieBreakRule,
     /// The first vertex of a primitive provokes, not the last.
     pub first_provoking: bool,
+    /// The second point coordinate grows upwards.
+    pub point_origin_below: bool,
     pub colour: Colour,
     /// Bytes of the tiler heap's only chunk.
     pub chunk: u64,
@@ -144,6 +152,10 @@ pub struct Pass {
 pub struct Colour {
     pub internal: ColorBufferInternalFormat,
     pub format: ColorFormat,
+    /// Bytes of a pixel in memory.
+    pub bytes: u32,
+    pub swizzle: Swizzle,
+    pub srgb: bool,
     pub clear: u32,
     pub blend: [u32; 4],
 }
@@ -153,6 +165,9 @@ impl Default for Colour {
         Colour {
             internal: ColorBufferInternalFormat::RAW32,
             format: ColorFormat::RAW32,
+            bytes: 4,
+            swizzle: Swizzle::IDENTITY,
+            srgb: false,
             clear: CLEAR,
             blend: [1 << 9, 0xf012_2122, STORE[0], STORE[1]],
         }
@@ -201,6 +216,7 @@ impl Default for Pass {
             pattern: SamplePattern::Rotated4xGrid,
             tie: TieBreakRule::Minus180In0Out,
             first_provoking: false,
+            point_origin_below: true,
             colour: Colour::default(),
             chunk: CHUNK,
             buffer: 0x1_0000,

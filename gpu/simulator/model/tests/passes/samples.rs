@@ -1,6 +1,6 @@
 //! Programs that run for each sample.
 
-use super::{CLEAR, Pass, Rectangle, SAMPLE_POSITIONS, STORE, pixels};
+use super::{BUFFER, CLEAR, Pass, Rectangle, SAMPLE_POSITIONS, STORE, pixels};
 use eitri_descriptors::raster::DcdFlags0;
 
 /// Stores what the table of sample positions holds for the sample: u3 is 31.
@@ -68,5 +68,36 @@ fn one_run_for_all_samples_is_sample_0() {
             0x0101_0007,
             "sample {sample}"
         );
+    }
+}
+
+#[test]
+fn a_program_runs_once_for_each_covered_sample() {
+    // Adds 1 to the first word of the buffer.
+    const COUNT: &str = "
+        IADD_IMM.i32 r4, 0x0, #0x1
+        ATOM.i32.slot0.aadd @r4, u4, offset:0
+        IADD_IMM.i32 r0, 0x0, #0x9
+        OUTPUT";
+    let usual = Rectangle::default();
+    let [mode, format] = STORE;
+    for (per_sample, runs) in [(true, 4), (false, 1)] {
+        let pass = Pass {
+            samples: 4,
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![Rectangle {
+                program: COUNT,
+                flags: DcdFlags0 {
+                    evaluate_per_sample: per_sample,
+                    ..usual.flags
+                },
+                scissor: [[1, 1], [14, 14]],
+                ..usual.clone()
+            }],
+            ..Pass::default()
+        };
+        let mut drawn = pass.run();
+        let counted = drawn.bench.get32(1, BUFFER);
+        assert_eq!(counted, 14 * 14 * runs, "for each sample: {per_sample}");
     }
 }

@@ -1,6 +1,7 @@
 //! What vertices make: points, lines, and views of multiview.
 
-use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, STORE, Vertices, pixels};
+use super::bench::EACH;
+use super::{BUFFER, CLEAR, Drawn, IndexBuffer, Pass, Rectangle, STORE, Vertices, pixels};
 use eitri_descriptors::raster::OcclusionMode;
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
@@ -23,6 +24,22 @@ const UNUSED_RECORD: &str = "
     LEA_BUF_IMM.slot1 @r6:r7, r6, table:0xD, index:0x0
     LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
     STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    NOP.end";
+
+/// As [`POSITION`], with a record: the vertex's number as layer, and a point size of 3.
+const LAYERED: &str = "
+    LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
+    MOV.i32 r1, 0x0
+    MOV.i32 r12, r60
+    IADD_IMM.i32 r13, 0x0, #0x4200
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
+    IADD_IMM.i32 r6, r59, #0x4
+    LEA_BUF_IMM.slot1 @r6:r7, r6, table:0xD, index:0x0
+    LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
+    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    STORE.i16.istream.slot2 @r13, r6, offset:0
+    STORE.i8.istream.slot2 @r12, r6, offset:2
     NOP.end";
 
 /// As [`POSITION`], and for the second view the position that lies 256 bytes further.
@@ -56,6 +73,12 @@ const POINT_COORDINATE: &str = "
     LD_VAR_SPECIAL.v2.f32.center.clobber.slot0.wait0126 @r0:r1, r61, index:0x0
     OUTPUT";
 
+/// Stores the second point coordinate.
+const SECOND_COORDINATE: &str = "
+    LD_VAR_SPECIAL.v2.f32.center.clobber.slot0.wait0126 @r2:r3, r61, index:0x0
+    MOV.i32 r0, r3
+    OUTPUT";
+
 const POINTS: u32 = 1;
 const LINES: u32 = 2;
 const TRIANGLES: u32 = 8;
@@ -63,8 +86,20 @@ const TRIANGLES: u32 = 8;
 /// Draws vertices at these places, those of the second view from number 16 on.
 #[track_caller]
 fn drawn(layers: u32, rectangle: Rectangle, places: &[(u64, [f32; 2])]) -> Drawn {
+    drawn_on("G610", layers, rectangle, places)
+}
+
+/// As [`drawn`], on a product.
+#[track_caller]
+fn drawn_on(
+    gpu: &'static str,
+    layers: u32,
+    rectangle: Rectangle,
+    places: &[(u64, [f32; 2])],
+) -> Drawn {
     let [mode, format] = STORE;
     let pass = Pass {
+        gpu,
         layers,
         uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
         draws: vec![rectangle],
@@ -113,6 +148,37 @@ fn points_are_squares_around_their_places() {
             false => CLEAR,
         };
         assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
+    }
+}
+
+#[test]
+fn the_second_point_coordinate_grows_from_the_corner_that_the_framebuffer_names() {
+    for below in [false, true] {
+        let rectangle = Rectangle {
+            vertices: vertices(POINTS, 1, 4.0),
+            program: SECOND_COORDINATE,
+            layers: 0,
+            ..Rectangle::default()
+        };
+        let [mode, format] = STORE;
+        let pass = Pass {
+            point_origin_below: below,
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![rectangle],
+            ..Pass::default()
+        };
+        let mut drawn = pass.run_with(|bench| {
+            let position = [6.0_f32, 6.0, 0.5, 1.0];
+            let bytes: Vec<u8> = position.iter().flat_map(|it| it.to_le_bytes()).collect();
+            bench.put(1, BUFFER, &bytes);
+        });
+        // Rows 4 to 7, each a quarter of the point.
+        for row in 0..4_u32 {
+            let from_top = (row as f32 + 0.5) / 4.0;
+            let wanted = if below { 1.0 - from_top } else { from_top };
+            let found = f32::from_bits(drawn.colour([5, 4 + row], 0, 0));
+            assert_eq!(found, wanted, "row {row}, origin below: {below}");
+        }
     }
 }
 
@@ -194,5 +260,165 @@ fn each_view_has_its_own_positions_and_its_layer() {
         let covered = |inside: bool, layer: u32| if inside { layer + 5 } else { CLEAR };
         let wanted = [covered(x < 8, 0), covered(y < 8, 1)];
         assert_eq!(found, wanted, "({x}, {y})");
+    }
+}
+
+/// Primitive flags: point sizes are halves of the records, layers come from them.
+const POINT_SIZES: u32 = 2 << 11;
+const LAYERS: u32 = 1 << 20;
+
+#[test]
+fn records_choose_the_layer_and_those_beyond_the_last_draw_nothing() {
+    for gpu in EACH {
+        // v13 has no format of point sizes.
+        let sizes = if gpu == "G925" { 0 } else { POINT_SIZES };
+        let rectangle = Rectangle {
+            vertices: Some(Vertices {
+                program: LAYERED,
+                flags: LAYERS | sizes,
+                ..vertices(POINTS, 3, 1.0).expect("vertices")
+            }),
+            program: NINE,
+            layers: 0,
+            ..Rectangle::default()
+        };
+        let places = [(0, [2.5, 3.5]), (1, [4.5, 5.5]), (2, [6.5, 7.5])];
+        let mut drawn = drawn_on(gpu, 2, rectangle, &places);
+        for [x, y] in pixels() {
+            let found = [0, 1].map(|layer| drawn.colour([x, y], 0, layer));
+            // Squares of three pixels around their places.
+            let wanted = [[2, 3], [4, 5]].map(|[column, row]: [u32; 2]| {
+                let inside = x.abs_diff(column) <= 1 && y.abs_diff(row) <= 1;
+                if inside { 9 } else { CLEAR }
+            });
+            assert_eq!(found, wanted, "({x}, {y}) on {gpu}");
+        }
+    }
+}
+
+#[test]
+fn viewports_of_v12_and_later_cut_beside_the_scissor() {
+    for (gpu, cuts) in [("G610", false), ("G720", true), ("G925", true)] {
+        let rectangle = Rectangle {
+            vertices: vertices(TRIANGLES, 3, 1.0),
+            program: NINE,
+            viewport: [[2, 3], [9, 20]],
+            scissor: [[0, 0], [15, 11]],
+            layers: 0,
+            ..Rectangle::default()
+        };
+        let places = [(0, [-20.0, -20.0]), (1, [60.0, -20.0]), (2, [-20.0, 60.0])];
+        let mut drawn = drawn_on(gpu, 1, rectangle, &places);
+        for [x, y] in pixels() {
+            let inside = !cuts || (2..=9).contains(&x) && y >= 3;
+            let wanted = if inside && y <= 11 { 9 } else { CLEAR };
+            assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y}) on {gpu}");
+        }
+    }
+}
+
+#[test]
+fn indices_beyond_the_buffer_are_0_however_far() {
+    // Places 2^32 - 1 to 2^32 + 1 do not come round to the first indices.
+    for (first_index, covers) in [(0, true), (1, false), (u32::MAX, false)] {
+        let indices = IndexBuffer {
+            address: BUFFER + 0x800,
+            index_bytes: 2,
+            bytes: 6,
+        };
+        let rectangle = Rectangle {
+            vertices: Some(Vertices {
+                indices: Some(indices),
+                ..vertices(TRIANGLES, 3, 1.0).expect("vertices")
+            }),
+            program: NINE,
+            first_index,
+            layers: 0,
+            ..Rectangle::default()
+        };
+        let [mode, format] = STORE;
+        let pass = Pass {
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![rectangle],
+            ..Pass::default()
+        };
+        let mut drawn = pass.run_with(|bench| {
+            // Vertices 0 to 2 cover everything; 0, 1, 0 and 2, 0, 0 have no area.
+            for (number, [x, y]) in [[-20.0_f32, -20.0], [60.0, -20.0], [-20.0, 60.0]]
+                .iter()
+                .enumerate()
+            {
+                let position: Vec<u8> = [*x, *y, 0.5, 1.0]
+                    .iter()
+                    .flat_map(|it| it.to_le_bytes())
+                    .collect();
+                bench.put(1, BUFFER + 16 * number as u64, &position);
+            }
+            let bytes: Vec<u8> = [1_u16, 2, 0]
+                .iter()
+                .flat_map(|it| it.to_le_bytes())
+                .collect();
+            bench.put(1, BUFFER + 0x800, &bytes);
+        });
+        let wanted = if covers { 9 } else { CLEAR };
+        assert_eq!(
+            drawn.colour([7, 7], 0, 0),
+            wanted,
+            "from {first_index:#x} on"
+        );
+    }
+}
+
+#[test]
+fn tiles_that_nothing_touches_keep_depth_and_colour_in_memory_unless_clean_ones_are_written() {
+    for clean_tiles in [false, true] {
+        let pass = Pass {
+            clean_tiles,
+            depth_clear: 0.25,
+            ..Pass::default()
+        };
+        let old = 0.75_f32.to_bits();
+        let mut drawn = pass.run_with(|bench| {
+            for address in [super::COLOUR, super::DEPTH] {
+                let words: Vec<u8> = (0..256).flat_map(|_| old.to_le_bytes()).collect();
+                bench.put(1, address, &words);
+            }
+        });
+        let wanted = if clean_tiles {
+            (CLEAR, 0.25)
+        } else {
+            (old, 0.75)
+        };
+        for pixel in [[0, 0], [15, 15]] {
+            let found = (drawn.colour(pixel, 0, 0), drawn.depth(pixel));
+            assert_eq!(found, wanted, "{pixel:?}, {clean_tiles}");
+        }
+    }
+}
+
+#[test]
+fn arrays_of_scissors_and_of_wide_point_sizes_are_told() {
+    for (flags, told) in [(0, false), (1 << 21, true), (3 << 11, true)] {
+        let [mode, format] = STORE;
+        let pass = Pass {
+            uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
+            draws: vec![Rectangle {
+                vertices: Some(Vertices {
+                    flags,
+                    ..vertices(POINTS, 1, 1.0).expect("vertices")
+                }),
+                program: NINE,
+                layers: 0,
+                ..Rectangle::default()
+            }],
+            ..Pass::default()
+        };
+        let mut bench = pass.submitted(|_| {});
+        bench.drain(0);
+        if told {
+            bench.expect_diagnosis("staging register r56");
+        } else {
+            bench.expect_no_diagnoses();
+        }
     }
 }

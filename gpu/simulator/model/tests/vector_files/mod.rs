@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test binary uses another part")]
 
+pub mod formats;
+
 use serde_json::Value;
 
 pub const FIRST: &str = "graphics-vectors.json";

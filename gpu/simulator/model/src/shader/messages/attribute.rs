@@ -116,12 +116,14 @@ fn find(sender: &mut Sender<'_>, handle: u32) -> Result<Option<Fetched>, Stopped
     let tables = (environment.resources, environment.resource_count);
     let words = descriptor(sender.fabric, sender.memory, access, tables, handle)?;
     let Some(words) = words else {
+        sender.report(ShaderMisuse::NoSuchResource { handle });
         return Ok(None);
     };
     let unpacked = Attribute::unpack_at(sender.arch, &words, 0);
     let format = PixelFormat::of(words[0] >> 10);
     // An unused attribute names neither a kind nor a table that exists.
     if words[0] >> 4 & 0xf == 0 {
+        sender.report(ShaderMisuse::UnusedAttribute { handle });
         return Ok(None);
     }
     let (Ok(attribute), Some(format)) = (unpacked, format) else {

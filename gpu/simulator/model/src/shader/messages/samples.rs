@@ -205,8 +205,13 @@ impl Unit<'_> {
         (payload, quad): (&Payload, [&Payload; 3]),
     ) -> Result<Colour, Stopped> {
         let (probes, bias) = self.probes(mode, payload, quad);
-        let level = probes.level.saturating_add(bias);
-        let level = level.saturating_add(self.sampler.bias());
+        let level = if self.sampler.is_normalized() {
+            let level = probes.level.saturating_add(bias);
+            level.saturating_add(self.sampler.bias())
+        } else {
+            // Coordinates in texels are those of the first level (graphics-model.md 5.1 (7)).
+            0
+        };
         // The instruction's least level counts after the sampler's limits, before those of the texture.
         let mut footing = self.footing;
         footing.lod[0] = footing.lod[0].max(payload.least);
@@ -221,6 +226,9 @@ impl Unit<'_> {
 
     /// Probes of a sample, and the instruction's bias, limited to 16 levels.
     fn probes(&self, mode: LodMode, payload: &Payload, quad: [&Payload; 3]) -> (Probes, i64) {
+        if !self.sampler.is_normalized() {
+            return (Probes::one(0), 0);
+        }
         let computed = || {
             self.steps(quad)
                 .probes(&self.footing, self.sampler.most_probes())

@@ -8,7 +8,7 @@ use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
 use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
-use super::super::typed::{Components, Fetch, conversion, image_texel};
+use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
 use super::access::LastPage;
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
@@ -135,9 +135,9 @@ impl Memory {
                 Found::At(address) => {
                     registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
                 }
-                Found::Nowhere => {}
+                Found::Nowhere | Found::Outside => {}
                 // A compressed texel has no address that a store could use.
-                Found::Compressed(_) | Found::Block(_) | Found::NotModelled => {
+                Found::Compressed(_) | Found::Block(_) | Found::Planes(_) | Found::NotModelled => {
                     return Err(sender.not_modelled(instruction));
                 }
             }
@@ -177,12 +177,21 @@ impl Sender<'_> {
         let (format, found) = self.find_texel(instruction, texture, texel)?;
         let bits = match found {
             Found::Nowhere | Found::NotModelled => None,
+            Found::Outside => Some(0),
             Found::At(address) => {
                 let target = self.target(address, format.bytes(), AccessKind::Read, page)?;
                 Some(match unit {
                     ReadBy::LoadStore => self.read(&target)?,
                     ReadBy::Texture => self.read_texel(&target)?,
                 })
+            }
+            Found::Planes(addresses) => {
+                let mut bits = 0;
+                for (component, address) in addresses.into_iter().enumerate() {
+                    let target = self.target(address, 1, AccessKind::Read, page)?;
+                    bits |= self.read_texel(&target)? << (8 * component);
+                }
+                Some(bits)
             }
             Found::Compressed(texel) => self.compressed_texel(instruction, &texel)?,
             Found::Block(BlockTexel {
@@ -256,18 +265,18 @@ impl Sender<'_> {
         instruction: &Instruction,
         offset: u32,
         (kind, lanes): (AccessKind, u16),
-    ) -> Result<[Option<(PixelFormat, Target)>; WARP], Stopped> {
+    ) -> Result<[Option<(Conversion, Target)>; WARP], Stopped> {
         let bases = self.addresses(warp, instruction);
         let conversions = self.source(warp, &instruction.sources[1]);
         let mut located = [None; WARP];
         let mut page = None;
         for lane in bits(lanes) {
-            let Some(format) = conversion(conversions[lane]) else {
+            let Some(conversion) = Conversion::of(conversions[lane]) else {
                 return Err(self.not_modelled(instruction));
             };
             let address = bases[lane].wrapping_add(offset.into());
-            let target = self.target(address, format.bytes(), kind, &mut page)?;
-            located[lane] = Some((format, target));
+            let target = self.target(address, conversion.format.bytes(), kind, &mut page)?;
+            located[lane] = Some((conversion, target));
         }
         Ok(located)
     }
@@ -284,9 +293,8 @@ impl Sender<'_> {
         let located = self.locate_converted(warp, instruction, offset, reads)?;
         let mut registers = [[0; 4]; WARP];
         for lane in bits(warp.lanes) {
-            if let Some((format, target)) = &located[lane] {
-                let colour = format.unpack(self.read(target)?);
-                registers[lane] = components.registers(colour, format);
+            if let Some((conversion, target)) = &located[lane] {
+                registers[lane] = conversion.registers(self.read(target)?, components);
             }
         }
         set_registers(warp, message.write, &registers);
@@ -303,13 +311,13 @@ impl Sender<'_> {
         let writes = (AccessKind::Write, lanes);
         let located = self.locate_converted(warp, instruction, offset, writes)?;
         for lane in bits(lanes) {
-            if let Some((format, target)) = &located[lane]
-                && format.bytes() != 0
+            if let Some((conversion, target)) = &located[lane]
+                && conversion.format.bytes() != 0
             {
                 let staged = staged(warp, message.read, lane);
                 let registers = core::array::from_fn(|index| (staged >> (32 * index)) as u32);
-                let texel = format.pack(components.colour(registers, format));
-                self.write(target, &texel.to_le_bytes()[..usize::from(format.bytes())])?;
+                let bytes = conversion.texel(registers, components).to_le_bytes();
+                self.write(target, &bytes[..usize::from(conversion.format.bytes())])?;
             }
         }
         Ok(())

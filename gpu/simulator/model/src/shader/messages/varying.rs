@@ -4,6 +4,7 @@
 //! Facts: hardware/valhall-isa.md 11.7; graphics-raster.md 4.7; graphics-model.md 1.2, 3.1.
 
 use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::{Lanes, WARP};
 use super::super::message::{Message, Varying, VaryingPlace};
@@ -31,6 +32,34 @@ const FRAG_Z: u32 = 3;
 struct Stored {
     offset: u32,
     format: SourceFormat,
+    /// Whether it is an integer with a sign, which matters where 16 bits become 32.
+    signed: bool,
+    /// Whether it is an integer. Of the forms without a descriptor it is not known, nor is it converted.
+    integer: bool,
+}
+
+impl Stored {
+    /// A varying of a form without a descriptor.
+    fn at(offset: u32, format: SourceFormat) -> Stored {
+        Stored {
+            offset,
+            format,
+            signed: false,
+            integer: false,
+        }
+    }
+
+    /// What a register takes of the bits of a flat varying: they are converted where its width is another one.
+    fn flat(&self, bits: u32, register: RegisterFormat) -> Value {
+        let narrow = self.format == SourceFormat::Flat16;
+        match (narrow, register) {
+            (false, RegisterFormat::F16) if !self.integer => Value::Number(wide32(bits)),
+            (false, _) | (true, RegisterFormat::F16) => Value::Bits(bits),
+            (true, _) if !self.integer => Value::Number(wide16(bits as u16)),
+            (true, _) if self.signed => Value::Bits(i32::from(bits as i16) as u32),
+            (true, _) => Value::Bits(bits & 0xffff),
+        }
+    }
 }
 
 impl Memory {
@@ -66,7 +95,9 @@ impl Memory {
                 Place::Stored(stored) => {
                     let stored = stored[lane];
                     for (index, value) in values.iter_mut().enumerate().take(count) {
-                        *value = sender.varying(stage, stored, index as u32, points[lane])?;
+                        let component = (stored, index as u32);
+                        let register = varying.components.format;
+                        *value = sender.varying(stage, component, register, points[lane])?;
                     }
                 }
             }
@@ -93,14 +124,14 @@ impl Place {
         let format = varying.source;
         Ok(match varying.place {
             VaryingPlace::Special(number) => Place::Special(number),
-            VaryingPlace::Offset(offset) => Place::Stored([Stored { offset, format }; WARP]),
+            VaryingPlace::Offset(offset) => Place::Stored([Stored::at(offset, format); WARP]),
             VaryingPlace::OffsetSource(index) => {
                 let offsets = sender.source(warp, &instruction.sources[usize::from(index)]);
-                Place::Stored(offsets.map(|offset| Stored { offset, format }))
+                Place::Stored(offsets.map(|offset| Stored::at(offset, format)))
             }
             VaryingPlace::Descriptor { handle, flat } => {
                 let handles = sender.handles(warp, instruction, handle);
-                let mut stored = [Stored { offset: 0, format }; WARP];
+                let mut stored = [Stored::at(0, format); WARP];
                 for lane in bits(warp.lanes) {
                     stored[lane] = sender.packet(instruction, handles[lane], flat)?;
                 }
@@ -123,8 +154,8 @@ impl Sender<'_> {
     fn varying(
         &mut self,
         stage: &FragmentStage,
-        stored: Stored,
-        component: u32,
+        (stored, component): (Stored, u32),
+        register: RegisterFormat,
         point: Point,
     ) -> Result<Value, Stopped> {
         let geometry = &*stage.geometry;
@@ -133,7 +164,7 @@ impl Sender<'_> {
         let offset = stored.offset.wrapping_add(component * u32::from(bytes));
         if matches!(stored.format, SourceFormat::Flat32 | SourceFormat::Flat16) {
             let bits = self.vertex_bits(geometry, geometry.provoking, offset, bytes)?;
-            return Ok(Value::Bits(bits));
+            return Ok(stored.flat(bits, register));
         }
         let mut numbers = [0.0; 3];
         let vertices = geometry.vertices.min(3);
@@ -193,8 +224,13 @@ impl Sender<'_> {
             (false, true) => SourceFormat::F32,
             (false, false) => SourceFormat::F16,
         };
-        let offset = attribute.offset.wrapping_sub(PACKET_BIAS) as u32;
-        Ok(Stored { offset, format })
+        let number = PixelFormat::of(words[0] >> 10);
+        Ok(Stored {
+            offset: attribute.offset.wrapping_sub(PACKET_BIAS) as u32,
+            format,
+            signed: number.is_some_and(|number| number.is_signed()),
+            integer: number.is_some_and(|number| number.is_integer()),
+        })
     }
 }
 
@@ -271,4 +307,42 @@ fn packed(values: &[Value], format: RegisterFormat) -> [u32; 4] {
         }
     }
     registers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_varyings_are_converted_where_registers_have_another_width() {
+        let taken = |word: u32, bits: u32, register| {
+            let format = PixelFormat::of(word).expect("a format");
+            let wide = format.bytes() == 4;
+            let stored = Stored {
+                offset: 0,
+                format: if wide {
+                    SourceFormat::Flat32
+                } else {
+                    SourceFormat::Flat16
+                },
+                signed: format.is_signed(),
+                integer: format.is_integer(),
+            };
+            packed(&[stored.flat(bits, register)], register)[0]
+        };
+        use RegisterFormat::{Auto, F16, F32, S32, U32};
+        let one = 1.0_f32.to_bits();
+        // R32_SFLOAT, R16_SFLOAT: 1.0 either way.
+        assert_eq!(taken(0x0a_7010, one, F32), one);
+        assert_eq!(taken(0x0a_7010, one, Auto), one);
+        assert_eq!(taken(0x0a_7010, one, F16), 0x3c00);
+        assert_eq!(taken(0x0c_7010, 0x3c00, F16), 0x3c00);
+        assert_eq!(taken(0x0c_7010, 0x3c00, F32), one);
+        assert_eq!(taken(0x0c_7010, 0x3c00, Auto), one);
+        // R16_SINT, R16_UINT, R32_UINT.
+        assert_eq!(taken(0x0c_4010, 0xfffe, S32), 0xffff_fffe);
+        assert_eq!(taken(0x08_4010, 0xfffe, U32), 0xfffe);
+        assert_eq!(taken(0x08_4010, 0xfffe, Auto), 0xfffe);
+        assert_eq!(taken(0x08_5010, 0x8000_0001, U32), 0x8000_0001);
+    }
 }
