@@ -1,7 +1,8 @@
 //! Dynamically indexed variables: small ones to selects, others to scratch memory.
 //!
 //! In scratch the members of an array of structures stand side by side again, of which the front end has made a variable each: so
-//! `merge_accesses` makes one access of those of one element.
+//! `merge_accesses` makes one access of those of one element. Where an array of structures is one variable, the number of the
+//! structure is kept in range, not that of each word, so that its words stay together.
 //!
 //! Needs: `promote_variables` has run; no variables of other words than those of 32 bits.  Guarantees: after another run of that, no variable is left.
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
@@ -170,14 +171,66 @@ fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value 
     if let Some(number) = b.function.as_word(element) {
         return b.word(base.wrapping_add(number.min(last) << shift));
     }
-    let number = match upper_bound(b.function, element) <= last {
-        true => element,
-        false => b.alu_word(Alu::UMin, element, last),
+    let Some(word) = structure_word(b, element, last + 1) else {
+        let number = at_most(b, element, last);
+        let bytes = b.alu_word(Alu::IShl, number, shift);
+        return plus(b, bytes, base);
     };
-    let bytes = b.alu_word(Alu::IShl, number, shift);
-    match base {
-        0 => bytes,
-        base => b.alu_word(Alu::IAdd, bytes, base),
+    let number = plus(b, word.structure, word.further);
+    let number = at_most(b, number, (last + 1) / word.words - 1);
+    let bytes = b.alu_word(Alu::IMul, number, word.words << shift);
+    plus(b, bytes, base.wrapping_add(word.word << shift))
+}
+
+/// A word of a structure in an array of them.
+struct StructureWord {
+    /// The number of the structure is this,
+    structure: Value,
+    /// and so many more.
+    further: u32,
+    /// The word in it.
+    word: u32,
+    /// Words that it has.
+    words: u32,
+}
+
+/// What an element number like `number * words + word` counts, if so many elements are whole structures.
+fn structure_word(b: &Builder<'_>, element: Value, len: u32) -> Option<StructureWord> {
+    let sum = |value: Value| {
+        let data = b.function.def_inst(value)?;
+        let constant = b.function.as_word(*data.args.get(1)?)?;
+        (data.op == Op::Alu(Alu::IAdd)).then_some((data.args[0], constant))
+    };
+    let (product, constant) = sum(element).unwrap_or((element, 0));
+    let data = b.function.def_inst(product)?;
+    let factor = b.function.as_word(*data.args.get(1)?)?;
+    let words = match data.op {
+        Op::Alu(Alu::IShl) => 1_u32.checked_shl(factor)?,
+        Op::Alu(Alu::IMul) => factor,
+        _ => return None,
+    };
+    let whole = (2..=MAX_MEMBERS as u32).contains(&words) && len.is_multiple_of(words);
+    // What is counted from the end is a negative constant.
+    let constant = constant.cast_signed();
+    whole.then_some(StructureWord {
+        structure: data.args[0],
+        further: constant.div_euclid(words.cast_signed()).cast_unsigned(),
+        word: constant.rem_euclid(words.cast_signed()).cast_unsigned(),
+        words,
+    })
+}
+
+fn at_most(b: &mut Builder<'_>, value: Value, most: u32) -> Value {
+    match upper_bound(b.function, value) <= most {
+        true => value,
+        false => b.alu_word(Alu::UMin, value, most),
+    }
+}
+
+fn plus(b: &mut Builder<'_>, value: Value, constant: u32) -> Value {
+    match constant {
+        0 => value,
+        constant => b.alu_word(Alu::IAdd, value, constant),
     }
 }
 
