@@ -6,6 +6,7 @@ use eitri_program::EntryKind;
 
 use crate::front_end::{StageInput, lower, lower_first, lower_functions, lower_graphics};
 use crate::ir::Function;
+use crate::ir::cfg::Cfg;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
 use crate::options::Options;
@@ -218,13 +219,13 @@ alone! {
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let mut runner = Runner::with(options.target, options.settings());
     let first = lower_first(spirv, options, &mut runner).map_err(errors)?;
-    let made = compile_rest(
-        first.clone(),
-        options,
-        None,
-        runner.fork(options.settings()),
-    )?;
+    // What keeps registers keeps them through loops.
+    let looped = (!Cfg::shared(&first).loops.is_empty()).then(|| first.clone());
+    let made = compile_rest(first, options, None, runner.fork(options.settings()))?;
     let mut best = made.ok_or_else(ended_early)?;
+    let Some(looped) = looped else {
+        return Ok(best);
+    };
     let mut other = options.clone();
     for Pass { name, .. } in KEEPS_REGISTERS {
         let changes = best.timings.get(name).map_or(0, |timing| timing.changes);
@@ -233,7 +234,7 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
         }
         other.skip.push(name.to_owned());
         let fork = runner.fork(other.settings());
-        let compiled = compile_rest(first.clone(), &other, Some(&best.statistics), fork)?;
+        let compiled = compile_rest(looped.clone(), &other, Some(&best.statistics), fork)?;
         if let Some(compiled) = compiled
             && compiled.statistics.room() < best.statistics.room()
         {

@@ -11,6 +11,9 @@ use super::{Alu, BlockId, Function, Held, InstData, Op, Terminator, Type, Value}
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
 
+/// The same of signed ones: as deep as the offset of a place in a grid.
+const SIGNED_DEPTH: u32 = 6;
+
 /// The largest value that a word can have, as unsigned.
 pub fn upper_bound(function: &Function, value: Value) -> u32 {
     bound(function, value, &Tested::default(), DEPTH)
@@ -165,7 +168,11 @@ impl Tested {
     /// The largest value that a word can have there, as unsigned.
     pub fn upper_bound(&self, function: &Function, value: Value) -> u32 {
         let most = bound(function, value, self, DEPTH);
-        match self.signed_range(function, value, DEPTH) {
+        // What has a bound by then is no sum or product of negative numbers.
+        if most < i32::MAX.cast_unsigned() {
+            return most;
+        }
+        match self.signed_range(function, value, SIGNED_DEPTH) {
             // A negative number is large as unsigned; and without any order nobody comes here.
             (low, high) if 0 <= low && low <= high => most.min(u32::try_from(high).unwrap_or(most)),
             _ => most,
