@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use eitri_ir3_isa::device::Device;
 use eitri_isa::Arch;
 
-use crate::compile::{Errors, Made, MadeStage};
+use crate::compile::{Errors, Made, MadeStage, Statistics};
 use crate::ir::{Alu, Function, Lanes};
 use crate::link::VaryingLayout;
 use crate::options::Options;
@@ -41,11 +41,13 @@ pub(crate) trait BackEnd: Debug {
     /// Whether it has `Op::Scan` and `LaneOp::First`.
     fn has_scans(&self) -> bool;
 
-    /// Compiles a function in the lowered form; nothing if the runner stopped before there was code.
+    /// Compiles a function in the lowered form; nothing if the runner stopped before there was code. Nor need there be any
+    /// that takes as much room as the rival.
     fn compile(
         &self,
         function: &Function,
         options: &Options,
+        rival: Option<&Statistics>,
         runner: &mut Runner<'_>,
     ) -> Result<Option<Made>, Errors>;
 

@@ -4,13 +4,14 @@ use std::fmt;
 
 use eitri_program::EntryKind;
 
-use crate::front_end::{StageInput, lower, lower_functions, lower_graphics};
+use crate::front_end::{StageInput, lower, lower_first, lower_functions, lower_graphics};
 use crate::ir::Function;
+use crate::ir::cfg::Cfg;
 use crate::link::VaryingLayout;
 use crate::machine::Listing;
-use crate::opt::{reduce_strength, unroll_partly};
 use crate::options::Options;
-use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
+use crate::pass::{Broken, Pass, Runner, Settings, Timing, Unsettled};
+use crate::pipeline::{KEEPS_REGISTERS, lower_rest};
 use crate::printf::PrintfCall;
 use crate::{ir3, spirv, valhall};
 
@@ -216,33 +217,45 @@ alone! {
 /// # Errors
 /// All that isn't supported in the module, the first thing that is wrong with it, or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
-    let mut best = compile_once(spirv, options)?;
+    let mut runner = Runner::with(options.target, options.settings());
+    let first = lower_first(spirv, options, &mut runner).map_err(errors)?;
+    // What keeps registers keeps them through loops.
+    let looped = (!Cfg::shared(&first).loops.is_empty()).then(|| first.clone());
+    let made = compile_rest(first, options, None, runner.fork(options.settings()))?;
+    let mut best = made.ok_or_else(ended_early)?;
+    let Some(looped) = looped else {
+        return Ok(best);
+    };
     let mut other = options.clone();
-    for name in KEEPS_REGISTERS {
+    for Pass { name, .. } in KEEPS_REGISTERS {
         let changes = best.timings.get(name).map_or(0, |timing| timing.changes);
         if !best.statistics.is_tight() || changes == 0 {
             continue;
         }
         other.skip.push(name.to_owned());
-        let compiled = compile_once(spirv, &other)?;
-        if compiled.statistics.room() < best.statistics.room() {
+        let fork = runner.fork(other.settings());
+        let compiled = compile_rest(looped.clone(), &other, Some(&best.statistics), fork)?;
+        if let Some(compiled) = compiled
+            && compiled.statistics.room() < best.statistics.room()
+        {
             best = compiled;
         }
     }
     Ok(best)
 }
 
-/// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
-/// which gains least comes first.
-const KEEPS_REGISTERS: [&str; 2] = [reduce_strength::PASS.name, unroll_partly::PASS.name];
-
-fn compile_once(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
-    let mut runner = Runner::with(options.target, options.settings());
-    let function = lower(spirv, options, &mut runner).map_err(errors)?;
+/// What [`lower_first`] has left to do, and the back end's part. With a rival there is only code that takes less room.
+fn compile_rest(
+    mut function: Function,
+    options: &Options,
+    rival: Option<&Statistics>,
+    mut runner: Runner<'_>,
+) -> Result<Option<Compiled>, Errors> {
+    lower_rest(&mut function, options.robust, &mut runner);
     if let Some(Err(broken)) = runner.ended() {
         return Err(broken.into());
     }
-    finish(&function, options, runner)
+    finish(&function, options, rival, runner)
 }
 
 /// A SPIR-V module, and what its compilation is to be like. The stage that the options name does not count.
@@ -364,7 +377,7 @@ pub fn compile_until(
     let mut runner = Runner::with(options.target, settings);
     let function = lower(spirv, options, &mut runner).map_err(errors)?;
     if !runner.is_over() {
-        back_end(&function, options, &mut runner)?;
+        back_end(&function, options, None, &mut runner)?;
     }
     Ok(runner.ended().transpose()?)
 }
@@ -379,22 +392,25 @@ fn errors(errors: Vec<spirv::error::Error>) -> Errors {
 /// What the machine can't do.
 pub fn compile_lowered(function: &Function, options: &Options) -> Result<Compiled, Errors> {
     let runner = Runner::with(options.target, options.settings());
-    finish(function, options, runner)
+    finish(function, options, None, runner)?.ok_or_else(ended_early)
 }
 
-/// The back end's part.
+/// The back end's part; none if the runner stopped before there was code, or it would take as much room as the rival.
 fn finish(
     function: &Function,
     options: &Options,
+    rival: Option<&Statistics>,
     mut runner: Runner<'_>,
-) -> Result<Compiled, Errors> {
-    let made = back_end(function, options, &mut runner)?;
+) -> Result<Option<Compiled>, Errors> {
+    let made = back_end(function, options, rival, &mut runner)?;
     if let Some(Err(broken)) = runner.ended() {
         return Err(broken.into());
     }
-    let made = made.ok_or_else(ended_early)?;
+    let Some(made) = made else {
+        return Ok(None);
+    };
     let timings = runner.timings();
-    Ok(Compiled {
+    Ok(Some(Compiled {
         program: made.program,
         code: made.code,
         statistics: made.statistics,
@@ -404,15 +420,17 @@ fn finish(
         unsettled: runner.unsettled,
         warnings: runner.warnings,
         printf: runner.printf,
-    })
+    }))
 }
 
-/// What the target's back end makes; nothing if the runner stopped before there was code.
+/// What the target's back end makes; nothing if the runner stopped before there was code, or it would take as much room as the
+/// rival.
 fn back_end(
     function: &Function,
     options: &Options,
+    rival: Option<&Statistics>,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Made>, Errors> {
     let machine = runner.target.machine;
-    machine.back_end().compile(function, options, runner)
+    machine.back_end().compile(function, options, rival, runner)
 }

@@ -178,6 +178,17 @@ pub(crate) fn lower(
     Ok(function)
 }
 
+/// The first part of [`lower`]: up to where [`pipeline::lower_rest`] goes on.
+pub(crate) fn lower_first(
+    spirv: &[u8],
+    options: &Options,
+    runner: &mut Runner<'_>,
+) -> Result<Function, Vec<Error>> {
+    let mut function = translated(spirv, options, runner)?;
+    pipeline::lower_first(&mut function, options.robust, runner);
+    Ok(function)
+}
+
 /// A module as IR.
 fn translated(
     spirv: &[u8],

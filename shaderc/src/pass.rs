@@ -96,7 +96,7 @@ pub struct Timing {
 }
 
 /// What a runner knows of a pass.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     timing: Timing,
     /// How many passes had changed something when it found nothing to do.
@@ -211,6 +211,23 @@ impl<'o> Runner<'o> {
             passes: HashMap::default(),
             stopped: None,
             broken: None,
+        }
+    }
+
+    /// A runner that has run what this one has, for another way to go on from here. Nobody observes it.
+    pub(crate) fn fork<'n>(&self, settings: Settings<'n>) -> Runner<'n> {
+        Runner {
+            target: self.target,
+            settings,
+            observer: None,
+            prints: self.prints.clone(),
+            unsettled: self.unsettled.clone(),
+            warnings: self.warnings.clone(),
+            printf: self.printf.clone(),
+            changes: self.changes,
+            passes: self.passes.clone(),
+            stopped: self.stopped.clone(),
+            broken: self.broken.clone(),
         }
     }
 

@@ -229,8 +229,38 @@ pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
     }
 }
 
+/// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
+/// which gains least comes first.
+pub(crate) const KEEPS_REGISTERS: [Pass; 2] = [reduce_strength::PASS, unroll_partly::PASS];
+
+/// The stages before the first that has one of [`KEEPS_REGISTERS`], and the others.
+fn parts() -> (
+    &'static [Stage<Function, Asked>],
+    &'static [Stage<Function, Asked>],
+) {
+    let keeps_registers = |stage: &Stage<Function, Asked>| {
+        let Members { needed, improving } = Members::of(std::slice::from_ref(stage));
+        let mut members = needed.iter().chain(&improving);
+        members.any(|pass| KEEPS_REGISTERS.iter().any(|other| other.name == pass.name))
+    };
+    let first = STAGES.iter().position(keeps_registers);
+    STAGES.split_at(first.unwrap_or(STAGES.len()))
+}
+
 /// From the front end's IR to the lowered form. Passes that make the code better may be left out.
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
+    lower_first(function, robust, runner);
+    lower_rest(function, robust, runner);
+}
+
+/// The first part of [`lower`]: none of its passes are among [`KEEPS_REGISTERS`].
+pub(crate) fn lower_first(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     let target = runner.target;
-    order::follow(STAGES, function, &Asked { target, robust }, runner);
+    order::follow(parts().0, function, &Asked { target, robust }, runner);
+}
+
+/// The second part of [`lower`].
+pub(crate) fn lower_rest(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
+    let target = runner.target;
+    order::follow(parts().1, function, &Asked { target, robust }, runner);
 }

@@ -11,6 +11,9 @@ use super::{Alu, BlockId, Function, Held, InstData, Op, Terminator, Type, Value}
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
 
+/// The same of signed ones: as deep as the offset of a place in a grid.
+const SIGNED_DEPTH: u32 = 6;
+
 /// The largest value that a word can have, as unsigned.
 pub fn upper_bound(function: &Function, value: Value) -> u32 {
     bound(function, value, &Tested::default(), DEPTH)
@@ -23,6 +26,25 @@ pub struct Tested {
     most: HashMap<Value, u32>,
     /// Values with the least that they can have there.
     least: HashMap<Value, u32>,
+    /// Values with the least and the largest that they can have there as signed.
+    signed: HashMap<Value, Signed>,
+}
+
+/// The least and the largest of signed words.
+type Signed = (i64, i64);
+
+/// All of them.
+const ALL_SIGNED: Signed = (i32::MIN as i64, i32::MAX as i64);
+
+/// Those of both; no order of the two ends if there are none.
+fn both((low, high): Signed, other: Signed) -> Signed {
+    (low.max(other.0), high.min(other.1))
+}
+
+/// All of them where an operation may have left 32 bits.
+fn unless_wrapped(range: Signed) -> Signed {
+    let fits = both(range, ALL_SIGNED) == range;
+    if fits { range } else { ALL_SIGNED }
 }
 
 impl Tested {
@@ -47,7 +69,50 @@ impl Tested {
             }
             at = above;
         }
+        tested.shift(function);
         tested
+    }
+
+    /// What is known of `x + 4` tells of `x`, if no sum can have left 32 bits.
+    fn shift(&mut self, function: &Function) {
+        let known: Vec<(Value, Signed)> = self.signed.iter().map(|(v, r)| (*v, *r)).collect();
+        for (value, (low, high)) in known {
+            let Some(data) = function.def_inst(value) else {
+                continue;
+            };
+            if data.op == Op::Alu(Alu::IAdd)
+                && let Some(word) = function.as_word(data.args[1])
+            {
+                let by = i64::from(word.cast_signed());
+                self.note_signed(data.args[0], unless_wrapped((low - by, high - by)));
+            }
+        }
+    }
+
+    fn note_signed(&mut self, value: Value, range: Signed) {
+        let known = self.signed.entry(value).or_insert(ALL_SIGNED);
+        *known = both(*known, range);
+    }
+
+    /// A word is known to be at most so large, as unsigned.
+    fn note_most(&mut self, value: Value, most: u32) {
+        let known = self.most.entry(value).or_insert(u32::MAX);
+        *known = (*known).min(most);
+        if let Ok(most) = i32::try_from(most) {
+            self.note_signed(value, (0, most.into()));
+        }
+    }
+
+    /// A word is known to be less than another one, as signed.
+    fn note_less(&mut self, function: &Function, low: Value, high: Value, or_equal: bool) {
+        let constant = |value: Value| Some(i64::from(function.as_word(value)?.cast_signed()));
+        let apart = i64::from(!or_equal);
+        if let Some(high) = constant(high) {
+            self.note_signed(low, (ALL_SIGNED.0, high - apart));
+        }
+        if let Some(low) = constant(low) {
+            self.note_signed(high, (low + apart, ALL_SIGNED.1));
+        }
     }
 
     /// A condition is known to have come out so.
@@ -62,15 +127,26 @@ impl Tested {
                 self.note(function, data.args[1], holds, depth);
             }
             (Alu::BNot, _) => self.note(function, data.args[0], !holds, depth),
+            // Either, as flattened branches have it.
+            (Alu::Select, false) if data.args[0] == data.args[1] => {
+                self.note(function, data.args[0], false, depth);
+                self.note(function, data.args[2], false, depth);
+            }
+            (Alu::SLt, true) | (Alu::SGe, false) => {
+                self.note_less(function, data.args[0], data.args[1], false);
+            }
+            (Alu::SLt, false) | (Alu::SGe, true) => {
+                self.note_less(function, data.args[1], data.args[0], true);
+            }
             (Alu::ULt, true) | (Alu::UGe, false) => {
                 let [low, high] = [data.args[0], data.args[1]];
                 // Nothing is below 0: then nobody comes here.
                 let most = upper_bound(function, high).saturating_sub(1);
-                let known = self.most.entry(low).or_insert(u32::MAX);
-                *known = (*known).min(most);
+                self.note_most(low, most);
             }
             (Alu::ULt, false) | (Alu::UGe, true) => {
                 let [high, low] = [data.args[0], data.args[1]];
+                self.note_most(low, upper_bound(function, high));
                 if let Some(word) = function.as_word(low) {
                     let known = self.least.entry(high).or_insert(0);
                     *known = (*known).max(word);
@@ -78,8 +154,7 @@ impl Tested {
             }
             (Alu::IEq, true) | (Alu::INe, false) => {
                 if let Some(word) = function.as_word(data.args[1]) {
-                    let known = self.most.entry(data.args[0]).or_insert(u32::MAX);
-                    *known = (*known).min(word);
+                    self.note_most(data.args[0], word);
                 }
             }
             (Alu::INe, true) | (Alu::IEq, false) if function.as_word(data.args[1]) == Some(0) => {
@@ -92,7 +167,54 @@ impl Tested {
 
     /// The largest value that a word can have there, as unsigned.
     pub fn upper_bound(&self, function: &Function, value: Value) -> u32 {
-        bound(function, value, self, DEPTH)
+        let most = bound(function, value, self, DEPTH);
+        // What has a bound by then is no sum or product of negative numbers.
+        if most < i32::MAX.cast_unsigned() {
+            return most;
+        }
+        match self.signed_range(function, value, SIGNED_DEPTH) {
+            // A negative number is large as unsigned; and without any order nobody comes here.
+            (low, high) if 0 <= low && low <= high => most.min(u32::try_from(high).unwrap_or(most)),
+            _ => most,
+        }
+    }
+
+    /// The least and the largest value that a word can have there, as signed.
+    fn signed_range(&self, function: &Function, value: Value, depth: u32) -> Signed {
+        if self.signed.is_empty() || function.ty(value) != Type::W32 {
+            return ALL_SIGNED;
+        }
+        let computed = self.computed_signed(function, value, depth);
+        let tested = self.signed.get(&value).copied();
+        both(computed, tested.unwrap_or(ALL_SIGNED))
+    }
+
+    fn computed_signed(&self, function: &Function, value: Value, depth: u32) -> Signed {
+        if let Some(word) = function.as_word(value) {
+            let word = i64::from(word.cast_signed());
+            return (word, word);
+        }
+        let (Some(data), Some(depth)) = (function.def_inst(value), depth.checked_sub(1)) else {
+            return ALL_SIGNED;
+        };
+        let of = |index: usize| self.signed_range(function, data.args[index], depth);
+        let constant = || function.as_word(*data.args.get(1)?);
+        let scaled = |by: i64| {
+            let (low, high) = of(0);
+            unless_wrapped((low * by, high * by))
+        };
+        match data.op {
+            Op::Alu(Alu::IAdd) => {
+                let (one, other) = (of(0), of(1));
+                unless_wrapped((one.0 + other.0, one.1 + other.1))
+            }
+            Op::Alu(Alu::IShl) if let Some(by) = constant() => scaled(1 << (by & 31)),
+            Op::Alu(Alu::IMul) if let Some(by @ 0..0x8000_0000) = constant() => scaled(by.into()),
+            _ => {
+                let most = bound(function, value, self, depth);
+                unless_wrapped((0, most.into()))
+            }
+        }
     }
 
     /// Whether a bit of a word, which `bit` has alone, is known to be 0 there.
@@ -229,8 +351,74 @@ fn all_ones(word: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::parse::parse;
     use crate::ir::random_expression::expressions;
     use proptest::prelude::*;
+
+    /// The bounds of the stores' offsets, in the order of the code.
+    fn bounds_of_offsets(text: &str) -> Vec<u32> {
+        let function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let cfg = Cfg::new(&function);
+        let stores = function.placed_insts().filter_map(|(block, inst)| {
+            let data = function.inst(inst);
+            matches!(data.op, Op::Store(_)).then_some((block, data.args[1]))
+        });
+        let bound =
+            |(block, offset)| Tested::at(&function, &cfg, block).upper_bound(&function, offset);
+        stores.map(bound).collect()
+    }
+
+    #[test]
+    fn branches_bound_signed_words_and_their_sums() {
+        let text = "
+function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %x = load.buffer @0.0, 0
+  %y = load.buffer @0.0, 4
+  %negative = slt %x, 0
+  %large = slt 7, %x
+  %outside = bor %negative, %large
+  branch %outside, b2, b1
+b1:
+  %row = ishl %x, 5
+  store.buffer @0.0, %row, 1
+  %wild = ishl %y, 5
+  store.buffer @0.0, %wild, 1
+  jump b2
+b2:
+  %next = iadd %y, 1
+  %inside = ult %next, 8
+  branch %inside, b3, b4
+b3:
+  %z = ishl %y, 2
+  store.buffer @0.0, %z, 1
+  %from = iadd %z, 4
+  store.buffer @0.0, %from, 1
+  %back = iadd %z, 0xffffffff
+  store.buffer @0.0, %back, 1
+  jump b4
+b4:
+  %atleast = sge %x, 0
+  branch %atleast, b5, b6
+b5:
+  %far = iadd %x, 1
+  store.buffer @0.0, %far, 1
+  %half = ushr %x, 1
+  store.buffer @0.0, %half, 1
+  jump b6
+b6:
+  return
+";
+        let whole = u32::MAX;
+        // x in 0..=7; nothing of y. y in -1..=6: its own offset may be negative, that behind it is not. x from 0 on: x + 1
+        // may leave the signed words.
+        assert_eq!(
+            bounds_of_offsets(text),
+            [7 * 32, whole, whole, 28, whole, whole, whole / 2]
+        );
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]

@@ -50,6 +50,7 @@ pub(super) fn allocate(
         .collect();
     let options = allocate::AllocateOptions {
         files: &files,
+        may_spill: true,
         check: runner.checks(),
     };
     allocate::allocate(function, options, runner)

@@ -82,6 +82,7 @@ impl BackEnd for Device {
         &self,
         function: &Function,
         options: &Options,
+        _: Option<&Statistics>,
         runner: &mut Runner<'_>,
     ) -> Result<Option<Made>, Errors> {
         let choices = Choices {

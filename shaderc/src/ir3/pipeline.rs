@@ -13,7 +13,7 @@ use super::statistics::{footprint, issue_cost, spill_cost};
 use crate::ir;
 use crate::machine::Form;
 use crate::machine::allocate::Allocated;
-use crate::machine::variants::{self, Base, Candidate, Variant};
+use crate::machine::variants::{self, Attempt, Base, Candidate, Variant};
 use crate::order::{self, Stage, Step};
 use crate::pass::Runner;
 use eitri_ir3_isa::device::Parts;
@@ -155,9 +155,10 @@ pub(super) fn lower(
 
     order::follow(SELECTED, &mut function, &(), runner);
     let hoist = passes::HOIST_INVARIANTS;
-    let found = variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
+    let found = variants::cheapest(function, hoist, VARIANTS, runner, |function, _, runner| {
         let finished = finish(function, parts, choices, runner)?;
-        Ok(finished.map(|lowered| Costed { lowered, parts }))
+        let costed = finished.map(|lowered| Attempt::Finished(Costed { lowered, parts }));
+        Ok(costed.unwrap_or(Attempt::Stopped))
     })?;
     Ok(found.map(|costed| costed.lowered))
 }
@@ -207,7 +208,7 @@ fn finish(
     }
     let allocated = allocate(&mut function, parts, choices.register_limit, runner);
     let allocated = allocated.map_err(|error| match error {
-        AllocateError::TooFewRegisters => Error::TooFewRegisters,
+        AllocateError::TooFewRegisters | AllocateError::NoRoom => Error::TooFewRegisters,
         AllocateError::ScratchFull => Error::PrivateFull,
         AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
     })?;

@@ -1,11 +1,12 @@
 //! Dynamically indexed variables: small ones to selects, others to scratch memory.
 //!
 //! In scratch the members of an array of structures stand side by side again, of which the front end has made a variable each: so
-//! `merge_accesses` makes one access of those of one element.
+//! `merge_accesses` makes one access of those of one element. Where an array of structures is one variable, the number of the
+//! structure is kept in range, not that of each word, so that its words stay together.
 //!
 //! Needs: `promote_variables` has run; no variables of other words than those of 32 bits.  Guarantees: after another run of that, no variable is left.
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
@@ -63,6 +64,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let bytes = bytes.next_multiple_of(16);
         function.scratch_bytes = function.scratch_bytes.saturating_add(bytes);
     }
+    let together = together(function);
     let changed = rewrite(function, |b, data| {
         let (var, stored) = match data.op {
             Op::LoadVar(var) => (var, None),
@@ -70,10 +72,18 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             _ => return None,
         };
         let element = data.args[0];
+        let offset = |b: &mut Builder<'_>, place| match together.contains(&(var, element)) {
+            true => offset_in_structure(b, var, place, element),
+            false => offset(b, var, place, element),
+        };
         match (scratch[var.index()], stored) {
-            (Some(place), None) => Some(vec![load(b, var, place, element)]),
+            (Some(place), None) => {
+                let offset = offset(b, place);
+                Some(vec![load(b, var, offset)])
+            }
             (Some(place), Some(value)) => {
-                store(b, var, place, element, value);
+                let offset = offset(b, place);
+                store(b, var, offset, value);
                 Some(vec![])
             }
             (None, _) if b.function.as_word(element).is_some() => None,
@@ -170,19 +180,98 @@ fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value 
     if let Some(number) = b.function.as_word(element) {
         return b.word(base.wrapping_add(number.min(last) << shift));
     }
-    let number = match upper_bound(b.function, element) <= last {
-        true => element,
-        false => b.alu_word(Alu::UMin, element, last),
-    };
+    let number = at_most(b, element, last);
     let bytes = b.alu_word(Alu::IShl, number, shift);
-    match base {
-        0 => bytes,
-        base => b.alu_word(Alu::IAdd, bytes, base),
+    plus(b, bytes, base)
+}
+
+/// The same where the number of the structure is kept inside.
+fn offset_in_structure(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
+    let len = b.function.var(var).len;
+    let Some(word) = structure_word(b.function, element, len) else {
+        return offset(b, var, place, element);
+    };
+    let number = plus(b, word.structure, word.further);
+    let number = at_most(b, number, len / word.words - 1);
+    let bytes = b.alu_word(Alu::IMul, number, word.words << place.shift);
+    plus(b, bytes, place.base.wrapping_add(word.word << place.shift))
+}
+
+/// The variables with element numbers that count words of structures of which other words are accessed by the same number.
+fn together(function: &Function) -> HashSet<(Var, Value)> {
+    let accesses = function.placed_insts().filter_map(|(_, inst)| {
+        let data = function.inst(inst);
+        let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
+            return None;
+        };
+        let word = structure_word(function, data.args[0], function.var(var).len)?;
+        let structure = (var, word.structure, word.further, word.words);
+        Some((structure, word.word, (var, data.args[0])))
+    });
+    // By structure: a word of it, and whether there is another.
+    let mut words: HashMap<_, (u32, bool)> = HashMap::default();
+    for (structure, word, _) in accesses.clone() {
+        let (first, others) = words.entry(structure).or_insert((word, false));
+        *others |= *first != word;
+    }
+    let several =
+        accesses.filter(|(structure, ..)| words.get(structure).is_some_and(|known| known.1));
+    several.map(|(.., element)| element).collect()
+}
+
+/// A word of a structure in an array of them.
+struct StructureWord {
+    /// The number of the structure is this,
+    structure: Value,
+    /// and so many more.
+    further: u32,
+    /// The word in it.
+    word: u32,
+    /// Words that it has.
+    words: u32,
+}
+
+/// What an element number like `number * words + word` counts, if so many elements are whole structures.
+fn structure_word(function: &Function, element: Value, len: u32) -> Option<StructureWord> {
+    let sum = |value: Value| {
+        let data = function.def_inst(value)?;
+        let constant = function.as_word(*data.args.get(1)?)?;
+        (data.op == Op::Alu(Alu::IAdd)).then_some((data.args[0], constant))
+    };
+    let (product, constant) = sum(element).unwrap_or((element, 0));
+    let data = function.def_inst(product)?;
+    let factor = function.as_word(*data.args.get(1)?)?;
+    let words = match data.op {
+        Op::Alu(Alu::IShl) => 1_u32.checked_shl(factor)?,
+        Op::Alu(Alu::IMul) => factor,
+        _ => return None,
+    };
+    let whole = (2..=MAX_MEMBERS as u32).contains(&words) && len.is_multiple_of(words);
+    // What is counted from the end is a negative constant.
+    let constant = constant.cast_signed();
+    whole.then_some(StructureWord {
+        structure: data.args[0],
+        further: constant.div_euclid(words.cast_signed()).cast_unsigned(),
+        word: constant.rem_euclid(words.cast_signed()).cast_unsigned(),
+        words,
+    })
+}
+
+fn at_most(b: &mut Builder<'_>, value: Value, most: u32) -> Value {
+    match upper_bound(b.function, value) <= most {
+        true => value,
+        false => b.alu_word(Alu::UMin, value, most),
     }
 }
 
-fn load(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
-    let offset = offset(b, var, place, element);
+fn plus(b: &mut Builder<'_>, value: Value, constant: u32) -> Value {
+    match constant {
+        0 => value,
+        constant => b.alu_word(Alu::IAdd, value, constant),
+    }
+}
+
+fn load(b: &mut Builder<'_>, var: Var, offset: Value) -> Value {
     let word = b.load(Access::words(Space::Scratch, 1), &[offset])[0];
     match b.function.var(var).ty {
         Type::Bool => b.alu_word(Alu::INe, word, 0),
@@ -190,8 +279,7 @@ fn load(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
     }
 }
 
-fn store(b: &mut Builder<'_>, var: Var, place: Place, element: Value, value: Value) {
-    let offset = offset(b, var, place, element);
+fn store(b: &mut Builder<'_>, var: Var, offset: Value, value: Value) {
     let word = match b.function.var(var).ty {
         Type::Bool => b.alu(Alu::B2I, &[value]),
         _ => value,

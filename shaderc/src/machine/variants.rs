@@ -42,7 +42,18 @@ pub(crate) trait Candidate {
     fn is_tight(&self) -> bool;
 }
 
-/// Hoists invariants, and finishes variants. Returns the cheapest; none if the runner stopped before the end.
+/// What comes of finishing a variant.
+pub(crate) enum Attempt<C> {
+    /// A function that is finished.
+    Finished(C),
+    /// Nothing: it can't be cheaper than the one it is compared with, which was known before the end.
+    Hopeless,
+    /// Nothing: the runner stopped.
+    Stopped,
+}
+
+/// Hoists invariants, and finishes variants, each with the best one so far to compare with. Returns the cheapest; none if the
+/// runner stopped before the end, or no variant was finished.
 ///
 /// # Errors
 /// That of the first variant that can't be finished.
@@ -51,7 +62,7 @@ pub(crate) fn cheapest<M: Machine, C: Candidate, E>(
     hoist: Pass<Function<M>>,
     variants: &[Variant<M>],
     runner: &mut Runner<'_>,
-    mut finish: impl FnMut(Function<M>, &mut Runner<'_>) -> Result<Option<C>, E>,
+    mut finish: impl FnMut(Function<M>, Option<&C>, &mut Runner<'_>) -> Result<Attempt<C>, E>,
 ) -> Result<Option<C>, E> {
     let mut unhoisted = (function.loop_count() > 0).then(|| function.clone());
     if runner.improve(&mut function, hoist) == Changed::No {
@@ -81,8 +92,13 @@ pub(crate) fn cheapest<M: Machine, C: Candidate, E>(
         }
         let mut function = changed_base.as_ref().unwrap_or(&base).clone();
         let last = variant.last.map(|last| runner.improve(&mut function, last));
-        let Some(candidate) = finish(function, runner)? else {
-            return Ok(None);
+        let candidate = match finish(function, best.as_ref(), runner)? {
+            Attempt::Finished(candidate) => candidate,
+            Attempt::Hopeless => {
+                last_changed |= best.is_none() && last == Some(Changed::Yes);
+                continue;
+            }
+            Attempt::Stopped => return Ok(None),
         };
         if best
             .as_ref()

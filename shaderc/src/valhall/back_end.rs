@@ -20,11 +20,14 @@ use crate::target::Limits;
 /// Subgroups are warps.
 pub(super) const WARP: Lanes = Lanes::DEFAULT;
 
-/// What the caller chose.
-fn choices(options: &Options) -> Choices {
+/// What the caller chose. A rival that keeps all its words in registers is beaten by what needs half of them alone.
+fn choices(options: &Options, rival: Option<&Statistics>) -> Choices {
+    let rival = rival.and_then(Statistics::valhall);
+    let beaten_by_half = rival.is_some_and(|rival| rival.spills == 0);
     Choices {
         register_limit: options.register_limit,
         full_registers: options.full_registers,
+        half_registers: beaten_by_half && !options.full_registers,
         share_registers: options.share_registers,
     }
 }
@@ -75,12 +78,14 @@ impl BackEnd for Arch {
         &self,
         function: &Function,
         options: &Options,
+        rival: Option<&Statistics>,
         runner: &mut Runner<'_>,
     ) -> Result<Option<Made>, Errors> {
         if function.stage != Stage::Compute {
             return Err(Error::NotCompute(function.stage.name()).into());
         }
-        let Some(binary) = compile_with(function, *self, choices(options), runner)? else {
+        let choices = choices(options, rival);
+        let Some(binary) = compile_with(function, *self, choices, runner)? else {
             return Ok(None);
         };
         Ok(Some(Made {
@@ -107,7 +112,7 @@ impl BackEnd for Arch {
         };
         let mut programs: Vec<(EntryKind, Binary)> = vec![];
         for VertexProgram { kind, function } in &parts {
-            let binary = compile_stage(function, *self, choices(options), layout, runner)?;
+            let binary = compile_stage(function, *self, choices(options, None), layout, runner)?;
             let Some(binary) = binary else {
                 return Ok(None);
             };

@@ -53,7 +53,7 @@ impl From<Unsupported> for Error {
 impl From<AllocateError> for Error {
     fn from(error: AllocateError) -> Error {
         match error {
-            AllocateError::TooFewRegisters => Error::TooFewRegisters,
+            AllocateError::TooFewRegisters | AllocateError::NoRoom => Error::TooFewRegisters,
             AllocateError::ScratchFull => Error::ScratchFull,
             AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
         }

@@ -62,6 +62,8 @@ pub struct Choices {
     pub register_limit: Option<u32>,
     /// Give each thread 64 registers even if 32 are enough.
     pub full_registers: bool,
+    /// Give each thread 32 registers and keep nothing in memory: where that leaves no room, there is no code.
+    pub half_registers: bool,
     /// Let values of 16 and 8 bits share registers even if there are enough.
     pub share_registers: bool,
 }
@@ -102,7 +104,8 @@ pub fn compile(ir: &ir::Function, arch: Arch, choices: Choices) -> Result<Binary
     binary.ok_or_else(|| Error::broken("compile", vec!["it ended without code".to_owned()]))
 }
 
-/// As [`compile`], with a runner of the caller's; none if the runner stopped before there was code.
+/// As [`compile`], with a runner of the caller's; none if the runner stopped before there was code, or half the registers
+/// are too few.
 ///
 /// # Errors
 /// As [`compile`].

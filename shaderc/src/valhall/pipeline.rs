@@ -7,13 +7,13 @@ use super::Choices;
 use super::error::Error;
 use super::mir::{Form, Function, Valhall};
 use super::passes;
-use super::registers::allocate::{AllocateOptions, Allocated, allocate};
+use super::registers::allocate::{AllocateError, AllocateOptions, Allocated, allocate};
 use super::select::select;
 use super::statistics::spill_cost;
 use super::waits::check_waits::{Fences, check_waits};
 use crate::ir;
 use crate::link::VaryingLayout;
-use crate::machine::variants::{self, Base, Candidate, Variant};
+use crate::machine::variants::{self, Attempt, Base, Candidate, Variant};
 use crate::order::{self, Condition, Stage, Step};
 use crate::pass::Runner;
 use eitri_isa::Arch;
@@ -178,7 +178,7 @@ pub(super) struct Lowered {
     pub(super) allocated: Allocated,
 }
 
-/// All passes up to packing; none if the runner stopped before the end.
+/// All passes up to packing; none if the runner stopped before the end, or the choices leave too few registers.
 pub(super) fn lower(
     ir: &ir::Function,
     arch: Arch,
@@ -192,7 +192,9 @@ pub(super) fn lower(
         .map_err(|broken| {
             Error::broken("lower", broken.iter().map(ToString::to_string).collect())
         })?;
-    let mut make = |may_keep_addresses: bool| -> Result<(Option<Lowered>, bool), Error> {
+    let mut make = |may_keep_addresses: bool,
+                    rival: Option<&Lowered>|
+     -> Result<(Option<Lowered>, bool), Error> {
         let target = runner.target;
         let selected = runner.time("select", |()| {
             select(ir, arch, &target, varyings, may_keep_addresses)
@@ -201,20 +203,23 @@ pub(super) fn lower(
         runner.after("select", &function);
         order::follow(SELECTED, &mut function, &choices, runner);
         let hoist = passes::HOIST_INVARIANTS;
-        let made = variants::cheapest(function, hoist, VARIANTS, runner, |function, runner| {
-            finish(function, choices, runner)
-        })?;
+        let made = variants::cheapest(
+            function,
+            hoist,
+            VARIANTS,
+            runner,
+            |function, best, runner| finish(function, choices, best.or(rival), runner),
+        )?;
         Ok((made, selected.keeps_addresses))
     };
-    let (made, keeps_addresses) = make(true)?;
-    let made = match made {
-        Some(made) if made.is_tight() && keeps_addresses => made,
-        made => return Ok(made),
-    };
+    let (made, keeps_addresses) = make(true, None)?;
+    if !keeps_addresses || made.as_ref().is_some_and(|made| !made.is_tight()) {
+        return Ok(made);
+    }
     // Registers are short: addresses that are made anew take none on the way.
-    let (other, _) = make(false)?;
-    let other = other.filter(|other| other.cost() < made.cost());
-    Ok(Some(other.unwrap_or(made)))
+    let (other, _) = make(false, made.as_ref())?;
+    let candidates = made.into_iter().chain(other);
+    Ok(candidates.min_by_key(Lowered::cost))
 }
 
 impl Candidate for Lowered {
@@ -238,23 +243,30 @@ impl Candidate for Lowered {
     }
 }
 
-/// The passes from SSA to the final order; none if the runner stopped before the end.
+/// The passes from SSA to the final order. `rival` is what the result is compared with.
 fn finish(
     mut function: Function,
     choices: Choices,
+    rival: Option<&Lowered>,
     runner: &mut Runner<'_>,
-) -> Result<Option<Lowered>, Error> {
+) -> Result<Attempt<Lowered>, Error> {
     order::follow(SPLIT, &mut function, &(), runner);
     if runner.is_over() {
-        return Ok(None);
+        return Ok(Attempt::Stopped);
     }
+    // What keeps all its words in registers is beaten by what needs half of them alone.
+    let beaten_by_half = rival.is_some_and(|rival| rival.allocated.spills == 0);
     let options = AllocateOptions {
         limit: choices.register_limit,
         full_file: choices.full_registers,
+        only_half: choices.half_registers || beaten_by_half && !choices.full_registers,
         check: runner.checks(),
     };
-    let Some(allocated) = allocate(&mut function, options, runner)? else {
-        return Ok(None);
+    let allocated = match allocate(&mut function, options, runner) {
+        Ok(Some(allocated)) => allocated,
+        Ok(None) => return Ok(Attempt::Stopped),
+        Err(AllocateError::NoRoom) => return Ok(Attempt::Hopeless),
+        Err(error) => return Err(error.into()),
     };
     function.form = Form::Registers;
     runner.after("allocate", &function);
@@ -263,7 +275,7 @@ fn finish(
     let fences = runner.checks().then(|| Fences::of(&function));
     order::follow(SLOTTED, &mut function, &(), runner);
     if runner.is_over() {
-        return Ok(None);
+        return Ok(Attempt::Stopped);
     }
     if let Some(fences) = fences {
         check_waits(&function, &fences)
@@ -271,9 +283,9 @@ fn finish(
     }
     order::follow(CHECKED, &mut function, &(), runner);
     if runner.is_over() {
-        return Ok(None);
+        return Ok(Attempt::Stopped);
     }
-    Ok(Some(Lowered {
+    Ok(Attempt::Finished(Lowered {
         function,
         allocated,
     }))

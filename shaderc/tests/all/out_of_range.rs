@@ -127,6 +127,66 @@ fn an_index_out_of_range_reaches_no_other_variable() {
     }
 }
 
+/// Stores and atomics to buffers of several sizes that are guarded together: each is done where it lies inside, whatever becomes
+/// of the others.
+#[test]
+fn accesses_that_are_guarded_together_are_dropped_alone() {
+    let text = "
+function main
+workgroup 16 1 1
+binding 0 0 storage written
+binding 0 1 storage written
+binding 0 2 storage written
+b0:
+  %id = local_id.x
+  %at = ishl %id, 2
+  %twice = ishl %id, 3
+  %first = iadd %id, 100
+  store.buffer @0.0, %at, %first
+  %any = atomic.umax.buffer @0.1, %at, %first
+  store.buffer @0.2, %twice, %first
+  return
+";
+    let mut function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut runner = Runner::new(Target::default(), &[]);
+    pipeline::lower(&mut function, Robust::On, &mut runner);
+    let buffer = |bytes: usize| Buffer {
+        bytes: vec![0; bytes],
+    };
+    // Words of each: more lanes lie inside of one than of another; the last is shorter than a word behind its fourth.
+    let mut buffers = Buffers::from([
+        ((0, 0, 0), buffer(4 * 8)),
+        ((0, 1, 0), buffer(4 * 6)),
+        ((0, 2, 0), buffer(4 * 8 + 3)),
+    ]);
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![],
+        step_limit: 100_000,
+    };
+    interpret(&function, &dispatch, &mut buffers)
+        .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
+    let words = |binding: u32| -> Vec<u32> {
+        let words = buffers[&(0, binding, 0)].bytes.as_chunks::<4>().0.iter();
+        words.map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    let lanes: Vec<u32> = (100..108).collect();
+    assert_eq!(words(0), lanes, "{function}");
+    assert_eq!(words(1), lanes[..6], "{function}");
+    assert_eq!(words(2), [100, 0, 101, 0, 102, 0, 103, 0], "{function}");
+    let branches = function.layout.iter().filter(|block| {
+        matches!(
+            function.block(**block).terminator,
+            Terminator::Branch { .. }
+        )
+    });
+    assert_eq!(
+        branches.count(),
+        4,
+        "one together, and one for each alone\n{function}"
+    );
+}
+
 const SHARED: u32 = 64;
 
 #[test]

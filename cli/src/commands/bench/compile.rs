@@ -1,8 +1,12 @@
 //! `eitri bench compile`: how long the compiler takes for each shader, and how much memory.
 //!
 //! Each shader is compiled in a process of its own, so that memory which others have left free is not counted as good.
+//! What does not depend on the load of the machine is the number of instructions that the compiler executes: [`instructions`].
 
-use crate::commands::kernel::read_cases;
+#[path = "compile_instructions.rs"]
+mod instructions;
+
+use crate::commands::kernel::{KernelError, read_cases};
 use crate::input::gpu_choice::machine;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
@@ -34,6 +38,9 @@ pub(crate) struct Args {
     /// Compile for this machine: v10 to v13, a Mali such as G610, or an Adreno such as a6xx; Mali-G610 if none is given.
     #[arg(long, value_name = "MACHINE")]
     target: Option<String>,
+    /// Count the instructions that the compiler executes for each one of the shader, by callgrind, in place of time and memory.
+    #[arg(long, conflicts_with = "runs")]
+    instructions: bool,
     /// Measure one shader in this process, and print its figures for the process that asked.
     #[arg(long, hide = true)]
     alone: bool,
@@ -116,6 +123,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             "this build checks itself and is slow: cargo run --release -p eitri -- bench compile"
         );
     }
+    if args.instructions {
+        return instructions::run(&inputs, module, args);
+    }
     outln!("{:>10} {:>8}  shader", "ms", "KiB")?;
     let (mut times, mut refused) = (Vec::new(), 0);
     for input in &inputs {
@@ -147,6 +157,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 impl Input {
+    /// Its module.
+    fn module(&self, module: Module) -> Result<Vec<u8>, Failure> {
+        match self {
+            Input::Kernel(case) => {
+                let module = case.module(module).map_err(KernelError::from);
+                module.map_err(Failure::refused)
+            }
+            Input::Shader(path) => Ok(shader_file::load(&path.to_string_lossy())?.spirv),
+            Input::Grown(growth, size) => Ok(growth.module(*size)),
+        }
+    }
+
     /// What names it on a command line.
     fn arguments(&self) -> [OsString; 2] {
         let file = |path: &PathBuf| [OsString::from("--"), path.into()];
@@ -264,24 +286,28 @@ fn memory_line(name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// What this command is given to measure one shader so many times in its process.
+fn alone(input: &Input, args: &Args, runs: u32) -> Vec<OsString> {
+    let mut words: Vec<OsString> = ["bench", "compile", "--alone", "--runs"]
+        .map(OsString::from)
+        .into();
+    words.push(runs.to_string().into());
+    if args.opt {
+        words.push("--opt".into());
+    }
+    if let Some(target) = &args.target {
+        words.extend(["--target".into(), target.into()]);
+    }
+    words.extend(input.arguments());
+    words
+}
+
 /// Measures in a process of its own.
 fn in_child(input: &Input, args: &Args) -> Result<Option<Figures>, Failure> {
     let failed = |cause| Failure::missing(FileError::at("run", "this command again", cause));
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-    command.args([
-        "bench",
-        "compile",
-        "--alone",
-        "--runs",
-        &args.runs.to_string(),
-    ]);
-    if args.opt {
-        command.arg("--opt");
-    }
-    if let Some(target) = &args.target {
-        command.args(["--target", target]);
-    }
-    let output = command.args(input.arguments()).output().map_err(failed)?;
+    command.args(alone(input, args, args.runs));
+    let output = command.output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut words = text.split_whitespace();
     let milliseconds = words.next().map(str::parse);

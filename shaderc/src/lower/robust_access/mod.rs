@@ -4,24 +4,23 @@
 //! Guarantees: a store or an atomic to a buffer is executed only if all of it lies inside, else an atomic gives 0; an
 //! access of shared memory lies inside what the workgroup has. Loads of buffers need nothing: the hardware checks them.
 //! What provably lies inside is left alone.
-//! How: stores from one base with nothing in between that orders them are guarded by one comparison; only if not all of
-//! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
+//! How: accesses whose results nobody reads, with nothing in between that must stay there, are guarded together by one branch,
+//! with one comparison for each base; only if not all of them lie inside, each is looked at alone. They stay in their order, so
+//! this relies on nothing about other lanes. The size is read where all that need it are reached from, outside of loops.
 //! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3.
 
+mod groups;
 mod shared;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use self::groups::{Group, Part, Read, bytes, groups};
 use self::shared::clamp_shared;
 use super::switches::retarget;
-use crate::ir::alias::{Base, Extent};
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
-use crate::ir::range::upper_bound;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{
-    Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
-};
+use crate::ir::{Alu, BlockId, Builder, Function, Inst, Op, Terminator, Type, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -31,24 +30,14 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Most accesses that are guarded together: each stands twice in the code.
-const MAX_TOGETHER: usize = 16;
-
-/// Accesses of a block that follow one another, from one base.
-struct Group {
-    insts: Vec<Inst>,
-    base: Base,
-    /// Constant part of the lowest offset, and bytes from there to the end of the highest.
-    low: i32,
-    bytes: u32,
-}
-
 fn run(function: &mut Function, _: &Target) -> Changed {
     let clamped = clamp_shared(function);
+    let cfg = Cfg::of(function);
+    let read = Read::of(function);
     let groups: Vec<(BlockId, Vec<Group>)> = function
         .layout
         .iter()
-        .map(|block| (*block, groups(function, *block)))
+        .map(|block| (*block, groups(function, &cfg, *block, &read)))
         .filter(|(_, groups)| !groups.is_empty())
         .collect();
     if groups.is_empty() {
@@ -57,84 +46,11 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let limits = read_limits(function, &groups);
     let mut replaced = Replaced::default();
     for (block, groups) in &groups {
-        guard_all(function, *block, groups, &limits, &mut replaced);
+        guard_all(function, *block, groups, &limits, &read, &mut replaced);
     }
     replaced.everywhere(function);
     order_blocks(function);
     Changed::Yes
-}
-
-/// Bytes that a buffer surely has.
-fn least_bytes(function: &Function, resource: Value) -> u32 {
-    let binding = function.binding_of(resource);
-    let binding = binding.and_then(|id| function.binding(id));
-    binding.map_or(0, |binding| binding.min_bytes)
-}
-
-/// Whether an access needs a guard, and where it goes.
-fn guarded(function: &Function, data: &InstData) -> Option<(Base, Extent)> {
-    let (Op::Store(access) | Op::Atomic(_, access)) = data.op else {
-        return None;
-    };
-    if access.space != Space::Buffer {
-        return None;
-    }
-    let extent = Extent::of(function, data)?;
-    let end = u64::from(upper_bound(function, data.args[1])) + u64::from(extent.bytes);
-    let inside = end <= u64::from(least_bytes(function, data.args[0]));
-    (!inside).then_some((extent.base, extent))
-}
-
-/// The groups of a block, in order.
-fn groups(function: &Function, block: BlockId) -> Vec<Group> {
-    let mut groups: Vec<Group> = vec![];
-    // Whether the last group can still grow.
-    let mut open = false;
-    for inst in &function.block(block).insts {
-        let data = function.inst(*inst);
-        let Some((base, extent)) = guarded(function, data) else {
-            // What is pure can be computed before them.
-            open &= data.op.is_pure();
-            continue;
-        };
-        let store = matches!(data.op, Op::Store(_));
-        let own = Group {
-            insts: vec![*inst],
-            base,
-            low: extent.offset,
-            bytes: extent.bytes,
-        };
-        let joined = groups
-            .last_mut()
-            .is_some_and(|last| open && store && last.take(&own));
-        if !joined {
-            groups.push(own);
-        }
-        open = store;
-    }
-    groups
-}
-
-impl Group {
-    /// Takes an access from the same base that is not far away.
-    fn take(&mut self, other: &Group) -> bool {
-        const FAR: i64 = 1 << 12;
-        let low = i64::from(self.low.min(other.low));
-        let end = |group: &Group| i64::from(group.low) + i64::from(group.bytes);
-        let bytes = end(self).max(end(other)) - low;
-        let fits = self.base == other.base && self.insts.len() < MAX_TOGETHER && bytes <= FAR;
-        if fits {
-            self.low = self.low.min(other.low);
-            self.bytes = bytes as u32;
-            self.insts.extend(&other.insts);
-        }
-        fits
-    }
-
-    /// The first offset at which so many bytes don't fit any more into the buffer.
-    fn limit(&self, limits: &Limits, bytes: u32) -> Option<Value> {
-        limits.0.get(&(self.base.resource?, bytes)).copied()
-    }
 }
 
 /// The first offset at which so many bytes don't fit into a buffer any more.
@@ -148,21 +64,18 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
     let mut wanted: Vec<(Value, BlockId, Vec<u32>)> = vec![];
     for (block, groups) in groups {
         for group in groups {
-            let mut sizes: Vec<u32> = group
-                .insts
-                .iter()
-                .map(|inst| bytes(function, *inst))
-                .collect();
-            sizes.push(group.bytes);
-            let Some(resource) = group.base.resource else {
-                continue;
-            };
-            match wanted.iter_mut().find(|(other, ..)| *other == resource) {
-                Some((_, at, all)) => {
-                    *at = cfg.meet(*at, *block);
-                    all.extend(sizes);
+            let alone = group.insts.iter();
+            let alone = alone.map(|inst| (function.inst(*inst).args[0], bytes(function, *inst)));
+            let parts = group.parts.iter();
+            let parts = parts.filter_map(|part| Some((part.base.resource?, part.bytes)));
+            for (resource, size) in alone.chain(parts) {
+                match wanted.iter_mut().find(|(other, ..)| *other == resource) {
+                    Some((_, at, sizes)) => {
+                        *at = cfg.meet(*at, *block);
+                        sizes.push(size);
+                    }
+                    None => wanted.push((resource, *block, vec![size])),
                 }
-                None => wanted.push((resource, *block, sizes)),
             }
         }
     }
@@ -185,10 +98,9 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         }
         let here = groups.iter().find(|(other, _)| *other == at);
         let first = here.and_then(|(_, groups)| {
-            let own = groups
-                .iter()
-                .filter(|group| group.base.resource == Some(resource));
-            own.flat_map(|group| &group.insts).next().copied()
+            let has = |part: &Part| part.base.resource == Some(resource);
+            let mut own = groups.iter().filter(|group| group.parts.iter().any(has));
+            own.next()?.insts.first().copied()
         });
         let insts = std::mem::take(&mut function.block_mut(at).insts);
         let split = first.and_then(|first| insts.iter().position(|inst| *inst == first));
@@ -207,18 +119,13 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
     limits
 }
 
-/// Bytes of an access.
-fn bytes(function: &Function, inst: Inst) -> u32 {
-    let access = function.inst(inst).op.access();
-    access.map_or(4, Access::bytes)
-}
-
 /// Puts each group of a block behind its comparison. The rest of the block goes on behind it in one of its own.
 fn guard_all(
     function: &mut Function,
     block: BlockId,
     groups: &[Group],
     limits: &Limits,
+    read: &Read,
     replaced: &mut Replaced,
 ) {
     let data = function.block_mut(block);
@@ -235,7 +142,7 @@ fn guard_all(
                 function.block_mut(at).insts.push(inst);
             }
         }
-        at = guard(function, at, group, limits, replaced);
+        at = guard(function, at, group, limits, read, replaced);
         function.block_mut(at).position = position;
     }
     for target in terminator.targets() {
@@ -252,27 +159,24 @@ fn guard(
     block: BlockId,
     group: &Group,
     limits: &Limits,
+    read: &Read,
     replaced: &mut Replaced,
 ) -> BlockId {
     let rest = function.new_block();
-    let low = match group.base.dynamic {
-        None => function.word(group.low.cast_unsigned()),
-        Some(base) if group.low == 0 => base,
-        Some(base) => {
-            let mut builder = Builder::new(function, block);
-            builder.alu_word(Alu::IAdd, base, group.low.cast_unsigned())
-        }
-    };
+    let condition = all_inside(function, block, &group.parts, limits);
     let inside = function.new_block();
     function.block_mut(inside).terminator = Terminator::Jump(rest);
     let outside = match group.insts.as_slice() {
         [_] => rest,
-        several => each_alone(function, several, group, rest, limits),
+        several => each_alone(function, several, rest, limits),
     };
-    let limit = group.limit(limits, group.bytes);
-    branch(function, block, low, limit, [inside, outside]);
+    function.block_mut(block).terminator = Terminator::Branch {
+        condition,
+        then: inside,
+        otherwise: outside,
+    };
     match *group.insts.as_slice() {
-        [inst] if !function.inst(inst).results.is_empty() => {
+        [inst] if read.result_of(function.inst(inst)) => {
             atomic(function, inst, [block, inside], rest, replaced);
         }
         _ => function.block_mut(inside).insts = group.insts.clone(),
@@ -280,44 +184,64 @@ fn guard(
     rest
 }
 
-/// Ends a block by whether an offset is less than a limit.
-fn branch(
-    function: &mut Function,
-    block: BlockId,
-    offset: Value,
-    limit: Option<Value>,
-    [then, otherwise]: [BlockId; 2],
-) {
+/// Computes at the end of a block whether all parts lie inside of their buffers. Those at the same offset are compared with the
+/// least of their limits, which a loop mostly leaves alone.
+fn all_inside(function: &mut Function, block: BlockId, parts: &[Part], limits: &Limits) -> Value {
     let mut builder = Builder::new(function, block);
-    let condition = match limit {
-        Some(limit) => builder.alu(Alu::ULt, &[offset, limit]),
-        None => builder.function.bool(false),
-    };
-    builder.terminate(Terminator::Branch {
-        condition,
-        then,
-        otherwise,
-    });
+    let mut compared: Vec<(Option<Value>, i32, Value)> = vec![];
+    for part in parts {
+        let Some(limit) = part.limit(limits, part.bytes) else {
+            return builder.function.bool(false);
+        };
+        let same = |(dynamic, low, _): &&mut (Option<Value>, i32, Value)| {
+            (*dynamic, *low) == (part.base.dynamic, part.low)
+        };
+        match compared.iter_mut().find(same) {
+            Some((.., least)) => *least = builder.alu(Alu::UMin, &[*least, limit]),
+            None => compared.push((part.base.dynamic, part.low, limit)),
+        }
+    }
+    let mut all: Option<Value> = None;
+    for (dynamic, low, limit) in compared {
+        let low = low.cast_unsigned();
+        let offset = match dynamic {
+            None => builder.function.word(low),
+            Some(base) if low == 0 => base,
+            Some(base) => builder.alu_word(Alu::IAdd, base, low),
+        };
+        let inside = builder.alu(Alu::ULt, &[offset, limit]);
+        all = Some(match all {
+            Some(all) => builder.alu(Alu::BAnd, &[all, inside]),
+            None => inside,
+        });
+    }
+    match all {
+        Some(all) => all,
+        None => builder.function.bool(true),
+    }
 }
 
-/// Stores that don't all lie inside, one after the other. Returns the first of the blocks.
-fn each_alone(
-    function: &mut Function,
-    insts: &[Inst],
-    group: &Group,
-    rest: BlockId,
-    limits: &Limits,
-) -> BlockId {
+/// Accesses that don't all lie inside, one after the other. Returns the first of the blocks.
+fn each_alone(function: &mut Function, insts: &[Inst], rest: BlockId, limits: &Limits) -> BlockId {
     let mut next = rest;
     for inst in insts.iter().rev() {
         let (check, store) = (function.new_block(), function.new_block());
         let data = function.inst(*inst).clone();
-        let offset = data.args[1];
+        let (resource, offset) = (data.args[0], data.args[1]);
         let copied = function.new_inst(data.op, data.args, data.exact, data.position);
         function.block_mut(store).insts.push(copied);
         function.block_mut(store).terminator = Terminator::Jump(next);
-        let limit = group.limit(limits, bytes(function, *inst));
-        branch(function, check, offset, limit, [store, next]);
+        let limit = limits.0.get(&(resource, bytes(function, *inst))).copied();
+        let mut builder = Builder::new(function, check);
+        let condition = match limit {
+            Some(limit) => builder.alu(Alu::ULt, &[offset, limit]),
+            None => builder.function.bool(false),
+        };
+        builder.terminate(Terminator::Branch {
+            condition,
+            then: store,
+            otherwise: next,
+        });
         next = check;
     }
     next

@@ -93,6 +93,32 @@ pub(crate) fn clobbered(liveness: &Liveness, grain: usize) -> Vec<(usize, Range)
     clobbers.flat_map(units).collect()
 }
 
+/// Whether a preloaded value is copied, so that [`Joins::ButPreloads`] makes other bundles than [`Joins::All`].
+pub(crate) fn copies_preloads<M: Machine>(function: &Function<M>) -> bool {
+    let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+    let mut copies = instrs.flat_map(|instr| instr.copies(function));
+    copies.any(|copy| function.preloaded_values().any(|value| value == copy.from))
+}
+
+/// The most units that are taken at one point: no fewer can hold the bundles, whatever the order.
+pub(crate) fn most_taken(bundles: &[Bundle]) -> usize {
+    let units = bundles.iter().flat_map(|bundle| &bundle.units);
+    let ranges = || units.clone().flatten().map(|segment| segment.range);
+    let end = ranges().map(|range| range.to).max().unwrap_or(0);
+    // By point, how many more units are taken from there on.
+    let mut more = vec![0_isize; end as usize + 1];
+    for range in ranges() {
+        more[range.from as usize] += 1;
+        more[range.to as usize] -= 1;
+    }
+    let mut taken = 0;
+    let counts = more.into_iter().map(|more| {
+        taken += more;
+        taken
+    });
+    counts.max().unwrap_or(0).unsigned_abs()
+}
+
 /// All bundles of a function.
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,

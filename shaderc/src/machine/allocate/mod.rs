@@ -16,7 +16,7 @@ mod origins;
 pub(crate) mod spill;
 
 use self::assign::{Order, Until, assign};
-use self::bundles::{Bundle, Bundles, Joins, clobbered, grain_of};
+use self::bundles::{Bundle, Bundles, Joins, clobbered, copies_preloads, grain_of, most_taken};
 use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
@@ -33,6 +33,8 @@ pub(crate) use self::file::RegisterFile;
 pub(crate) struct AllocateOptions<'f> {
     /// Register files, the most welcome one first. Only for the last are values kept in memory.
     pub(crate) files: &'f [RegisterFile],
+    /// Whether values may be kept in memory. Without, what finds no room in the files has no answer.
+    pub(crate) may_spill: bool,
     /// Whether the answer is proved, as it always is in debug builds.
     pub(crate) check: bool,
 }
@@ -53,6 +55,8 @@ pub(crate) struct Allocated {
 pub(crate) enum AllocateError<M: Machine> {
     /// One instruction needs more registers than there are.
     TooFewRegisters,
+    /// The files have no room, and nothing may be kept in memory.
+    NoRoom,
     /// Spill slots and variables together exceed what can be addressed.
     ScratchFull,
     /// The checker found a wrong register: a defect of the compiler.
@@ -74,7 +78,7 @@ pub(crate) fn allocate<M: Machine>(
     // So few values always fit, and need not be kept in SSA form.
     let units: usize = function.values.iter().map(|class| class.units()).sum();
     let few = units <= last.bases(1).count() / 2;
-    let kept = (!few).then(|| function.clone());
+    let kept = (options.may_spill && !few).then(|| function.clone());
     lower(function, runner);
     if runner.is_over() {
         return Ok(None);
@@ -82,6 +86,9 @@ pub(crate) fn allocate<M: Machine>(
     let placed = runner.time("allocate", |()| place(function, options, None))?;
     if placed.is_some() {
         return Ok(placed);
+    }
+    if !options.may_spill {
+        return Err(AllocateError::NoRoom);
     }
     if let Some(kept) = &kept {
         for room in rooms(kept, last) {
@@ -232,14 +239,28 @@ fn place_all<M: Machine>(
     first: usize,
     joins: &[Joins],
 ) -> Option<(usize, Registers<M>)> {
-    let mut bundles: [Option<Vec<Bundle>>; 3] = [None, None, None];
+    let mut bundles: [Option<(Vec<Bundle>, usize)>; 3] = [None, None, None];
     let grain = grain_of(function);
     let clobbers = clobbered(liveness, grain);
+    let moves_preloads = copies_preloads(function);
     for (number, file) in files.iter().enumerate().skip(first) {
         let file = &file.coarse(grain);
+        let room = file.bases(1).count();
         for (bundles, &joins) in bundles.iter_mut().zip(joins) {
-            let build = || Bundles::build(function, liveness, joins, grain).into_vec();
-            let bundles = bundles.get_or_insert_with(build);
+            // These would be the same bundles as before.
+            if joins == Joins::ButPreloads && !moves_preloads {
+                continue;
+            }
+            let build = || {
+                let bundles = Bundles::build(function, liveness, joins, grain).into_vec();
+                let taken = most_taken(&bundles);
+                (bundles, taken)
+            };
+            let (bundles, taken) = &*bundles.get_or_insert_with(build);
+            // No order finds room for more than there is.
+            if *taken > room {
+                continue;
+            }
             for order in [Order::Start, Order::Width, Order::Length] {
                 let assigned = assign(bundles, &clobbers, &[], file, order, Until::Failure);
                 if assigned.failed.is_empty() {

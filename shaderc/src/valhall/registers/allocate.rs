@@ -18,6 +18,8 @@ pub(crate) struct AllocateOptions {
     pub(crate) limit: Option<u32>,
     /// Never the half file.
     pub(crate) full_file: bool,
+    /// Never more than the half file, and no spilling: there is no answer where that has no room.
+    pub(crate) only_half: bool,
     /// Whether the answer is proved, as it always is in debug builds.
     pub(crate) check: bool,
 }
@@ -61,7 +63,10 @@ pub(crate) fn allocate(
         })
     };
     let files = [(32, HALF), (64, u64::MAX)];
-    let tried = &files[usize::from(options.full_file)..];
+    let tried = match options.only_half {
+        true => &files[..1],
+        false => &files[usize::from(options.full_file)..],
+    };
     let allocated = allocate::allocate(
         function,
         allocate::AllocateOptions {
@@ -69,6 +74,7 @@ pub(crate) fn allocate(
                 .iter()
                 .map(|&(_, mask)| file(mask))
                 .collect::<Vec<_>>(),
+            may_spill: !options.only_half,
             check: options.check,
         },
         runner,

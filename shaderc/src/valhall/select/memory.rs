@@ -443,6 +443,11 @@ impl Selector<'_> {
         } else {
             constant as u32
         });
+        let key = (base, constant - offset);
+        let known = self.scratch_addresses.get(&key).copied();
+        if let Some(address) = known.and_then(|known| self.still_there(known)) {
+            return Location { address, offset };
+        }
         let base = match base {
             None if offset == constant => {
                 return Location {
@@ -463,6 +468,8 @@ impl Selector<'_> {
             (Operand::Word(low), Operand::Word(high)) => Source::plain(Operand::Pair(low, high)),
             _ => pointer,
         };
+        let made = self.made_here(address);
+        self.scratch_addresses.insert(key, made);
         Location { address, offset }
     }
 

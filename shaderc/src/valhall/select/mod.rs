@@ -82,6 +82,8 @@ struct Selector<'a> {
     varyings: &'a VaryingLayout,
     /// Addresses in shared memory, by base and the constant that is in them, and where each was made.
     shared_addresses: HashMap<(Option<ir::Value>, i64), memory::Made<Source>>,
+    /// The same of thread-local memory.
+    scratch_addresses: HashMap<(Option<ir::Value>, i64), memory::Made<Source>>,
     /// IR values whose instruction another one has already computed.
     done: Vec<bool>,
     /// The instruction being selected, for messages and listings.
@@ -159,6 +161,7 @@ pub(crate) fn select(
         point: None,
         varyings,
         shared_addresses: HashMap::default(),
+        scratch_addresses: HashMap::default(),
         done: vec![false; ir.value_count()],
         position: ir::PositionId::UNKNOWN,
         location: Location::default(),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::valhall::mir::{Form, Function, Instruction as _, verify};
-use crate::valhall::registers::allocate::AllocateOptions;
+use crate::valhall::registers::allocate::{AllocateError, AllocateOptions};
 use crate::valhall::tests::random_function::{Random, allocate_all};
 
 proptest! {
@@ -25,6 +25,28 @@ proptest! {
             instr.reads().chain(instr.dests.iter().copied()).any(|word| word.register().is_none())
         });
         prop_assert!(!left, "a value is left\n{}", function);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Half of the registers alone are refused just where all are taken, or memory.
+    #[test]
+    fn half_the_registers_are_enough_or_there_is_no_answer(choices in prop::collection::vec(any::<u8>(), 0..800)) {
+        let function = Random::function(&choices);
+        let with = |only_half: bool| {
+            let options = AllocateOptions { only_half, ..AllocateOptions::default() };
+            allocate_all(&mut function.clone(), options)
+        };
+        let all = with(false).expect("fits");
+        match with(true) {
+            Ok(half) => prop_assert_eq!(half, all),
+            Err(error) => {
+                prop_assert_eq!(error, AllocateError::NoRoom);
+                prop_assert_eq!(all.registers_per_thread, 64);
+            }
+        }
     }
 }
 
