@@ -224,6 +224,12 @@ fn pass<P: Platform>(
 
 /// Records passes, and runs them.
 fn run(it: &mut Bench, parts: &Parts, all: &[How]) {
+    // Commands of their own: recorded again with another shape, a framebuffer stands where the GPU's caches hold a tiler context.
+    let before = it.commands;
+    let made = it.device.create_command_buffer(it.space);
+    it.commands = made.or_fail("there is memory");
+    let destroyed = it.device.destroy_command_buffer(before);
+    destroyed.or_fail("no job uses it");
     it.record(|recorder| {
         recorder.reset_queries(parts.pool, 0, QUERIES)?;
         let mut all = all.iter().copied().zip(0..);
