@@ -5,7 +5,7 @@
 use crate::Text;
 use crate::display::Display;
 use crate::expected::Expected;
-use crate::host::{Ending, Host};
+use crate::host::{Ending, Host, HostFiles};
 use crate::lab::Lab;
 use crate::loader::Loader;
 use crate::region::{Region, RegisterBase};
@@ -383,5 +383,10 @@ impl Description {
     /// The host, where the image has one.
     pub fn host(&self) -> Option<&'static dyn Host> {
         self.ending.host()
+    }
+
+    /// The host's files, where there is a host.
+    pub fn host_files(&self) -> Option<HostFiles> {
+        self.ending.files()
     }
 }

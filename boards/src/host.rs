@@ -70,37 +70,17 @@ impl fmt::Display for HostError {
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostFile(pub(crate) u64);
 
-/// The host's files and the command line it gave.
+/// The host's files. They are no part of [`Host`]: an image that writes none has no code for them.
+#[derive(Clone, Copy, Debug)]
+pub struct HostFiles(());
+
+/// The command line that the host gave, its side channel, and the end of the image.
 pub trait Host: Sync {
     /// The command line, as text in `buffer`.
     ///
     /// # Errors
     /// When it does not fit, or the host has none.
     fn command_line<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, HostError>;
-
-    /// Makes an empty file.
-    ///
-    /// # Errors
-    /// When the host can't.
-    fn create(&self, path: &str) -> Result<HostFile, HostError>;
-
-    /// Appends to a file.
-    ///
-    /// # Errors
-    /// When not all bytes were written.
-    fn write(&self, file: &mut HostFile, bytes: &[u8]) -> Result<(), HostError>;
-
-    /// Closes a file.
-    ///
-    /// # Errors
-    /// When the host can't.
-    fn close(&self, file: HostFile) -> Result<(), HostError>;
-
-    /// Gives a file another name, replacing what has it.
-    ///
-    /// # Errors
-    /// When the host can't.
-    fn rename(&self, from: &str, to: &str) -> Result<(), HostError>;
 
     /// Says a line or a part of one on the host's side channel.
     fn say(&self, text: &str);
@@ -132,5 +112,10 @@ impl Ending {
             Ending::Host(host) => Some(host),
             Ending::Reset => None,
         }
+    }
+
+    /// The host's files, where there is a host.
+    pub fn files(&self) -> Option<HostFiles> {
+        self.host().map(|_| HostFiles(()))
     }
 }

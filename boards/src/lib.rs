@@ -49,7 +49,7 @@ pub use board::{
 };
 pub use display::Display;
 pub use expected::{Difference, Expected};
-pub use host::{Ending, Exit, Host, HostError, HostFile};
+pub use host::{Ending, Exit, Host, HostError, HostFile, HostFiles};
 pub use lab::{DeviceType, Lab};
 pub use loader::{Depthcharge, Loader, Prompt};
 pub use outline::{ANYWHERE, Outline};

@@ -52,5 +52,11 @@ pub(crate) fn reset() {
         Some(Conduit::Hvc) => psci::system_reset::<Hvc>().err(),
         None => return println!("no firmware to reset the machine"),
     };
-    println!("the firmware does not reset the machine: {refused:?}");
+    println!("the firmware does not reset the machine");
+    // The names of all reasons are text.
+    if cfg!(feature = "text")
+        && let Some(refused) = refused
+    {
+        println!("it says: {refused:?}");
+    }
 }

@@ -66,7 +66,7 @@ pub fn build_small(workspace: &Workspace, package: &str) -> Command {
 /// What makes small code smaller yet, found by trying: functions are inlined only where that costs next to nothing, and what
 /// several functions have alike is moved into one, again and again.
 const SMALLER_CODE: &[&str] = &[
-    "-Cllvm-args=-inline-threshold=25",
+    "-Cllvm-args=-inline-threshold=15",
     "-Cllvm-args=-machine-outliner-reruns=4",
 ];
 

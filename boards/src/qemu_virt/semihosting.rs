@@ -3,7 +3,7 @@
 //! Only QEMU answers it; on a board the instruction is an exception. So it stands in this board's folder alone.
 //! Facts: hardware/boards.md section 4 item 3; the operation numbers are those of Arm's semihosting specification.
 
-use crate::host::{Exit, Host, HostError, HostFile};
+use crate::host::{Exit, Host, HostError, HostFile, HostFiles};
 
 /// Operation numbers.
 #[rustfmt::skip]
@@ -91,6 +91,66 @@ impl Path {
     }
 }
 
+impl HostFiles {
+    /// Makes an empty file.
+    ///
+    /// # Errors
+    /// When the host can't.
+    pub fn create(self, path: &str) -> Result<HostFile, HostError> {
+        let path = Path::new(path)?;
+        let mut block = [path.address(), MODE_WRITE_BINARY, path.length as u64];
+        // SAFETY: `path` lives, ends with a zero, and is as long as is said.
+        match u64::try_from(unsafe { call(operation::OPEN, &mut block) }) {
+            Ok(handle) => Ok(HostFile(handle)),
+            Err(_) => Err(refused("create a file")),
+        }
+    }
+
+    /// Appends to a file.
+    ///
+    /// # Errors
+    /// When not all bytes were written.
+    pub fn write(self, file: &mut HostFile, bytes: &[u8]) -> Result<(), HostError> {
+        let mut block = [file.0, bytes.as_ptr() as u64, bytes.len() as u64];
+        // SAFETY: the block is a handle, and `bytes` and its length.
+        match unsafe { call(operation::WRITE, &mut block) } {
+            0 => Ok(()),
+            _ => Err(refused("write to a file")),
+        }
+    }
+
+    /// Closes a file.
+    ///
+    /// # Errors
+    /// When the host can't.
+    pub fn close(self, file: HostFile) -> Result<(), HostError> {
+        // SAFETY: the block is a handle.
+        match unsafe { call(operation::CLOSE, &mut [file.0]) } {
+            0 => Ok(()),
+            _ => Err(refused("close a file")),
+        }
+    }
+
+    /// Gives a file another name, replacing what has it.
+    ///
+    /// # Errors
+    /// When the host can't.
+    pub fn rename(self, from: &str, to: &str) -> Result<(), HostError> {
+        let (from, to) = (Path::new(from)?, Path::new(to)?);
+        let mut block = [
+            from.address(),
+            from.length as u64,
+            to.address(),
+            to.length as u64,
+        ];
+        // SAFETY: both paths live, end with a zero, and are as long as is said.
+        match unsafe { call(operation::RENAME, &mut block) } {
+            0 => Ok(()),
+            _ => Err(refused("rename a file")),
+        }
+    }
+}
+
 impl Host for Semihosting {
     fn command_line<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, HostError> {
         let mut block = [buffer.as_mut_ptr() as u64, buffer.len() as u64];
@@ -106,48 +166,6 @@ impl Host for Semihosting {
             call: "give a command line of UTF-8",
             errno: 0,
         })
-    }
-
-    fn create(&self, path: &str) -> Result<HostFile, HostError> {
-        let path = Path::new(path)?;
-        let mut block = [path.address(), MODE_WRITE_BINARY, path.length as u64];
-        // SAFETY: `path` lives, ends with a zero, and is as long as is said.
-        match u64::try_from(unsafe { call(operation::OPEN, &mut block) }) {
-            Ok(handle) => Ok(HostFile(handle)),
-            Err(_) => Err(refused("create a file")),
-        }
-    }
-
-    fn write(&self, file: &mut HostFile, bytes: &[u8]) -> Result<(), HostError> {
-        let mut block = [file.0, bytes.as_ptr() as u64, bytes.len() as u64];
-        // SAFETY: the block is a handle, and `bytes` and its length.
-        match unsafe { call(operation::WRITE, &mut block) } {
-            0 => Ok(()),
-            _ => Err(refused("write to a file")),
-        }
-    }
-
-    fn close(&self, file: HostFile) -> Result<(), HostError> {
-        // SAFETY: the block is a handle.
-        match unsafe { call(operation::CLOSE, &mut [file.0]) } {
-            0 => Ok(()),
-            _ => Err(refused("close a file")),
-        }
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<(), HostError> {
-        let (from, to) = (Path::new(from)?, Path::new(to)?);
-        let mut block = [
-            from.address(),
-            from.length as u64,
-            to.address(),
-            to.length as u64,
-        ];
-        // SAFETY: both paths live, end with a zero, and are as long as is said.
-        match unsafe { call(operation::RENAME, &mut block) } {
-            0 => Ok(()),
-            _ => Err(refused("rename a file")),
-        }
     }
 
     fn say(&self, text: &str) {

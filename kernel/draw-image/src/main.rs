@@ -12,7 +12,7 @@ mod report;
 
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
-use eitri_boards::{Exit, Host, HostError};
+use eitri_boards::{Exit, HostError, HostFiles};
 use eitri_drawing::Drawing;
 use eitri_drawing::suite::{self, Suite, SuiteError};
 use eitri_job::result::Sink;
@@ -56,7 +56,7 @@ fn main(kernel: Kernel) -> Exit {
     }
     let number = |name: &str| word(name).and_then(|number| number.parse().ok());
     let numbers = number(FROM).unwrap_or(1)..=number(TO).unwrap_or(usize::MAX);
-    let place = word(RESULTS).map(|folder| (kernel.board.host(), folder));
+    let place = word(RESULTS).map(|folder| (kernel.board.host_files(), folder));
     if let Some((None, folder)) = place {
         println!("results in {folder}: the board has no host");
         return Exit::Refused;
@@ -65,7 +65,7 @@ fn main(kernel: Kernel) -> Exit {
         Ok(platform) => platform,
         Err(exit) => return exit,
     };
-    let Some((Some(host), folder)) = place else {
+    let Some((Some(files), folder)) = place else {
         let rows = line.split_ascii_whitespace().any(|word| word == ROWS);
         return match report::play_all(platform, SUITE, &numbers, rows) {
             Ok(0) => Exit::Success,
@@ -76,7 +76,7 @@ fn main(kernel: Kernel) -> Exit {
             }
         };
     };
-    match play_all(platform, host, folder, &numbers) {
+    match play_all(platform, files, folder, &numbers) {
         Ok(()) => Exit::Success,
         Err(Stopped::Suite(error)) => {
             println!("no drawings: {error}");
@@ -149,7 +149,7 @@ impl Sink for Nowhere {
 
 fn play_all(
     mut platform: MmioPlatform,
-    host: &dyn Host,
+    files: HostFiles,
     folder: &str,
     numbers: &RangeInclusive<usize>,
 ) -> Result<(), Stopped> {
@@ -161,7 +161,7 @@ fn play_all(
         let drawing: Drawing<'_> = drawing.map_err(Stopped::Suite)?;
         println!("drawing {number}: {}", drawing.name);
         let path = alloc::format!("{folder}/{number}");
-        let mut file = ResultFile::create(host, &path).map_err(Stopped::Result)?;
+        let mut file = ResultFile::create(files, &path).map_err(Stopped::Result)?;
         let (after, ended) = eitri_player::play(platform, firmware, &drawing, &mut (), &mut file);
         platform = after;
         let ended = ended.and_then(|ended| file.finish().map(|()| ended));

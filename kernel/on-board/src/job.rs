@@ -44,9 +44,9 @@ pub(crate) fn run_bundle(kernel: &Kernel, bundle: &Bundle<'_>) -> Result<Ended, 
     let platform = start_gpu(kernel, line)?;
     let mut words = line.split_ascii_whitespace();
     let path = words.find_map(|word| word.strip_prefix("result="));
-    match (kernel.board.host(), path) {
-        (Some(host), Some(path)) => {
-            let done = ResultFile::create(host, path).and_then(|mut file| {
+    match (kernel.board.host_files(), path) {
+        (Some(files), Some(path)) => {
+            let done = ResultFile::create(files, path).and_then(|mut file| {
                 let ended = run(platform, &bundle, &mut file)?;
                 file.finish()?;
                 Ok(ended)

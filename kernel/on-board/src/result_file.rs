@@ -1,6 +1,6 @@
 //! Result file: where the result stream goes: a file of the host's that is whole or not there.
 
-use eitri_boards::{Host, HostError, HostFile};
+use eitri_boards::{HostError, HostFile, HostFiles};
 use eitri_job::result::Sink;
 
 /// Longest path.
@@ -10,8 +10,8 @@ const SUFFIX: &str = ".part";
 const GATHERED: usize = 4096;
 
 /// A file that has its name only when it is whole.
-pub struct ResultFile<'h> {
-    host: &'h dyn Host,
+pub struct ResultFile {
+    files: HostFiles,
     file: HostFile,
     path: PartPath,
     gathered: [u8; GATHERED],
@@ -53,16 +53,16 @@ impl PartPath {
     }
 }
 
-impl<'h> ResultFile<'h> {
+impl ResultFile {
     /// Begins the file that will be `path`.
     ///
     /// # Errors
     /// Those of the host.
-    pub fn create(host: &'h dyn Host, path: &str) -> Result<ResultFile<'h>, HostError> {
+    pub fn create(files: HostFiles, path: &str) -> Result<ResultFile, HostError> {
         let path = PartPath::new(path)?;
-        let file = host.create(path.part())?;
+        let file = files.create(path.part())?;
         Ok(ResultFile {
-            host,
+            files,
             file,
             path,
             gathered: [0; GATHERED],
@@ -76,8 +76,8 @@ impl<'h> ResultFile<'h> {
     /// Those of the host; the file then has not got its name.
     pub fn finish(mut self) -> Result<(), HostError> {
         self.flush()?;
-        self.host.close(self.file)?;
-        self.host.rename(self.path.part(), self.path.whole())
+        self.files.close(self.file)?;
+        self.files.rename(self.path.part(), self.path.whole())
     }
 
     fn flush(&mut self) -> Result<(), HostError> {
@@ -86,11 +86,11 @@ impl<'h> ResultFile<'h> {
         if gathered.is_empty() {
             return Ok(());
         }
-        self.host.write(&mut self.file, gathered)
+        self.files.write(&mut self.file, gathered)
     }
 }
 
-impl Sink for ResultFile<'_> {
+impl Sink for ResultFile {
     type Error = HostError;
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), HostError> {
@@ -101,6 +101,6 @@ impl Sink for ResultFile<'_> {
             return Ok(());
         }
         self.flush()?;
-        self.host.write(&mut self.file, bytes)
+        self.files.write(&mut self.file, bytes)
     }
 }

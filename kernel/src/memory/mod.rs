@@ -118,7 +118,7 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
         mapped = mapped.and_then(|()| add(&mut tables, region, kind));
     }
     if let Err(error) = mapped {
-        panic!("page tables: {error}");
+        refused(error);
     }
     // SAFETY: the map holds the whole image, its stacks, the heap that the tables lie in, and the console, all at the
     // addresses where they are now; the tables stay, in `MAP`, for as long as the image runs.
@@ -137,13 +137,25 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
     if let Some(controller) = memory.controller {
         cache::clean_and_invalidate(controller);
     }
-    println!(
-        "memory: code {:#x}, data {:#x}, shared {:#x} to {:#x}",
-        linked::text().base,
-        linked::data().base,
-        memory.shared.base,
-        memory.shared.end()
-    );
+    // What an image without text leaves out of its console.
+    if cfg!(feature = "text") {
+        println!(
+            "memory: code {:#x}, data {:#x}, shared {:#x} to {:#x}",
+            linked::text().base,
+            linked::data().base,
+            memory.shared.base,
+            memory.shared.end()
+        );
+    }
+}
+
+/// Ends the image: a map was refused. The reasons of the tables' crate are text.
+#[cold]
+fn refused(error: MapError) -> ! {
+    if cfg!(feature = "text") {
+        panic!("page tables: {error}");
+    }
+    panic!("page tables");
 }
 
 fn add(tables: &mut IdMap<El1And0>, region: Region, kind: Kind) -> Result<(), MapError> {
@@ -165,7 +177,7 @@ pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
     };
     let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, pages, Kind::Constants)));
     if let Some(Err(error)) = mapped {
-        panic!("page tables: {error}");
+        refused(error);
     }
     // SAFETY: the caller's promise; it is mapped.
     unsafe { core::slice::from_raw_parts(region.base as *const u8, region.bytes) }
@@ -179,7 +191,7 @@ pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
 pub(crate) unsafe fn uncached(pages: Region, part: Region) -> &'static mut [u8] {
     let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, pages, Kind::Uncached)));
     if let Some(Err(error)) = mapped {
-        panic!("page tables: {error}");
+        refused(error);
     }
     cache::clean_and_invalidate(pages);
     // SAFETY: the caller's promise; it is mapped.
@@ -201,7 +213,7 @@ pub unsafe fn device(address: usize) {
     };
     let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, page, Kind::Device)));
     if let Some(Err(error)) = mapped {
-        panic!("page tables: {error}");
+        refused(error);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::report::say;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use eitri_boards::qemu_virt::BOARD;
-use eitri_boards::{Host, HostFile};
+use eitri_boards::{HostFile, HostFiles};
 use eitri_model::{Event, Nanoseconds, RECORD_BYTES, Sink};
 
 /// Bytes that are gathered before the host is asked to write them.
@@ -12,7 +12,7 @@ const GATHERED: usize = 512 * RECORD_BYTES;
 
 /// A file that gets the records.
 pub(crate) struct TraceFile {
-    host: &'static dyn Host,
+    files: HostFiles,
     file: HostFile,
     gathered: Vec<u8>,
 }
@@ -20,10 +20,10 @@ pub(crate) struct TraceFile {
 impl TraceFile {
     /// Begins the file at `path`; says why if that can't be.
     pub(crate) fn create(path: &str) -> Option<Box<dyn Sink>> {
-        let host = BOARD.host()?;
-        match host.create(path) {
+        let files = BOARD.host_files()?;
+        match files.create(path) {
             Ok(file) => Some(Box::new(TraceFile {
-                host,
+                files,
                 file,
                 gathered: Vec::new(),
             })),
@@ -35,7 +35,7 @@ impl TraceFile {
     }
 
     fn flush(&mut self) {
-        if let Err(error) = self.host.write(&mut self.file, &self.gathered) {
+        if let Err(error) = self.files.write(&mut self.file, &self.gathered) {
             say!("trace: {error}");
         }
         self.gathered.clear();

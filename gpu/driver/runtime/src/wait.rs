@@ -1,7 +1,7 @@
 //! Waits: conditions that are waited for as states, and the only polling loop around them, with a time limit and an error
 //! that names register, value and wanted value.
 //!
-//! The running phase keeps an [`Awaited`] and looks at it when it is polled; bring-up, restart and shutdown loop until it
+//! The running phase keeps an [`RegisterWait`] and looks at it when it is polled; bring-up, restart and shutdown loop until it
 //! holds.  Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
 //! so that a late interrupt is not a failure.  Facts: limits are those of hardware/csf-mmio.md section 16.
 
@@ -127,7 +127,7 @@ impl core::error::Error for TimedOut {}
 
 /// A register that must fulfil a condition by some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Awaited {
+pub(crate) struct RegisterWait {
     register: &'static Register,
     offset: u32,
     wanted: Condition,
@@ -136,7 +136,7 @@ pub(crate) struct Awaited {
     until: Instant,
 }
 
-impl Awaited {
+impl RegisterWait {
     /// Waited for from `now` on; `limit` is that of a GPU at full clock.
     pub(crate) fn new<P: Platform>(
         platform: &P,
@@ -144,9 +144,9 @@ impl Awaited {
         register: &'static Register,
         wanted: Condition,
         limit: Duration,
-    ) -> Awaited {
+    ) -> RegisterWait {
         let limit = scaled(platform, limit);
-        Awaited {
+        RegisterWait {
             register,
             offset: register.offset,
             wanted,
@@ -157,8 +157,8 @@ impl Awaited {
     }
 
     /// The same of number `index` of a repeated register.
-    pub(crate) const fn at(self, index: u32) -> Awaited {
-        Awaited {
+    pub(crate) const fn at(self, index: u32) -> RegisterWait {
+        RegisterWait {
             offset: self.register.at(index).offset,
             ..self
         }
@@ -175,7 +175,7 @@ impl Awaited {
     ///
     /// # Errors
     /// [`TimedOut`] if it is not and `now` is too late.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         now: Instant,

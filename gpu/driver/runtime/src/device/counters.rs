@@ -6,7 +6,7 @@
 use super::Device;
 use crate::access::{RegisterAccess, SharedBlock};
 use crate::error::Error;
-use crate::firmware::{ANSWER, Asked, Channel, RequestIgnored};
+use crate::firmware::{ANSWER, Channel, PendingRequest, RequestIgnored};
 use crate::platform::{Lines, Platform};
 use crate::vm::{Mapping, Protection};
 use crate::wait::{Pace, finish, ms, poll};
@@ -357,11 +357,11 @@ impl<P: Platform> Device<'_, '_, P> {
         mask: u32,
     ) -> Result<(), Error> {
         let now = self.hw.platform.now();
-        let asked = Asked::new(&self.hw.platform, now, *requests, what, mask, ANSWER);
+        let asked = PendingRequest::new(&self.hw.platform, now, *requests, what, mask, ANSWER);
         // What slots report meanwhile stands in their words.
         self.restless = true;
         let answered = finish(&mut self.hw.platform, Lines::JOB, ms(1), |it, now| {
-            asked.look(it, now)
+            asked.poll(it, now)
         });
         Ok(answered.map_err(CountersError::Ignored)?)
     }

@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, PartShapes, TileBuffers};
+use crate::graphics::{EncodedDraws, PartShapes, TileLimits};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -35,7 +35,7 @@ pub(crate) struct Drawing<'s, 'd, P> {
     /// Descriptors that draws write.
     pub(crate) shapes: PartShapes,
     /// What a pass has of tile buffers.
-    pub(crate) tiles: TileBuffers,
+    pub(crate) tiles: TileLimits,
 }
 
 type Submit<'s, 'd, P> =
@@ -119,7 +119,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let encoded = EncodedDraws::new(config).map_err(CommandError::Build)?;
         let shapes = PartShapes::new(self.hw.properties.arch).map_err(CommandError::from)?;
         let properties = &self.hw.properties;
-        let tiles = TileBuffers::of(properties.arch, properties.name());
+        let tiles = TileLimits::of(properties.arch, properties.name());
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,

@@ -6,7 +6,7 @@
 
 use super::backlog::{Backlog, Filed};
 use super::{Device, DeviceLost};
-use crate::firmware::Asked;
+use crate::firmware::PendingRequest;
 use crate::gpu::interrupts::clear_job_line;
 use crate::group::Group;
 use crate::mmu::pending_faults;
@@ -33,7 +33,7 @@ const LOOK_AT_JOBS: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Watch {
     /// A sign of life that is asked for.
-    asked: Option<Asked>,
+    asked: Option<PendingRequest>,
     /// When to ask next.
     next: Instant,
 }
@@ -233,7 +233,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 Ok(true)
             }
             None => Ok(false),
-            Some(asked) => match asked.look(&mut self.hw.platform, now) {
+            Some(asked) => match asked.poll(&mut self.hw.platform, now) {
                 Ok(true) => {
                     self.watch = Watch::new(now);
                     Ok(true)

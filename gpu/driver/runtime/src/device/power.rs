@@ -254,7 +254,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let Phase::SwitchingOff(switch) = &mut self.phase else {
             return None;
         };
-        match switch.look(&mut self.hw.platform, now) {
+        match switch.poll(&mut self.hw.platform, now) {
             Ok(false) => Some(power::LOOK),
             Ok(true) => {
                 self.stopped(true);

@@ -13,7 +13,7 @@ use super::{BringUpError, Device, DeviceLost};
 use crate::fault::{Cause, Recovery};
 use crate::firmware::{ANSWER, Interface};
 use crate::gpu::caches::Flush;
-use crate::gpu::mcu::{Reaching, begin_stop};
+use crate::gpu::mcu::{McuTransition, begin_stop};
 use crate::gpu::power::Switch;
 use crate::group::{Group, Off, Request, Residency, STREAMS, Saved, Stage, Termination, Whom};
 use crate::mmu;
@@ -35,11 +35,11 @@ pub(super) enum Phase {
     /// Groups on slots are being saved, as far as they let themselves; by then.
     Saving(Instant),
     /// On the way off: the firmware is to halt.
-    Halting(Reaching),
+    Halting(McuTransition),
     /// The caches are being cleaned, so that what groups were saved to reaches memory.
     Cleaning(Flush),
     /// The microcontroller is to stop.
-    Stopping(Reaching),
+    Stopping(McuTransition),
     /// On the way off: address spaces leave the hardware.
     Leaving,
     /// On the way off: the L2 is being switched off.
@@ -137,7 +137,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                     let (change, until) = (*change, *until);
                     self.poll_supply(now, change, until)
                 }
-                Phase::Halting(reaching) => match reaching.look(&mut self.hw.platform, now) {
+                Phase::Halting(transition) => match transition.poll(&mut self.hw.platform, now) {
                     Ok(false) => Some(SOON),
                     Ok(true) => {
                         self.stop_microcontroller(now);
@@ -153,7 +153,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                     self.save(now, until)
                 }
                 Phase::Cleaning(flush) => {
-                    let looked = flush.look(&mut self.hw.platform, now);
+                    let looked = flush.poll(&mut self.hw.platform, now);
                     match looked {
                         Ok(false) => Some(SOON),
                         looked => {
@@ -165,8 +165,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                         }
                     }
                 }
-                Phase::Stopping(reaching) => match reaching.look(&mut self.hw.platform, now) {
-                    Ok(false) => Some(reaching.pause(now)),
+                Phase::Stopping(transition) => match transition.poll(&mut self.hw.platform, now) {
+                    Ok(false) => Some(transition.pause(now)),
                     looked if self.power.going_off => {
                         self.stopped_for_power(now, looked.is_ok());
                         None
@@ -200,7 +200,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             space: &mut self.firmware_vm.space,
             image: &self.image,
         };
-        match start.look(ground, now) {
+        match start.poll(ground, now) {
             Ok(Looked::Waits(time)) => return Some(time),
             Ok(Looked::Passed(passed)) => {
                 let through = start.step().is_none();

@@ -124,10 +124,10 @@ impl<P: Platform> Device<'_, '_, P> {
             |it| {
                 let now = it.now();
                 let halting = global.begin_halt(it, now);
-                finish(it, Lines::NONE, us(10), |it, now| halting.look(it, now))?;
+                finish(it, Lines::NONE, us(10), |it, now| halting.poll(it, now))?;
                 let now = it.now();
                 let stopping = begin_stop(it, now);
-                finish(it, Lines::NONE, us(10), |it, now| stopping.look(it, now))
+                finish(it, Lines::NONE, us(10), |it, now| stopping.poll(it, now))
             },
             |(), say| say(format_args!("microcontroller halted and disabled")),
         )?;

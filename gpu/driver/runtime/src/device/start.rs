@@ -4,7 +4,9 @@
 //! Facts: hardware/csf-mmio.md sections 16.1 to 16.7.
 
 use super::BringUpError;
-use crate::firmware::{Asked, Filling, Global, Interface, InterfaceError, LoadedImage, Notice};
+use crate::firmware::{
+    Filling, Global, Interface, InterfaceError, LoadedImage, Notice, PendingRequest,
+};
 use crate::gpu::Properties;
 use crate::gpu::interrupts::unmask;
 use crate::gpu::power::{self, Switch, prepare_l2};
@@ -93,7 +95,7 @@ enum StepState {
     Space,
     Notice(Notice),
     Interface,
-    Answer(Asked),
+    Answer(PendingRequest),
 }
 
 /// What a look has found.
@@ -166,7 +168,7 @@ impl Start {
     ///
     /// # Errors
     /// That of the step that failed.
-    pub(super) fn look<P: Platform>(
+    pub(super) fn poll<P: Platform>(
         &mut self,
         ground: Ground<'_, '_, P>,
         now: Instant,
@@ -208,25 +210,25 @@ impl Start {
         let mut passed = Passed::Other;
         let (done, again) = match &mut self.work {
             StepState::NotBegun => (false, Duration::ZERO),
-            StepState::Reset(reset) => match reset.look(it, now)? {
+            StepState::Reset(reset) => match reset.poll(it, now)? {
                 Some(kind) => {
                     passed = Passed::Reset(kind);
                     (true, Duration::ZERO)
                 }
                 None => (false, ms(1)),
             },
-            StepState::Power(switch) => (switch.look(it, now)?, power::LOOK),
+            StepState::Power(switch) => (switch.poll(it, now)?, power::LOOK),
             // The rest is to be written at once: the time is the memory's.
             StepState::Fill(filling) => (filling.step(it, image), Duration::ZERO),
             StepState::Space => (space.step(it, now)?, mmu::LOOK),
-            StepState::Notice(notice) => (notice.look(it, now, space, properties.arch)?, ms(1)),
+            StepState::Notice(notice) => (notice.poll(it, now, space, properties.arch)?, ms(1)),
             StepState::Interface => {
                 let interface = Interface::discover(it, image.shared())?;
                 self.global = Some(interface.global);
                 passed = Passed::Interface(interface);
                 (true, Duration::ZERO)
             }
-            StepState::Answer(asked) => (asked.look(it, now)?, ms(1)),
+            StepState::Answer(asked) => (asked.poll(it, now)?, ms(1)),
         };
         if !done {
             return Ok(Looked::Waits(again));
@@ -282,7 +284,7 @@ pub(super) fn pass<P: Platform, R: Reporter>(
                 |it| it.ground.platform,
                 |it| it.due,
                 Pace::new(Lines::ALL, Duration::MAX),
-                |it, now| match start.look(it.ground.again(), now)? {
+                |it, now| match start.poll(it.ground.again(), now)? {
                     Looked::Passed(passed) => Ok(Some(passed)),
                     Looked::Waits(time) => {
                         it.due = Some(now.after(time));

@@ -103,7 +103,7 @@ impl Channel {
 
 /// A request that the firmware has to answer by some moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequest {
     channel: Channel,
     what: &'static str,
     mask: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Asked {
     until: Instant,
 }
 
-impl Asked {
+impl PendingRequest {
     /// The bits of `mask` were requested just now; `limit` is that of a GPU at full clock.
     pub(crate) fn new<P: Platform>(
         platform: &P,
@@ -120,9 +120,9 @@ impl Asked {
         what: &'static str,
         mask: u32,
         limit: Duration,
-    ) -> Asked {
+    ) -> PendingRequest {
         let limit = scaled(platform, limit);
-        Asked {
+        PendingRequest {
             channel,
             what,
             mask,
@@ -135,12 +135,12 @@ impl Asked {
     ///
     /// # Errors
     /// If it has not, and `now` is too late.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         now: Instant,
     ) -> Result<bool, RequestIgnored> {
-        let Asked {
+        let PendingRequest {
             channel,
             what,
             mask,

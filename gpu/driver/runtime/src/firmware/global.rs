@@ -2,9 +2,9 @@
 //!
 //! Facts: hardware/csf-firmware.md sections 8, 8.1, 8.2 and 11.
 
-use super::channel::{ANSWER, Asked, Channel};
+use super::channel::{ANSWER, Channel, PendingRequest};
 use crate::access::RegisterAccess;
-use crate::gpu::mcu::Reaching;
+use crate::gpu::mcu::McuTransition;
 use crate::gpu::timer_clock::TimerClock;
 use crate::platform::{Instant, Platform};
 use crate::wait::ms;
@@ -64,7 +64,7 @@ impl Global {
         now: Instant,
         cores: u64,
         timers: TimerClock,
-    ) -> Asked {
+    ) -> PendingRequest {
         let input = self.requests.input;
         input.write(platform, GLB_ALLOC_EN, cores);
         let (power_off, idle) = (timers.word(POWER_OFF_US), timers.word(IDLE_US));
@@ -88,18 +88,18 @@ impl Global {
         self.ring(platform);
         let what = "the global configuration";
         let mask = toggles | levels;
-        Asked::new(platform, now, self.requests, what, mask, CONFIGURED)
+        PendingRequest::new(platform, now, self.requests, what, mask, CONFIGURED)
     }
 
     /// Asks for a sign of life.
-    pub(crate) fn begin_ping<P: Platform>(&self, platform: &mut P, now: Instant) -> Asked {
+    pub(crate) fn begin_ping<P: Platform>(&self, platform: &mut P, now: Instant) -> PendingRequest {
         self.requests.toggle(platform, PING);
         self.ring(platform);
-        Asked::new(platform, now, self.requests, "a ping", PING, ANSWER)
+        PendingRequest::new(platform, now, self.requests, "a ping", PING, ANSWER)
     }
 
     /// Asks for an orderly stop: no group may be on a slot.
-    pub(crate) fn begin_halt<P: Platform>(&self, platform: &mut P, now: Instant) -> Reaching {
+    pub(crate) fn begin_halt<P: Platform>(&self, platform: &mut P, now: Instant) -> McuTransition {
         if self.version >= Version::GLB_STATE {
             let halt = glb_req::STATE.word(GlbState::Halt);
             self.requests.set(platform, glb_req::STATE.mask32(), halt);
@@ -108,7 +108,7 @@ impl Global {
             self.requests.set(platform, halt, halt);
         }
         self.ring(platform);
-        Reaching::new(platform, now, "halt", McuState::Halted, HALTED)
+        McuTransition::new(platform, now, "halt", McuState::Halted, HALTED)
     }
 
     /// Takes the request for a stop back, in memory: before firmware that has halted is started again.

@@ -6,7 +6,7 @@ use crate::access::RegisterAccess;
 use crate::gpu::interrupts::unmask;
 use crate::mmu::{AddressSpace, MmuFault, pending_faults};
 use crate::platform::{Instant, Platform};
-use crate::wait::{Awaited, Condition, TimedOut, ms};
+use crate::wait::{Condition, RegisterWait, TimedOut, ms};
 use core::fmt;
 use core::time::Duration;
 use eitri_csf::Arch;
@@ -55,7 +55,7 @@ impl fmt::Display for BootError {
 
 /// The boot notice of firmware that was started.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notice(Awaited);
+pub(crate) struct Notice(RegisterWait);
 
 impl Notice {
     /// Starts the microcontroller. Its address space must be enabled and the L2 on.
@@ -66,7 +66,7 @@ impl Notice {
         platform.publish();
         platform.write(MCU_CONTROL, u64::from(request));
         let wanted = Condition::set(job_irq::GLOBAL.mask());
-        Notice(Awaited::new(
+        Notice(RegisterWait::new(
             platform,
             now,
             &JOB_IRQ.rawstat,
@@ -79,7 +79,7 @@ impl Notice {
     ///
     /// # Errors
     /// If it does not in time, or the microcontroller fails first: then it will not come any more.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         now: Instant,
@@ -91,7 +91,7 @@ impl Notice {
         let looked = if fatal {
             Err(self.0.missed(platform))
         } else {
-            self.0.look(platform, now)
+            self.0.poll(platform, now)
         };
         let came = looked.map_err(|timed_out| BootError {
             timed_out,

@@ -11,7 +11,7 @@ mod mcu;
 mod tests;
 
 pub use channel::RequestIgnored;
-pub(crate) use channel::{ANSWER, Asked, Channel};
+pub(crate) use channel::{ANSWER, Channel, PendingRequest};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
 pub(crate) use interface::{Interface, MAX_SLOTS, SlotBlocks, StreamBlocks};

@@ -4,7 +4,7 @@
 
 use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform};
-use crate::wait::{Awaited, Condition, TimedOut, finish, ms};
+use crate::wait::{Condition, RegisterWait, TimedOut, finish, ms};
 use core::time::Duration;
 use eitri_csf::command::{CacheFlush, GpuCommand};
 use eitri_csf::registers::control::GPU_COMMAND;
@@ -15,7 +15,7 @@ const LIMIT: Duration = ms(100);
 
 /// A flush under way. Nobody else's may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flush(Awaited);
+pub(crate) struct Flush(RegisterWait);
 
 impl Flush {
     /// Asks for it.
@@ -25,19 +25,25 @@ impl Flush {
         platform.publish();
         platform.write(GPU_COMMAND, u64::from(GpuCommand::FlushCaches(what).word()));
         let wanted = Condition::set(completed);
-        Flush(Awaited::new(platform, now, &GPU_IRQ.rawstat, wanted, LIMIT))
+        Flush(RegisterWait::new(
+            platform,
+            now,
+            &GPU_IRQ.rawstat,
+            wanted,
+            LIMIT,
+        ))
     }
 
     /// Whether it is done.
     ///
     /// # Errors
     /// If it is not done in time: the GPU must be reset.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         now: Instant,
     ) -> Result<bool, TimedOut> {
-        let done = self.0.look(platform, now)?;
+        let done = self.0.poll(platform, now)?;
         if done {
             platform.write(GPU_IRQ.clear, gpu_irq::CLEAN_CACHES_COMPLETED.mask());
         }
@@ -52,5 +58,5 @@ impl Flush {
 pub(crate) fn flush<P: Platform>(platform: &mut P, what: CacheFlush) -> Result<(), TimedOut> {
     let now = platform.now();
     let flush = Flush::begin(platform, now, what);
-    finish(platform, Lines::GPU, ms(1), |it, now| flush.look(it, now))
+    finish(platform, Lines::GPU, ms(1), |it, now| flush.poll(it, now))
 }

@@ -4,7 +4,7 @@
 
 use crate::access::RegisterAccess;
 use crate::platform::{Instant, Platform};
-use crate::wait::{Awaited, Condition, TimedOut, ms};
+use crate::wait::{Condition, RegisterWait, TimedOut, ms};
 use core::time::Duration;
 use eitri_csf::registers::interrupts::JOB_IRQ;
 use eitri_csf::registers::mcu::{
@@ -27,12 +27,12 @@ pub struct HaltError {
 
 /// A state that the microcontroller is to reach.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reaching {
+pub(crate) struct McuTransition {
     what: &'static str,
-    awaited: Awaited,
+    awaited: RegisterWait,
 }
 
-impl Reaching {
+impl McuTransition {
     /// Waits for the microcontroller, which was told to `what`, to reach `state`.
     pub(crate) fn new<P: Platform>(
         platform: &P,
@@ -40,23 +40,23 @@ impl Reaching {
         what: &'static str,
         state: McuState,
         limit: Duration,
-    ) -> Reaching {
+    ) -> McuTransition {
         let wanted = Condition::equal(mcu_status::STATE.mask(), u64::from(state.number()));
-        let awaited = Awaited::new(platform, now, &MCU_STATUS, wanted, limit);
-        Reaching { what, awaited }
+        let awaited = RegisterWait::new(platform, now, &MCU_STATUS, wanted, limit);
+        McuTransition { what, awaited }
     }
 
     /// Whether it has.
     ///
     /// # Errors
     /// If it does not in time.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         now: Instant,
     ) -> Result<bool, HaltError> {
         let what = self.what;
-        let looked = self.awaited.look(platform, now);
+        let looked = self.awaited.poll(platform, now);
         looked.map_err(|timed_out| HaltError { what, timed_out })
     }
 
@@ -67,9 +67,9 @@ impl Reaching {
 }
 
 /// Stops the microcontroller at once: it does when the state is reached.
-pub(crate) fn begin_stop<P: Platform>(platform: &mut P, now: Instant) -> Reaching {
+pub(crate) fn begin_stop<P: Platform>(platform: &mut P, now: Instant) -> McuTransition {
     platform.write(JOB_IRQ.mask, 0);
     let request = mcu_control::REQUEST.word(McuRequest::Disable);
     platform.write(MCU_CONTROL, u64::from(request));
-    Reaching::new(platform, now, "stop", McuState::Disabled, STOP)
+    McuTransition::new(platform, now, "stop", McuState::Disabled, STOP)
 }

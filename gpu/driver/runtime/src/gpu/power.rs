@@ -5,7 +5,7 @@
 use super::ProbeError;
 use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform, PowerChange, SystemCoherency};
-use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
+use crate::wait::{Condition, RegisterWait, TimedOut, finish, ms, us};
 use core::fmt;
 use core::time::Duration;
 use eitri_csf::registers::control::{
@@ -144,7 +144,7 @@ const AFTER_OFF: [(&Register, Condition); 2] = [
 pub(crate) struct Switch {
     change: PowerChange,
     /// What is waited for now.
-    awaited: Awaited,
+    awaited: RegisterWait,
     /// What comes after it, once the command is given; at first that nothing else changes.
     next: Option<usize>,
 }
@@ -157,7 +157,7 @@ impl Switch {
         now: Instant,
         change: PowerChange,
     ) -> Switch {
-        let awaited = Awaited::new(
+        let awaited = RegisterWait::new(
             platform,
             now,
             &L2_PWRTRANS,
@@ -175,7 +175,7 @@ impl Switch {
     ///
     /// # Errors
     /// If it is not in time.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &mut self,
         platform: &mut P,
         now: Instant,
@@ -185,7 +185,7 @@ impl Switch {
             PowerChange::Off => (L2_PWROFF, AFTER_OFF.as_slice()),
         };
         loop {
-            let looked = self.awaited.look(platform, now);
+            let looked = self.awaited.poll(platform, now);
             let holds = looked.map_err(|timed_out| PowerStuck {
                 domain: Domain::L2,
                 change: self.change,
@@ -202,7 +202,7 @@ impl Switch {
             let Some((register, wanted)) = after.get(next) else {
                 return Ok(true);
             };
-            self.awaited = Awaited::new(platform, now, register, *wanted, LIMIT);
+            self.awaited = RegisterWait::new(platform, now, register, *wanted, LIMIT);
             self.next = Some(next.saturating_add(1));
         }
     }
@@ -215,5 +215,5 @@ impl Switch {
 pub(crate) fn switch<P: Platform>(platform: &mut P, change: PowerChange) -> Result<(), PowerStuck> {
     let now = platform.now();
     let mut switch = Switch::begin(platform, now, change);
-    finish(platform, Lines::NONE, LOOK, |it, now| switch.look(it, now))
+    finish(platform, Lines::NONE, LOOK, |it, now| switch.poll(it, now))
 }

@@ -8,7 +8,7 @@ use super::mcu::begin_stop;
 use super::power::PowerState;
 use crate::access::RegisterAccess;
 use crate::platform::{Instant, Lines, Platform};
-use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
+use crate::wait::{Condition, RegisterWait, TimedOut, finish, ms, us};
 use core::time::Duration;
 use eitri_csf::command::{GpuCommand, ResetKind};
 use eitri_csf::registers::control::GPU_COMMAND;
@@ -35,7 +35,7 @@ pub struct ResetError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     kind: ResetKind,
-    awaited: Awaited,
+    awaited: RegisterWait,
 }
 
 impl Reset {
@@ -52,7 +52,7 @@ impl Reset {
         platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
         // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
         let wanted = Condition::set(completed);
-        let awaited = Awaited::new(platform, now, &GPU_IRQ.rawstat, wanted, LIMIT);
+        let awaited = RegisterWait::new(platform, now, &GPU_IRQ.rawstat, wanted, LIMIT);
         Reset { kind, awaited }
     }
 
@@ -60,12 +60,12 @@ impl Reset {
     ///
     /// # Errors
     /// If neither does in time.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &mut self,
         platform: &mut P,
         now: Instant,
     ) -> Result<Option<ResetKind>, ResetError> {
-        let looked = self.awaited.look(platform, now);
+        let looked = self.awaited.poll(platform, now);
         if looked == Ok(false) {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ pub(crate) fn reset<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetErr
     let mut reset = Reset::begin(platform, now);
     let mut kind = ResetKind::Soft;
     finish(platform, Lines::GPU, ms(1), |it, now| {
-        let done = reset.look(it, now)?;
+        let done = reset.poll(it, now)?;
         kind = done.unwrap_or(kind);
         Ok::<_, ResetError>(done.is_some())
     })?;
@@ -110,7 +110,7 @@ pub(crate) fn stop_gpu<P: Platform>(platform: &mut P) -> Result<ResetKind, Reset
     let stopping = begin_stop(platform, now);
     // A microcontroller that does not stop is stopped by the reset.
     let _ = finish(platform, Lines::NONE, us(10), |it, now| {
-        stopping.look(it, now)
+        stopping.poll(it, now)
     });
     reset(platform)
 }

@@ -10,7 +10,7 @@ use super::resolve::{self, DeferredResolve, MOST_RESOLVES};
 use super::samples;
 use super::surface::{Surface, Target, surface};
 use super::texels::TexelSource;
-use super::tile::{Tile, TileBuffers};
+use super::tile::{Tile, TileLimits};
 use crate::device::Device;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -87,7 +87,7 @@ pub(crate) struct Framebuffer {
 }
 
 /// What the tiler is told of a framebuffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) size: (u32, u32),
     pub(super) samples: u32,
@@ -312,8 +312,8 @@ impl Framebuffer {
         let bytes = bytes.saturating_mul(samples);
         let known = device.drawing.as_ref().map(|drawing| drawing.tiles);
         let name = || device.hw.properties.name();
-        let buffers = known.unwrap_or_else(|| TileBuffers::of(arch, name()));
-        let tile = buffers.tile(bytes, samples);
+        let limits = known.unwrap_or_else(|| TileLimits::of(arch, name()));
+        let tile = limits.tile(bytes, samples);
         self.size = size;
         self.area = area(size, info).ok_or(GraphicsError::Area)?;
         (self.samples, self.layers) = (samples, found.layers);

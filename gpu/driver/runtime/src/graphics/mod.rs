@@ -37,6 +37,7 @@ mod draw_descriptors;
 mod draw_state;
 mod draw_uniforms;
 mod dynamic;
+mod first_draw;
 mod indirect;
 mod lane;
 mod load;
@@ -60,6 +61,7 @@ mod error;
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
+pub(crate) use draw_state::DrawStatePlace;
 pub(crate) use encoded::EncodedDraws;
 pub use error::{Attachment, GraphicsError, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
@@ -78,4 +80,4 @@ pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
     Topology, VertexAttribute, VertexBinding,
 };
-pub(crate) use tile::TileBuffers;
+pub(crate) use tile::TileLimits;

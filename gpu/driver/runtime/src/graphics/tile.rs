@@ -3,38 +3,35 @@
 //! Pure.  Facts: hardware/graphics-framebuffer.md 5.2, graphics.md 2.6, graphics-ops-products.md 9.2 and 9.3.
 
 use eitri_csf::Arch;
+use eitri_csf::product::{TileBuffers, tile_buffers};
 use eitri_csf::registers::identity::tiler_features;
 
 /// Least pixels of a tile.
 const LEAST: u32 = 16;
 
-/// Bytes of the tile buffers of a core.
+/// Tile buffers of a core, and how many pixels a tile has at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TileBuffers {
-    /// Of colours.
-    color: u32,
-    /// Of depth and stencil.
-    depth: u32,
-    /// Most pixels of a tile.
+pub(crate) struct TileLimits {
+    buffers: TileBuffers,
     most: u32,
 }
 
-impl TileBuffers {
+/// Least tile buffers that a product has.
+const LEAST_BUFFERS: TileBuffers = TileBuffers {
+    color: 16 << 10,
+    depth: 8 << 10,
+};
+
+impl TileLimits {
     /// Those of a product, by its generation and its marketing name.
     // FACT: tile buffers of G310 (which has variants of 16 and of 32 KiB), G510, G620, G625 and G925 are not published
     // (hardware/graphics-ops-products.md 9.2): they are taken to have the least, which only makes tiles smaller. Settled by drawing
     // with more and looking for wrong pixels, on each.
-    pub(crate) fn of(arch: Arch, name: Option<&str>) -> TileBuffers {
-        let (color, depth) = match name {
-            Some("Mali-G610" | "Mali-G710" | "Mali-G715" | "Immortalis-G715" | "Mali-G615") => {
-                (32 << 10, 16 << 10)
-            }
-            Some("Mali-G720" | "Immortalis-G720") => (64 << 10, 32 << 10),
-            Some("Mali-G725") => (64 << 10, 64 << 10),
-            _ => (16 << 10, 8 << 10),
-        };
-        let most = if arch < Arch::V12 { 1024 } else { 4096 };
-        TileBuffers { color, depth, most }
+    pub(crate) fn of(arch: Arch, name: Option<&str>) -> TileLimits {
+        TileLimits {
+            buffers: name.and_then(tile_buffers).unwrap_or(LEAST_BUFFERS),
+            most: if arch < Arch::V12 { 1024 } else { 4096 },
+        }
     }
 
     /// The tile for pixels that take so many bytes of colour, all samples together; `None` if they do not fit.
@@ -42,15 +39,15 @@ impl TileBuffers {
         let bytes = color_bytes.max(1);
         let shift = |bytes: u32| bytes.checked_next_power_of_two().map(u32::ilog2);
         // Half of each: two tiles are worked on at a time.
-        let of_color = (self.color / 2).checked_shr(shift(bytes)?)?;
-        let of_depth = (self.depth / 2).checked_shr(shift(samples.saturating_mul(4))?)?;
+        let of_color = (self.buffers.color / 2).checked_shr(shift(bytes)?)?;
+        let of_depth = (self.buffers.depth / 2).checked_shr(shift(samples.saturating_mul(4))?)?;
         let mut pixels = of_color.min(of_depth);
         if pixels < LEAST {
             pixels = pixels.saturating_mul(2);
         }
         let pixels = pixels.min(self.most);
         let allocation = bytes.checked_mul(pixels)?.checked_next_multiple_of(1024)?;
-        let fits = pixels >= LEAST && allocation <= self.color;
+        let fits = pixels >= LEAST && allocation <= self.buffers.color;
         fits.then_some(Tile { pixels, allocation })
     }
 }
@@ -128,15 +125,17 @@ fn bins(mask: u32, width: u32, height: u32) -> u64 {
 mod tests {
     use super::*;
 
-    const G610: TileBuffers = TileBuffers {
-        color: 32 << 10,
-        depth: 16 << 10,
+    const G610: TileLimits = TileLimits {
+        buffers: TileBuffers {
+            color: 32 << 10,
+            depth: 16 << 10,
+        },
         most: 1024,
     };
 
     #[track_caller]
-    fn tiles(buffers: TileBuffers, color: u32, expected: [u32; 4]) {
-        let found = [1, 4, 8, 16].map(|samples| buffers.tile(color * samples, samples));
+    fn tiles(limits: TileLimits, color: u32, expected: [u32; 4]) {
+        let found = [1, 4, 8, 16].map(|samples| limits.tile(color * samples, samples));
         let found = found.map(|tile| tile.map(|tile| tile.pixels));
         assert_eq!(found, expected.map(Some), "{color} bytes");
     }
@@ -149,11 +148,11 @@ mod tests {
         tiles(G610, 16, [32 * 32, 16 * 16, 16 * 8, 8 * 8]);
         tiles(G610, 32, [32 * 16, 16 * 8, 8 * 8, 8 * 4]);
         tiles(G610, 64, [16 * 16, 8 * 8, 8 * 4, 4 * 4]);
-        let least = TileBuffers::of(Arch::V10, Some("Mali-G310"));
+        let least = TileLimits::of(Arch::V10, Some("Mali-G310"));
         tiles(least, 4, [32 * 32, 16 * 16, 16 * 8, 8 * 8]);
-        let large = TileBuffers::of(Arch::V12, Some("Mali-G720"));
+        let large = TileLimits::of(Arch::V12, Some("Mali-G720"));
         tiles(large, 4, [64 * 64, 32 * 32, 32 * 16, 16 * 16]);
-        let large = TileBuffers::of(Arch::V13, Some("Mali-G725"));
+        let large = TileLimits::of(Arch::V13, Some("Mali-G725"));
         tiles(large, 4, [64 * 64, 64 * 32, 32 * 32, 32 * 16]);
         let tile = G610.tile(4, 1).expect("it fits");
         assert_eq!(tile.allocation, 4096);

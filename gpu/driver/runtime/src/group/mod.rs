@@ -404,7 +404,7 @@ impl Group {
         fresh: bool,
     ) -> Option<StreamStatus> {
         let blocks = slot.streams.get(sub_queue as usize)?;
-        Some(self.stream(sub_queue)?.look(platform, blocks, fresh))
+        Some(self.stream(sub_queue)?.poll(platform, blocks, fresh))
     }
 }
 

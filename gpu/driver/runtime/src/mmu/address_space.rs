@@ -11,7 +11,7 @@ use crate::access::RegisterAccess;
 use crate::gpu::caches::{self, Flush};
 use crate::memory::Memory;
 use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
-use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
+use crate::wait::{Condition, RegisterWait, TimedOut, finish, ms, us};
 use core::ops::Range;
 use core::time::Duration;
 use eitri_csf::Arch;
@@ -209,7 +209,7 @@ impl AddressSpace {
             Place::Out | Place::In(_) => return Ok(true),
             Place::Flushing(number, flush) => {
                 let number = *number;
-                if flush.look(platform, now).map_err(MmuError::Flush)? {
+                if flush.poll(platform, now).map_err(MmuError::Flush)? {
                     let words = [0, 0, transcfg_unmapped()];
                     let update = Update::begin(platform, now, number, words);
                     self.place = Place::Leaving(number, update);
@@ -217,13 +217,13 @@ impl AddressSpace {
             }
             Place::Entering(number, update) => {
                 let number = *number;
-                if update.look(platform, now, number)? {
+                if update.poll(platform, now, number)? {
                     self.place = Place::In(number);
                 }
             }
             Place::Leaving(number, update) => {
                 let number = *number;
-                if update.look(platform, now, number)? {
+                if update.poll(platform, now, number)? {
                     self.place = Place::Out;
                 }
             }
@@ -419,7 +419,7 @@ struct Update {
     /// TRANSTAB, MEMATTR and TRANSCFG, until they are written.
     words: Option<[u64; 3]>,
     /// The condition that no command is in progress.
-    idle: Awaited,
+    idle: RegisterWait,
 }
 
 impl Update {
@@ -430,7 +430,7 @@ impl Update {
         }
     }
 
-    fn look<P: Platform>(
+    fn poll<P: Platform>(
         &mut self,
         platform: &mut P,
         now: Instant,
@@ -438,7 +438,7 @@ impl Update {
     ) -> Result<bool, AsCommandStuck> {
         loop {
             let command = AsCommand::Update;
-            let looked = self.idle.look(platform, now);
+            let looked = self.idle.poll(platform, now);
             if !looked.map_err(|timed_out| AsCommandStuck {
                 space,
                 command,
@@ -459,9 +459,9 @@ impl Update {
 }
 
 /// The condition that no command of a space is in progress.
-fn idle<P: Platform>(platform: &P, now: Instant, number: u32) -> Awaited {
+fn idle<P: Platform>(platform: &P, now: Instant, number: u32) -> RegisterWait {
     let wanted = Condition::clear(as_status::ACTIVE.mask());
-    Awaited::new(platform, now, &AS_STATUS, wanted, LIMIT).at(number)
+    RegisterWait::new(platform, now, &AS_STATUS, wanted, LIMIT).at(number)
 }
 
 fn give<P: Platform>(platform: &mut P, number: u32, command: AsCommand) {
@@ -480,7 +480,7 @@ fn command<P: Platform>(
     let until_idle = |platform: &mut P| {
         let now = platform.now();
         let idle = idle(platform, now, number);
-        let done = finish(platform, Lines::NONE, LOOK, |it, now| idle.look(it, now));
+        let done = finish(platform, Lines::NONE, LOOK, |it, now| idle.poll(it, now));
         done.map_err(|timed_out| AsCommandStuck {
             space: number,
             command,

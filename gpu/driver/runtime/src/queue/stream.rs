@@ -554,7 +554,7 @@ impl Stream {
     }
 
     /// What is to be seen of the stream.
-    pub(crate) fn look<P: Platform>(
+    pub(crate) fn poll<P: Platform>(
         &self,
         platform: &mut P,
         blocks: &StreamBlocks,
