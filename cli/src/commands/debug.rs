@@ -1,0 +1,166 @@
+//! `eitri debug`: a shader step by step, forward and back.
+
+use crate::commands::broken;
+use crate::commands::kernel;
+use crate::input::buffer_source;
+use crate::input::gpu_choice::GpuArgument;
+use crate::input::job_arguments::JobArguments;
+use crate::input::shader_file::LanguageArgument;
+use crate::outcome::{Failure, Status};
+use crate::output::streams::{self, outln, talk};
+use crate::runs::case_run;
+use crate::runs::debugged::{self, Prepared};
+use eitri_compute_cases::Module;
+use eitri_debugger::console::{Answer, Console};
+use eitri_debugger::execution::Execution;
+use miette::Diagnostic;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; or a kernel, NAME.json or its folder.
+    #[arg(value_name = "SHADER|KERNEL.json")]
+    subject: String,
+    #[command(flatten)]
+    language: LanguageArgument,
+    #[command(flatten)]
+    job: JobArguments,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
+    /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
+    #[arg(long, value_name = "FILE")]
+    commands: Option<String>,
+}
+
+/// A command of a file that can't be carried out.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{file}:{line}: {why}")]
+struct WrongCommand {
+    file: String,
+    line: usize,
+    why: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let prepared = args.prepare()?;
+    debugged::with_source(&prepared, |session| {
+        let console = Console::new(session, |file| read_source(&prepared.path, file));
+        match &args.commands {
+            Some(file) => run_commands(console, file),
+            None => prompt(console),
+        }
+    })?
+}
+
+impl Args {
+    /// Reads what is to be debugged.
+    fn prepare(&self) -> Result<Prepared, Failure> {
+        let path = Path::new(&self.subject);
+        let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
+        if is_case {
+            let cases = kernel::read_cases(&[PathBuf::from(path)], None)?;
+            let [case] = cases.as_slice() else {
+                return Err(Failure::refused(WrongCommand {
+                    file: self.subject.clone(),
+                    line: 0,
+                    why: format!("{} kernels: name one", cases.len()),
+                }));
+            };
+            let prepared = case_run::prepare(case, Module::Plain, self.gpu.choice());
+            return prepared
+                .map_err(|why| Failure::refused(debugged::NotDebugged::of(&self.subject, why)));
+        }
+        let shader = self.language.load_for_debugger(&self.subject)?;
+        let address = self.job.push_address();
+        Ok(Prepared {
+            options: eitri_shaderc::Options {
+                target: self.gpu.choice().target(),
+                ..self.job.options()
+            },
+            groups: self.job.groups(),
+            push_constants: self.job.push_constants(&shader)?,
+            resources: self.job.resources()?,
+            addresses: address.into_iter().map(broken::address).collect(),
+            path: shader.path,
+            spirv: shader.spirv,
+        })
+    }
+}
+
+/// The text of a source file that debug information names: as it is named, else beside the shader.
+fn read_source(shader: &str, file: &str) -> Option<String> {
+    let read = |path: &Path| std::fs::read(path).ok();
+    let beside = || {
+        let name = Path::new(file).file_name()?;
+        read(&Path::new(shader).parent()?.join(name))
+    };
+    let bytes = read(Path::new(file)).or_else(beside)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Carries out the commands of a file.
+fn run_commands<E: Execution>(mut console: Console<E>, file: &str) -> Result<Status, Failure> {
+    let bytes = buffer_source::read(file)?;
+    let text = String::from_utf8_lossy(&bytes);
+    outln!("{}", console.show_start())?;
+    for (number, line) in text.lines().enumerate() {
+        let command = line.trim();
+        if command.is_empty() || command.starts_with('#') {
+            continue;
+        }
+        outln!("> {command}")?;
+        let wrong = |why| WrongCommand {
+            file: file.to_owned(),
+            line: number + 1,
+            why,
+        };
+        match console.execute(command) {
+            Answer::Text(text) => show(&text)?,
+            Answer::Wrong(why) => return Err(Failure::refused(wrong(why))),
+            Answer::Failed(why) => return Err(Failure::check(wrong(why))),
+            Answer::Quit => break,
+        }
+    }
+    Ok(Status::Good)
+}
+
+/// Reads commands until the end of standard input.
+fn prompt<E: Execution>(mut console: Console<E>) -> Result<Status, Failure> {
+    let stdin = std::io::stdin();
+    let is_terminal = stdin.is_terminal();
+    outln!("{}", console.show_start())?;
+    let mut status = Status::Good;
+    let mut last = String::new();
+    let mut lines = stdin.lock().lines();
+    loop {
+        if is_terminal {
+            streams::put(b"(eitri) ")?;
+        }
+        let Some(Ok(line)) = lines.next() else {
+            return Ok(status);
+        };
+        // An empty line at a prompt repeats a step.
+        if !line.trim().is_empty() || !is_terminal {
+            last = line;
+        }
+        match console.execute(&last) {
+            Answer::Text(text) => show(&text)?,
+            Answer::Wrong(why) => talk!("{why}"),
+            Answer::Failed(why) => {
+                talk!("{why}");
+                status = Status::CheckFailed;
+            }
+            Answer::Quit => return Ok(status),
+        }
+    }
+}
+
+fn show(text: &str) -> Result<(), Failure> {
+    match text {
+        "" => Ok(()),
+        _ => outln!("{text}"),
+    }
+}
