@@ -36,6 +36,8 @@ pub enum Tool {
     Uefi,
     /// What the checkers of labs are written in.
     Python,
+    /// Installer of packages for Node.js, and that.
+    Npm,
 }
 
 /// Longest that a download may take.
@@ -52,6 +54,7 @@ const DEBIAN: &[(Tool, &str, &str)] = &[
     (Tool::CrossGcc, "aarch64-linux-gnu-gcc",                  "gcc-aarch64-linux-gnu"),
     (Tool::Uefi,    "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64"),
     (Tool::Python,  "python3",                                 "python3-venv"),
+    (Tool::Npm,     "npm",                                     "npm"),
 ];
 
 impl Tool {
@@ -68,6 +71,7 @@ impl Tool {
         Tool::CrossGcc,
         Tool::Uefi,
         Tool::Python,
+        Tool::Npm,
     ];
     /// What `eitri test` needs; its long checks need the others too.
     pub const OF_TESTS: &[Tool] = &[

@@ -9,7 +9,9 @@ use crate::input::shader_file::LanguageArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::runs::case_run;
+use crate::runs::debug_protocol::{self, ListenArgument};
 use crate::runs::debugged::{self, Prepared};
+use clap::{Args as _, FromArgMatches};
 use eitri_compute_cases::Module;
 use eitri_debugger::console::{Answer, Console};
 use eitri_debugger::execution::Execution;
@@ -21,8 +23,8 @@ use thiserror::Error;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; or a kernel, NAME.json or its folder.
-    #[arg(value_name = "SHADER|KERNEL.json")]
-    subject: String,
+    #[arg(value_name = "SHADER|KERNEL.json", required_unless_present_any = ["dap", "listen"])]
+    subject: Option<String>,
     #[command(flatten)]
     language: LanguageArgument,
     #[command(flatten)]
@@ -31,9 +33,27 @@ pub(crate) struct Args {
     gpu: GpuArgument,
     /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
     /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dap", "listen"])]
     commands: Option<String>,
+    /// Speak the Debug Adapter Protocol on standard input and output, as an editor that starts the adapter wants it. What it launches
+    /// is `program` with `args`, which are arguments of this command; without them what stands here.
+    #[arg(long, conflicts_with = "listen")]
+    dap: bool,
+    /// The same on a port, to clients one after the other; on loopback alone unless an address is given.
+    #[arg(long, value_name = "[ADDRESS:]PORT")]
+    listen: Option<ListenArgument>,
 }
+
+/// Nothing is to be debugged.
+#[derive(Debug, Error, Diagnostic)]
+#[error("nothing is to be debugged: neither the client nor the command line names a shader")]
+#[diagnostic(help("`program` of launch.json is the shader: docs/debugging.md"))]
+struct NoSubject;
+
+/// Arguments of a client that are none.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{0}")]
+struct WrongArguments(String);
 
 /// A command of a file that can't be carried out.
 #[derive(Debug, Error, Diagnostic)]
@@ -45,6 +65,13 @@ struct WrongCommand {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    if args.dap {
+        streams::take_stdout();
+        return debug_protocol::on_stdio(args);
+    }
+    if let Some(at) = args.listen {
+        return debug_protocol::listen(args, at);
+    }
     let prepared = args.prepare()?;
     debugged::with_source(&prepared, |session| {
         let console = Console::new(session, |file| read_source(&prepared.path, file));
@@ -55,25 +82,40 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })?
 }
 
+/// What a client launches: a shader, and arguments as on a command line.
+pub(crate) fn prepare_launched(program: &str, args: &[String]) -> Result<Prepared, Failure> {
+    let refused = |error: clap::Error| Failure::refused(WrongArguments(error.to_string()));
+    let command = clap::Command::new("eitri debug").no_binary_name(true);
+    let all = std::iter::once(program).chain(args.iter().map(String::as_str));
+    let matches = Args::augment_args(command).try_get_matches_from(all);
+    let parsed = Args::from_arg_matches(&matches.map_err(refused)?);
+    parsed.map_err(refused)?.prepare()
+}
+
 impl Args {
     /// Reads what is to be debugged.
-    fn prepare(&self) -> Result<Prepared, Failure> {
-        let path = Path::new(&self.subject);
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it is nothing.
+    pub(crate) fn prepare(&self) -> Result<Prepared, Failure> {
+        let subject = self.subject.as_deref();
+        let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
+        let path = Path::new(subject);
         let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
         if is_case {
             let cases = kernel::read_cases(&[PathBuf::from(path)], None)?;
             let [case] = cases.as_slice() else {
                 return Err(Failure::refused(WrongCommand {
-                    file: self.subject.clone(),
+                    file: subject.to_owned(),
                     line: 0,
                     why: format!("{} kernels: name one", cases.len()),
                 }));
             };
             let prepared = case_run::prepare(case, Module::Plain, self.gpu.choice());
             return prepared
-                .map_err(|why| Failure::refused(debugged::NotDebugged::of(&self.subject, why)));
+                .map_err(|why| Failure::refused(debugged::NotDebugged::of(subject, why)));
         }
-        let shader = self.language.load_for_debugger(&self.subject)?;
+        let shader = self.language.load_for_debugger(subject)?;
         let address = self.job.push_address();
         Ok(Prepared {
             options: eitri_shaderc::Options {

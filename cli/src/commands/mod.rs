@@ -10,7 +10,7 @@ mod compile_graphics;
 mod completions;
 pub(crate) mod console;
 mod cs;
-mod debug;
+pub(crate) mod debug;
 pub(crate) mod demo;
 mod disasm;
 mod docs;

@@ -67,6 +67,11 @@ pub struct SourceMember {
 }
 
 impl SourceType {
+    /// Whether its parts have numbers rather than names.
+    pub fn is_array(&self) -> bool {
+        matches!(self, SourceType::Sequence(own) if own.kind != SequenceKind::Vector)
+    }
+
     /// Number of scalars of a value of this type, of which a `Home` lists each; none of what the size of a buffer decides.
     pub fn scalars(&self) -> usize {
         match self {

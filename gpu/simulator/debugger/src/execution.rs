@@ -84,6 +84,9 @@ pub trait Execution: Clone {
     /// How the execution has ended, for a person; none while it goes on.
     fn ending(&self) -> Option<String>;
 
+    /// Whether it has ended as it should.
+    fn ended_well(&self) -> bool;
+
     /// Threads (warps) there are now.
     fn threads(&self) -> usize;
 

@@ -8,7 +8,7 @@ use crate::expression::{Context, Evaluated, Expression, ExpressionError};
 use crate::history::History;
 use crate::program::{Frame, Program};
 use crate::stops::{Breakpoint, Location, Stop, Stops, Watch, WatchKind};
-use crate::value::{Node, Place, bytes_of};
+use crate::value::{Form, Node, Place, bytes_of, join_lanes};
 
 /// How far a thread goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +136,46 @@ impl<E: Execution> Session<E> {
             path,
             lane,
         })
+    }
+
+    /// The value of an expression as text, evaluated in each lane: once if all agree. In one lane if one is given.
+    ///
+    /// # Errors
+    /// What is wrong with it in the first lane that runs.
+    pub fn show(
+        &self,
+        text: &str,
+        (thread, path, lane): (usize, usize, Option<usize>),
+        form: Form,
+    ) -> Result<String, ExpressionError> {
+        let expression = Expression::parse(text)?;
+        let running = self.running(thread);
+        let show = |lane: usize| {
+            let evaluated = expression.evaluate(Context {
+                execution: &self.now,
+                thread,
+                path,
+                lane,
+            });
+            Ok(match evaluated? {
+                Evaluated::Scalar(scalar) => scalar.to_string(),
+                Evaluated::Node(node) => node.show_as(&self.now, thread, lane, form),
+            })
+        };
+        if let Some(lane) = lane {
+            return show(lane);
+        }
+        let first = if running == 0 {
+            0
+        } else {
+            running.trailing_zeros()
+        };
+        show(first as usize)?;
+        // Elsewhere a part may be missing: an index that is not one yet.
+        let lanes = 0..self.now.lanes(thread);
+        let texts =
+            lanes.map(|lane| show(lane).unwrap_or_else(|_: ExpressionError| "-".to_owned()));
+        Ok(join_lanes(&texts.collect::<Vec<_>>(), running))
     }
 
     // Breakpoints.

@@ -237,6 +237,10 @@ impl Execution for SourceLevel<'_> {
         })
     }
 
+    fn ended_well(&self) -> bool {
+        self.stepper.end() == Some(&End::Done)
+    }
+
     fn threads(&self) -> usize {
         self.stepper.warps()
     }

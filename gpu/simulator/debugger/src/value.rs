@@ -325,17 +325,22 @@ impl Node {
         let texts: Vec<String> = (0..count)
             .map(|lane| self.show_as(execution, thread, lane, form))
             .collect();
-        let Some(first) = texts.first() else {
-            return "-".to_owned();
-        };
-        if texts.iter().all(|text| text == first) {
-            return first.clone();
-        }
-        let lanes = texts.iter().enumerate();
-        let lanes = lanes.map(|(lane, text)| match running >> lane & 1 {
-            1 => text.clone(),
-            _ => format!("({text})"),
-        });
-        format!("<{}>", lanes.collect::<Vec<_>>().join(" "))
+        join_lanes(&texts, running)
     }
+}
+
+/// Texts of all lanes as one: once if they agree, else each; in parentheses those that do not run.
+pub(crate) fn join_lanes(texts: &[String], running: u64) -> String {
+    let Some(first) = texts.first() else {
+        return "-".to_owned();
+    };
+    if texts.iter().all(|text| text == first) {
+        return first.clone();
+    }
+    let lanes = texts.iter().enumerate();
+    let lanes = lanes.map(|(lane, text)| match running >> lane & 1 {
+        1 => text.clone(),
+        _ => format!("({text})"),
+    });
+    format!("<{}>", lanes.collect::<Vec<_>>().join(" "))
 }

@@ -313,12 +313,10 @@ fn choose_frame<E: Execution>(console: &mut Console<E>, frame: u64) -> Done {
 }
 
 fn print<E: Execution>(console: &Console<E>, rest: &str, hex: bool) -> Done {
-    let at = (console.thread, console.path(), console.lane());
-    let value = console.session.evaluate(rest, at);
-    match value.map_err(|error| error.to_string())? {
-        Evaluated::Scalar(scalar) => Ok(format!("{rest} = {scalar}")),
-        Evaluated::Node(node) => Ok(format!("{rest} = {}", show_value(console, &node, hex))),
-    }
+    let at = (console.thread, console.path(), console.lane);
+    let value = console.session.show(rest, at, Form { hex });
+    let value = value.map_err(|error| error.to_string())?;
+    Ok(format!("{rest} = {value}"))
 }
 
 /// Where an expression does not hold, if it does not.
@@ -349,12 +347,11 @@ fn assert<E: Execution>(console: &Console<E>, rest: &str) -> Result<Option<Strin
     Ok(None)
 }
 
-fn show_value<E: Execution>(console: &Console<E>, node: &Node, hex: bool) -> String {
+fn show_value<E: Execution>(console: &Console<E>, node: &Node) -> String {
     let (now, thread) = (console.session.now(), console.thread);
-    let form = Form { hex };
     match console.lane {
-        Some(lane) => node.show_as(now, thread, lane, form),
-        None => node.show_lanes_as(now, thread, console.session.running(thread), form),
+        Some(lane) => node.show(now, thread, lane),
+        None => node.show_lanes(now, thread, console.session.running(thread)),
     }
 }
 
@@ -364,7 +361,7 @@ fn scope<E: Execution>(console: &Console<E>, number: usize) -> String {
         .now()
         .nodes(number, console.thread, console.path());
     let lines = nodes.iter().map(|node| {
-        let value = show_value(console, node, false);
+        let value = show_value(console, node);
         format!("{}: {} = {value}", node.name, type_name(&node.ty))
     });
     lines.collect::<Vec<_>>().join("\n")
