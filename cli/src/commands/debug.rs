@@ -10,11 +10,12 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::runs::case_run;
 use crate::runs::debug_protocol::{self, ListenArgument};
-use crate::runs::debugged::{self, Prepared};
+use crate::runs::debugged::{self, DebugLevel, Prepared};
 use clap::{Args as _, FromArgMatches};
 use eitri_compute_cases::Module;
 use eitri_debugger::console::{Answer, Console};
 use eitri_debugger::execution::Execution;
+use eitri_debugger::session::Session;
 use miette::Diagnostic;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ pub(crate) struct Args {
     job: JobArguments,
     #[command(flatten)]
     gpu: GpuArgument,
+    /// What is stepped through: lines of the source, or instructions of the machine on the model.
+    #[arg(long, value_enum, default_value_t)]
+    level: DebugLevel,
     /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
     /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dap", "listen"])]
@@ -73,13 +77,27 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return debug_protocol::listen(args, at);
     }
     let prepared = args.prepare()?;
-    debugged::with_source(&prepared, |session| {
-        let console = Console::new(session, |file| read_source(&prepared.path, file));
-        match &args.commands {
-            Some(file) => run_commands(console, file),
-            None => prompt(console),
-        }
-    })?
+    match prepared.level {
+        DebugLevel::Source => debugged::with_source(&prepared, |session| {
+            converse(session, &prepared.path, args.commands.as_deref())
+        })?,
+        DebugLevel::Machine => debugged::with_machine(&prepared, |session| {
+            converse(session, &prepared.path, args.commands.as_deref())
+        })?,
+    }
+}
+
+/// A session by text commands.
+fn converse<E: Execution>(
+    session: Session<E>,
+    path: &str,
+    commands: Option<&str>,
+) -> Result<Status, Failure> {
+    let console = Console::new(session, |file| read_source(path, file));
+    match commands {
+        Some(file) => run_commands(console, file),
+        None => prompt(console),
+    }
 }
 
 /// What a client launches: a shader, and arguments as on a command line.
@@ -111,11 +129,17 @@ impl Args {
                     why: format!("{} kernels: name one", cases.len()),
                 }));
             };
+            let refused = |why| Failure::refused(debugged::NotDebugged::of(subject, why));
             let prepared = case_run::prepare(case, Module::Plain, self.gpu.choice());
-            return prepared
-                .map_err(|why| Failure::refused(debugged::NotDebugged::of(subject, why)));
+            return Ok(Prepared {
+                level: self.level,
+                ..prepared.map_err(refused)?
+            });
         }
-        let shader = self.language.load_for_debugger(subject)?;
+        let shader = match self.level {
+            DebugLevel::Source => self.language.load_for_debugger(subject)?,
+            DebugLevel::Machine => self.language.load(subject)?,
+        };
         let address = self.job.push_address();
         Ok(Prepared {
             options: eitri_shaderc::Options {
@@ -128,6 +152,10 @@ impl Args {
             addresses: address.into_iter().map(broken::address).collect(),
             path: shader.path,
             spirv: shader.spirv,
+            gpu: self.gpu.choice(),
+            firmware: self.job.firmware()?,
+            limit: self.job.limit(),
+            level: self.level,
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
 use crate::runs::checked::Subject;
 use crate::runs::checking;
-use crate::runs::debugged::Prepared;
+use crate::runs::debugged::{DebugLevel, Prepared};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::job_clock::JobClock;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
@@ -157,6 +157,10 @@ pub(crate) fn prepare(case: &Case, module: Module, gpu: GpuChoice) -> Result<Pre
         push_constants: request.push_constants,
         resources: request.resources,
         addresses: vec![],
+        gpu,
+        firmware: None,
+        limit: request.limit,
+        level: DebugLevel::Source,
     })
 }
 

@@ -5,10 +5,11 @@
 use crate::commands::debug;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
-use crate::runs::debugged::{self, Prepared};
+use crate::runs::debugged::{self, DebugLevel, Prepared};
 use eitri_debugger::dap::framing::{Decoder, Received, encode};
 use eitri_debugger::dap::{Handshake, Launch, Server, Step};
 use eitri_debugger::execution::Execution;
+use eitri_debugger::session::Session;
 use miette::Diagnostic;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -161,13 +162,14 @@ fn converse(given: &debug::Args, client: &mut Client<'_>) -> Result<(), Gone> {
             Step::Launch(launch) => {
                 let begun = prepare(given, &launch).and_then(|prepared| {
                     let own = (handshake.clone(), launch.clone());
-                    debugged::with_source(&prepared, |session| {
-                        let (handshake, launch) = own;
-                        let server = Server::new(session, handshake, launch, |file| {
-                            find_source(&prepared, file)
-                        });
-                        run(server, client)
-                    })
+                    match prepared.level {
+                        DebugLevel::Source => debugged::with_source(&prepared, |session| {
+                            run(session, own, &prepared, client)
+                        }),
+                        DebugLevel::Machine => debugged::with_machine(&prepared, |session| {
+                            run(session, own, &prepared, client)
+                        }),
+                    }
                 });
                 match begun {
                     Ok(ended) => return ended,
@@ -204,7 +206,15 @@ fn find_source(prepared: &Prepared, file: &str) -> String {
     found.map_or(file.to_owned(), |path| path.display().to_string())
 }
 
-fn run<E: Execution>(mut server: Server<'_, E>, client: &mut Client<'_>) -> Result<(), Gone> {
+fn run<E: Execution>(
+    session: Session<E>,
+    (handshake, launch): (Handshake, Launch),
+    prepared: &Prepared,
+    client: &mut Client<'_>,
+) -> Result<(), Gone> {
+    let mut server = Server::new(session, handshake, launch, |file| {
+        find_source(prepared, file)
+    });
     let launched = server.launched();
     client.send(&launched)?;
     while !server.has_ended() {

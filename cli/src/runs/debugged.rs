@@ -1,14 +1,21 @@
 //! A dispatch under the debugger: what a user gives, as a session of the debugger takes it.
 
 use crate::input::given::Given;
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::checked;
+use crate::runs::dispatch::{self, Request, Talk};
+use crate::runs::host;
 use eitri_checks::{PushAddress, push_addresses};
+use eitri_debugger::machine::{Listed, MachineLevel, SharedPages};
 use eitri_debugger::session::Session;
 use eitri_debugger::source::SourceLevel;
+use eitri_job::Wants;
+use eitri_model::PhysicalMemory;
 use eitri_shaderc::interp::Dispatch;
 use eitri_shaderc::{Options, Robust};
 use miette::Diagnostic;
+use std::time::Duration;
 use thiserror::Error;
 
 /// What is debugged.
@@ -21,6 +28,21 @@ pub(crate) struct Prepared {
     pub(crate) push_constants: Vec<u8>,
     pub(crate) resources: Vec<Given>,
     pub(crate) addresses: Vec<PushAddress>,
+    pub(crate) gpu: GpuChoice,
+    pub(crate) firmware: Option<Vec<u8>>,
+    /// Longest that the driver's part may take.
+    pub(crate) limit: Duration,
+    pub(crate) level: DebugLevel,
+}
+
+/// What is stepped through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DebugLevel {
+    /// The shader as it was written: lines, calls, variables. No pass has changed it.
+    #[default]
+    Source,
+    /// The machine code on the model: instructions, registers, words of the uniforms.
+    Machine,
 }
 
 /// Why there is no session.
@@ -71,5 +93,46 @@ pub(crate) fn with_source<T>(
     let mut resources = checked::resources(&prepared.resources).map_err(refused)?;
     let level = SourceLevel::new(&translated.function, &dispatch, &mut resources);
     let (level, program) = level.map_err(|trap| refused(trap.to_string()))?;
+    Ok(run(Session::new(level, program)))
+}
+
+/// The same at the level of the machine: the driver brings up a GPU with one core and starts the job, and from there on the session
+/// has a copy of GPU and memory for itself.
+pub(crate) fn with_machine<T>(
+    prepared: &Prepared,
+    run: impl FnOnce(Session<MachineLevel>) -> T,
+) -> Result<T, Failure> {
+    let refused = |why: &str| Failure::refused(NotDebugged::of(&prepared.path, why.to_owned()));
+    let compiled = eitri_shaderc::compile(&prepared.spirv, &prepared.options);
+    let compiled = compiled.map_err(|errors| refused(&errors.to_string()))?;
+    let request = Request {
+        resources: prepared.resources.clone(),
+        push_constants: prepared.push_constants.clone(),
+        groups: prepared.groups,
+        gpu: prepared.gpu,
+        saves: vec![],
+        coherent: true,
+        firmware: prepared.firmware.clone(),
+        limit: prepared.limit,
+        wants: Wants::default(),
+        talk: Talk::Quiet,
+    };
+    let bundle = dispatch::bundle(&prepared.path, &compiled, &request)?;
+    let captured = host::capture(&bundle, &request)?;
+    let captured = captured.ok_or_else(|| refused("the job did not come to its dispatch"))?;
+    let (base, bytes) = captured.memory;
+    let mut memory = SharedPages::new(base, bytes);
+    for (address, page) in &captured.pages {
+        let written = memory.write(*address, &page[..]);
+        written.map_err(|error| refused(&error.to_string()))?;
+    }
+    let listing = compiled.listing.rows().map(|row| Listed {
+        word: row.word,
+        text: row.text,
+        source: row.source.map(|(file, line)| (file.to_owned(), line)),
+    });
+    let entry = prepared.options.entry.as_deref().unwrap_or("main");
+    let level = MachineLevel::new(captured.gpu, memory, entry, listing);
+    let (level, program) = level.ok_or_else(|| refused("no compute job runs"))?;
     Ok(run(Session::new(level, program)))
 }

@@ -2,7 +2,7 @@
 //!
 //! An execution goes step by step and can be cloned; a session runs it forward and back, with breakpoints and watches; `console` is
 //! the text commands of a session, `dap` the Debug Adapter Protocol. In reading order: `program`, `execution`, `value`,
-//! `expression`, `source`; `stops`, `history`, `session`; `console`, `dap`.
+//! `expression`; the levels `source` and `machine`; `stops`, `history`, `session`; `console`, `dap`.
 //!
 //! Guarantees: deterministic; no request panics. Never: reads files or the network, which callers do.
 //!
@@ -38,6 +38,7 @@ pub mod dap;
 pub mod execution;
 pub mod expression;
 mod history;
+pub mod machine;
 pub mod program;
 pub mod session;
 pub mod source;

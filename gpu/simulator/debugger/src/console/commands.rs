@@ -1,6 +1,6 @@
 //! The commands: their names in one table, and what each does.
 use super::{Answer, Console, MAX_STEPS, lane_list};
-use crate::execution::Execution;
+use crate::execution::{Execution, Object};
 use crate::expression::{Context, Evaluated, Expression};
 use crate::session::Motion;
 use crate::stops::{Location, Stop, WatchKind};
@@ -269,7 +269,10 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
             .now()
             .objects()
             .into_iter()
-            .map(|(name, object)| format!("{name} {} bytes", session.now().size(object)))
+            .map(|(name, object)| match object {
+                Object::Memory => format!("{name}: all memory, by the GPU's addresses"),
+                _ => format!("{name} {} bytes", session.now().size(object)),
+            })
             .collect(),
         _ => {
             return Err(

@@ -58,7 +58,7 @@ struct Query {
 }
 
 /// A render pass.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pass {
     reader: Reader,
     framebuffer: Framebuffer,
