@@ -84,3 +84,136 @@ fn what_can_not_be_done_is_said_with_its_line() {
     assert_eq!(status, Some(1), "{stderr}");
     assert!(stderr.contains("does not hold in lane 0"), "{stderr}");
 }
+
+#[test]
+fn registers_are_shown_on_the_model() {
+    let output = debug(&machine(&["--commands", "machine.commands"]));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    for part in [
+        "breakpoint 1",
+        "sum.wgsl:23 in main",
+        "end: the dispatch has ended",
+        "step 0",
+    ] {
+        assert!(stdout.contains(part), "no {part:?} in {stdout}");
+    }
+}
+
+/// The arguments of the shader at the level of the machine.
+fn machine<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let shader = ["sum.wgsl", "--level", "machine", "--buffer", "0=zero:256"];
+    [&shader[..], &["--groups", "2"], more].concat()
+}
+
+/// A client of the protocol, as small as one can be.
+struct Editor {
+    adapter: std::process::Child,
+    seq: u64,
+}
+
+impl Editor {
+    fn start() -> Editor {
+        let adapter = Command::new(env!("CARGO_BIN_EXE_eitri"))
+            .args(["debug", "--dap"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        Editor { adapter, seq: 0 }
+    }
+
+    fn send(&mut self, command: &str, arguments: serde_json::Value) {
+        use std::io::Write;
+        self.seq += 1;
+        let message = serde_json::json!({
+            "seq": self.seq, "type": "request", "command": command, "arguments": arguments,
+        });
+        let body = message.to_string();
+        let input = self.adapter.stdin.as_mut().unwrap();
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next message with a member of that value; those before it are left out.
+    #[track_caller]
+    fn wait(&mut self, member: &str, value: &str) -> serde_json::Value {
+        use std::io::Read;
+        let output = self.adapter.stdout.as_mut().unwrap();
+        loop {
+            let mut header = String::new();
+            while !header.ends_with("\r\n\r\n") {
+                let mut byte = [0];
+                output.read_exact(&mut byte).expect("the adapter goes on");
+                header.push(byte[0].into());
+            }
+            let length = header.trim().rsplit(' ').next().unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            output.read_exact(&mut body).unwrap();
+            let message: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            if message[member] == value {
+                return message;
+            }
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.adapter.kill();
+        let _ = self.adapter.wait();
+    }
+}
+
+/// The configuration that docs/debugging.md has for VS Code, as VS Code sends it.
+fn documented_launch() -> serde_json::Value {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/debugging.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let (_, rest) = text.split_once("```json\n").unwrap();
+    let (json, _) = rest.split_once("```").unwrap();
+    let folder = folder().display().to_string();
+    let json = json.replace("${workspaceFolder}", &folder);
+    let file: serde_json::Value = serde_json::from_str(&json).unwrap();
+    file["configurations"][0].clone()
+}
+
+#[test]
+fn the_launch_json_of_the_documentation_works() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/vscode/package.json");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
+    let debugger = &manifest["contributes"]["debuggers"][0];
+    let launch = documented_launch();
+    assert_eq!(launch["type"], debugger["type"]);
+    assert_eq!(
+        debugger["runtimeArgs"],
+        serde_json::json!(["debug", "--dap"])
+    );
+    let known = debugger["configurationAttributes"]["launch"]["properties"]
+        .as_object()
+        .unwrap();
+    for (name, _) in launch.as_object().unwrap() {
+        let of_vs_code = ["type", "request", "name"].contains(&name.as_str());
+        assert!(of_vs_code || known.contains_key(name), "{name}");
+    }
+    let mut editor = Editor::start();
+    editor.send("initialize", serde_json::json!({ "adapterID": "eitri" }));
+    editor.wait("command", "initialize");
+    editor.send("launch", launch);
+    editor.wait("event", "initialized");
+    editor.send("configurationDone", serde_json::Value::Null);
+    let stop = editor.wait("event", "stopped");
+    assert_eq!(stop["body"]["reason"], "entry", "{stop}");
+    editor.send("stackTrace", serde_json::json!({ "threadId": 1 }));
+    let trace = editor.wait("command", "stackTrace");
+    let frame = &trace["body"]["stackFrames"][0];
+    assert_eq!(
+        (&frame["name"], &frame["line"]),
+        (&"main".into(), &10.into())
+    );
+    editor.send("disconnect", serde_json::Value::Null);
+    editor.wait("event", "terminated");
+    assert!(editor.adapter.wait().unwrap().success());
+}
