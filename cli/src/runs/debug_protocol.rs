@@ -78,7 +78,7 @@ fn receive(mut input: impl Read + Send + 'static) -> Receiver<Received> {
         let mut decoder = Decoder::default();
         let mut bytes = [0; 4096];
         loop {
-            match decoder.next() {
+            match decoder.next_message() {
                 Ok(Some(message)) => {
                     if sender.send(message).is_err() {
                         return;

@@ -171,7 +171,7 @@ impl Execution for MachineLevel {
 
     fn lanes(&self, thread: usize) -> usize {
         self.warp(thread)
-            .map_or(0, |warp| warp.lanes().count_ones() as usize)
+            .map_or(0, |warp| warp.started().count_ones() as usize)
     }
 
     fn lane_name(&self, thread: usize, lane: usize) -> String {
@@ -188,7 +188,7 @@ impl Execution for MachineLevel {
 
     fn lane_state(&self, thread: usize, lane: usize) -> Option<LaneState> {
         let warp = self.warp(thread)?;
-        if lane >= 16 || warp.lanes() >> lane & 1 == 0 {
+        if lane >= 16 || warp.started() >> lane & 1 == 0 {
             return None;
         }
         Some(if warp.live() >> lane & 1 == 0 {

@@ -480,10 +480,7 @@ impl<E: Execution> Session<E> {
         // The time at which the thread came to the line that it is in during the search, and that line.
         let mut run: Option<(u64, Spot)> = None;
         let (mut number, _, _) = self.history.before(self.time.saturating_sub(1));
-        loop {
-            let Some((start, state)) = self.history.get(number) else {
-                break;
-            };
+        while let Some((start, state)) = self.history.get(number) {
             run = None;
             let (mut time, mut state) = (start, state.clone());
             while time < self.time {

@@ -27,7 +27,7 @@ impl<'g> WarpView<'g> {
     }
 
     /// Lanes that it began with, a bit each.
-    pub fn lanes(&self) -> u16 {
+    pub fn started(&self) -> u16 {
         self.warp.all
     }
 

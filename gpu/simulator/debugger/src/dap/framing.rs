@@ -39,7 +39,7 @@ impl Decoder {
     ///
     /// # Errors
     /// If a header is none.
-    pub fn next(&mut self) -> Result<Option<Received>, FramingError> {
+    pub fn next_message(&mut self) -> Result<Option<Received>, FramingError> {
         let end = self.bytes.windows(4).position(|four| four == b"\r\n\r\n");
         let Some(end) = end else {
             return match self.bytes.len() > MOST_HEADER {

@@ -53,7 +53,9 @@ fn stops_on_the_way_back_are_those_of_the_way_forward() {
             .add_breakpoint(Location::Line(0, line), None)
             .unwrap();
     }
-    let mut forward = vec![];
+    session.add_breakpoint(Location::Address(0), None).unwrap();
+    // Before the first step too.
+    let mut forward = vec![(0, session.stop_at_start().unwrap())];
     loop {
         let stop = session.go(Motion::Continue, 0, u64::MAX);
         if let Stop::End(_) = stop {

@@ -193,7 +193,7 @@ fn messages_are_split_wherever_bytes_are() {
         let mut got = vec![];
         for part in bytes.chunks(size) {
             decoder.feed(part);
-            while let Some(message) = decoder.next().unwrap() {
+            while let Some(message) = decoder.next_message().unwrap() {
                 got.push(message.unwrap());
             }
         }
@@ -206,7 +206,7 @@ fn headers_that_are_none_are_errors() {
     let of = |bytes: &[u8]| {
         let mut decoder = Decoder::default();
         decoder.feed(bytes);
-        decoder.next()
+        decoder.next_message()
     };
     assert_eq!(of(b"Length: 3\r\n\r\nabc"), Err(FramingError::Length));
     assert_eq!(of(b"Content-Length: x\r\n\r\n"), Err(FramingError::Length));
