@@ -38,6 +38,8 @@ pub enum Tool {
     Python,
     /// A browser, which shows pages without a window.
     Chromium,
+    /// Installer of packages for Node.js, and that.
+    Npm,
 }
 
 /// Longest that a download may take.
@@ -55,6 +57,7 @@ const DEBIAN: &[(Tool, &str, &str)] = &[
     (Tool::Uefi,    "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64"),
     (Tool::Python,  "python3",                                 "python3-venv"),
     (Tool::Chromium, "chromium",                               "chromium"),
+    (Tool::Npm,     "npm",                                     "npm"),
 ];
 
 impl Tool {
@@ -72,6 +75,7 @@ impl Tool {
         Tool::Uefi,
         Tool::Python,
         Tool::Chromium,
+        Tool::Npm,
     ];
     /// What `eitri test` needs; its long checks need the others too.
     pub const OF_TESTS: &[Tool] = &[

@@ -7,6 +7,7 @@ mod board_files;
 mod boards;
 mod boot;
 mod c_library;
+mod debugger;
 mod display;
 mod documentation;
 mod draw;
@@ -70,6 +71,7 @@ const BOOT: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::UBoot];
 const C: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::CrossGcc];
 const LABS: &[Tool] = &[Tool::Python];
 const BROWSER: &[Tool] = &[Tool::Chromium];
+const EDITOR: &[Tool] = &[Tool::Npm];
 const UEFI: &[Tool] = &[
     Tool::Target,
     Tool::UefiTarget,
@@ -258,6 +260,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
     Check { name: "labs",       when: When::Long("2 min"),    lane: Lane::Images, needs: LABS, what: "labgrid and LAVA take the files for labs",               action: Action::Cases(labs::run) },
     Check { name: "pages",      when: When::Long("1 min"),    lane: Lane::Images, needs: BROWSER, what: "a browser shows pages as they are meant, and searches the site", action: Action::Cases(pages::run) },
+    Check { name: "debugger",   when: When::Long("1 min"),    lane: Lane::Images, needs: EDITOR, what: "an editor's client steps through shaders",               action: Action::Cases(debugger::run) },
     Check { name: "uefi",       when: When::Long("3 min"),    lane: Lane::Images, needs: UEFI, what: "UEFI firmware starts the image",                         action: Action::Cases(uefi::run) },
     Check { name: "validation", when: When::Long("8 min"),    lane: Lane::Images, needs: QEMU, what: "the whole validation suite in QEMU",                      action: Action::Cases(validation::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },

@@ -11,6 +11,7 @@ mod completions;
 pub(crate) mod console;
 mod cs;
 mod debian;
+pub(crate) mod debug;
 pub(crate) mod demo;
 mod disasm;
 mod docs;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Completions(completions::Args),
     /// Read what a board has printed on its console, and judge it.
     Console(console::Args),
+    /// Step through a shader forward and back: at a prompt, by a file of commands, or from an editor (Debug Adapter Protocol).
+    Debug(debug::Args),
     /// Run the demo shaders from power-off to a checked result, and leave a picture.
     Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
@@ -124,6 +127,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Completions(args) => completions::run(&args),
         Command::Console(args) => console::run(&args),
         Command::Debian(args) => debian::run(&args),
+        Command::Debug(args) => debug::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),

@@ -8,7 +8,7 @@ use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_launch::Problem;
 use eitri_launch::tools::{self, Tool};
-use eitri_shaderc::build::shader_text::{Language as TextLanguage, to_spirv};
+use eitri_shaderc::build::shader_text::{Language as TextLanguage, Names, to_spirv_with};
 use miette::Diagnostic;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -47,7 +47,12 @@ pub(crate) struct LanguageArgument {
 impl LanguageArgument {
     /// Reads the shader at `path`; `-` is standard input.
     pub(crate) fn load(self, path: &str) -> Result<Shader, Failure> {
-        load_as(path, self.language)
+        load_as(path, self.language, Names::Variables)
+    }
+
+    /// The same with all names that a debugger shows.
+    pub(crate) fn load_for_debugger(self, path: &str) -> Result<Shader, Failure> {
+        load_as(path, self.language, Names::All)
     }
 }
 
@@ -110,10 +115,10 @@ pub(crate) struct Shader {
 
 /// Reads the shader at `path`, in the language that its name tells.
 pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
-    load_as(path, None)
+    load_as(path, None, Names::Variables)
 }
 
-fn load_as(path: &str, told: Option<Language>) -> Result<Shader, Failure> {
+fn load_as(path: &str, told: Option<Language>, names: Names) -> Result<Shader, Failure> {
     let bytes = buffer_source::read(path)?;
     let shown = if path == "-" { STDIN } else { path };
     let language = told.or_else(|| language(path, &bytes)).ok_or_else(|| {
@@ -133,9 +138,9 @@ fn load_as(path: &str, told: Option<Language>) -> Result<Shader, Failure> {
     };
     let spirv = match language {
         Language::Spirv => bytes,
-        Language::Wgsl => of_wgsl(shown, text(shown, &bytes)?)?,
+        Language::Wgsl => of_wgsl_with(shown, text(shown, &bytes)?, names)?,
         Language::ComputeGlsl | Language::VertexGlsl | Language::FragmentGlsl => {
-            glsl(language, source, text(shown, &bytes)?)?
+            glsl(language, source, text(shown, &bytes)?, names)?
         }
         Language::SpirvAssembly => {
             text(shown, &bytes)?;
@@ -228,7 +233,11 @@ fn check_spirv(bytes: &[u8]) -> Result<(), NotSpirv> {
 
 /// The module of a WGSL source, whose `path` is for messages.
 pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
-    to_spirv(TextLanguage::Wgsl, path, source).map_err(|error| {
+    of_wgsl_with(path, source, Names::Variables)
+}
+
+fn of_wgsl_with(path: &str, source: &str, names: Names) -> Result<Vec<u8>, Failure> {
+    to_spirv_with(TextLanguage::Wgsl, path, source, names).map_err(|error| {
         Failure::refused(ShaderFileError::Source {
             path: path.to_owned(),
             language: "WGSL",
@@ -238,7 +247,7 @@ pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The module of a GLSL source: by Khronos' own compiler where it is there, since naga knows less of the language.
-fn glsl(stage: Language, source: Source<'_>, text: &str) -> Result<Vec<u8>, Failure> {
+fn glsl(stage: Language, source: Source<'_>, text: &str, names: Names) -> Result<Vec<u8>, Failure> {
     let (language, name) = match stage {
         Language::VertexGlsl => (TextLanguage::VertexGlsl, "vert"),
         Language::FragmentGlsl => (TextLanguage::FragmentGlsl, "frag"),
@@ -252,7 +261,8 @@ fn glsl(stage: Language, source: Source<'_>, text: &str) -> Result<Vec<u8>, Fail
         return by_khronos("");
     }
     let path = source.path;
-    to_spirv(language, path, text).or_else(|error| by_khronos(&error.report(path, text)))
+    to_spirv_with(language, path, text, names)
+        .or_else(|error| by_khronos(&error.report(path, text)))
 }
 
 /// Runs a tool that writes SPIR-V from a file. `naga` is what naga said of the file, if it was asked.

@@ -10,6 +10,7 @@ use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
 use crate::runs::checked::Subject;
 use crate::runs::checking;
+use crate::runs::debugged::{DebugLevel, Prepared};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::job_clock::JobClock;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
@@ -126,6 +127,41 @@ fn options(case: &Case, robust: Robust, target: Target) -> Options {
         target,
         ..Options::default()
     }
+}
+
+/// A case for the debugger.
+pub(crate) fn prepare(case: &Case, module: Module, gpu: GpuChoice) -> Result<Prepared, String> {
+    let why = |verdict| match verdict {
+        Verdict::Failed(why) | Verdict::Skipped(why) => why,
+        // Nothing was run.
+        Verdict::Passed(_) => String::new(),
+    };
+    let compiled = compile(case, module, Robust::On, gpu).map_err(why)?;
+    let program = Program::parse(&compiled.program).map_err(|error| error.to_string())?;
+    let setting = Setting {
+        module,
+        place: Place::Host,
+        gpu,
+        timelines: None,
+        robust: Robust::On,
+        limit: Duration::from_secs(60),
+        keep: None,
+        check: &Wanted::Nothing,
+    };
+    let request = request(case, &program, setting).map_err(why)?;
+    Ok(Prepared {
+        path: case.module_path(module).display().to_string(),
+        spirv: case.module(module).map_err(|error| error.to_string())?,
+        options: options(case, Robust::On, gpu.target()),
+        groups: request.groups,
+        push_constants: request.push_constants,
+        resources: request.resources,
+        addresses: vec![],
+        gpu,
+        firmware: None,
+        limit: request.limit,
+        level: DebugLevel::Source,
+    })
 }
 
 fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {

@@ -47,7 +47,11 @@ pub(crate) fn run(subject: &Subject<'_>) -> Result<Checked, String> {
     check(&request, &mut resources).map_err(|error| error.to_string())
 }
 
-fn resources(given: &[Given]) -> Result<Resources, String> {
+/// What a user gives, as the interpreter takes it.
+///
+/// # Errors
+/// What the interpreter does not have.
+pub(crate) fn resources(given: &[Given]) -> Result<Resources, String> {
     let mut resources = Resources::default();
     for own in given {
         let key = (own.name.set, own.name.binding, own.name.element);

@@ -10,7 +10,7 @@ use crate::runs::dispatch::{Done, Request, Talk};
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
 use eitri_model::Drawn;
-use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
+use eitri_on_model::{Captured, Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
 use std::convert::Infallible;
@@ -45,6 +45,19 @@ pub(crate) fn run(
     let mut done = host.done(&stream)?;
     done.diagnoses.extend(missing.texts());
     Ok(done)
+}
+
+/// Runs a bundle in this process, on a GPU with one core, and copies the GPU when its compute job is about to start: for a debugger.
+pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Captured>, Failure> {
+    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
+    let mut config = request.gpu.config();
+    // One workgroup runs at a time, in their order.
+    config.product.part.shader_present = 1;
+    let machine = Machine::new(config).with_patience(request.limit);
+    machine.capture_dispatch();
+    let mut report = Report { talk: request.talk };
+    let Ok(_) = eitri_job::run(machine.clone(), &read, &mut report, &mut Stream::default());
+    Ok(machine.captured())
 }
 
 /// The model as the GPU of one run in this process.

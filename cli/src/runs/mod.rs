@@ -5,6 +5,8 @@ pub(crate) mod case_run;
 pub(crate) mod checked;
 pub(crate) mod checking;
 pub(crate) mod color_state;
+pub(crate) mod debug_protocol;
+pub(crate) mod debugged;
 pub(crate) mod demo;
 pub(crate) mod dispatch;
 pub(crate) mod drawings;

@@ -11,6 +11,7 @@ mod compile_adreno;
 mod console;
 mod cost;
 mod cs;
+mod debug;
 mod divergence_on_model;
 mod doctor;
 mod draw;

@@ -24,6 +24,7 @@
 //! ```
 
 mod bindings;
+mod name_lets;
 pub mod shader_text;
 mod source;
 

@@ -5,6 +5,7 @@
 //! Facts: none of the hardware; barriers, arrays of arrays and layouts are those of GLSL 4.50 (8.16, 4.1.9), of Vulkan's GLSL
 //! (push constants are std430), and of WGSL.
 
+use super::name_lets::name_lets;
 use naga::back::spv;
 use naga::proc::Layouter;
 use naga::valid::{Capabilities, ValidationError, ValidationFlags, Validator};
@@ -99,6 +100,29 @@ impl std::error::Error for ShaderTextError {}
 /// # Errors
 /// What is wrong with the text, or beyond naga.
 pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, ShaderTextError> {
+    to_spirv_with(language, name, text, Names::Variables)
+}
+
+/// What has a name in the SPIR-V.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Names {
+    /// Variables and functions.
+    #[default]
+    Variables,
+    /// What a debugger shows: values of `let` and arguments of the entry point too, each stored into a variable of its own.
+    All,
+}
+
+/// As [`to_spirv`], with more names.
+///
+/// # Errors
+/// As [`to_spirv`].
+pub fn to_spirv_with(
+    language: Language,
+    name: &str,
+    text: &str,
+    names: Names,
+) -> Result<Vec<u8>, ShaderTextError> {
     let mut module = match language {
         Language::Wgsl => naga::front::wgsl::parse_str(text).map_err(ShaderTextError::Wgsl)?,
         Language::Glsl | Language::VertexGlsl | Language::FragmentGlsl => {
@@ -115,9 +139,20 @@ pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, S
         }
     };
     widen_barriers(&mut module);
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-        .validate(&module)
-        .map_err(|error| ShaderTextError::Rule(Box::new(error)))?;
+    let validate = |module: &Module| {
+        Validator::new(ValidationFlags::all(), Capabilities::all())
+            .validate(module)
+            .map_err(|error| ShaderTextError::Rule(Box::new(error)))
+    };
+    let mut info = validate(&module)?;
+    if names == Names::All {
+        let mut named = module.clone();
+        name_lets(&mut named, &info);
+        // A debugger that lacks names is better than none.
+        if let Ok(named_info) = validate(&named) {
+            (module, info) = (named, named_info);
+        }
+    }
     let options = spv::Options {
         lang_version: (1, 3),
         flags: spv::WriterFlags::DEBUG,

@@ -73,7 +73,7 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Lets all lanes pass the barrier at which they wait; false if they have all ended, or do not wait at the same one.
-    fn pass_barrier(&mut self, warps: &mut [Warp]) -> bool {
+    pub(super) fn pass_barrier(&mut self, warps: &mut [Warp]) -> bool {
         let mut lanes = warps.iter().flat_map(|warp| &warp.lanes);
         let first = lanes.next().map_or(At::Ended, |lane| lane.at);
         if lanes.any(|lane| lane.at != first) {

@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: no access outside; a load outside of the buffer that a resource names gives zero.
 use std::collections::BTreeMap;
 
-use crate::ir::{BindingKind, Function};
+use crate::ir::{BindingId, BindingKind, Function};
 use eitri_texels::{Image, Sampler};
 
 /// A buffer bound for a dispatch.
@@ -31,6 +31,7 @@ pub struct Resources {
 }
 
 /// Bytes, from which words are read.
+#[derive(Clone)]
 pub(super) struct Bytes(pub(super) Vec<u8>);
 
 impl Bytes {
@@ -62,6 +63,7 @@ impl Bytes {
 }
 
 /// An element of a binding: what a resource names. Of a buffer the bytes, of others image and sampler.
+#[derive(Clone)]
 struct Element {
     key: Key,
     bytes: Bytes,
@@ -70,6 +72,7 @@ struct Element {
 }
 
 /// What a dispatch is bound to, as the shader reaches it.
+#[derive(Clone)]
 pub(super) struct Bound {
     elements: Vec<Element>,
     /// Of each binding: number of its first element, and how many it has.
@@ -136,6 +139,32 @@ impl Bound {
         Some((&mut buffer.bytes, offset))
     }
 
+    /// The bytes of an element of a binding, if it is a buffer.
+    pub(super) fn bytes_of(&self, binding: BindingId, element: u32) -> Option<&[u8]> {
+        let resource = u64::from(binding.0) << 32 | u64::from(element);
+        let element = &self.elements[self.index(resource)?];
+        element.is_buffer().then_some(&element.bytes.0)
+    }
+
+    /// The element with that number, of all bindings.
+    pub(super) fn numbered(&self, number: u64) -> Option<(BindingId, u32)> {
+        let number = usize::try_from(number).ok()?;
+        let holds =
+            |(first, count): &(usize, u32)| (*first..first + *count as usize).contains(&number);
+        let binding = self.bindings.iter().position(holds)?;
+        let (first, _) = self.bindings[binding];
+        Some((BindingId(binding as u32), (number - first) as u32))
+    }
+
+    /// Bytes of all contents.
+    pub(super) fn bytes(&self) -> usize {
+        let image = |element: &Element| element.image.as_ref().map_or(0, |it| it.bytes.len());
+        let elements = self.elements.iter();
+        elements
+            .map(|element| element.bytes.0.len() + image(element))
+            .sum()
+    }
+
     /// Copies the contents back.
     pub(super) fn save(self, resources: &mut Resources) {
         for element in self.elements {
@@ -154,6 +183,10 @@ impl Bound {
 }
 
 impl Element {
+    fn is_buffer(&self) -> bool {
+        self.image.is_none() && self.sampler.is_none()
+    }
+
     fn new(kind: BindingKind, key: Key, resources: &Resources) -> Option<Element> {
         let image = || resources.images.get(&key).cloned();
         let sampler = || resources.samplers.get(&key).cloned();

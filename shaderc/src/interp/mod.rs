@@ -13,6 +13,7 @@ mod observer;
 mod quads;
 mod run;
 mod step;
+mod stepper;
 mod trap;
 mod triangle;
 
@@ -24,5 +25,6 @@ pub use graphics::{
 pub use memory::{Buffer, Buffers, Key, Resources, address, located};
 pub use observer::{LaneSet, Observer, Values};
 pub use run::{Dispatch, interpret, interpret_observed, interpret_with};
+pub use stepper::{Ahead, CodePlace, End, LanePlace, Object, Stepper, Touch};
 pub use trap::Trap;
 pub use triangle::Triangle;

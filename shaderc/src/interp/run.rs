@@ -116,6 +116,7 @@ impl LaneInput {
 }
 
 /// What is of one invocation.
+#[derive(Clone)]
 pub(super) struct Lane {
     /// Of a vertex: its number and that of the instance. Of a fragment: pixel and sample.
     pub(super) local_id: [u32; 3],
@@ -129,6 +130,7 @@ pub(super) struct Lane {
 }
 
 /// Lanes that run together.
+#[derive(Clone)]
 pub(super) struct Warp {
     pub(super) lanes: Vec<Lane>,
     /// Each value for each of so many lanes, one after the other.
@@ -153,6 +155,7 @@ impl Warp {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Machine<'f, O = ()> {
     pub(super) function: &'f Function,
     /// Place of each block in the layout.
@@ -382,6 +385,17 @@ impl<'f, O: Observer> Machine<'f, O> {
             }
             self.step(warp, mask, *inst)?;
         }
+        self.leave_block(warp, mask, block)
+    }
+
+    /// Lanes that have done all instructions of a block go on to the next ones.
+    pub(super) fn leave_block(
+        &mut self,
+        warp: &mut Warp,
+        mask: Mask,
+        block: BlockId,
+    ) -> Result<(), Trap> {
+        let data = self.function.block(block);
         self.steps += u64::from(mask.count());
         let limit = self.dispatch.step_limit;
         if self.steps > limit {

@@ -11,6 +11,7 @@ use super::block::{Block, Phi, Terminator};
 use super::cfg::Cfg;
 use super::inst::{Inst, InstData, Kinds, Op, Values};
 use super::notes::Notes;
+use super::source_names::SourceNames;
 use super::{BlockId, Kind, Lanes, Spaces, Stage, Type, Value};
 
 super::id! {
@@ -127,6 +128,8 @@ pub struct Function {
     pub push_members: Vec<(u32, u32)>,
     /// What the source says beyond instructions, for an interpreter that checks; empty unless that was asked for.
     pub notes: Notes,
+    /// Variables and functions of the source, for a debugger; empty unless notes were asked for.
+    pub source_names: SourceNames,
     /// Blocks in the order described in [`crate::ir`]. Blocks that are not listed don't exist any more.
     pub layout: Vec<BlockId>,
     vars: Vec<VarData>,
@@ -155,6 +158,7 @@ impl Function {
             push_constant_bytes: 0,
             push_members: vec![],
             notes: Notes::default(),
+            source_names: SourceNames::default(),
             layout: vec![],
             vars: vec![],
             values: vec![],

@@ -71,6 +71,7 @@ pub mod print;
 pub(crate) mod random_expression;
 pub mod range;
 pub mod rewrite;
+pub mod source_names;
 mod spaces;
 pub mod stage;
 pub mod sysval;

@@ -149,7 +149,8 @@ impl Function {
     }
 
     /// A terminator as the text form has it.
-    pub(crate) fn show_terminator(&self, terminator: &Terminator) -> String {
+    /// The end of a block as text.
+    pub fn show_terminator(&self, terminator: &Terminator) -> String {
         match terminator {
             Terminator::Jump(target) => format!("jump {target}"),
             Terminator::Branch {

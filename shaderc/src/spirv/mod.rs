@@ -22,6 +22,7 @@ mod interface;
 mod layout;
 mod locations;
 mod module;
+mod name_variables;
 mod needs;
 mod observe;
 mod ops;

@@ -210,6 +210,13 @@ impl Module {
         }
     }
 
+    /// The id of a struct's type.
+    pub fn type_id(&self, ty: &Rc<Type>) -> Option<u32> {
+        let mut types = self.types.iter();
+        let found = types.find(|(_, own)| Rc::ptr_eq(own, ty));
+        found.map(|(id, _)| *id)
+    }
+
     /// What pointers of the physical pointer type with that id point to.
     pub fn pointee(&self, instr: &Instr, id: u32) -> Result<Rc<Type>> {
         match self.pointees.get(&id) {

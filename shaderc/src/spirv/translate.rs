@@ -86,7 +86,7 @@ pub(crate) struct Frame {
     /// What is known of pointers and images by id, for notes.
     pub(super) roots: HashMap<u32, Root>,
     /// Where it is called; none of the entry point.
-    call: Option<PositionId>,
+    pub(super) call: Option<PositionId>,
 }
 
 /// Translates one entry point.
@@ -162,6 +162,9 @@ impl Translator<'_> {
     /// Translates the entry point with all that it calls.
     fn entry(&mut self) -> Result<()> {
         self.declare_globals()?;
+        if self.notes {
+            self.name_globals();
+        }
         let module = self.module;
         let entry = module.functions.get(&module.entry.function);
         let entry = entry.ok_or_else(|| {
@@ -310,6 +313,10 @@ impl Translator<'_> {
             return Err(function.instr.unsupported(Feature::Limit, limit));
         }
         let ids = function.parameters.iter().map(|(id, _)| *id);
+        let named = match self.notes {
+            true => ids.clone().zip(arguments.iter().cloned()).collect(),
+            false => vec![],
+        };
         let instrs = function.blocks.iter().map(|block| block.instrs.len());
         let most = function.parameters.len() + instrs.sum::<usize>();
         let mut items = HashMap::with_capacity_and_hasher(most, Default::default());
@@ -335,6 +342,9 @@ impl Translator<'_> {
         }
         let start = frame.starts[&first.label];
         self.frames.push(frame);
+        if self.notes {
+            self.name_call(&function.instr, id, &named);
+        }
         self.builder.terminate(Terminator::Jump(start));
         let blocks = reverse_postorder(self.module, function)?;
         for block in &blocks {
@@ -363,6 +373,9 @@ impl Translator<'_> {
             let done = self.instr(instr).and_then(|()| {
                 if self.notes && instr.op != Op::FunctionCall {
                     self.observe(instr, before)?;
+                }
+                if self.notes {
+                    self.name_result(instr);
                 }
                 Ok(())
             });

@@ -91,6 +91,16 @@ fn address_of(function: &Function, (set, binding, element): Key) -> u64 {
     found.map_or(0, |(number, _)| address(number as u64))
 }
 
+/// Puts addresses of buffers into the push constants, as the interpreter gives them.
+pub fn push_addresses(function: &Function, addresses: &[PushAddress], dispatch: &mut Dispatch) {
+    for push in addresses {
+        let bytes = (address_of(function, push.key) + push.plus).to_le_bytes();
+        let constants = &mut dispatch.push_constants;
+        constants.resize(constants.len().max(push.at + bytes.len()), 0);
+        constants[push.at..push.at + bytes.len()].copy_from_slice(&bytes);
+    }
+}
+
 /// Runs a dispatch of a compute shader in the interpreter of the IR, as it was translated, and tells what was found. The resources are
 /// changed as the dispatch does.
 ///
@@ -105,12 +115,7 @@ pub fn check(request: &Request<'_>, resources: &mut Resources) -> Result<Checked
     };
     let translated = spirv::translate(request.spirv, &options).map_err(Error::Spirv)?;
     let mut dispatch = request.dispatch.clone();
-    for push in request.addresses {
-        let bytes = (address_of(&translated.function, push.key) + push.plus).to_le_bytes();
-        let constants = &mut dispatch.push_constants;
-        constants.resize(constants.len().max(push.at + bytes.len()), 0);
-        constants[push.at..push.at + bytes.len()].copy_from_slice(&bytes);
-    }
+    push_addresses(&translated.function, request.addresses, &mut dispatch);
     // What only dead code uses need not be bound: an empty buffer stands for it.
     for binding in &translated.function.bindings {
         for element in 0..binding.count {

@@ -46,5 +46,5 @@ mod shadow;
 pub mod undefined;
 mod watch;
 
-pub use check::{Checked, Error, PushAddress, Request, Unwritten, check};
+pub use check::{Checked, Error, PushAddress, Request, Unwritten, check, push_addresses};
 pub use finding::{Finding, Level, Place, Related, Rule};

@@ -66,6 +66,7 @@ pub(crate) struct GpuFault {
 }
 
 /// Time, interrupts, translation, agenda, journal.
+#[derive(Clone)]
 pub(crate) struct Fabric {
     pub(crate) config: Config,
     pub(crate) clock: Clock,

@@ -55,7 +55,8 @@ pub enum Progress {
     Idle,
 }
 
-/// The GPU.
+/// The GPU. A clone goes on as the original does; nobody traces it.
+#[derive(Clone)]
 pub struct Gpu {
     pub(crate) fabric: Fabric,
     pub(crate) power: Power,

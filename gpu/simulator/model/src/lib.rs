@@ -29,6 +29,7 @@ mod config;
 mod defect;
 mod gpu;
 mod injection;
+mod inspection;
 mod irq;
 mod memory;
 mod trace;
@@ -77,6 +78,7 @@ pub use defect::{
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};
+pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};

@@ -28,5 +28,5 @@ mod machine;
 mod memory;
 mod non_coherent;
 
-pub use machine::Machine;
+pub use machine::{Captured, Machine};
 pub use non_coherent::{MissingUpkeep, NonCoherent};

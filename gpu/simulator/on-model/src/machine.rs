@@ -3,7 +3,7 @@
 //! Time is the model's: it passes while the driver waits, and a little with each register access.
 
 use crate::memory::{Memory, Watcher};
-use eitri_model::{Budget, Config, Gpu, PhysicalMemory};
+use eitri_model::{Budget, Config, Gpu, PAGE, PhysicalMemory, Progress};
 use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -29,6 +29,27 @@ struct Parts {
     patience: Option<(std::time::Instant, Duration)>,
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
+    capture: Capture,
+}
+
+/// A copy of the GPU for a debugger.
+enum Capture {
+    /// Nobody wants one.
+    No,
+    /// One is wanted when a compute job starts.
+    Wanted,
+    /// It was taken: the GPU, and of its memory the pages that are not zero.
+    Taken(Box<Captured>),
+}
+
+/// The GPU and its memory as they were when a compute job was about to start.
+pub struct Captured {
+    /// The GPU.
+    pub gpu: Gpu,
+    /// Where its memory starts, and how many bytes it has.
+    pub memory: (u64, u64),
+    /// The pages of the memory that are not zero, with their addresses.
+    pub pages: Vec<(u64, Box<[u8; PAGE as usize]>)>,
 }
 
 impl Parts {
@@ -52,11 +73,56 @@ impl Parts {
 
     /// Lets `time` nanoseconds pass, or what one slice of work takes, or less when a line rises.
     fn run(&mut self, time: u64) {
+        if matches!(self.capture, Capture::Wanted) {
+            return self.run_to_dispatch(time);
+        }
         let budget = Budget {
             time,
             instructions: SLICE,
         };
         self.gpu.run(&mut self.memory, budget);
+    }
+}
+
+impl Parts {
+    /// The same, instruction by instruction until a compute job is about to start.
+    fn run_to_dispatch(&mut self, time: u64) {
+        let end = self.gpu.now().saturating_add(time);
+        loop {
+            let budget = Budget {
+                time: end.saturating_sub(self.gpu.now()),
+                instructions: 1,
+            };
+            let progress = self.gpu.run(&mut self.memory, budget);
+            if self.gpu.dispatch().is_some() {
+                self.capture = Capture::Taken(Box::new(self.copy()));
+                return;
+            }
+            if progress != Progress::Busy || self.gpu.now() >= end {
+                return;
+            }
+        }
+    }
+
+    fn copy(&mut self) -> Captured {
+        let mut pages = Vec::new();
+        // Behind it nothing was ever written.
+        for address in (MEMORY_BASE..self.fresh).step_by(PAGE as usize) {
+            let bytes = self.memory.at(address, PAGE as usize);
+            let Some(page) = bytes.and_then(|bytes| <[u8; PAGE as usize]>::try_from(bytes).ok())
+            else {
+                break;
+            };
+            if page.iter().any(|byte| *byte != 0) {
+                pages.push((address, Box::new(page)));
+            }
+        }
+        let size = self.fresh.saturating_sub(MEMORY_BASE);
+        Captured {
+            gpu: self.gpu.clone(),
+            memory: (MEMORY_BASE, size),
+            pages,
+        }
     }
 }
 
@@ -90,6 +156,7 @@ impl Machine {
             fresh: MEMORY_BASE,
             patience: None,
             skipped: Duration::ZERO,
+            capture: Capture::No,
         })))
     }
 
@@ -99,6 +166,20 @@ impl Machine {
     pub fn with_patience(self, limit: Duration) -> Machine {
         self.0.borrow_mut().patience = Some((std::time::Instant::now(), limit));
         self
+    }
+
+    /// Takes a copy of the GPU and its memory when the next compute job is about to start, for [`Machine::captured`].
+    pub fn capture_dispatch(&self) {
+        self.0.borrow_mut().capture = Capture::Wanted;
+    }
+
+    /// The copy that was asked for, if a compute job has come to its start.
+    pub fn captured(&self) -> Option<Captured> {
+        let capture = &mut self.0.borrow_mut().capture;
+        match std::mem::replace(capture, Capture::No) {
+            Capture::Taken(captured) => Some(*captured),
+            Capture::No | Capture::Wanted => None,
+        }
     }
 
     /// Tells somebody of the GPU's accesses to memory.

@@ -187,6 +187,21 @@ pub(crate) struct Journal {
     pc: Option<u64>,
 }
 
+impl Clone for Journal {
+    /// What was reported; who is told of what happens stays with the original.
+    fn clone(&self) -> Journal {
+        Journal {
+            entries: self.entries.clone(),
+            notes: self.notes.clone(),
+            dropped: self.dropped,
+            sink: None,
+            traces_instructions: false,
+            time: self.time,
+            pc: self.pc,
+        }
+    }
+}
+
 impl Journal {
     /// Who is looking at the device, and when, for what is reported next.
     pub(crate) fn set_context(&mut self, time: Nanoseconds, pc: Option<u64>) {

@@ -44,7 +44,7 @@ use slot::{Change, Slot};
 use suspended::SuspendStore;
 
 /// The microcontroller and what its firmware knows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mcu {
     state: McuState,
     /// What MCU_CONTROL asks for.
@@ -89,6 +89,16 @@ impl Mcu {
             rung_asleep: false,
             idle_reported: false,
         }
+    }
+
+    /// The shader cores.
+    pub(crate) fn cores(&self) -> &Cores {
+        &self.cores
+    }
+
+    /// The shader cores, to change.
+    pub(crate) fn cores_mut(&mut self) -> &mut Cores {
+        &mut self.cores
     }
 
     /// MCU_CONTROL.

@@ -28,7 +28,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"eitrisus");
 pub(super) type Record = [u8; 16];
 
 /// What is kept of a suspended group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Saved {
     streams: Vec<Option<Stream>>,
     shared: [u32; SLOTS],
@@ -37,7 +37,7 @@ pub(super) struct Saved {
 }
 
 /// Suspended groups.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SuspendStore {
     generation: u64,
     kept: VecDeque<(u64, Saved)>,

@@ -7,6 +7,7 @@ use super::launch::{Grid, Launch};
 use super::workgroup::{Turned, Workgroup};
 use crate::defect::Defect;
 use crate::fabric::Fabric;
+use crate::inspection::DispatchView;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::pace::numbers;
@@ -19,8 +20,8 @@ use alloc::vec::Vec;
 const TURN: u64 = 512;
 
 /// A compute job whose workgroups run.
-#[derive(Debug)]
-pub(super) struct Compute {
+#[derive(Clone, Debug)]
+pub(crate) struct Compute {
     launch: Launch,
     program: Program,
     memory_unit: Memory,
@@ -33,6 +34,8 @@ pub(super) struct Compute {
     waiting: u64,
     /// Cores that have had workgroups, a bit each.
     used_cores: u64,
+    /// Instructions that warps have executed.
+    executed: u64,
 }
 
 /// Tells whoever traces that a workgroup has begun or ended.
@@ -65,7 +68,40 @@ impl Compute {
             resident: Vec::new(),
             waiting: 0,
             used_cores: 0,
+            executed: 0,
         }
+    }
+
+    /// What a debugger sees.
+    pub(crate) fn view(&self, fabric: &Fabric) -> Option<DispatchView<'_>> {
+        let environment = &self.launch.environment;
+        let next = self.next_turn(fabric);
+        let group = next.and_then(|index| self.resident.get(index));
+        Some(DispatchView {
+            space: environment.space,
+            entry: self.launch.entry,
+            size: self.launch.grid.size,
+            registers: environment.allocated,
+            uniforms: &environment.uniforms,
+            shared: (environment.wls_base, environment.wls_bytes),
+            executed: self.executed,
+            workgroup: group.map(Workgroup::view),
+        })
+    }
+
+    /// Does what the next turn would do before an instruction: puts a workgroup on each `ready` core that has none, takes those
+    /// away that have ended, opens barriers at which all wait.
+    pub(crate) fn settle(&mut self, fabric: &mut Fabric, ready: u64) {
+        self.fill(fabric, ready);
+        while let Some(index) = self.resident.iter().position(Workgroup::has_ended) {
+            let group = self.resident.swap_remove(index);
+            trace_workgroup(fabric, &self.launch, &group, false);
+            let core = group.place().core;
+            if ready >> core & 1 != 0 {
+                self.begin_next(fabric, core);
+            }
+        }
+        self.resident.iter_mut().for_each(Workgroup::open_barrier);
     }
 
     /// Tasks that were begun.
@@ -110,6 +146,7 @@ impl Compute {
             );
             fabric.charge_warps(core, executed, beside);
             used += executed;
+            self.executed += executed;
             match turned {
                 Turned::GoesOn => progressed = true,
                 Turned::Ended => {

@@ -59,7 +59,7 @@ struct Query {
 }
 
 /// A render pass.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pass {
     reader: Reader,
     framebuffer: Framebuffer,

@@ -19,7 +19,7 @@ use crate::trace::{Event, JobKind};
 use alloc::boxed::Box;
 
 /// State of a job.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum State {
     /// Its descriptors were not read yet.
     Queued,
@@ -30,7 +30,7 @@ pub(super) enum State {
 }
 
 /// A job whose tasks run, by the iterator that cuts it into them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Running {
     Compute(Box<Compute>),
     Draw(Box<Tiling>),
@@ -122,7 +122,7 @@ impl Running {
 }
 
 /// A job.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) owner: Identity,
     /// Over all streams.
@@ -152,6 +152,22 @@ impl Job {
             executed: 0,
             known_tasks: 0,
             used_cores: 0,
+        }
+    }
+
+    /// Its workgroups, if it is a compute job that runs.
+    pub(super) fn compute(&self) -> Option<&Compute> {
+        match &self.state {
+            State::Running(Running::Compute(job)) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// The same, to change.
+    pub(super) fn compute_mut(&mut self) -> Option<&mut Compute> {
+        match &mut self.state {
+            State::Running(Running::Compute(job)) => Some(job),
+            _ => None,
         }
     }
 

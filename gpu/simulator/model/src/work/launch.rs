@@ -25,7 +25,7 @@ pub(super) struct Grid {
 }
 
 /// A job that can run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Launch {
     pub(super) owner: Identity,
     pub(super) arch: Arch,

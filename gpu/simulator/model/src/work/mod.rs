@@ -34,6 +34,7 @@ use crate::random::Random;
 use crate::shader::JobFault;
 use crate::stream::{Identity, IssuedJob, Work, exception};
 use alloc::vec::Vec;
+use compute::Compute;
 use eitri_csf::registers::power::Domain;
 pub(crate) use endpoints::Endpoints;
 use job::{Job, State};
@@ -63,7 +64,7 @@ pub(crate) struct Ended {
 }
 
 /// The shader cores and their jobs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Cores {
     jobs: Vec<Job>,
     /// Jobs so far.
@@ -104,6 +105,16 @@ impl Cores {
             self.endpoints.resize(index + 1, Default::default());
         }
         self.endpoints[index][work as usize] = endpoints;
+    }
+
+    /// The compute job that runs: of several the oldest.
+    pub(crate) fn compute(&self) -> Option<&Compute> {
+        self.jobs.iter().find_map(Job::compute)
+    }
+
+    /// The same, to change.
+    pub(crate) fn compute_mut(&mut self) -> Option<&mut Compute> {
+        self.jobs.iter_mut().find_map(Job::compute_mut)
     }
 
     pub(crate) fn has_jobs(&self) -> bool {

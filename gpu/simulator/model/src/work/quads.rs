@@ -40,7 +40,7 @@ struct Batch {
 }
 
 /// Fragments that are being shaded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Running {
     draw: Arc<LoadedDraw>,
     warp: Warp,
@@ -69,7 +69,7 @@ impl Running {
 }
 
 /// Shades the fragments of a tile.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shader {
     program: Program,
     unit: Memory,

@@ -13,7 +13,7 @@ use crate::stream::{Identity, Work};
 use alloc::vec::Vec;
 
 /// Jobs of a suspended group, in the order of issue.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SavedJobs {
     jobs: Vec<Job>,
 }

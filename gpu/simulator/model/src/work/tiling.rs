@@ -51,7 +51,7 @@ struct Shaded {
 }
 
 /// What is done next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     /// The next segment of the stream is fetched.
     Fetch,
@@ -66,7 +66,7 @@ enum Step {
 }
 
 /// A draw.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tiling {
     reader: Reader,
     flags: PrimitiveFlags,

@@ -6,6 +6,7 @@ use super::launch::Launch;
 use crate::defect::Defects;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
+use crate::inspection::{WarpView, WorkgroupView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::{
@@ -17,7 +18,7 @@ use alloc::vec::Vec;
 const TURN: u64 = 128;
 
 /// A workgroup on a core.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Workgroup {
     warps: Vec<Warp>,
     place: Place,
@@ -66,6 +67,32 @@ impl Workgroup {
 
     pub(super) fn id(&self) -> [u32; 3] {
         self.id
+    }
+
+    /// What a debugger sees.
+    pub(super) fn view(&self) -> WorkgroupView<'_> {
+        let warps: Vec<WarpView<'_>> = self.warps.iter().map(WarpView::of).collect();
+        let count = warps.len();
+        let order = (0..count).map(|offset| (self.next + offset) % count);
+        let can_run = |warp: &usize| warps[*warp].next().is_some();
+        WorkgroupView {
+            id: self.id,
+            core: self.place.core,
+            next: order.clone().find(can_run),
+            warps: warps.clone(),
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.warps.iter().all(Warp::has_ended)
+    }
+
+    /// Opens the barrier if all that have not ended wait at it.
+    pub(super) fn open_barrier(&mut self) {
+        let waits = |warp: &Warp| warp.has_ended() || warp.waits();
+        if self.warps.iter().all(waits) {
+            self.warps.iter_mut().for_each(Warp::release);
+        }
     }
 
     /// Warps that have not ended.
@@ -120,16 +147,12 @@ impl Workgroup {
 
     /// No warp can run: they have met at a barrier, or they have ended.
     fn meet(&mut self, fabric: &mut Fabric) -> Turned {
-        if self.warps.iter().all(Warp::has_ended) {
+        if self.has_ended() {
             return Turned::Ended;
         }
         // A thread that has ended takes no part in barriers.
-        if self
-            .warps
-            .iter()
-            .all(|warp| warp.has_ended() || warp.waits())
-        {
-            self.warps.iter_mut().for_each(Warp::release);
+        self.open_barrier();
+        if self.warps.iter().any(|warp| warp.candidates() != 0) {
             return Turned::GoesOn;
         }
         let address = self.warps.first().map_or(0, |warp| warp.pc);

@@ -55,7 +55,7 @@ pub(in crate::work) fn fullscreen(
 }
 
 /// A fullscreen draw.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::work) struct Fullscreen {
     reader: Reader,
     list: PolygonList,

@@ -63,7 +63,7 @@ impl Indices {
 }
 
 /// A vertex program and the outputs that it writes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct VertexProgram {
     pub(super) stage: LoadedStage,
     pub(super) outputs: Outputs,

@@ -1,0 +1,236 @@
+//! `eitri debug`: a shader step by step, forward and back.
+
+use crate::commands::broken;
+use crate::commands::kernel;
+use crate::input::buffer_source;
+use crate::input::gpu_choice::GpuArgument;
+use crate::input::job_arguments::JobArguments;
+use crate::input::shader_file::LanguageArgument;
+use crate::outcome::{Failure, Status};
+use crate::output::streams::{self, outln, talk};
+use crate::runs::case_run;
+use crate::runs::debug_protocol::{self, ListenArgument};
+use crate::runs::debugged::{self, DebugLevel, Prepared};
+use clap::{Args as _, FromArgMatches};
+use eitri_compute_cases::Module;
+use eitri_debugger::console::{Answer, Console};
+use eitri_debugger::execution::Execution;
+use eitri_debugger::session::Session;
+use miette::Diagnostic;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; or a kernel, NAME.json or its folder.
+    #[arg(value_name = "SHADER|KERNEL.json", required_unless_present_any = ["dap", "listen"])]
+    subject: Option<String>,
+    #[command(flatten)]
+    language: LanguageArgument,
+    #[command(flatten)]
+    job: JobArguments,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    /// What is stepped through: lines of the source, or instructions of the machine on the model.
+    #[arg(long, value_enum, default_value_t)]
+    level: DebugLevel,
+    /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
+    /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dap", "listen"])]
+    commands: Option<String>,
+    /// Speak the Debug Adapter Protocol on standard input and output, as an editor that starts the adapter wants it. What it launches
+    /// is `program` with `args`, which are arguments of this command; without them what stands here.
+    #[arg(long, conflicts_with = "listen")]
+    dap: bool,
+    /// The same on a port, to clients one after the other; on loopback alone unless an address is given.
+    #[arg(long, value_name = "[ADDRESS:]PORT")]
+    listen: Option<ListenArgument>,
+}
+
+/// Nothing is to be debugged.
+#[derive(Debug, Error, Diagnostic)]
+#[error("nothing is to be debugged: neither the client nor the command line names a shader")]
+#[diagnostic(help("`program` of launch.json is the shader: docs/debugging.md"))]
+struct NoSubject;
+
+/// Arguments of a client that are none.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{0}")]
+struct WrongArguments(String);
+
+/// A command of a file that can't be carried out.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{file}:{line}: {why}")]
+struct WrongCommand {
+    file: String,
+    line: usize,
+    why: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    if args.dap {
+        streams::take_stdout();
+        return debug_protocol::on_stdio(args);
+    }
+    if let Some(at) = args.listen {
+        return debug_protocol::listen(args, at);
+    }
+    let prepared = args.prepare()?;
+    match prepared.level {
+        DebugLevel::Source => debugged::with_source(&prepared, |session| {
+            converse(session, &prepared.path, args.commands.as_deref())
+        })?,
+        DebugLevel::Machine => debugged::with_machine(&prepared, |session| {
+            converse(session, &prepared.path, args.commands.as_deref())
+        })?,
+    }
+}
+
+/// A session by text commands.
+fn converse<E: Execution>(
+    session: Session<E>,
+    path: &str,
+    commands: Option<&str>,
+) -> Result<Status, Failure> {
+    let console = Console::new(session, |file| read_source(path, file));
+    match commands {
+        Some(file) => run_commands(console, file),
+        None => prompt(console),
+    }
+}
+
+/// What a client launches: a shader, and arguments as on a command line.
+pub(crate) fn prepare_launched(program: &str, args: &[String]) -> Result<Prepared, Failure> {
+    let refused = |error: clap::Error| Failure::refused(WrongArguments(error.to_string()));
+    let command = clap::Command::new("eitri debug").no_binary_name(true);
+    let all = std::iter::once(program).chain(args.iter().map(String::as_str));
+    let matches = Args::augment_args(command).try_get_matches_from(all);
+    let parsed = Args::from_arg_matches(&matches.map_err(refused)?);
+    parsed.map_err(refused)?.prepare()
+}
+
+impl Args {
+    /// Reads what is to be debugged.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it is nothing.
+    pub(crate) fn prepare(&self) -> Result<Prepared, Failure> {
+        let subject = self.subject.as_deref();
+        let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
+        let path = Path::new(subject);
+        let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
+        if is_case {
+            let cases = kernel::read_cases(&[PathBuf::from(path)], None)?;
+            let [case] = cases.as_slice() else {
+                return Err(Failure::refused(WrongCommand {
+                    file: subject.to_owned(),
+                    line: 0,
+                    why: format!("{} kernels: name one", cases.len()),
+                }));
+            };
+            let refused = |why| Failure::refused(debugged::NotDebugged::of(subject, why));
+            let prepared = case_run::prepare(case, Module::Plain, self.gpu.choice());
+            return Ok(Prepared {
+                level: self.level,
+                ..prepared.map_err(refused)?
+            });
+        }
+        let shader = match self.level {
+            DebugLevel::Source => self.language.load_for_debugger(subject)?,
+            DebugLevel::Machine => self.language.load(subject)?,
+        };
+        let address = self.job.push_address();
+        Ok(Prepared {
+            options: eitri_shaderc::Options {
+                target: self.gpu.choice().target(),
+                ..self.job.options()
+            },
+            groups: self.job.groups(),
+            push_constants: self.job.push_constants(&shader)?,
+            resources: self.job.resources()?,
+            addresses: address.into_iter().map(broken::address).collect(),
+            path: shader.path,
+            spirv: shader.spirv,
+            gpu: self.gpu.choice(),
+            firmware: self.job.firmware()?,
+            limit: self.job.limit(),
+            level: self.level,
+        })
+    }
+}
+
+/// The text of a source file that debug information names: as it is named, else beside the shader.
+fn read_source(shader: &str, file: &str) -> Option<String> {
+    let read = |path: &Path| std::fs::read(path).ok();
+    let beside = || {
+        let name = Path::new(file).file_name()?;
+        read(&Path::new(shader).parent()?.join(name))
+    };
+    let bytes = read(Path::new(file)).or_else(beside)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Carries out the commands of a file.
+fn run_commands<E: Execution>(mut console: Console<E>, file: &str) -> Result<Status, Failure> {
+    let bytes = buffer_source::read(file)?;
+    let text = String::from_utf8_lossy(&bytes);
+    outln!("{}", console.show_start())?;
+    for (number, line) in text.lines().enumerate() {
+        let command = line.trim();
+        if command.is_empty() || command.starts_with('#') {
+            continue;
+        }
+        outln!("> {command}")?;
+        let wrong = |why| WrongCommand {
+            file: file.to_owned(),
+            line: number + 1,
+            why,
+        };
+        match console.execute(command) {
+            Answer::Text(text) => show(&text)?,
+            Answer::Wrong(why) => return Err(Failure::refused(wrong(why))),
+            Answer::Failed(why) => return Err(Failure::check(wrong(why))),
+            Answer::Quit => break,
+        }
+    }
+    Ok(Status::Good)
+}
+
+/// Reads commands until the end of standard input.
+fn prompt<E: Execution>(mut console: Console<E>) -> Result<Status, Failure> {
+    let stdin = std::io::stdin();
+    let is_terminal = stdin.is_terminal();
+    outln!("{}", console.show_start())?;
+    let mut status = Status::Good;
+    let mut last = String::new();
+    let mut lines = stdin.lock().lines();
+    loop {
+        if is_terminal {
+            streams::put(b"(eitri) ")?;
+        }
+        let Some(Ok(line)) = lines.next() else {
+            return Ok(status);
+        };
+        // An empty line at a prompt repeats a step.
+        if !line.trim().is_empty() || !is_terminal {
+            last = line;
+        }
+        match console.execute(&last) {
+            Answer::Text(text) => show(&text)?,
+            Answer::Wrong(why) => talk!("{why}"),
+            Answer::Failed(why) => {
+                talk!("{why}");
+                status = Status::CheckFailed;
+            }
+            Answer::Quit => return Ok(status),
+        }
+    }
+}
+
+fn show(text: &str) -> Result<(), Failure> {
+    match text {
+        "" => Ok(()),
+        _ => outln!("{text}"),
+    }
+}

@@ -1,0 +1,7 @@
+//! The debugger on shaders that are compiled here: going back, stops, expressions, the protocol.
+
+mod back;
+mod expressions;
+mod protocol;
+mod shader;
+mod stops;
