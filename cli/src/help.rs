@@ -8,7 +8,7 @@ use clap::CommandFactory;
 /// The subcommands by what they are for.
 #[rustfmt::skip]
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Shaders",             &["run", "compile", "reflect", "reduce"]),
+    ("Shaders",             &["run", "debug", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
@@ -28,7 +28,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("completions", &["eitri completions bash > /etc/bash_completion.d/eitri"]),
     ("console",     &["eitri console /dev/ttyUSB0 --baud 1500000", "eitri console board.log --junit results.xml"]),
     ("cs",          &["echo 'MOVE32 r0, #5' | eitri cs asm -"]),
-    ("debian",      &["eitri debian --maintainer 'A B <a@b.org>'"]),
+    ("debian",      &["eitri debian -o eitri.deb"]),
+    ("debug",       &["eitri debug shader.wgsl --buffer 0=zero:256 --groups 2", "eitri debug shader.comp --buffer 0=zero:256 --commands steps.txt", "eitri debug --dap"]),
     ("demo",        &["eitri demo --on host"]),
     ("disasm",      &["echo 7800c00000000000 | eitri disasm"]),
     ("docs",        &["eitri docs --check"]),
