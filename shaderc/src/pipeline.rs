@@ -233,11 +233,11 @@ pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
 /// which gains least comes first.
 pub(crate) const KEEPS_REGISTERS: [Pass; 2] = [reduce_strength::PASS, unroll_partly::PASS];
 
+/// Stages of the pipeline, in their order.
+type Stages = &'static [Stage<Function, Asked>];
+
 /// The stages before the first that has one of [`KEEPS_REGISTERS`], and the others.
-fn parts() -> (
-    &'static [Stage<Function, Asked>],
-    &'static [Stage<Function, Asked>],
-) {
+fn parts() -> (Stages, Stages) {
     let keeps_registers = |stage: &Stage<Function, Asked>| {
         let Members { needed, improving } = Members::of(std::slice::from_ref(stage));
         let mut members = needed.iter().chain(&improving);

@@ -70,7 +70,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let (mut count, mut used) = self.written;
         if WRITTEN_BYTES.saturating_sub(used) < bytes {
             let area = match self.kept_area(WRITTEN, count) {
-                Some(area) => area,
+                Some(area) => {
+                    // What the GPU has written there for the recording before must not come down on top of this one.
+                    let whole = 0..u64::from(WRITTEN_BYTES);
+                    self.device
+                        .host_writes(area, Thing::CommandBuffer, &whole)?;
+                    area
+                }
                 None => {
                     let (commands, space) = (self.commands, Space(self.space));
                     let tag = (WRITTEN.saturating_add(count), None);
