@@ -1,6 +1,7 @@
 //! Pictures: of what differs, for `--keep`, and of what a person asks for.
 
 use super::keep::Kept;
+use crate::output::png::difference;
 use eitri_amber::compare;
 use eitri_amber::plan::Plan;
 use eitri_amber::run::{HostBuffer, Memory, Mismatch};
@@ -23,7 +24,7 @@ pub(super) fn keep(plan: &Plan, memory: &Memory, mismatch: &Mismatch, kept: &Kep
                 write(kept, &format!("{name}.png"), size, &pixels);
                 let wanted = filled(&pixels, size, probe);
                 let name = format!("{name}-difference.png");
-                write(kept, &name, size, &difference(&pixels, &wanted));
+                write(kept, &name, size, &difference(&pixels, &wanted, 1));
             }
         }
         other => {
@@ -35,7 +36,7 @@ pub(super) fn keep(plan: &Plan, memory: &Memory, mismatch: &Mismatch, kept: &Kep
                     kept,
                     &format!("{a}-{b}-difference.png"),
                     size,
-                    &difference(&a_pixels, &b_pixels),
+                    &difference(&a_pixels, &b_pixels, 1),
                 );
             }
         }
@@ -117,18 +118,6 @@ fn is_normalized(ty: &Type) -> bool {
     })
 }
 
-/// How far each channel is off, made opaque so that it can be seen.
-fn difference(a: &[u8], b: &[u8]) -> Vec<u8> {
-    let (a, _) = a.as_chunks::<4>();
-    let (b, _) = b.as_chunks::<4>();
-    let pairs = a.iter().zip(b);
-    pairs
-        .flat_map(|([r1, g1, b1, _], [r2, g2, b2, _])| {
-            [r1.abs_diff(*r2), g1.abs_diff(*g2), b1.abs_diff(*b2), 255]
-        })
-        .collect()
-}
-
 fn write(kept: &Kept, name: &str, size: (u32, u32), pixels: &[u8]) {
     kept.write(name, &png(size, pixels));
 }
@@ -157,6 +146,9 @@ mod tests {
 
     #[test]
     fn differences_can_be_seen() {
-        assert_eq!(difference(&[9, 2, 3, 0], &[1, 2, 5, 255]), [8, 0, 2, 255]);
+        assert_eq!(
+            difference(&[9, 2, 3, 0], &[1, 2, 5, 255], 1),
+            [8, 0, 2, 255]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! An editor's client drives `eitri debug`: the one with which Microsoft tests debug adapters, on standard input and on a port.
 //!
-//! It is fetched into the target folder by npm.
+//! npm fetches the client into the target folder.
 
 use super::{Case, make_folder};
 use crate::outcome::{Failure, FileError};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const PACKAGE: &str = "@vscode/debugadapter-testsupport@1.68.0";
 /// Longest that one step may take.
 const LIMIT: Duration = Duration::from_secs(300);
-/// What the client does.
+/// The steps that the client takes, and what it expects of each.
 const SCRIPT: &str = include_str!("debugger.js");
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {

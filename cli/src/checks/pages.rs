@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Longest that one step may take.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// It stores outside of its buffer.
+/// A shader whose stores leave their buffer.
 const SHADER: &str = "#version 450
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0) buffer Out { uint words[]; };
@@ -135,7 +135,7 @@ impl Machine {
     fn finished(&self, command: &mut Command, log: &str) -> Result<Option<String>, Failure> {
         let log = self.folder.join(log);
         let finished = run_logged(command, &log, LIMIT)?;
-        Ok((!finished.end.good()).then(|| read(&log)))
+        Ok((!finished.end.good()).then(|| finished.output()))
     }
 
     /// Makes a page, and asks the browser what it shows.

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     maintainer: Option<String>,
 }
 
-/// What can go wrong with tools.
+/// Why there is no package.
 #[derive(Debug, Error, Diagnostic)]
 enum DebianError {
     #[error("`{command}` failed\n{output}")]
@@ -192,7 +192,7 @@ fn done(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()
-        .map_err(|cause| Failure::unreadable(&name, cause))?;
+        .map_err(|cause| Failure::missing(FileError::at("run", &name, cause)))?;
     match output.status.success() {
         true => Ok(output.stdout),
         false => Err(Failure::refused(DebianError::Tool {

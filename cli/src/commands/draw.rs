@@ -8,7 +8,7 @@ use crate::input::board_firmware;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
-use crate::output::png::rgba;
+use crate::output::png::{difference, rgba};
 use crate::output::streams::{outln, talk};
 use crate::output::whole_file;
 use crate::progress;
@@ -264,24 +264,14 @@ fn shown(scene: &Scene, drawn: &Drawn) -> Result<Vec<results::Picture>, Failure>
             .filter(|it| (it.width, it.height) == (got.width, got.height));
         if let (Some(expected), Verdict::Failed(_)) = (expected, &drawn.verdict) {
             show("expected", &expected)?;
-            show("difference, eight times", &difference(&got, &expected))?;
+            let off = Picture {
+                pixels: difference(&got.pixels, &expected.pixels, 8),
+                ..got
+            };
+            show("difference, eight times", &off)?;
         }
     }
     Ok(all)
-}
-
-/// How far each component is from another picture's of the same size, eight times; opaque.
-fn difference(one: &Picture, other: &Picture) -> Picture {
-    let pairs = one.pixels.iter().zip(&other.pixels).enumerate();
-    let pixels = pairs.map(|(at, (one, other))| match at % 4 {
-        3 => 255,
-        _ => one.abs_diff(*other).saturating_mul(8),
-    });
-    Picture {
-        width: one.width,
-        height: one.height,
-        pixels: pixels.collect(),
-    }
 }
 
 fn write_picture(path: &str, scene: &Scene, drawn: &Drawn) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! A compiled shader as a page: source, machine code, the compiler's representation and SPIR-V side by side, linked line by line,
 //! with cycles by line and the registers that live.
 
-use super::{anchor, environment, render};
+use super::{environment, render};
 use crate::outcome::Failure;
 use crate::reports::pressure;
 use crate::reports::report::Cycles;
@@ -118,7 +118,7 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
                 "number": source.map(|(_, line)| line),
             })
         });
-        json!({ "name": name, "id": anchor("view", name), "lines": lines.collect::<Vec<_>>() })
+        json!({ "name": name, "lines": lines.collect::<Vec<_>>() })
     });
     let facts = shown
         .facts

@@ -32,11 +32,8 @@ pub(crate) fn dump(mut value: Value) -> Result<String, Failure> {
     let mut environment = environment().map_err(Failure::refused)?;
     let links = Links::of(&value);
     // Four digits or more: smaller numbers are offsets.
-    let address = Regex::new("0x[0-9a-f]{4,16}").map_err(|_| {
-        Failure::refused(PageError::from(minijinja::Error::from(
-            minijinja::ErrorKind::BadEscape,
-        )))
-    })?;
+    let address =
+        Regex::new("0x[0-9a-f]{4,16}").map_err(|cause| Failure::refused(PageError::from(cause)))?;
     environment.add_filter("linked", move |text: String| {
         minijinja::Value::from_safe_string(linked(&text, &address, &links))
     });
@@ -97,7 +94,6 @@ fn mark_closed(entries: &mut Value) {
         if entry["open"].is_null() {
             entry["open"] = json!(false);
         }
-        entry["id"] = Value::Null;
         if entry.get("entries").is_some_and(Value::is_array) {
             mark_closed(&mut entry["entries"]);
         }

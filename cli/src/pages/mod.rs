@@ -31,19 +31,15 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("document.html", include_str!("templates/document.html")),
 ];
 
-/// A template that doesn't fit the value: a defect of this command.
+/// Why a page can't be made: a defect of this command.
 #[derive(Debug, Error, Diagnostic)]
 #[error("the page can't be made")]
 #[diagnostic(help("this is a defect of eitri: please report it"))]
-struct PageError {
-    #[source]
-    cause: minijinja::Error,
-}
-
-impl From<minijinja::Error> for PageError {
-    fn from(cause: minijinja::Error) -> PageError {
-        PageError { cause }
-    }
+enum PageError {
+    /// A template doesn't fit its value.
+    Template(#[from] minijinja::Error),
+    /// The pattern of an address is none.
+    Pattern(#[from] regex::Error),
 }
 
 /// The templates, with what all of them use. A name that a value doesn't have is an error, not an empty place.
@@ -75,7 +71,7 @@ fn render(
     let page = environment
         .get_template(template)
         .and_then(|template| template.render(for_template(&value)));
-    page.map_err(|cause| Failure::refused(PageError { cause }))
+    page.map_err(|cause| Failure::refused(PageError::from(cause)))
 }
 
 /// JSON as the templates' own values. Numbers one by one: serde's way to hand them over depends on how others want theirs.

@@ -24,7 +24,7 @@ enum CountError {
 /// A shader's row.
 struct Row {
     name: String,
-    /// What one compilation executes.
+    /// Host instructions that one compilation executes.
     executed: u64,
     /// Instructions of the module.
     given: u32,
