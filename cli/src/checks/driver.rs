@@ -20,7 +20,7 @@ const SHADERS: &str = "gpu/driver/driver-tests/shaders";
 const HOSTILE: &str = "gpu/driver/driver-tests/shaders/hostile";
 
 /// Longest that a boot may take, in the machine's own time.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 /// What the monitor says of upkeep that is missing.
 const UPKEEP: &str = "cache: ";
 /// As often it is booted again for the tests that stand behind one that has failed.

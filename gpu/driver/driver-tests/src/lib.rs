@@ -113,6 +113,9 @@ macro_rules! each_test {
                 samples_are_averaged;
                 only_what_is_to_be_drawn_is_drawn;
                 a_pass_sees_what_another_has_drawn;
+                passes_in_turn_are_as_each_alone: "its passes take minutes there, and others do the same";
+                passes_behind_a_dropped_one_are_as_each_alone;
+                no_pass_begins_behind_one_that_was_leaked;
                 a_draw_sees_what_was_copied_before;
                 draws_have_the_words_of_buffers_of_their_moment;
                 draws_have_the_push_constants_of_their_moment;

@@ -33,6 +33,7 @@ macro_rules! ops {
             pub const ALL: &[FauOp] = &[$(FauOp::$variant,)*];
 
             /// Does it.
+            #[inline]
             pub fn apply(self, a: u32, b: u32) -> u32 {
                 match self { $(FauOp::$variant => { let ($a, $b) = (a, b); $made })* }
             }

@@ -2,7 +2,9 @@
 //! and memory.
 //!
 //! The copy is a cache that fetches each line the moment it was invalidated, and evicts none. What the image has stored is seen by
-//! comparing with what a line held when it was last the same as memory; so a store of the same again is not seen.
+//! comparing with what a line held when it was last the same as memory; so a store of the same again is not seen. A line that is
+//! cleaned while memory holds something else, since the GPU has written there, is taken for stored again: drivers clean what they
+//! have stored.
 //!
 //! Guarantees: the GPU sees what was cleaned and nothing else.  Never: tells who stored; for that there are `lines`.
 
@@ -182,7 +184,9 @@ impl Pages {
                 drops: code(),
             });
         }
-        if upkeep != Upkeep::Invalidate && stored {
+        let again = !stored && upkeep == Upkeep::Clean;
+        let again = again && in_memory(at) != page.cached(inside);
+        if (upkeep != Upkeep::Invalidate && stored) || again {
             // The whole line is written, with what was fetched of it long ago. Whether the GPU has written in between is not told:
             // the image may have stored everything of the line, also what was there before.
             let cached: Bytes = page.cached(inside);

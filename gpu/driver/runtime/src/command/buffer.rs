@@ -9,6 +9,7 @@ use super::recorder::{
 use super::writer::Block;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
+use crate::graphics::DrawStatePlace;
 use crate::handle::{CommandBuffer, Space};
 use crate::platform::Platform;
 use crate::slab::Key;
@@ -111,7 +112,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             bytes: FIRST_BLOCK,
         };
         let space = object.space;
-        let mut recorder = Recorder::new(self, commands, space, block, secondary);
+        let draw_state = DrawStatePlace::new(None);
+        let mut recorder = Recorder::new(self, commands, space, block, secondary, &draw_state);
         recorder.begin()?;
         record(&mut recorder)?;
         recorder.finish()

@@ -104,7 +104,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let wait = self.words()?.wait_others;
         for (address, it) in [(run.from, load), (run.to, store)] {
             self.load_wide(|words| words.address, address)?;
-            self.put_together(&[it, wait])?;
+            self.put_together([it, wait])?;
         }
         Ok(())
     }

@@ -59,9 +59,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let (all_before, all_after) = self.ordered;
         self.ordered = (all_before | before, all_after | after);
-        if streams_of(after).has(SubQueue::Compute) {
-            let others = streams_of(before).without(Streams::of(SubQueue::Compute));
-            self.after = self.after.and(others);
+        let others = Streams::ALL.without(Streams::of(SubQueue::Compute));
+        // A barrier of all stages has added them all.
+        if self.after != others && streams_of(after).has(SubQueue::Compute) {
+            self.after = self
+                .after
+                .and(streams_of(before))
+                .without(Streams::of(SubQueue::Compute));
         }
         Ok(())
     }
@@ -140,6 +144,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.running.memory = false;
         // Each of them invalidates what is only read through.
         self.stale_texels = false;
-        self.put_together(&all)
+        self.put_together(all)
     }
 }

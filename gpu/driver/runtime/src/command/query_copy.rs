@@ -103,7 +103,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     value: THERE,
                     offset: 1,
                 })?;
-                self.put_together(&[skip, value])?;
+                self.put_together([skip, value])?;
             }
             if availability {
                 self.push(store(THERE, i16::from(words) * 4))?;

@@ -14,7 +14,7 @@ use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
 use crate::device::Device;
 use crate::error::Error;
-use crate::graphics::Passes;
+use crate::graphics::{DrawStatePlace, Passes};
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::Platform;
@@ -199,6 +199,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) sets: [Option<BoundSet>; TABLES],
     /// Render passes: what there is of them for other streams.
     pub(crate) passes: Option<Passes<'r, 's, 'd, P>>,
+    /// Where the state of the pass that is recorded stands.
+    pub(crate) draw_state: &'r DrawStatePlace,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
@@ -210,6 +212,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         space: Key,
         block: Block,
         secondary: bool,
+        draw_state: &'r DrawStatePlace,
     ) -> Recorder<'r, 's, 'd, P> {
         let areas = Areas::begin(device, commands.0, Space(space));
         device.uniforms.begin();
@@ -258,6 +261,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             after: Streams::NONE,
             ordered: (Accesses::NONE, Accesses::NONE),
             passes: None,
+            draw_state,
         }
     }
 
@@ -384,11 +388,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Appends instructions that branch among each other, so that they stay in one block.
-    pub(crate) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
-        self.make_room(u32::try_from(all.len()).unwrap_or(u32::MAX))?;
-        for it in all {
-            self.writer.put(&mut self.device.hw.platform, *it);
-        }
+    #[inline]
+    pub(crate) fn put_together<const N: usize>(&mut self, all: [Checked; N]) -> Result<(), Error> {
+        self.put_words(&all.map(Checked::word))
+    }
+
+    /// The same, as their words.
+    pub(crate) fn put_words(&mut self, words: &[u64]) -> Result<(), Error> {
+        self.make_room(u32::try_from(words.len()).unwrap_or(u32::MAX))?;
+        self.writer.put_words(&mut self.device.hw.platform, words);
         Ok(())
     }
 

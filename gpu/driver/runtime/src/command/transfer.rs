@@ -205,9 +205,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let mut all: heapless::Vec<_, 16> = heapless::Vec::new();
         // There is room: a body has at most 14 instructions.
         for it in body.into_iter().chain([count, branch]) {
-            let _ = all.push(it);
+            let _ = all.push(it.word());
         }
-        self.put_together(&all)
+        self.put_words(&all)
     }
 
     fn move32(&mut self, base: Reg, offset: u8, value: u32) -> Result<(), Error> {

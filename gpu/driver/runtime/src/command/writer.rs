@@ -107,6 +107,13 @@ impl Writer {
         self.next = self.next.wrapping_add(8);
     }
 
+    /// Appends the words of instructions; there is room.
+    #[inline]
+    pub(crate) fn put_words<P: Platform>(&mut self, platform: &mut P, words: &[u64]) {
+        platform.write_words(self.end(), words);
+        self.skip(words.len() as u32);
+    }
+
     /// Whether it has so many instructions, and nothing else.
     pub(crate) const fn holds_only(&self, words: u32) -> bool {
         self.link.is_none() && self.next == words.saturating_mul(8)

@@ -266,6 +266,7 @@ variants! {
         0x10 Compatible;
         0x11 ProvokingVertex;
         0x12 NotResumed;
+        0x13 PassLeaked;
         0x20 QueryBegun;
         0x21 NoQueryBegun;
         0x22 Topology;

@@ -159,7 +159,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// block: then nothing was done.
     #[inline(never)]
     pub(super) fn draw_changed(&mut self) -> bool {
-        let (recorder, state) = (&mut *self.recorder, &mut self.state);
+        let (recorder, state) = (&mut *self.recorder, &mut *self.state);
         let device = &mut *recorder.device;
         let (Some(key), Some(passes)) = (state.pipeline, &mut recorder.passes) else {
             return false;
@@ -177,7 +177,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         };
         // Words of buffers are said by the other way.
         let says = state.says_sets || plan.bound == plan.of_state;
-        if !says || !is_plain(state, made, self.tiler.as_ref()) {
+        if !says || !is_plain(state, made, state.tiler.as_ref()) {
             return false;
         }
         let places = Places {
@@ -242,7 +242,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         loads.put(run);
         loads.write(platform, &mut lane.writer);
         if let Some(last) = &mut state.last {
-            (last.run, last.varies, last.planned) = (run, varies, true);
+            (last.varies, last.planned) = (varies, true);
         }
         state.stale = Stale::NOTHING;
         true

@@ -390,7 +390,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     fn run_clear(&mut self, cleared: &Cleared<'_>, boxes: &[([u32; 4], u32)]) -> Result<(), Error> {
         let context = self.context_of_clears()?;
         self.state.forget_registers();
-        let (state, recorder) = (&self.state, &mut *self.recorder);
+        let (state, recorder) = (&*self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             let words = it.clear_draw(cleared)?;
             let at = it.place(&words)?;

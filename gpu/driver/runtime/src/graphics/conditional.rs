@@ -60,7 +60,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     }
 
     /// Draws take place again, whatever a buffer says.
-    pub const fn end_conditional(&mut self) -> &mut Self {
+    pub fn end_conditional(&mut self) -> &mut Self {
         self.state.predicate = None;
         self
     }

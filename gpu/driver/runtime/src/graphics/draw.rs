@@ -5,7 +5,6 @@
 
 use super::draw_descriptors::{constants_are_one, fits};
 use super::draw_state::{Bound, FRAGMENTS, Stale, VERTEX};
-use super::dynamic::Dynamic;
 use super::error::GraphicsError;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
@@ -97,14 +96,15 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if !fits(made, colors, self.recorder.framebuffer()) {
             return Err(CommandError::from(GraphicsError::Compatible).into());
         }
-        let state = &mut self.state;
+        let state = &mut *self.state;
         state.pipeline = Some(key);
         state.values.blend_constants = made.blend_constants;
         (state.stencil_reference, state.blend_constants) = (None, None);
         state.resources = [None; 2];
         state.uniforms = [None; 3];
         (state.tests, state.blends, state.storage) = (None, None, None);
-        (state.dynamic, state.words) = (Dynamic::default(), None);
+        state.dynamic.clear();
+        state.words = None;
         let more = if state.query.is_some() {
             Stale::ALL
         } else {
@@ -133,7 +133,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 *resources = None;
             }
         }
-        let state = &mut self.state;
+        let state = &mut *self.state;
         (state.stale, state.says_sets) = (state.stale.and(Stale::RESOURCES), false);
         state.forget_uniforms();
         Ok(self)
@@ -222,14 +222,14 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     }
 
     /// The pixels that draws may touch from here on.
-    pub const fn set_scissor(&mut self, scissor: Rect) -> &mut Self {
+    pub fn set_scissor(&mut self, scissor: Rect) -> &mut Self {
         self.state.scissor = scissor;
         self.state.forget_state();
         self
     }
 
     /// What stencil values are compared with from here on, of front faces and of back faces.
-    pub const fn set_stencil_reference(&mut self, front: u8, back: u8) -> &mut Self {
+    pub fn set_stencil_reference(&mut self, front: u8, back: u8) -> &mut Self {
         self.state.stencil_reference = Some([front, back]);
         self.state.tests = None;
         self.state.forget_state();
@@ -298,6 +298,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if draw.count == 0 || draw.instances == 0 {
             return Ok(self);
         }
+        if self.state.tiler.is_none() && self.draw_first(&draw, indices.is_some())? {
+            return Ok(self);
+        }
         self.draw_from(Source::Given(draw), indices)
     }
 
@@ -325,7 +328,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             scissor = inside;
             context = self.context_of_draws(made.last_provokes)?;
         }
-        let values = &mut self.state.values;
+        let state = &mut *self.state;
+        let values = &mut state.values;
         let (first, base) = match &source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
             // The stream knows them.
@@ -333,14 +337,14 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         };
         if (values.first_vertex, values.base_instance) != (first, base) {
             if made.instanced && values.base_instance != base {
-                self.state.resources[VERTEX] = None;
-                self.state.stale = self.state.stale.and(Stale::RESOURCES);
+                state.resources[VERTEX] = None;
+                state.stale = state.stale.and(Stale::RESOURCES);
             }
             let reads = made.reads_first && values.first_vertex != first
                 || made.reads_base && values.base_instance != base;
             (values.first_vertex, values.base_instance) = (first, base);
             if reads {
-                self.state.forget_vertex_uniforms();
+                state.forget_vertex_uniforms();
             }
         }
         let mut call = Call {
@@ -351,7 +355,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             view_mask: 0,
         };
         let views = self.framebuffer().view_mask;
-        let (state, recorder) = (&mut self.state, &mut *self.recorder);
+        let (state, recorder) = (&mut *self.state, &mut *self.recorder);
         recorder.in_lane(SubQueue::VertexTiler, |it| {
             if views == 0 {
                 return it.put_draw(state, key, &made, &call);
@@ -377,13 +381,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// The tiler's context for draws whose last or first vertex provokes.
     fn context_of_draws(&mut self, last: bool) -> Result<GpuAddress, Error> {
-        let tiling = match &mut self.tiler {
-            Some(tiling) => tiling,
-            None => {
-                let begun = self.recorder.begin_tiling(Some(last))?;
-                self.tiler.insert(begun)
-            }
-        };
+        let state = &mut *self.state;
+        let tiling = self.recorder.tiling(state, Some(last))?;
         match tiling.last_provokes {
             None => {
                 self.recorder.fix_provoking_vertex(tiling, last)?;
@@ -398,18 +397,11 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// The tiler's context for what has no vertices.
     pub(super) fn context_of_clears(&mut self) -> Result<GpuAddress, Error> {
-        let tiling = match &mut self.tiler {
-            Some(tiling) => tiling,
-            None => {
-                let begun = self.recorder.begin_tiling(None)?;
-                self.tiler.insert(begun)
-            }
-        };
-        Ok(tiling.context)
+        Ok(self.recorder.tiling(&mut self.state, None)?.context)
     }
 
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.
-    fn scissor_box(&self) -> Option<[u32; 4]> {
+    pub(super) fn scissor_box(&self) -> Option<[u32; 4]> {
         let (width, height) = self.framebuffer().size;
         let Viewport {
             x,

@@ -7,10 +7,12 @@ use super::dynamic::Dynamic;
 use super::queries::Counting;
 use super::rendering::{Rect, Viewport};
 use super::repeat::LastDraw;
+use super::tiling::Tiling;
 use super::uniforms::Values;
 use super::vertex_input::MOST_BINDINGS;
 use crate::handle::DescriptorSet;
 use crate::slab::Key;
+use core::cell::RefCell;
 use eitri_program::DescriptorSlot;
 
 /// Resource tables that a program can use: the driver's, the sets', and one of vertex buffers.
@@ -104,9 +106,11 @@ impl PassBound {
     }
 }
 
-/// What is set in a pass, and what of it and of what is bound stands in memory.
+/// What is set in a pass, and what of it and of what is bound stands in memory. It is large: a pass has a reference to it.
 #[derive(Debug)]
-pub(super) struct DrawState {
+pub(crate) struct DrawState {
+    /// The tiling of the pass, once something is drawn.
+    pub(super) tiler: Option<Tiling>,
     pub(super) stale: Stale,
     /// The last draw, if the registers hold all of it that is not stale.
     pub(super) last: Option<LastDraw>,
@@ -136,48 +140,83 @@ pub(super) struct DrawState {
     pub(super) predicate: Option<Predicate>,
 }
 
+/// Where the state of draws stands while commands are recorded, once they have a pass.
+pub(crate) type DrawStatePlace = RefCell<Option<DrawState>>;
+
 impl DrawState {
-    #[inline(always)]
-    pub(super) fn new(size: (u32, u32), query: Option<Counting>) -> DrawState {
-        let (width, height) = size;
-        DrawState {
-            stale: Stale::ALL,
-            last: None,
-            says_state: false,
-            version: None,
-            says_sets: false,
-            pipeline: None,
-            indices: None,
-            values: Values {
-                viewport: Viewport::of(width, height),
-                blend_constants: [0.0; 4],
-                first_vertex: 0,
-                base_instance: 0,
-                view_index: 0,
-            },
-            scissor: Rect {
-                x: 0,
-                y: 0,
-                width,
-                height,
-            },
-            stencil_reference: None,
-            blend_constants: None,
-            resources: [None; 2],
-            uniforms: [None; 3],
-            tests: None,
-            blends: None,
-            storage: None,
-            query,
-            dynamic: Dynamic::default(),
-            words: None,
-            predicate: None,
-        }
+    /// State of no pass.
+    pub(super) const NOTHING: DrawState = DrawState {
+        tiler: None,
+        stale: Stale::ALL,
+        last: None,
+        says_state: false,
+        version: None,
+        says_sets: false,
+        pipeline: None,
+        indices: None,
+        values: Values {
+            viewport: Viewport::of(0, 0),
+            blend_constants: [0.0; 4],
+            first_vertex: 0,
+            base_instance: 0,
+            view_index: 0,
+        },
+        scissor: Rect {
+            x: 0,
+            y: 0,
+            width: 0,
+            height: 0,
+        },
+        stencil_reference: None,
+        blend_constants: None,
+        resources: [None; 2],
+        uniforms: [None; 3],
+        tests: None,
+        blends: None,
+        storage: None,
+        query: None,
+        dynamic: Dynamic::NOTHING,
+        words: None,
+        predicate: None,
+    };
+
+    /// Begins a pass to attachments of a size, in which a query may count: nothing is bound, and all of the attachments are the
+    /// viewport and the scissor.
+    pub(super) const fn begin(&mut self, (width, height): (u32, u32), query: Option<Counting>) {
+        // Field by field: a copy of all of it costs more.
+        (self.tiler, self.last, self.pipeline) = (None, None, None);
+        self.stale = Stale::ALL;
+        (self.says_state, self.says_sets, self.version) = (false, false, None);
+        self.indices = None;
+        self.values.blend_constants = [0.0; 4];
+        (self.values.first_vertex, self.values.base_instance) = (0, 0);
+        self.values.view_index = 0;
+        (self.scissor.x, self.scissor.y) = (0, 0);
+        (self.stencil_reference, self.blend_constants) = (None, None);
+        let [vertex, fragment] = &mut self.resources;
+        (*vertex, *fragment) = (None, None);
+        let [vertex, varyings, fragment] = &mut self.uniforms;
+        (*vertex, *varyings, *fragment) = (None, None, None);
+        (self.tests, self.blends, self.storage) = (None, None, None);
+        self.query = query;
+        self.dynamic.clear();
+        (self.words, self.predicate) = (None, None);
+        self.values.viewport = Viewport::of(width, height);
+        (self.scissor.width, self.scissor.height) = (width, height);
     }
 
     /// Whether the last draw has indices.
     pub(super) fn is_indexed(&self) -> bool {
         self.last.as_ref().is_some_and(|last| last.indexed)
+    }
+
+    /// Whether all that is set is what the pipeline says, and nothing is counted or depended on.
+    pub(super) const fn is_of_pipeline(&self) -> bool {
+        self.dynamic.is_nothing()
+            && self.stencil_reference.is_none()
+            && self.blend_constants.is_none()
+            && self.query.is_none()
+            && self.predicate.is_none()
     }
 
     /// What registers hold is another's, of all of them.

@@ -19,7 +19,7 @@ use eitri_descriptors::{Arch, Descriptor, DescriptorError};
 use eitri_program::FragmentFacts;
 
 /// What was set since the pipeline was bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Dynamic {
     /// Front faces are left out, and back faces.
     cull: Option<[bool; 2]>,
@@ -33,6 +33,33 @@ pub(super) struct Dynamic {
 }
 
 impl Dynamic {
+    /// Nothing was set.
+    pub(super) const NOTHING: Dynamic = Dynamic {
+        cull: None,
+        front_face: None,
+        topology: None,
+        restart: None,
+        depth: None,
+        bias: None,
+        stencil: None,
+        line_width: None,
+    };
+
+    /// Sets nothing, field by field: a copy of [`Dynamic::NOTHING`] is a call.
+    #[inline]
+    pub(super) const fn clear(&mut self) {
+        (self.cull, self.front_face) = (None, None);
+        (self.topology, self.restart) = (None, None);
+        (self.depth, self.bias, self.stencil) = (None, None, None);
+        self.line_width = None;
+    }
+
+    /// Whether nothing was set.
+    #[inline]
+    pub(super) const fn is_nothing(&self) -> bool {
+        !self.changes_words() && self.line_width.is_none()
+    }
+
     /// Whether the descriptor of the tests is another than the pipeline's.
     pub(super) const fn changes_tests(&self) -> bool {
         self.depth.is_some() || self.bias.is_some() || self.stencil.is_some()
@@ -153,14 +180,14 @@ impl Class {
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Leaves out front faces, back faces or both from here on, until a pipeline is bound.
-    pub const fn set_cull_mode(&mut self, front: bool, back: bool) -> &mut Self {
+    pub fn set_cull_mode(&mut self, front: bool, back: bool) -> &mut Self {
         self.state.dynamic.cull = Some([front, back]);
         self.state.forget_words();
         self
     }
 
     /// Which faces are front from here on, until a pipeline is bound.
-    pub const fn set_front_face(&mut self, front_face: FrontFace) -> &mut Self {
+    pub fn set_front_face(&mut self, front_face: FrontFace) -> &mut Self {
         self.state.dynamic.front_face = Some(front_face);
         self.state.forget_words();
         self
@@ -183,28 +210,28 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     }
 
     /// Whether the largest index begins anew from here on, until a pipeline is bound.
-    pub const fn set_primitive_restart(&mut self, restart: bool) -> &mut Self {
+    pub fn set_primitive_restart(&mut self, restart: bool) -> &mut Self {
         self.state.dynamic.restart = Some(restart);
         self.state.forget_words();
         self
     }
 
     /// The test of depth from here on, until a pipeline is bound.
-    pub const fn set_depth_test(&mut self, depth: Option<DepthState>) -> &mut Self {
+    pub fn set_depth_test(&mut self, depth: Option<DepthState>) -> &mut Self {
         self.state.dynamic.depth = Some(depth);
         self.state.forget_tests();
         self
     }
 
     /// What is added to depths from here on, until a pipeline is bound.
-    pub const fn set_depth_bias(&mut self, bias: Option<DepthBias>) -> &mut Self {
+    pub fn set_depth_bias(&mut self, bias: Option<DepthBias>) -> &mut Self {
         self.state.dynamic.bias = Some(bias);
         self.state.forget_tests();
         self
     }
 
     /// The test of stencil from here on, until a pipeline is bound; its references, too.
-    pub const fn set_stencil_test(&mut self, stencil: Option<StencilState>) -> &mut Self {
+    pub fn set_stencil_test(&mut self, stencil: Option<StencilState>) -> &mut Self {
         self.state.dynamic.stencil = Some(stencil);
         self.state.stencil_reference = None;
         self.state.forget_tests();
@@ -212,7 +239,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     }
 
     /// Width of lines from here on, in pixels, until a pipeline is bound.
-    pub const fn set_line_width(&mut self, width: f32) -> &mut Self {
+    pub fn set_line_width(&mut self, width: f32) -> &mut Self {
         self.state.dynamic.line_width = Some(width);
         self.state.forget_words();
         self

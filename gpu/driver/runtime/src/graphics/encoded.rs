@@ -68,6 +68,8 @@ pub(super) struct OfIterator {
 /// Instructions of a tiling that are always the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OfTiling {
+    /// Loads the register of contexts.
+    pub(super) context: Load64,
     /// Load the words of a context, and in them those of the heap.
     pub(super) load_words: Checked,
     pub(super) load_heap: Checked,
@@ -219,6 +221,7 @@ impl OfTiling {
         let [words, heap, completed] = tiling::loads();
         let [said, zeros, more_zeros] = tiling::stores();
         Ok(OfTiling {
+            context: Load64::new(config, tiling::CONTEXT)?,
             load_words: config.checked(words)?,
             load_heap: config.checked(heap)?,
             store: [

@@ -169,6 +169,9 @@ pub enum GraphicsError {
     /// A pass begins while another is suspended.
     #[error("a pass is suspended: the one that resumes it comes next")]
     NotResumed,
+    /// A pass of the same commands was leaked, neither ended nor dropped.
+    #[error("a render pass was neither ended nor dropped")]
+    PassLeaked,
     /// A query begins while another counts.
     #[error("a query counts samples already")]
     QueryBegun,

@@ -9,9 +9,11 @@ use super::draw_state::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
+use super::first_draw::LanePassState;
 use super::pass_template::LastTargets;
 use super::queries::{Counting, EndedQueries};
 use super::registers::Loaded;
+use super::tiling::LastContext;
 use crate::command::{
     Accesses, CommandError, Level, Part, PassParts, Recorder, ShaderStage, Streams, Writer,
 };
@@ -81,7 +83,7 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     /// Orders what lanes do.
     pub(crate) order: Order<'r, 's, 'd, P>,
     pub(super) tiling: Option<Lane>,
-    fragments: Option<Lane>,
+    pub(super) fragments: Option<Lane>,
     /// Of the compute stream: how far it counts, and where its commands ended then.
     compute: (u32, u64),
     /// What it waits for already, of each stream.
@@ -101,6 +103,12 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     /// What the last passes render to, and what is bound in the one that is recorded.
     pub(super) targets: LastTargets,
     pub(super) bound: PassBound,
+    /// What of the last pass the registers of the vertex lane hold.
+    pub(super) last_state: LanePassState,
+    /// The context of a tiling that has begun and is not finished: that of the pass that is recorded, or of one that was dropped.
+    pub(super) unfinished: Option<GpuAddress>,
+    /// The words of the last tiler context.
+    pub(super) context: Option<LastContext>,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -156,6 +164,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 ended: EndedQueries::NOTHING,
                 targets: LastTargets::NOTHING,
                 bound: PassBound::NOTHING,
+                last_state: LanePassState::NOTHING,
+                unfinished: None,
+                context: None,
             });
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;
@@ -309,7 +320,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         let (next, busy) = (lane.iterator, lane.busy);
         let &OfIterator { select, wait, .. } = self.of_iterator(next)?;
         if busy.contains(slot_of(next)) {
-            self.put_together(&[wait, select])
+            self.put_together([wait, select])
         } else {
             self.put(select)
         }
@@ -352,10 +363,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Counts one more when the work on an iterator's slot is done, in the commands of that lane.
     pub(super) fn count_up(&mut self, stream: SubQueue, of: &OfIterator) -> Result<(), Error> {
         self.put(of.count_up)?;
+        self.note_count(stream);
+        Ok(())
+    }
+
+    /// Notes that a lane counts one more.
+    pub(super) fn note_count(&mut self, stream: SubQueue) {
         if let Some(lane) = self.lane(stream) {
             lane.count = lane.count.saturating_add(1);
         }
-        Ok(())
     }
 
     /// Lets one stream wait until another has come as far as it counts now; if it counts nothing yet, for what it has of before.
@@ -411,7 +427,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             SubQueue::Compute => third,
         };
         let all = [*address, number.with(count.saturating_sub(1)), *wait_count];
-        self.in_lane(stream, |it| it.put_together(&all))
+        self.in_lane(stream, |it| it.put_together(all))
     }
 
     /// Counts one more on the compute stream, behind what it has been given since that was done last.
@@ -491,11 +507,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             words.flush(reach),
             words.wait_others(),
         ];
-        self.put_together(&all)
+        self.put_together(all)
     }
 
     /// Ends the lanes, which are recorded then.
     fn finish_passes(&mut self) -> Result<PassParts, Error> {
+        self.finish_dropped()?;
         let begun = self.words()?.begin_count();
         // The last instruction stands there already: it lets go of the cores.
         let computes = !self.writer.holds_only(begun.saturating_add(1));

@@ -2,22 +2,24 @@
 //!
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
-use super::draw_state::DrawState;
+use super::draw_state::{DrawState, DrawStatePlace};
 use super::encoded::EncodedDraws;
+use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::framebuffer_words::Around;
 use super::pass_template::PassTarget;
 use super::rendering::RenderingInfo;
 use super::samples;
-use super::tiling::Tiling;
-use crate::command::Recorder;
+use crate::command::{CommandError, Recorder};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
+use core::cell::RefMut;
 use eitri_cs::{Pair, SlotMask, d};
 use eitri_descriptors::framebuffer::SamplePattern;
+use heapless::Vec;
 
 /// Images of a pass at most: what is written, and what is loaded.
 const MOST_IMAGES: usize = 2 * MOST_COLORS + 2;
@@ -29,43 +31,45 @@ const LAST_PIXEL: u8 = 43;
 /// A render pass that is being recorded: begun by [`Recorder::begin_rendering`], and over with [`RenderPass::end_rendering`]. It
 /// begins with nothing bound, all of the attachments as viewport and scissor.
 ///
-/// One that is dropped before renders nothing.
+/// One that is dropped before renders nothing; what it has tiled is given back when the next one begins, or the commands end.
 #[derive(Debug)]
 #[must_use = "a pass renders when it is ended"]
 pub struct RenderPass<'p, 'r, 's, 'd, P> {
     pub(super) recorder: &'p mut Recorder<'r, 's, 'd, P>,
-    /// The tiling, once something is drawn.
-    pub(super) tiler: Option<Tiling>,
-    pub(super) state: DrawState,
+    pub(super) state: RefMut<'r, DrawState>,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
-    // A pass is large: where this is inlined it is made where it stays.
     /// Begins a render pass. What is recorded for it runs on streams of its own, beside dispatches and copies: barriers order
     /// them.
     ///
     /// # Errors
     /// If an attachment was destroyed, is in another space, or can't be rendered to as `info` says; if these are other commands'
-    /// to run; or if there is no memory or no place in the storage for more commands.
-    #[inline(always)]
+    /// to run; if a pass of these commands was leaked ([`core::mem::forget`]); or if there is no memory or no place in the storage for
+    /// more commands.
     pub fn begin_rendering<'p>(
         &'p mut self,
         info: &RenderingInfo<'_>,
     ) -> Result<RenderPass<'p, 'r, 's, 'd, P>, Error> {
+        let place: &'r DrawStatePlace = self.draw_state;
+        let Ok(place) = place.try_borrow_mut() else {
+            return Err(CommandError::from(GraphicsError::PassLeaked).into());
+        };
+        let mut state = RefMut::map(place, |place| place.get_or_insert(DrawState::NOTHING));
         self.begin_pass(info)?;
-        let passes = self.passes.as_ref();
-        let size = passes.map_or((0, 0), |passes| passes.targets.last().framebuffer.size);
-        let query = passes.and_then(|passes| passes.query);
+        if let Some(passes) = &self.passes {
+            state.begin(passes.targets.last().framebuffer.size, passes.query);
+        }
         Ok(RenderPass {
             recorder: self,
-            tiler: None,
-            state: DrawState::new(size, query),
+            state,
         })
     }
 
     /// Begins a pass, in which nothing is bound.
     #[inline(never)]
     fn begin_pass(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
+        self.finish_dropped()?;
         // A part of a pass loads and stores otherwise than it is asked to: it is never what the same request was before.
         let is_part = info.resuming || info.suspending;
         if let Some(passes) = &mut self.passes
@@ -100,7 +104,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Begins a pass that is neither resumed nor suspended.
     pub(super) fn begin_whole(&mut self, info: &RenderingInfo<'_>) -> Result<(), Error> {
         self.open_lane(SubQueue::Fragment)?;
-        let mut images = heapless::Vec::<Key, MOST_IMAGES>::new();
+        let mut images = Vec::<Key, MOST_IMAGES>::new();
         if let Some(passes) = &mut self.passes {
             let framebuffer = &mut passes.targets.another().framebuffer;
             framebuffer.begin(self.device, info)?;
@@ -148,8 +152,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for more commands.
-    // A call is given the pass where it is; inlined, this would begin with a copy of it.
-    #[inline(never)]
     pub fn end_rendering(mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
         let passes = self.recorder.passes.as_ref();
@@ -157,7 +159,20 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             // Nothing is counted behind the pass.
             self.end_query()?;
         }
-        let (it, tiler) = (&mut *self.recorder, self.tiler);
+        let RenderPass {
+            recorder: it,
+            state,
+        } = self;
+        let tiler = state.tiler.as_ref();
+        let tiler = tiler.map(|it| (it.context, it.last_provokes.unwrap_or(false)));
+        if tiler.is_some()
+            && let Some(passes) = &mut it.passes
+            && passes.targets.last().framebuffer.view_mask == 0
+        {
+            passes.last_state.note(&state);
+        }
+        // What is resolved behind the pass is a pass of its own.
+        drop(state);
         if tiler.is_some() {
             it.finish_tiling()?;
         } else if !it.framebuffer().clears() {
@@ -172,8 +187,9 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Puts the fragments of a pass into their lane, where this is recorded.
-    fn put_fragments(&mut self, tiler: Option<Tiling>) -> Result<(), Error> {
+    /// Puts the fragments of a pass into their lane, where this is recorded: of one that was tiled, by its context, and whether the
+    /// last vertices provoke.
+    fn put_fragments(&mut self, tiler: Option<(GpuAddress, bool)>) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
         if tiler.is_some() {
             self.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
@@ -190,44 +206,64 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let mut around = Around {
             locations: self.sample_locations(samples)?,
             frame_shaders: None,
-            tiler: tiler.map(|tiling| tiling.context),
-            last_provokes: tiler.and_then(|it| it.last_provokes).unwrap_or(false),
+            tiler: tiler.map(|(context, _)| context),
+            last_provokes: tiler.is_some_and(|(_, last)| last),
         };
         self.next_iterator(STREAM)?;
-        let &EncodedDraws {
-            loads: ref registers,
-            run_fragment: run,
-            framebuffer,
-            ..
-        } = self.encoded()?;
-        let (first, last) = (
-            registers.with(FIRST_PIXEL, min_y << 16 | min_x),
-            registers.with(LAST_PIXEL, max_y << 16 | max_x),
-        );
-        // Both are among the first registers.
-        if let (Some(first), Some(last)) = (first, last) {
-            self.put_together(&[first, last])?;
-        }
+        let pixels = [
+            (FIRST_PIXEL, min_y << 16 | min_x),
+            (LAST_PIXEL, max_y << 16 | max_x),
+        ];
         for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
             if loads {
                 around.frame_shaders = self.frame_shaders(layer)?;
             }
             let at = self.place_framebuffer(layer, &around)?;
-            let (load, more) = framebuffer.with(at.0 | tag);
-            // An address is one instruction.
-            match more {
-                None => self.put_together(&[load, run])?,
-                Some(more) => self.put_together(&[load, more, run])?,
-            }
+            self.run_fragment(at.0 | tag, pixels)?;
         }
         let slot = self.iterator(STREAM);
         self.finish_queries(slot.mask())?;
         let of = self.own_iterator(STREAM)?;
-        if let Some(Tiling { context, .. }) = tiler {
+        if let Some((context, _)) = tiler {
             self.next_iterator(STREAM)?;
             self.finish_fragments(context, &of)?;
         }
         self.count_up(STREAM, &of)
+    }
+
+    /// Puts a fragment job: loads of its pixels, as far as they are others than the last job's, of its framebuffer, and the job.
+    fn run_fragment(&mut self, framebuffer: u64, pixels: [(u8, u32); 2]) -> Result<(), Error> {
+        const MOST: usize = 2 + 2 + 1;
+        self.make_room(MOST as u32)?;
+        let (Some(drawing), Some(passes)) = (&self.device.drawing, &mut self.passes) else {
+            return Ok(());
+        };
+        let EncodedDraws {
+            loads: registers,
+            run_fragment: run,
+            framebuffer: pointer,
+            ..
+        } = &drawing.encoded;
+        let mut all = Vec::<u64, MOST>::new();
+        let loaded = passes.fragments.as_mut().map(|lane| &mut lane.loaded);
+        if let Some(loaded) = loaded {
+            for (register, value) in pixels {
+                // Both are among the first registers, and there is room.
+                if loaded.change(register, value)
+                    && let Some(load) = registers.with(register, value)
+                {
+                    let _ = all.push(load.word());
+                }
+            }
+        }
+        let (load, more) = pointer.with(framebuffer);
+        let _ = all.push(load.word());
+        if let Some(more) = more {
+            let _ = all.push(more.word());
+        }
+        let _ = all.push(run.word());
+        self.writer.put_words(&mut self.device.hw.platform, &all);
+        Ok(())
     }
 
     /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes

@@ -128,15 +128,16 @@ impl PassTemplate {
 
     /// Whether a pass is asked for again.
     pub(super) fn is_of(&self, info: &RenderingInfo<'_>) -> bool {
+        // Colours first: passes in turn mostly differ in what they render to.
         self.known
+            && self.count == info.colors.len()
+            && self.colors.iter().zip(info.colors).all(same_color)
             && self.numbers == numbers(info)
             && self.area == info.area
-            && self.count == info.colors.len()
             && same_depth(&self.depth, &info.depth)
             && self.stencil == info.stencil
             && same_resolve(&self.depth_resolve, &info.depth_resolve)
             && same_resolve(&self.stencil_resolve, &info.stencil_resolve)
-            && self.colors.iter().zip(info.colors).all(same_color)
     }
 
     /// Nothing is known of a pass any more.
@@ -252,15 +253,16 @@ fn same_color((own, other): (&Option<ColorAttachment>, &Option<ColorAttachment>)
     let (Some(own), Some(other)) = (own, other) else {
         return own.is_none() && other.is_none();
     };
+    if !same_view(&own.view, &other.view) {
+        return false;
+    }
     let same = match (own.load, other.load) {
         (LoadOp::Clear(ClearColor::Float(own)), LoadOp::Clear(ClearColor::Float(other))) => {
             own.map(f32::to_bits) == other.map(f32::to_bits)
         }
         (own, other) => own == other,
     };
-    same && own.store == other.store
-        && same_view(&own.view, &other.view)
-        && same_resolve(&own.resolve, &other.resolve)
+    same && own.store == other.store && same_resolve(&own.resolve, &other.resolve)
 }
 
 #[cfg(test)]

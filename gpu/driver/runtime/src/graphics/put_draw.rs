@@ -72,11 +72,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.descriptors_of_draw(state, &places, made)?;
         }
         self.unflushed = true;
-        let draw = match call.source {
+        let draw = match &call.source {
             Source::Given(draw) => draw,
             Source::Buffer(parameters) => {
                 let what = (resources, uniforms);
-                return self.put_indirect(state, (&places, made), call, what, &parameters);
+                return self.put_indirect(state, (&places, made), call, what, parameters);
             }
         };
         let varies = made.varies();
@@ -112,9 +112,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             return self.if_predicate(predicate, 0, |it| it.put(run));
         }
         state.last = Some(LastDraw {
-            draw,
+            draw: *draw,
             indexed,
-            run,
             varies,
             planned: made.plan.is_some(),
         });
@@ -333,7 +332,7 @@ fn load_pipeline(
 }
 
 /// Depths that draws are clipped or clamped to.
-fn depths(viewport: &Viewport) -> [f32; 2] {
+pub(super) fn depths(viewport: &Viewport) -> [f32; 2] {
     let [a, b] = viewport.depth;
     [a.min(b), a.max(b)]
 }

@@ -10,7 +10,6 @@ use super::draw_uniforms::DrawUniforms;
 use super::pass::RenderPass;
 use super::registers::DrawLoads;
 use crate::platform::Platform;
-use eitri_cs::builder::Checked;
 
 /// Most instructions of such a draw: low halves of three addresses, and the job.
 const MOST_WORDS: u32 = 3 + 1;
@@ -20,11 +19,26 @@ const MOST_WORDS: u32 = 3 + 1;
 pub(super) struct LastDraw {
     pub(super) draw: Draw,
     pub(super) indexed: bool,
-    /// Its job, which has a program of varyings or not.
-    pub(super) run: Checked,
+    /// Its job has a program of varyings.
     pub(super) varies: bool,
     /// Its uniforms are written by a plan.
     pub(super) planned: bool,
+}
+
+impl LastDraw {
+    /// Draws nothing.
+    pub(super) const NOTHING: LastDraw = LastDraw {
+        draw: Draw {
+            count: 0,
+            instances: 0,
+            first: 0,
+            vertex_offset: 0,
+            first_instance: 0,
+        },
+        indexed: false,
+        varies: false,
+        planned: false,
+    };
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
@@ -32,7 +46,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// then nothing was done.
     #[inline]
     pub(super) fn repeat_draw(&mut self, draw: &Draw, indexed: bool) -> bool {
-        let state = &mut self.state;
+        let state = &mut *self.state;
         let Some(last) = &state.last else {
             return false;
         };
@@ -50,7 +64,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return false;
         };
         let platform = &mut recorder.device.hw.platform;
-        let (run, varies) = (last.run, last.varies);
+        let varies = last.varies;
+        let run = drawing.encoded.run(varies);
         if !state.stale.has(Stale::UNIFORMS) {
             if !lane.writer.has_room(1) {
                 return false;

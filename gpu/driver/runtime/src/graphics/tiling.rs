@@ -2,12 +2,14 @@
 //!
 //! Facts: hardware/graphics.md 1.4, 2.4 and 2.7.
 
-use super::encoded::OfIterator;
+use super::draw_state::DrawState;
+use super::encoded::{OfIterator, OfTiling};
+use super::error::GraphicsError;
 use super::framebuffer::Extent;
 use super::lane::TEMPORARY;
 use super::samples;
 use super::tile::hierarchy_mask;
-use crate::command::Recorder;
+use crate::command::{CommandError, Recorder};
 use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::SubQueue;
@@ -29,6 +31,15 @@ pub(super) struct Tiling {
     place: PhysicalAddress,
 }
 
+/// Words of the context of a pass before, which another pass may be made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastContext {
+    extent: Extent,
+    last_provokes: bool,
+    /// Where they stand.
+    room: (PhysicalAddress, GpuAddress),
+}
+
 /// The word of a context that says which vertex provokes.
 const PROVOKING: usize = 2;
 
@@ -48,8 +59,8 @@ const HEAP: Reg = r!(72);
 const FIRST_CHUNK: Pair = d!(76);
 const LAST_CHUNK: Pair = d!(78);
 pub(super) const CHUNKS: [Pair; 2] = [FIRST_CHUNK, LAST_CHUNK];
-/// A pair for the context's address.
-const CONTEXT: Pair = d!(58);
+/// A pair for the context's address, which no job reads.
+pub(super) const CONTEXT: Pair = d!(90);
 /// Of the registers of the words those that stay 0: the first two and the last six.
 const ZEROS: u16 = 0xFC03;
 
@@ -89,46 +100,104 @@ fn context(
 const LEAST_CHUNK: u32 = 128 << 10;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// The tiling of a pass, which begins with this if there was none.
+    #[inline]
+    pub(super) fn tiling<'s>(
+        &mut self,
+        state: &'s mut DrawState,
+        last_provokes: Option<bool>,
+    ) -> Result<&'s mut Tiling, Error> {
+        if state.tiler.is_none() {
+            self.begin_tiling(state, last_provokes)?;
+        }
+        let missing = CommandError::from(GraphicsError::Area);
+        Ok(state.tiler.as_mut().ok_or(missing)?)
+    }
+
     /// Begins to tile a pass.
-    pub(super) fn begin_tiling(&mut self, last_provokes: Option<bool>) -> Result<Tiling, Error> {
+    #[inline(never)]
+    fn begin_tiling(
+        &mut self,
+        state: &mut DrawState,
+        last_provokes: Option<bool>,
+    ) -> Result<(), Error> {
         self.open_lane(SubQueue::VertexTiler)?;
-        let (_, at) = self.written_room(CONTEXT_BYTES)?;
-        let features = self.device.hw.properties.tiler_features;
-        let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
-        let words = context(self.arch(), features, &self.framebuffer().extent(), known)?;
-        let of = self.encoded()?.tiling;
+        if let Some(passes) = &mut self.passes {
+            passes.last_state.forget();
+        }
+        let (_, context) = self.written_room(CONTEXT_BYTES)?;
         self.in_lane(SubQueue::VertexTiler, |it| {
-            let bytes = (SAID - OF_HEAP_COUNT) as u32 * 4;
-            let (place, from) = it.room(bytes)?;
-            let [a, b, c, d, e, f, _, _, _, _, k, l, m, n, o, p] = words;
-            let double = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
-            let loaded = [
-                double(a, b),
-                double(c, d),
-                double(e, f),
-                double(k, l),
-                double(m, n),
-                double(o, p),
-            ];
-            it.device.hw.platform.write_words(place, &loaded);
-            it.load_pair(CONTEXT, from.0)?;
+            let (place, from) = it.context_words(last_provokes)?;
+            let &OfTiling {
+                context: load,
+                load_words,
+                load_heap,
+                store: [first, second, third],
+                started,
+                ..
+            } = &it.encoded()?.tiling;
             let wait = it.words()?.wait_others();
-            it.put_together(&[of.load_words, of.load_heap, wait])?;
-            it.load_pair(CONTEXT, at.0)?;
-            it.put_together(&of.store)?;
-            if let Some(lane) = it.lane(SubQueue::VertexTiler) {
-                for register in [CONTEXT.low(), CONTEXT.high()] {
-                    lane.loaded.forget(register.number());
-                }
-            }
+            it.put_together([
+                load.with_address(from.0),
+                load_words,
+                load_heap,
+                wait,
+                load.with_address(context.0),
+                first,
+                second,
+                third,
+            ])?;
             it.next_iterator(SubQueue::VertexTiler)?;
-            it.put_together(&[of.started, wait])?;
-            Ok(Tiling {
-                context: at,
+            it.put_together([started, wait])?;
+            if let Some(passes) = &mut it.passes {
+                passes.unfinished = Some(context);
+            }
+            state.tiler = Some(Tiling {
+                context,
                 last_provokes,
                 place: place.offset(PROVOKING as u64 * 4),
-            })
+            });
+            Ok(())
         })
+    }
+
+    /// Where the words of the pass's context stand from which the stream makes it: those of the pass before, if they are the same.
+    fn context_words(
+        &mut self,
+        last_provokes: Option<bool>,
+    ) -> Result<(PhysicalAddress, GpuAddress), Error> {
+        let extent = self.framebuffer().extent();
+        let last = self.passes.as_ref().and_then(|passes| passes.context);
+        if let Some(last) = last
+            && last_provokes == Some(last.last_provokes)
+            && last.extent == extent
+        {
+            return Ok(last.room);
+        }
+        let features = self.device.hw.properties.tiler_features;
+        let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
+        let words = context(self.arch(), features, &extent, known)?;
+        let room = self.room((SAID - OF_HEAP_COUNT) as u32 * 4)?;
+        let [a, b, c, d, e, f, _, _, _, _, k, l, m, n, o, p] = words;
+        let double = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+        let loaded = [
+            double(a, b),
+            double(c, d),
+            double(e, f),
+            double(k, l),
+            double(m, n),
+            double(o, p),
+        ];
+        self.device.hw.platform.write_words(room.0, &loaded);
+        // Words that may yet be changed are one pass's alone.
+        if let (Some(passes), Some(last_provokes)) = (&mut self.passes, last_provokes) {
+            passes.context = Some(LastContext {
+                extent,
+                last_provokes,
+                room,
+            });
+        }
+        Ok(room)
     }
 
     /// Says which vertex provokes in the tiling of a pass, which has begun without a draw.
@@ -148,14 +217,42 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(())
     }
 
+    /// Ends the tiling of a pass that was dropped, if it has one: nothing of it is rendered, and its chunks go back to the heap.
+    #[inline]
+    pub(super) fn finish_dropped(&mut self) -> Result<(), Error> {
+        match self.passes.as_ref().and_then(|passes| passes.unfinished) {
+            Some(context) => self.finish_without_fragments(context),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_without_fragments(&mut self, context: GpuAddress) -> Result<(), Error> {
+        const STREAM: SubQueue = SubQueue::Fragment;
+        self.finish_tiling()?;
+        self.in_lane(STREAM, |it| {
+            it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
+            it.next_iterator(STREAM)?;
+            let of = it.own_iterator(STREAM)?;
+            it.next_iterator(STREAM)?;
+            it.finish_fragments(context, &of)?;
+            it.count_up(STREAM, &of)
+        })
+    }
+
     /// Ends the tiling of a pass.
     pub(super) fn finish_tiling(&mut self) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::VertexTiler;
+        if let Some(passes) = &mut self.passes {
+            passes.unfinished = None;
+        }
         let of = self.own_iterator(STREAM)?;
         let finish = self.encoded()?.tiling.finish;
         self.in_lane(STREAM, |it| {
-            it.put_together(&[finish, of.tiled])?;
-            it.count_up(STREAM, &of)
+            it.put_together([finish, of.tiled, of.count_up])?;
+            it.note_count(STREAM);
+            Ok(())
         })
     }
 
@@ -166,10 +263,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         context: GpuAddress,
         of: &OfIterator,
     ) -> Result<(), Error> {
-        self.load_pair(CONTEXT, context.0)?;
-        let load = self.encoded()?.tiling.load_completed;
+        let tiling = &self.encoded()?.tiling;
+        let context = tiling.context.with_address(context.0);
+        let load = tiling.load_completed;
         let wait = self.words()?.wait_others();
-        self.put_together(&[load, wait, of.finish_fragments])
+        self.put_together([context, load, wait, of.finish_fragments])
     }
 }
 

@@ -139,7 +139,7 @@ impl Slot {
             words.set32(at.output, CS_HEAP_FRAG_END, fragments)?;
             words.set(at.output, CS_HEAP_ADDRESS, context)?;
             if let Some(stream) = &mut group.streams[index] {
-                stream.heap_wait = Some(HeapWait::Asked);
+                stream.heap_wait = Some(HeapWait::Asked(fragments));
             }
             self.stream_raised[index] |= event;
             let ack = handshake::raise(req, self.stream_acks[index], event);
@@ -168,6 +168,7 @@ impl Slot {
         };
         let context = stream.heap_address();
         let blocks_stream = stream.blocked == Blocked::Heap;
+        let wait = stream.heap_wait;
         if first != 0 || last != 0 {
             check_chunks(words, (number, index as u8, space), first, last)?;
             let lost = DrawDefect::AddedChunksForgotten;
@@ -183,6 +184,14 @@ impl Slot {
             return Ok(());
         }
         let [_, ended, fragments] = group.heap_counters(context);
+        // FACT: what firmware makes of a refusal when a pass has given its chunks back since it asked is not said
+        // (hardware/csf-scheduling.md 7.2). It looks at the heap again, as it does when a pass ends behind the refusal: a host
+        // can't know of such a pass. Settled by a late refusal on any board.
+        let freed = matches!(wait, Some(HeapWait::Asked(then)) if then != fragments);
+        if freed && let Some(stream) = &mut group.streams[index] {
+            stream.end_heap_wait();
+            return Ok(());
+        }
         if ended != fragments {
             group.set_heap_wait(index, HeapWait::Fragments(fragments));
             return Ok(());

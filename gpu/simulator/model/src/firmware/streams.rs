@@ -216,7 +216,7 @@ impl Slot {
                 stream.blocked = Blocked::No;
             }
         }
-        let asked = stream.heap_wait == Some(HeapWait::Asked);
+        let asked = matches!(stream.heap_wait, Some(HeapWait::Asked(_)));
         look_at_insert(words, stream)?;
         let answered =
             !handshake::pending(req, self.stream_acks[index], cs_req::TILER_OOM.mask32());

@@ -12,8 +12,8 @@ use crate::mmu::{Refusal, Refused};
 pub(crate) enum HeapWait {
     /// The host is to be asked.
     Wanted,
-    /// The host was asked.
-    Asked,
+    /// The host was asked, when so many render passes had given their chunks back.
+    Asked(u32),
     /// The host gave nothing: a render pass in flight must give chunks back; so many were complete then.
     Fragments(u32),
     /// The host gave nothing, and no stream has an exception handler: one that installs it runs it.

@@ -412,7 +412,7 @@ impl Stream {
         // Whatever it waited for may have come meanwhile.
         self.look_at_sync = true;
         self.protected_reported = false;
-        if self.heap_wait == Some(HeapWait::Asked) {
+        if matches!(self.heap_wait, Some(HeapWait::Asked(_))) {
             self.heap_wait = Some(HeapWait::Wanted);
         }
         // A fault that the host was told of counts as acknowledged; a fatal one lasts.

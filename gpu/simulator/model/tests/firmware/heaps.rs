@@ -94,8 +94,7 @@ fn a_refused_heap_runs_the_exception_handler() {
 #[test]
 fn a_refused_heap_waits_for_render_passes_in_flight() {
     let mut bench = with_data(out_of_memory(2, 1, true));
-    // A second stream renders the pass that was tiled.
-    let (ring, input) = bench.second_stream();
+    let second = bench.second_stream();
     give(&mut bench, 0, 0);
     assert_eq!(
         got(&mut bench, 1),
@@ -103,6 +102,30 @@ fn a_refused_heap_waits_for_render_passes_in_flight() {
         "no handler while a pass may free chunks"
     );
     assert_eq!(got(&mut bench, 0), 0);
+    render_tiled_pass(&mut bench, second);
+    assert_eq!(got(&mut bench, 0), 5, "{}", bench.report());
+    // The chunk is the head of the free list, and links to the head before.
+    assert_eq!(bench.get64(1, HEAP), CHUNK | 1);
+    assert_eq!(bench.get64(1, CHUNK), 0x5555_5001);
+}
+
+#[test]
+fn a_heap_that_got_chunks_back_before_it_is_refused_goes_on() {
+    let mut bench = with_data(out_of_memory(2, 1, false));
+    let second = bench.second_stream();
+    render_tiled_pass(&mut bench, second);
+    assert_eq!(
+        got(&mut bench, 0),
+        0,
+        "the host was asked, and is waited for"
+    );
+    give(&mut bench, 0, 0);
+    assert_eq!(got(&mut bench, 0), 5, "{}", bench.report());
+    bench.expect_no_diagnoses();
+}
+
+/// A second stream renders the pass that was tiled, and gives its chunk back.
+fn render_tiled_pass(bench: &mut Bench, (ring, input): (u64, u64)) {
     bench.put_words(1, HEAP, &[0x5555_5001]);
     let words = [
         set64(8, HEAP),
@@ -117,12 +140,8 @@ fn a_refused_heap_waits_for_render_passes_in_flight() {
     ];
     bench.put_words(1, ring, &words);
     bench.put(0, input, &32u64.to_le_bytes());
-    acknowledge(&mut bench, 1, 0);
+    acknowledge(bench, 1, 0);
     bench.wait(1000);
-    assert_eq!(got(&mut bench, 0), 5, "{}", bench.report());
-    // The chunk is the head of the free list, and links to the head before.
-    assert_eq!(bench.get64(1, HEAP), CHUNK | 1);
-    assert_eq!(bench.get64(1, CHUNK), 0x5555_5001);
 }
 
 #[test]
