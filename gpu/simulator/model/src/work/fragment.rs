@@ -408,6 +408,10 @@ impl Stepwise for Pass {
             Step::WriteBack => {
                 self.write_back(fabric, memory)?;
                 self.done += 1;
+                if let Some(place) = self.shader.place() {
+                    fabric.trace_drawing(place.core, 0);
+                    fabric.trace_units(place.core);
+                }
                 self.shader.leave_tile();
                 Step::Begin
             }

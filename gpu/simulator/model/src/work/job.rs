@@ -278,9 +278,16 @@ impl Job {
         let State::Running(running) = &mut self.state else {
             return 0;
         };
+        if fabric.journal.traces_instructions() {
+            let number = self.number;
+            fabric.trace(Event::Turn { number });
+        }
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
         self.used_cores |= running.used_cores();
+        if fabric.journal.is_traced() {
+            numbers(self.used_cores).for_each(|core| fabric.trace_units(core));
+        }
         match turn {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}
@@ -361,6 +368,14 @@ impl Job {
             kind,
             size,
         });
+        let instruction = match &self.job.issued {
+            Issued::Draw(issued) => issued.instruction,
+            Issued::Fullscreen(issued) => issued.instruction,
+            Issued::Compute(_) | Issued::Fragment(_) | Issued::FinishTiling => 0,
+        };
+        if instruction != 0 && fabric.journal.traces_instructions() {
+            fabric.trace(Event::Drawing { instruction });
+        }
         Ok(State::Running(running))
     }
 }
