@@ -71,6 +71,7 @@ impl Sink for Listener {
                 address,
                 word,
                 lanes,
+                ..
             } => {
                 let places = &mut self.0.borrow_mut().places;
                 places.entry(address).or_default().note(word, lanes);
@@ -410,6 +411,8 @@ mod tests {
                     address,
                     word,
                     lanes,
+                    live: 0xffff,
+                    waits: 0,
                 },
             );
         }
