@@ -30,7 +30,7 @@ pub(crate) struct Shown<'s> {
     pub(crate) arch: Option<Arch>,
     /// Source files: path and text.
     pub(crate) sources: Vec<(String, String)>,
-    /// Other forms of the shader, by name.
+    /// Other forms of the shader than those in the listing, by name.
     pub(crate) texts: Vec<(String, Vec<TextLine>)>,
 }
 
@@ -99,16 +99,39 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
             json!({
                 "id": format!("row-{number}"),
                 "label": label.map(|block| format!("b{block}")),
+                "ir": row.origin.map(|line| format!("ir-{line}")),
                 "line": row.source.and_then(|(file, line)| line_id(file, line)),
                 "number": row.source.map(|(_, line)| line),
                 "unit": unit,
                 "cycles": cycles,
                 "live": live.map(u64::count_ones),
-                "live_names": live.map_or(String::new(), names),
+                "live_names": live.map_or(String::new(), register_names),
                 "text": format!("{}{to}", row.text),
             })
         })
         .collect();
+    // Of each line of the representation: cycles of what was selected for it, and its first row.
+    let mut selected: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+    for (number, row) in rows.iter().enumerate() {
+        if let Some(line) = row.origin {
+            let cycles = cost(row).map_or(1.0, |(_, cycles)| cycles);
+            selected.entry(line).or_insert((0.0, number)).0 += cycles;
+        }
+    }
+    let representation = shown.listing.representation().iter().enumerate();
+    let representation = representation.map(|(number, line)| {
+        let found = selected.get(&number);
+        let source = line.source.as_ref();
+        json!({
+            "ir": format!("ir-{number}"),
+            "text": line.text,
+            "line": source.and_then(|(file, line)| line_id(file, *line)),
+            "number": source.map(|(_, line)| line),
+            "cycles": found.map(|(cycles, _)| figure(*cycles)),
+            "heat": found.map_or(0.0, |(cycles, _)| heat(*cycles)),
+            "rows": found.map(|(_, row)| format!("row-{row}")),
+        })
+    });
     let texts = shown.texts.iter().map(|(name, lines)| {
         let lines = lines.iter().map(|line| {
             let source = line.source.as_ref();
@@ -129,6 +152,7 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
         "facts": facts.collect::<Vec<_>>(),
         "sources": sources.collect::<Vec<_>>(),
         "rows": machine,
+        "representation": representation.collect::<Vec<_>>(),
         "texts": texts.collect::<Vec<_>>(),
     });
     render(
@@ -144,7 +168,7 @@ fn figure(cycles: f64) -> String {
 }
 
 /// The names of live registers.
-fn names(live: pressure::Registers) -> String {
+pub(super) fn register_names(live: pressure::Registers) -> String {
     let numbers = (0..64).filter(|number| live >> number & 1 != 0);
     let names: Vec<String> = numbers.map(|number| format!("r{number}")).collect();
     names.join(" ")

@@ -255,20 +255,24 @@ impl Selector<'_> {
 
     /// The alpha that the test looks at.
     fn alpha(&mut self, stored: &[Stored<'_>]) -> Source {
-        let own = stored.iter().find_map(|Stored { output, data, .. }| match output {
-            Output::CoverageAlpha => data.args.first().copied(),
-            _ => None,
-        });
-        let color = || {
-            stored.iter().find_map(|Stored { output, data, .. }| match output {
-                Output::Color {
-                    target: 0,
-                    index: 0,
-                    kind: TexelKind::Float,
-                    ..
-                } => data.args.get(3).copied(),
+        let own = stored
+            .iter()
+            .find_map(|Stored { output, data, .. }| match output {
+                Output::CoverageAlpha => data.args.first().copied(),
                 _ => None,
-            })
+            });
+        let color = || {
+            stored
+                .iter()
+                .find_map(|Stored { output, data, .. }| match output {
+                    Output::Color {
+                        target: 0,
+                        index: 0,
+                        kind: TexelKind::Float,
+                        ..
+                    } => data.args.get(3).copied(),
+                    _ => None,
+                })
         };
         match own.or_else(color) {
             Some(alpha) => self.plain(alpha),

@@ -97,7 +97,8 @@ impl Executor<'_> {
                 word: instruction.word,
                 lanes: warp.lanes,
                 live: warp.live,
-                waits: warp.outstanding_slots() & instruction.flow.waits_for(),
+                waits: (warp.outstanding_slots() | instruction.sends_to())
+                    & instruction.flow.waits_for(),
             });
         }
         let core = self.fabric.activity.core(self.place.core);
