@@ -179,7 +179,7 @@ fn row(
         "cycles": cycles,
         "cores": load.used_cores(),
         "unit": bound.map_or("", |bound| bound.unit),
-        "percent": percent.map(f64::round),
+        "percent": percent.map(|percent| percent.round() as u64),
         "units": units.chain(memory).collect::<Vec<_>>().join(", "),
         "of_pass": of_pass,
     })

@@ -65,7 +65,7 @@ impl Profile {
     ) -> Result<Profile, DecodeError> {
         let recorded = recorder.recorded();
         let places = Places::new(&recorded, codes);
-        let names = draw_names(&recorded.jobs);
+        let names = job_names(&recorded.jobs);
         let jobs = recorded.jobs.iter();
         let jobs = jobs.map(|job| made(job, &recorded, &names, (&places, codes, arch)));
         let jobs: Vec<Job> = jobs.collect::<Result<_, _>>()?;
@@ -149,12 +149,10 @@ impl Places {
     }
 }
 
-/// The names of draws, by the stream instructions that draw.
-fn draw_names(jobs: &[RecordedJob]) -> BTreeMap<u64, String> {
-    let draws = jobs.iter().filter(|job| job.instruction != 0);
-    draws
-        .map(|job| (job.instruction, job.name.clone()))
-        .collect()
+/// The names of jobs, by their numbers.
+fn job_names(jobs: &[RecordedJob]) -> BTreeMap<u64, String> {
+    let jobs = jobs.iter();
+    jobs.map(|job| (job.number, job.name.clone())).collect()
 }
 
 /// What a job is called among others of its kind.

@@ -19,8 +19,6 @@ pub(super) struct RecordedJob {
     pub(super) begun: Nanoseconds,
     /// `None`: it never ended.
     pub(super) ended: Option<Nanoseconds>,
-    /// Of a draw: the address of the stream instruction that draws.
-    pub(super) instruction: u64,
 }
 
 /// What was done for a job, or within a pass for one draw.
@@ -28,7 +26,7 @@ pub(super) struct RecordedJob {
 pub(super) struct Share {
     /// Number of the job.
     pub(super) job: u64,
-    /// The stream instruction that draws; 0: no draw of a pass.
+    /// Within a pass, number of the draw's job; 0: no draw.
     pub(super) draw: u64,
     /// Instructions by address.
     pub(super) seen: HashMap<u64, Seen>,
@@ -74,18 +72,6 @@ impl Recorded {
         jobs.find(|job| job.number == number)
     }
 
-    fn draw(&mut self, instruction: u64) {
-        let Some(job) = self.share().map(|share| share.job) else {
-            return;
-        };
-        match self.job(job) {
-            Some(own) if matches!(own.kind, JobKind::Draw | JobKind::Fullscreen) => {
-                own.instruction = instruction;
-            }
-            _ => self.turn_to(job, instruction),
-        }
-    }
-
     fn record(&mut self, time: Nanoseconds, event: &Event) {
         match *event {
             Event::Shader {
@@ -121,8 +107,13 @@ impl Recorded {
                 seen.written += written;
                 seen.lines += lines;
             }
+            Event::Turn { number: 0 } => self.now = None,
             Event::Turn { number } => self.turn_to(number, 0),
-            Event::Drawing { instruction } => self.draw(instruction),
+            Event::Drawing { job } => {
+                if let Some(pass) = self.share().map(|share| share.job) {
+                    self.turn_to(pass, job);
+                }
+            }
             Event::Units {
                 core,
                 busy,
@@ -146,7 +137,6 @@ impl Recorded {
                         name,
                         begun: time,
                         ended: None,
-                        instruction: 0,
                     });
                 }
             }

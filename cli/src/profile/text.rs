@@ -354,7 +354,7 @@ fn table_of_jobs(profile: &Profile) -> String {
             "{}{title}\n  {time}; {cores} of {} cores used",
             job.name, gpu.cores
         );
-        text += &bound_line(&job.load, gpu, job.nanoseconds);
+        text += &bound_line(&job.load, gpu, job.nanoseconds, Whole::Job);
         text += &units_line(&job.load, gpu);
         text += &stage_lines(profile, &job.stages, "  ");
         for draw in &job.draws {
@@ -364,7 +364,7 @@ fn table_of_jobs(profile: &Profile) -> String {
                 .unwrap_or("(no draw: begin and end of tiles)");
             let _ = writeln!(text, "  {name}");
             for line in [
-                bound_line(&draw.load, gpu, job.nanoseconds),
+                bound_line(&draw.load, gpu, job.nanoseconds, Whole::Pass),
                 units_line(&draw.load, gpu),
             ] {
                 if !line.is_empty() {
@@ -378,8 +378,17 @@ fn table_of_jobs(profile: &Profile) -> String {
     text
 }
 
+/// What time a share is of.
+#[derive(Clone, Copy)]
+enum Whole {
+    /// The job's own.
+    Job,
+    /// That of the pass which a draw is a part of.
+    Pass,
+}
+
 /// What held it up most.
-fn bound_line(load: &Load, gpu: &Gpu, nanoseconds: Option<u64>) -> String {
+fn bound_line(load: &Load, gpu: &Gpu, nanoseconds: Option<u64>, whole: Whole) -> String {
     let Some(bound) = load.bound(gpu, nanoseconds) else {
         return String::new();
     };
@@ -389,7 +398,12 @@ fn bound_line(load: &Load, gpu: &Gpu, nanoseconds: Option<u64>) -> String {
     };
     let shares = bound.percent.zip(bound.percent_of_gpu);
     let shares = shares.map_or(String::new(), |(percent, of_gpu)| {
-        format!(", {percent:.0} % of its peak; {of_gpu:.0} % of that of the whole GPU")
+        match whole {
+            Whole::Job => {
+                format!(", {percent:.0} % of its peak; {of_gpu:.0} % of that of the whole GPU")
+            }
+            Whole::Pass => format!(", {percent:.0} % of the time of the pass"),
+        }
     });
     format!("  bound by {name}: {} cycles{shares}\n", bound.cycles)
 }

@@ -237,11 +237,11 @@ impl Fabric {
     }
 
     /// Tells whoever wants to hear of instructions that a core works for a draw from here on.
-    pub(crate) fn trace_drawing(&mut self, core: u8, instruction: u64) {
+    pub(crate) fn trace_drawing(&mut self, core: u8, job: u64) {
         if self.journal.traces_instructions() {
             // What was done until now was done for another.
             self.trace_units(core);
-            self.trace(Event::Drawing { instruction });
+            self.trace(Event::Drawing { job });
         }
     }
 

@@ -183,13 +183,13 @@ pub enum Event {
     },
     /// A job has the shader cores: the instructions of shaders that follow are its own. For who wants to hear of instructions.
     Turn {
-        /// Number of the job, over all streams.
+        /// Number of the job, over all streams; 0: none has them any more.
         number: u64,
     },
-    /// Within the turn of a job: what follows is done for one draw. For who wants to hear of instructions.
+    /// Within the turn of a pass: what follows is done for one draw. For who wants to hear of instructions.
     Drawing {
-        /// GPU address of the stream instruction that draws; 0: for no draw.
-        instruction: u64,
+        /// Number of the draw's own job; 0: for no draw.
+        job: u64,
     },
     /// For how long the units of a core have been busy since the device got power.
     Units {

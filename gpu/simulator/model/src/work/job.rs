@@ -141,7 +141,12 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(owner: Identity, number: u64, job: IssuedJob) -> Job {
+    pub(super) fn new(owner: Identity, number: u64, mut job: IssuedJob) -> Job {
+        match &mut job.issued {
+            Issued::Draw(issued) => issued.job = number,
+            Issued::Fullscreen(issued) => issued.job = number,
+            Issued::Compute(_) | Issued::Fragment(_) | Issued::FinishTiling => {}
+        }
         Job {
             owner,
             number,
@@ -278,7 +283,10 @@ impl Job {
         let State::Running(running) = &mut self.state else {
             return 0;
         };
-        if fabric.journal.traces_instructions() {
+        let traces_turns = fabric.journal.traces_instructions();
+        if traces_turns {
+            // What has moved to and from memory since the last turn is no job's.
+            fabric.trace_units(0);
             let number = self.number;
             fabric.trace(Event::Turn { number });
         }
@@ -287,6 +295,9 @@ impl Job {
         self.used_cores |= running.used_cores();
         if fabric.journal.is_traced() {
             numbers(self.used_cores).for_each(|core| fabric.trace_units(core));
+        }
+        if traces_turns {
+            fabric.trace(Event::Turn { number: 0 });
         }
         match turn {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
@@ -368,14 +379,6 @@ impl Job {
             kind,
             size,
         });
-        let instruction = match &self.job.issued {
-            Issued::Draw(issued) => issued.instruction,
-            Issued::Fullscreen(issued) => issued.instruction,
-            Issued::Compute(_) | Issued::Fragment(_) | Issued::FinishTiling => 0,
-        };
-        if instruction != 0 && fabric.journal.traces_instructions() {
-            fabric.trace(Event::Drawing { instruction });
-        }
         Ok(State::Running(running))
     }
 }
