@@ -397,13 +397,11 @@ fn bound_line(load: &Load, gpu: &Gpu, nanoseconds: Option<u64>, whole: Whole) ->
         other => other,
     };
     let shares = bound.percent.zip(bound.percent_of_gpu);
-    let shares = shares.map_or(String::new(), |(percent, of_gpu)| {
-        match whole {
-            Whole::Job => {
-                format!(", {percent:.0} % of its peak; {of_gpu:.0} % of that of the whole GPU")
-            }
-            Whole::Pass => format!(", {percent:.0} % of the time of the pass"),
+    let shares = shares.map_or(String::new(), |(percent, of_gpu)| match whole {
+        Whole::Job => {
+            format!(", {percent:.0} % of its peak; {of_gpu:.0} % of that of the whole GPU")
         }
+        Whole::Pass => format!(", {percent:.0} % of the time of the pass"),
     });
     format!("  bound by {name}: {} cycles{shares}\n", bound.cycles)
 }

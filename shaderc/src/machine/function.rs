@@ -180,6 +180,8 @@ pub(crate) struct Block<M: Machine> {
     pub(crate) phis: Vec<Phi<M>>,
     pub(crate) instrs: Vec<M::Instr>,
     pub(crate) terminator: Terminator<M>,
+    /// Where the terminator comes from.
+    pub(crate) end: Location,
 }
 
 impl<M: Machine> Block<M> {
@@ -189,6 +191,7 @@ impl<M: Machine> Block<M> {
             phis: Vec::new(),
             instrs: Vec::new(),
             terminator,
+            end: Location::default(),
         }
     }
 }

@@ -213,6 +213,7 @@ impl Selector<'_> {
                 self.inst(inst);
             }
             self.set_position(self.ir.block(block).position, Origin::end(block));
+            self.function.blocks[place].end = self.location;
             self.block_end(block);
         }
         self.finish_preloads();
