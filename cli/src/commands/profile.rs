@@ -7,7 +7,7 @@ use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file::LanguageArgument;
 use crate::outcome::{Failure, Status};
-use crate::output::streams;
+use crate::output::streams::{self, talk};
 use crate::output::whole_file;
 use crate::pages;
 use crate::profile::{Code, Gpu, Profile, Recorder, View};
@@ -98,7 +98,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         memory_bandwidth: config.memory_bandwidth,
     };
     let arch = args.gpu.choice().arch();
-    let read = |file: &str| debug::read_source(&args.subject, file);
+    // Beside the subject, or in it.
+    let inside = path.join("x").display().to_string();
+    let read = |file: &str| {
+        let found = debug::read_source(&args.subject, file);
+        found.or_else(|| debug::read_source(&inside, file))
+    };
     let profile = Profile::new(&ran.title, &ran.recorder, &ran.codes, (gpu, arch), read);
     let profile = profile.map_err(|cause| {
         let path = args.subject.clone();
@@ -135,6 +140,7 @@ impl Args {
         };
         let compiled = eitri_shaderc::compile(&prepared.spirv, &options);
         let compiled = compiled.map_err(|errors| self.refuse(errors.to_string()))?;
+        let compiled = self.with_lines(&prepared.path, compiled, &options);
         let request = request(&prepared, self.gpu.choice());
         let (recorder, timeline) = (Recorder::default(), Timeline::default());
         let sink = Some(both(&recorder, &timeline));
@@ -147,6 +153,30 @@ impl Args {
             codes: vec![compute_code(name, &compiled)],
             ended: dispatch::finished(done).map(|_| ()),
         })
+    }
+
+    /// The same shader with source lines: if the module of a kernel names none and its text lies beside it, that is compiled. Where
+    /// it becomes other code than the module, that is said.
+    fn with_lines(&self, path: &str, compiled: Compiled, options: &Options) -> Compiled {
+        let text = Path::new(path).with_extension("comp");
+        let text = text.display().to_string();
+        let has_lines = compiled.listing.rows().any(|row| row.source.is_some());
+        if has_lines || !Path::new(&text).is_file() {
+            return compiled;
+        }
+        let shader = self.language.load(&text);
+        let found = shader.ok().and_then(|shader| {
+            let compiled = eitri_shaderc::compile(&shader.spirv, options);
+            compiled.ok()
+        });
+        let Some(found) = found else {
+            talk!("{path} names no source lines, and {text} can't be compiled here");
+            return compiled;
+        };
+        if found.code != compiled.code {
+            talk!("{path} names no source lines: {text} was compiled in its place");
+        }
+        found
     }
 
     /// Draws one scene.
