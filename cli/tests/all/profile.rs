@@ -277,7 +277,7 @@ fn speedscope_and_callgrind_and_perfetto_read_back() {
         );
     }
     assert_eq!(profiles[0]["endValue"].as_f64(), Some(cost));
-    assert_eq!(profiles[1]["endValue"].as_u64(), Some(executed));
+    assert_eq!(profiles[1]["endValue"].as_f64(), Some(executed as f64));
 
     // What stands before the first cost of a line is its place: an address and a line.
     let callgrind = read("c.out");

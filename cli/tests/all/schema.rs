@@ -58,7 +58,9 @@ fn wrong(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
     if !fits {
         say(format!("{value} is no {}", schema["type"]));
     }
-    for name in schema["required"].as_array().into_iter().flatten() {
+    // What is no object has no members that could be missing.
+    let required = schema["required"].as_array().filter(|_| value.is_object());
+    for name in required.into_iter().flatten() {
         if value.get(name.as_str().unwrap()).is_none() {
             say(format!("no {name}"));
         }

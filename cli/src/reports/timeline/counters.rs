@@ -13,11 +13,30 @@ const SHORTEST: Nanoseconds = 500;
 /// The number of the track of memory, behind those of the cores.
 const MEMORY: u64 = 20_099;
 
-/// What was last told of something that only grows.
-#[derive(Clone, Copy, Debug)]
-struct Known<T> {
-    time: Nanoseconds,
-    value: T,
+/// Something that only grows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growing<T> {
+    /// When it was told of last, and what it was.
+    told: (Nanoseconds, T),
+    /// What it is now.
+    now: (Nanoseconds, T),
+}
+
+impl<T: Copy> Growing<T> {
+    /// How much it has grown since it was told of, and the time of that; none before so much time has passed.
+    fn take(&mut self, shortest: Nanoseconds) -> Option<[(Nanoseconds, T); 2]> {
+        let both = [self.told, self.now];
+        (self.now.0 >= self.told.0 + shortest).then(|| {
+            self.told = self.now;
+            both
+        })
+    }
+
+    /// Nothing happened until then.
+    fn idle_until(&mut self, time: Nanoseconds) {
+        self.told.0 = self.told.0.max(time);
+        self.now.0 = self.now.0.max(time);
+    }
 }
 
 /// The counters of a job.
@@ -25,10 +44,12 @@ struct Known<T> {
 pub(super) struct Counters {
     clock_hz: u64,
     memory_bandwidth: u64,
-    cores: BTreeMap<u8, Known<UnitParts>>,
-    memory: Known<u64>,
+    cores: BTreeMap<u8, Growing<UnitParts>>,
+    memory: Growing<u64>,
+    /// When the last job began.
+    begun: Nanoseconds,
     /// Tracks that have begun, by name.
-    begun: BTreeSet<String>,
+    tracks: BTreeSet<String>,
 }
 
 impl Default for Counters {
@@ -42,8 +63,9 @@ impl Default for Counters {
             clock_hz,
             memory_bandwidth,
             cores: BTreeMap::new(),
-            memory: Known { time: 0, value: 0 },
-            begun: BTreeSet::new(),
+            memory: Growing::default(),
+            begun: 0,
+            tracks: BTreeSet::new(),
         }
     }
 }
@@ -51,10 +73,9 @@ impl Default for Counters {
 impl Counters {
     /// A job begins: what was idle until now does not count with it.
     pub(super) fn begin(&mut self, time: Nanoseconds) {
-        for known in self.cores.values_mut() {
-            known.time = known.time.max(time);
-        }
-        self.memory.time = self.memory.time.max(time);
+        self.begun = time;
+        self.cores.values_mut().for_each(|it| it.idle_until(time));
+        self.memory.idle_until(time);
     }
 
     /// Takes note of what a core has done so far; the events that tell of it.
@@ -64,58 +85,76 @@ impl Counters {
         busy: UnitParts,
         external_bytes: u64,
     ) -> Vec<Value> {
-        let mut events = vec![];
-        let begun = self.memory.time;
-        let known = self.cores.entry(core).or_insert(Known {
-            time: begun,
-            value: UnitParts::default(),
+        let begun = (self.begun, UnitParts::default());
+        let own = self.cores.entry(core).or_insert(Growing {
+            told: begun,
+            now: begun,
         });
-        if time >= known.time + SHORTEST {
-            let cycles = (time - known.time) as f64 * self.clock_hz as f64 / 1e9;
-            let done = busy.since(&known.value).times();
-            let at = std::mem::replace(known, Known { time, value: busy }).time;
-            for (unit, busy) in done.named() {
-                let name = format!("core {core}: {unit} (% of peak)");
-                // Parts of a cycle count as one.
-                let percent = ((1000.0 * busy as f64 / cycles).round() / 10.0).min(100.0);
-                let track = 20_000 + u64::from(core);
-                events.extend(self.value(track, (at, time), name, [percent, 100.0]));
-            }
-        }
-        if time >= self.memory.time + SHORTEST {
-            let moved = external_bytes.saturating_sub(self.memory.value);
-            let next = Known {
-                time,
-                value: external_bytes,
-            };
-            let at = std::mem::replace(&mut self.memory, next).time;
-            let megabytes = moved as f64 * 1000.0 / (time - at) as f64;
-            let peak = self.memory_bandwidth as f64 / 1e6;
-            let name = "memory (MB/s)".to_owned();
-            events.extend(self.value(MEMORY, (at, time), name, [megabytes.round(), peak]));
-        }
+        own.now = (time.max(own.now.0), busy);
+        self.memory.now = (time.max(self.memory.now.0), external_bytes);
+        let mut events = self.core(core, SHORTEST);
+        events.extend(self.moved(SHORTEST));
         events
     }
 
-    /// A value that holds for some time, and none behind it; nothing as long as it has always been none.
-    fn value(
+    /// A job has ended: what was not told yet is, however short the time.
+    pub(super) fn end(&mut self) -> Vec<Value> {
+        let cores: Vec<u8> = self.cores.keys().copied().collect();
+        let mut events: Vec<Value> = cores.into_iter().flat_map(|it| self.core(it, 1)).collect();
+        events.extend(self.moved(1));
+        events
+    }
+
+    fn core(&mut self, core: u8, shortest: Nanoseconds) -> Vec<Value> {
+        let taken = self.cores.get_mut(&core).and_then(|it| it.take(shortest));
+        let Some([(from, before), (to, busy)]) = taken else {
+            return vec![];
+        };
+        let cycles = (to - from) as f64 * self.clock_hz as f64 / 1e9;
+        let units = busy.since(&before).times().named();
+        let values = units.map(|(unit, busy)| {
+            // Parts of a cycle count as one.
+            let percent = ((1000.0 * busy as f64 / cycles).round() / 10.0).min(100.0);
+            (format!("core {core}: {unit} (% of peak)"), [percent, 100.0])
+        });
+        self.values(20_000 + u64::from(core), (from, to), &values)
+    }
+
+    fn moved(&mut self, shortest: Nanoseconds) -> Vec<Value> {
+        let Some([(from, before), (to, bytes)]) = self.memory.take(shortest) else {
+            return vec![];
+        };
+        let peak = self.memory_bandwidth as f64 / 1e6;
+        let moved = bytes.saturating_sub(before) as f64 * 1000.0 / (to - from) as f64;
+        // A core that is ahead may have asked for what comes later.
+        let value = [moved.round().min(peak), peak];
+        self.values(MEMORY, (from, to), &[("memory (MB/s)".to_owned(), value)])
+    }
+
+    /// Values that hold for some time, and nothing behind them; nothing of what has never been more.
+    fn values(
         &mut self,
         track: u64,
         (from, to): (Nanoseconds, Nanoseconds),
-        name: String,
-        [used, peak]: [f64; 2],
+        values: &[(String, [f64; 2])],
     ) -> Vec<Value> {
-        if used == 0.0 && !self.begun.contains(&name) {
-            return vec![];
-        }
-        let event = |time, used: f64| {
+        let values = values.iter();
+        let shown: Vec<_> = values
+            .filter(|(name, [used, _])| *used != 0.0 || self.tracks.contains(name))
+            .collect();
+        let event = |time, name: &str, used: f64, peak: f64| {
             json!({
                 "ph": "C", "ts": microseconds(time), "tid": track, "name": name,
                 "args": {"used": used, "peak": peak},
             })
         };
-        let events = vec![event(from, used), event(to, 0.0)];
-        self.begun.insert(name);
+        let begin = shown.iter();
+        let begin = begin.map(|(name, [used, peak])| event(from, name, *used, *peak));
+        let end = shown.iter();
+        let end = end.map(|(name, [_, peak])| event(to, name, 0.0, *peak));
+        let events = begin.chain(end).collect();
+        self.tracks
+            .extend(shown.iter().map(|(name, _)| name.clone()));
         events
     }
 }
@@ -133,7 +172,13 @@ mod tests {
         };
         counters.begin(1000);
         assert_eq!(counters.record((1100, 3), busy(50), 0), [] as [Value; 0]);
-        let events = counters.record((2000, 3), busy(250), 2700);
+        let mut events = counters.record((2000, 3), busy(250), 2700);
+        // The rest is told when the job ends.
+        assert_eq!(
+            counters.record((2100, 3), busy(300), 2700),
+            [] as [Value; 0]
+        );
+        events.extend(counters.end());
         let told: Vec<(&str, f64, f64, f64)> = events
             .iter()
             .map(|event| {
@@ -152,6 +197,10 @@ mod tests {
                 (core, 2.0, 0.0, 100.0),
                 ("memory (MB/s)", 1.0, 2700.0, 27000.0),
                 ("memory (MB/s)", 2.0, 0.0, 27000.0),
+                (core, 2.0, 50.0, 100.0),
+                (core, 2.1, 0.0, 100.0),
+                ("memory (MB/s)", 2.0, 0.0, 27000.0),
+                ("memory (MB/s)", 2.1, 0.0, 27000.0),
             ]
         );
     }

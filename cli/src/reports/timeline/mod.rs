@@ -202,6 +202,8 @@ impl Recorder {
                 number,
                 exception,
             } => {
+                let counted = self.counters.end();
+                self.events.extend(counted);
                 let name = self.jobs.of(number);
                 let more = json!({"cat": "job", "id": number, "args": {"exception": exception}});
                 self.add(Track::Stream(group, stream), time, "e", &name, more);
@@ -251,6 +253,8 @@ impl Recorder {
     /// All events of the job as a process with this number and name; what is going on ends here.
     fn finish(&mut self, process: usize, name: &str) -> Vec<Value> {
         let last = self.last;
+        let counted = self.counters.end();
+        self.events.extend(counted);
         for track in std::mem::take(&mut self.open) {
             self.add(track, last, "E", "", json!({}));
         }
