@@ -20,6 +20,7 @@ use eitri_shaderc::{Compiled, CompiledStage, Options};
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use thiserror::Error;
 
 #[derive(clap::Args)]
@@ -59,6 +60,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     models: ModelArguments,
 }
+
+/// Time that the commands of a scene have at least: a picture has many more instructions than a dispatch, and each is recorded.
+const SCENE_LIMIT: Duration = Duration::from_secs(60);
 
 /// What can't be profiled.
 #[derive(Debug, Error, Diagnostic)]
@@ -199,7 +203,7 @@ impl Args {
             place: Place::Host,
             gpu: self.gpu.choice(),
             optimised: false,
-            limit: self.job.limit(),
+            limit: self.job.limit().max(SCENE_LIMIT),
             dump: false,
             jobs: NonZero::<usize>::MIN,
             timelines: None,

@@ -171,7 +171,7 @@ impl Profile {
         (7..=9).for_each(|field| mapping.number(field, 1));
         writer.message.message(3, &mapping);
         for sample in self.samples() {
-            let address = (sample.place as u64) << 20 | 8 * sample.number as u64;
+            let address = ((sample.place as u64) << 20) + 8 * sample.number as u64;
             let source = sample.instruction.source.as_ref();
             let (file, line) = source.map_or(("", 0), |(file, line)| (file.as_str(), *line));
             let function = writer.function(&sample.program.label(), file);
