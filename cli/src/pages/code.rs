@@ -128,7 +128,7 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
         "facts": facts.collect::<Vec<_>>(),
         "sources": sources.collect::<Vec<_>>(),
         "rows": machine,
-        "representation": representation(shown, &costs, (&line_id, &heat)),
+        "representation": representation(shown, &costs, line_id, heat),
         "texts": texts.collect::<Vec<_>>(),
     });
     render(
@@ -156,7 +156,8 @@ fn by_line<L: Ord>(
 fn representation(
     shown: &Shown<'_>,
     costs: &[f64],
-    (line_id, heat): (&dyn Fn(&str, u32) -> Option<String>, &dyn Fn(f64) -> f64),
+    line_id: impl Fn(&str, u32) -> Option<String>,
+    heat: impl Fn(f64) -> f64,
 ) -> Vec<Value> {
     let selected = by_line(shown.listing.rows().map(|row| row.origin), costs);
     let lines = shown.listing.representation().iter().enumerate();

@@ -69,7 +69,7 @@ regs   most registers that hold a value which is read later
 fn count(number: u64) -> String {
     match number {
         0 => String::new(),
-        0..10_000_000 => number.to_string(),
+        1..10_000_000 => number.to_string(),
         _ => format!("{:.1}M", number as f64 / 1e6),
     }
 }
