@@ -8,7 +8,7 @@ use clap::CommandFactory;
 /// The subcommands by what they are for.
 #[rustfmt::skip]
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Shaders",             &["run", "debug", "compile", "reflect", "reduce"]),
+    ("Shaders",             &["run", "debug", "profile", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
@@ -46,6 +46,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("merge",       &["eitri merge part-1.json part-2.json --junit all.xml"]),
     ("mutants",     &["eitri mutants --list"]),
     ("pack",        &["eitri pack buffer size=4096 address=0x4100010000"]),
+    ("profile",     &["eitri profile shader.comp --buffer 0=zero:65536 --groups 64", "eitri profile kernel.json --html profile.html", "eitri profile scene.json --gpu G720 --view jobs", "eitri profile model.glb --speedscope model.speedscope.json"]),
     ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spv"]),
     ("reflect",     &["eitri reflect shader.comp", "eitri reflect shader.comp --json"]),
     ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720", "eitri run shader.comp --buffer 0=zero:65536 --groups 64 --gpu all"]),

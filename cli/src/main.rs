@@ -21,6 +21,7 @@ mod mutants;
 mod outcome;
 mod output;
 mod pages;
+mod profile;
 mod reduce;
 mod reports;
 mod results;

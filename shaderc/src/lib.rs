@@ -61,6 +61,6 @@ pub use compile::{
     compile_until,
 };
 pub use front_end::{Lowered, LoweredGraphics, front_end, graphics_front_end};
-pub use machine::{Listing, ListingRow};
+pub use machine::{IrLine, Listing, ListingRow};
 pub use options::{DescriptorCounts, Level, Options, Robust, ShaderStage, SpecIds};
 pub use target::{Limits, Machine, Target};

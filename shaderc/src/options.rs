@@ -101,6 +101,8 @@ pub struct Options {
     /// Keep notes of what the source says beyond instructions, for an interpreter that checks. The IR is no other for compilation:
     /// only that of `translate` has notes.
     pub notes: bool,
+    /// Keep the IR that machine code is selected from with its listing, and which instruction comes from which line of it.
+    pub representation: bool,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
     /// Passes that are left out. Those that the code needs run all the same.
@@ -124,6 +126,7 @@ impl Options {
             stop_after: None,
             level: self.level,
             check: self.check,
+            representation: self.representation,
         }
     }
 }

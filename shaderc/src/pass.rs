@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::Function;
 use crate::ir::verify::verify;
+use crate::machine::Listing;
 use crate::options::Level;
 use crate::printf::PrintfCall;
 use crate::spirv::error::Warning;
@@ -157,6 +158,8 @@ pub struct Settings<'o> {
     pub level: Level,
     /// Whether verifiers and checkers run in release builds too.
     pub check: bool,
+    /// Whether listings keep the IR that they come from.
+    pub representation: bool,
 }
 
 /// Told the name of each pass and the function after it.
@@ -242,6 +245,14 @@ impl<'o> Runner<'o> {
     /// Whether verifiers and checkers run.
     pub fn checks(&self) -> bool {
         cfg!(debug_assertions) || self.settings.check
+    }
+
+    /// A listing as its user wants it: with the IR that it comes from, or without.
+    pub(crate) fn finish_listing(&self, listing: Listing, ir: &Function) -> Listing {
+        match self.settings.representation {
+            true => listing.with_representation(ir),
+            false => listing,
+        }
     }
 
     /// Whether no further pass will run: the last one was reached, or one left something broken.

@@ -350,6 +350,10 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
         Failure::refused(CompileError::Defect { path, cause })
     };
     let shader = args.language.load(path)?;
+    let options = &Options {
+        representation: emit == Emit::Html,
+        ..options.clone()
+    };
     let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
     let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
@@ -403,17 +407,7 @@ fn page(
         let text = std::fs::read_to_string(path).ok()?;
         Some((path.to_owned(), text))
     });
-    let plain = |text: &str| -> Vec<TextLine> {
-        let line = |text: &str| TextLine {
-            text: text.to_owned(),
-            source: None,
-        };
-        text.lines().map(line).collect()
-    };
-    let mut texts = vec![(
-        "Representation".to_owned(),
-        plain(&representation(shader, options)?),
-    )];
+    let mut texts: Vec<(String, Vec<TextLine>)> = vec![];
     if let Ok(module) = rspirv::dr::load_bytes(&shader.spirv) {
         let text = rspirv::binary::Disassemble::disassemble(&module);
         texts.push(("SPIR-V".to_owned(), pages::spirv_lines(&text)));

@@ -71,6 +71,7 @@ pub(super) fn scene(path: &str, emit: Emit, options: &Options) -> Result<Done, F
     let manner = Manner {
         optimised: false,
         target: options.target,
+        representation: options.representation,
     };
     let codes = pipeline_codes(&scene, manner, 1).map_err(|verdict| match verdict {
         Verdict::Failed(why) | Verdict::Skipped(why) => failed(why),

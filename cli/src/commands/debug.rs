@@ -3,7 +3,7 @@
 use crate::commands::broken;
 use crate::commands::kernel;
 use crate::input::buffer_source;
-use crate::input::gpu_choice::GpuArgument;
+use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file::LanguageArgument;
 use crate::outcome::{Failure, Status};
@@ -117,51 +117,78 @@ impl Args {
     /// What is wrong with it, or that it is nothing.
     pub(crate) fn prepare(&self) -> Result<Prepared, Failure> {
         let subject = self.subject.as_deref();
-        let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
-        let path = Path::new(subject);
-        let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
-        if is_case {
-            let cases = kernel::read_cases(&[PathBuf::from(path)], None)?;
-            let [case] = cases.as_slice() else {
-                return Err(Failure::refused(WrongCommand {
-                    file: subject.to_owned(),
-                    line: 0,
-                    why: format!("{} kernels: name one", cases.len()),
-                }));
-            };
-            let refused = |why| Failure::refused(debugged::NotDebugged::of(subject, why));
-            let prepared = case_run::prepare(case, Module::Plain, self.gpu.choice());
-            return Ok(Prepared {
-                level: self.level,
-                ..prepared.map_err(refused)?
-            });
-        }
-        let shader = match self.level {
-            DebugLevel::Source => self.language.load_for_debugger(subject)?,
-            DebugLevel::Machine => self.language.load(subject)?,
-        };
-        let address = self.job.push_address();
-        Ok(Prepared {
-            options: eitri_shaderc::Options {
-                target: self.gpu.choice().target(),
-                ..self.job.options()
-            },
-            groups: self.job.groups(),
-            push_constants: self.job.push_constants(&shader)?,
-            resources: self.job.resources()?,
-            addresses: address.into_iter().map(broken::address).collect(),
-            path: shader.path,
-            spirv: shader.spirv,
+        let origin = Origin {
+            subject: subject.ok_or_else(|| Failure::refused(NoSubject))?,
+            language: &self.language,
+            job: &self.job,
             gpu: self.gpu.choice(),
-            firmware: self.job.firmware()?,
-            limit: self.job.limit(),
-            level: self.level,
-        })
+        };
+        prepare(&origin, self.level)
     }
 }
 
+/// A shader or a kernel, as a person names it.
+pub(crate) struct Origin<'a> {
+    pub(crate) subject: &'a str,
+    pub(crate) language: &'a LanguageArgument,
+    pub(crate) job: &'a JobArguments,
+    pub(crate) gpu: GpuChoice,
+}
+
+/// Reads a shader with what its job needs, or a kernel with all of it.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn prepare(origin: &Origin<'_>, level: DebugLevel) -> Result<Prepared, Failure> {
+    let Origin {
+        subject,
+        language,
+        job,
+        gpu,
+    } = *origin;
+    let path = Path::new(subject);
+    let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
+    if is_case {
+        let cases = kernel::read_cases(&[PathBuf::from(path)], None)?;
+        let [case] = cases.as_slice() else {
+            return Err(Failure::refused(WrongCommand {
+                file: subject.to_owned(),
+                line: 0,
+                why: format!("{} kernels: name one", cases.len()),
+            }));
+        };
+        let refused = |why| Failure::refused(debugged::NotDebugged::of(subject, why));
+        let prepared = case_run::prepare(case, Module::Plain, gpu);
+        return Ok(Prepared {
+            level,
+            ..prepared.map_err(refused)?
+        });
+    }
+    let shader = match level {
+        DebugLevel::Source => language.load_for_debugger(subject)?,
+        DebugLevel::Machine => language.load(subject)?,
+    };
+    let address = job.push_address();
+    Ok(Prepared {
+        options: eitri_shaderc::Options {
+            target: gpu.target(),
+            ..job.options()
+        },
+        groups: job.groups(),
+        push_constants: job.push_constants(&shader)?,
+        resources: job.resources()?,
+        addresses: address.into_iter().map(broken::address).collect(),
+        path: shader.path,
+        spirv: shader.spirv,
+        gpu,
+        firmware: job.firmware()?,
+        limit: job.limit(),
+        level,
+    })
+}
+
 /// The text of a source file that debug information names: as it is named, else beside the shader.
-fn read_source(shader: &str, file: &str) -> Option<String> {
+pub(crate) fn read_source(shader: &str, file: &str) -> Option<String> {
     let read = |path: &Path| std::fs::read(path).ok();
     let beside = || {
         let name = Path::new(file).file_name()?;

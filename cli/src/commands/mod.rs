@@ -28,6 +28,7 @@ mod man;
 mod merge;
 mod mutants;
 mod pack;
+mod profile;
 mod reduce;
 mod reflect;
 mod run;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Mutants(mutants::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
+    /// Run a shader, a kernel or a scene on the model, and tell what each line and instruction costs and what bounds it.
+    Profile(profile::Args),
     /// Make a shader as small as it can be while a command still keeps it.
     Reduce(reduce::Args),
     /// Say what a shader wants from outside: bindings, push constants, sizes, specialisation constants.
@@ -145,6 +148,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Merge(args) => merge::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Pack(args) => pack::run(&args),
+        Command::Profile(args) => profile::run(&args),
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),

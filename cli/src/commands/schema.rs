@@ -12,6 +12,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("firmware", include_str!("../../schemas/firmware.json")),
     ("list", include_str!("../../schemas/list.json")),
     ("messages", include_str!("../../schemas/messages.json")),
+    ("profile", include_str!("../../schemas/profile.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),
     ("results", include_str!("../../schemas/results.json")),
 ];

@@ -85,6 +85,7 @@ impl Run<'_> {
         let manner = Manner {
             optimised: self.optimised,
             target: self.gpu.target(),
+            representation: false,
         };
         Prepared::new(scene, self.gpu.arch(), manner)
     }

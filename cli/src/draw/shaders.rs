@@ -18,6 +18,8 @@ pub(crate) struct Manner {
     /// Whether the optimised modules are taken.
     pub(crate) optimised: bool,
     pub(crate) target: Target,
+    /// Whether listings keep the compiler's representation.
+    pub(crate) representation: bool,
 }
 
 /// What programs are compiled of: shaders, and what becomes of their colours.
@@ -248,6 +250,7 @@ fn module(
             .collect(),
         robust: Robust::On,
         target: manner.target,
+        representation: manner.representation,
         ..Options::default()
     };
     Ok((spirv, options))

@@ -68,6 +68,7 @@ impl Counts {
                 address,
                 word,
                 lanes,
+                ..
             } => {
                 if self.begins {
                     self.begins = false;
@@ -226,6 +227,8 @@ mod tests {
             address,
             word: word(text),
             lanes: 0xF,
+            live: 0xF,
+            waits: 0,
         }
     }
 

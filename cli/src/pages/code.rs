@@ -6,7 +6,7 @@ use crate::outcome::Failure;
 use crate::reports::pressure;
 use crate::reports::report::Cycles;
 use eitri_isa::{Arch, Instr};
-use eitri_shaderc::{Listing, ListingRow as Row};
+use eitri_shaderc::{IrLine, Listing, ListingRow as Row};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct Shown<'s> {
     pub(crate) arch: Option<Arch>,
     /// Source files: path and text.
     pub(crate) sources: Vec<(String, String)>,
-    /// Other forms of the shader, by name.
+    /// Other forms of the shader than those in the listing, by name.
     pub(crate) texts: Vec<(String, Vec<TextLine>)>,
 }
 
@@ -41,20 +41,18 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
         let number = shown.sources.iter().position(|(path, _)| path == file)?;
         Some(format!("line-{number}-{line}"))
     };
-    // Of each line of a source: cycles, and its first row.
-    let mut lines: BTreeMap<(&str, u32), (f64, usize)> = BTreeMap::new();
-    // What it costs a warp, and the unit.
+    // What each row costs a warp, and the unit.
     let cost = |row: &Row<'_>| {
         let arch = shown.arch?;
         let instr = Instr::decode(row.word, arch).ok()?;
         Some((instr.issue(arch).0, Cycles::of(&instr, arch).most()))
     };
-    for (number, row) in rows.iter().enumerate() {
-        if let Some(source) = row.source {
-            let cycles = cost(row).map_or(1.0, |(_, cycles)| cycles);
-            lines.entry(source).or_insert((0.0, number)).0 += cycles;
-        }
-    }
+    let costs: Vec<f64> = rows
+        .iter()
+        .map(|row| cost(row).map_or(1.0, |(_, cycles)| cycles))
+        .collect();
+    // Of each line of a source: cycles, and its first row.
+    let lines = by_line(rows.iter().map(|row| row.source), &costs);
     let most = lines
         .values()
         .map(|(cycles, _)| *cycles)
@@ -99,12 +97,13 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
             json!({
                 "id": format!("row-{number}"),
                 "label": label.map(|block| format!("b{block}")),
+                "ir": row.origin.map(|line| format!("ir-{line}")),
                 "line": row.source.and_then(|(file, line)| line_id(file, line)),
                 "number": row.source.map(|(_, line)| line),
                 "unit": unit,
                 "cycles": cycles,
                 "live": live.map(u64::count_ones),
-                "live_names": live.map_or(String::new(), names),
+                "live_names": live.map_or(String::new(), register_names),
                 "text": format!("{}{to}", row.text),
             })
         })
@@ -129,6 +128,7 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
         "facts": facts.collect::<Vec<_>>(),
         "sources": sources.collect::<Vec<_>>(),
         "rows": machine,
+        "representation": representation(shown, &costs, line_id, heat),
         "texts": texts.collect::<Vec<_>>(),
     });
     render(
@@ -138,13 +138,52 @@ pub(crate) fn code(shown: &Shown<'_>) -> Result<String, Failure> {
     )
 }
 
+/// Of each line that rows come from: their cycles, and the number of the first.
+fn by_line<L: Ord>(
+    from: impl Iterator<Item = Option<L>>,
+    costs: &[f64],
+) -> BTreeMap<L, (f64, usize)> {
+    let mut lines = BTreeMap::new();
+    for (number, (line, cycles)) in from.zip(costs).enumerate() {
+        if let Some(line) = line {
+            lines.entry(line).or_insert((0.0, number)).0 += cycles;
+        }
+    }
+    lines
+}
+
+/// The lines of the representation, with the cycles of what was selected for each and where that begins.
+fn representation(
+    shown: &Shown<'_>,
+    costs: &[f64],
+    line_id: impl Fn(&str, u32) -> Option<String>,
+    heat: impl Fn(f64) -> f64,
+) -> Vec<Value> {
+    let selected = by_line(shown.listing.rows().map(|row| row.origin), costs);
+    let lines = shown.listing.representation().iter().enumerate();
+    let value = |(number, line): (usize, &IrLine)| {
+        let found = selected.get(&number);
+        let source = line.source.as_ref();
+        json!({
+            "ir": format!("ir-{number}"),
+            "text": line.text,
+            "line": source.and_then(|(file, line)| line_id(file, *line)),
+            "number": source.map(|(_, line)| line),
+            "cycles": found.map(|(cycles, _)| figure(*cycles)),
+            "heat": found.map_or(0.0, |(cycles, _)| heat(*cycles)),
+            "rows": found.map(|(_, row)| format!("row-{row}")),
+        })
+    };
+    lines.map(value).collect()
+}
+
 /// A figure with at most two places behind the point.
 fn figure(cycles: f64) -> String {
     format!("{}", (cycles * 100.0).round() / 100.0)
 }
 
 /// The names of live registers.
-fn names(live: pressure::Registers) -> String {
+pub(super) fn register_names(live: pressure::Registers) -> String {
     let numbers = (0..64).filter(|number| live >> number & 1 != 0);
     let names: Vec<String> = numbers.map(|number| format!("r{number}")).collect();
     names.join(" ")

@@ -6,6 +6,7 @@
 mod code;
 mod dump;
 mod memory_map;
+mod profile;
 mod results;
 mod site;
 
@@ -18,6 +19,7 @@ use thiserror::Error;
 
 pub(crate) use code::{Shown, TextLine, code, spirv_lines};
 pub(crate) use dump::dump;
+pub(crate) use profile::profile;
 pub(crate) use results::results;
 pub(crate) use site::{Document, Lost, site};
 
@@ -25,6 +27,9 @@ pub(crate) use site::{Document, Lost, site};
 const TEMPLATES: &[(&str, &str)] = &[
     ("style.css", include_str!("templates/style.css")),
     ("frame.html", include_str!("templates/frame.html")),
+    ("views.css", include_str!("templates/views.css")),
+    ("views.js", include_str!("templates/views.js")),
+    ("profile.html", include_str!("templates/profile.html")),
     ("dump.html", include_str!("templates/dump.html")),
     ("results.html", include_str!("templates/results.html")),
     ("code.html", include_str!("templates/code.html")),

@@ -71,6 +71,7 @@ impl Sink for Listener {
                 address,
                 word,
                 lanes,
+                ..
             } => {
                 let places = &mut self.0.borrow_mut().places;
                 places.entry(address).or_default().note(word, lanes);
@@ -114,25 +115,14 @@ impl Counter {
             .iter()
             .map(|(address, place)| (*address, *place))
             .collect();
+        let words = places.iter().map(|(at, place)| (*at, place.word)).collect();
         let mut ran = vec![Ran::default(); programs.len()];
-        let mut next = 0;
-        for (&address, place) in &places {
-            if address < next {
-                continue;
-            }
-            let is_it = |code: &&[u64]| begins_at(code, address, &places);
-            let longest = (0..programs.len())
-                .filter(|number| programs.get(*number).is_some_and(is_it))
-                .max_by_key(|number| (programs[*number].len(), Reverse(*number)));
-            let Some(number) = longest else {
-                continue;
-            };
-            next = address + bytes(programs[number]);
-            let own = places.range(address..next).map(|(_, place)| place);
-            for place in own {
+        for (address, number) in located(programs, &words) {
+            let end = address + bytes(programs[number]);
+            for (_, place) in places.range(address..end) {
                 ran[number].executed.add(place, arch)?;
             }
-            ran[number].warps += place.warps;
+            ran[number].warps += places.get(&address).map_or(0, |place| place.warps);
         }
         Ok(ran)
     }
@@ -163,14 +153,34 @@ fn bytes(code: &[u64]) -> u64 {
     8 * code.len() as u64
 }
 
+/// Where programs lie, and which they are: known by the words that were executed, by address. Of several that it can be it is the
+/// longest, and of those the first.
+pub(crate) fn located(programs: &[&[u64]], words: &BTreeMap<u64, u64>) -> Vec<(u64, usize)> {
+    let mut found = vec![];
+    let mut next = 0;
+    for &address in words.keys() {
+        if address < next {
+            continue;
+        }
+        let is_it = |code: &&[u64]| begins_at(code, address, words);
+        let longest = (0..programs.len())
+            .filter(|number| programs.get(*number).is_some_and(is_it))
+            .max_by_key(|number| (programs[*number].len(), Reverse(*number)));
+        if let Some(number) = longest {
+            next = address + bytes(programs[number]);
+            found.push((address, number));
+        }
+    }
+    found
+}
+
 /// Whether all that was executed from an address on is that code.
-fn begins_at(code: &[u64], address: u64, places: &BTreeMap<u64, Place>) -> bool {
-    let first = places.get(&address).map(|place| place.word);
-    let mut own = places.range(address..address + bytes(code));
-    first == code.first().copied()
-        && own.all(|(at, place)| {
+fn begins_at(code: &[u64], address: u64, words: &BTreeMap<u64, u64>) -> bool {
+    let mut own = words.range(address..address + bytes(code));
+    words.get(&address) == code.first()
+        && own.all(|(at, word)| {
             let number = usize::try_from((at - address) / 8).unwrap_or(usize::MAX);
-            code.get(number) == Some(&place.word)
+            code.get(number) == Some(word)
         })
 }
 
@@ -410,6 +420,8 @@ mod tests {
                     address,
                     word,
                     lanes,
+                    live: 0xffff,
+                    waits: 0,
                 },
             );
         }

@@ -30,6 +30,7 @@ mod on_model;
 mod operations_on_model;
 mod pack;
 mod pages;
+mod profile;
 mod random_graphics_on_model;
 mod random_on_model;
 mod readers_on_model;

@@ -110,6 +110,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         page.contains(&format!("<tr id=\"{row}\" data-line=\"line-0-5\"")),
         "{row} comes from it"
     );
+    // The store leads to its line of the representation, which leads back to it.
+    let store = page
+        .split("<tr id=\"row-")
+        .find(|row| row.contains("STORE"));
+    let store = store.and_then(|row| row.split("data-ir=\"").nth(1));
+    let ir = store
+        .and_then(|rest| rest.split('"').next())
+        .expect("where it comes from");
+    let line = page
+        .split(&format!("<tr id=\"{ir}\""))
+        .nth(1)
+        .expect("that line");
+    let line = line.split("</tr>").next().unwrap();
+    assert!(
+        line.contains("store.buffer") && line.contains("href=\"#row-"),
+        "{line}"
+    );
+    assert!(line.contains("data-line=\"line-0-5\""), "{line}");
     let (status, said) = run(
         path,
         &[

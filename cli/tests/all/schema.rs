@@ -58,7 +58,9 @@ fn wrong(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
     if !fits {
         say(format!("{value} is no {}", schema["type"]));
     }
-    for name in schema["required"].as_array().into_iter().flatten() {
+    // What is no object has no members that could be missing.
+    let required = schema["required"].as_array().filter(|_| value.is_object());
+    for name in required.into_iter().flatten() {
         if value.get(name.as_str().unwrap()).is_none() {
             say(format!("no {name}"));
         }
@@ -96,6 +98,12 @@ fn check(name: &str, value: &Value) {
 fn what_is_written_is_of_the_published_form() {
     let saxpy = format!("{}/demo/saxpy.comp", env!("CARGO_MANIFEST_DIR"));
     check("reflect", &json(&["reflect", "--json", &saxpy], b""));
+    let job = "--buffer 0=iota-f32:64 --buffer 1=zero:256 --push a=2.0,count=64 --json -";
+    let profile: Vec<&str> = ["profile", &saxpy]
+        .into_iter()
+        .chain(job.split(' '))
+        .collect();
+    check("profile", &json(&profile, b""));
     let stub = eitri_model::stub_firmware();
     check(
         "firmware",
@@ -148,7 +156,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 6);
+    assert_eq!(list.lines().count(), 7);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");

@@ -45,6 +45,10 @@ fn events(path: &Path) -> Vec<Value> {
             "B" => *depth += 1,
             "E" => *depth -= 1,
             "M" | "i" | "b" | "e" => {}
+            "C" => {
+                let number = |name: &str| event["args"][name].as_f64().expect("a number");
+                assert!((0.0..=number("peak")).contains(&number("used")), "{event}");
+            }
             "X" => assert!(event["dur"].as_f64().expect("a duration") >= 0.0),
             other => panic!("phase {other}"),
         }
@@ -99,7 +103,12 @@ fn a_run_is_a_timeline_of_firmware_streams_cores_and_interrupts() {
         );
     }
     assert_eq!(count(&events, "workgroup "), 8);
-    assert_eq!(count(&events, "job 1"), 2, "it begins and ends");
+    let dispatch = "dispatch 1: 8x1x1 workgroups";
+    assert_eq!(count(&events, dispatch), 2, "it begins and ends");
+    assert!(
+        count(&events, "core 0: load/store (% of peak)") >= 2,
+        "how busy the unit is, and its ceiling"
+    );
     assert!(count(&events, "request: PING") > 0 && count(&events, "acknowledge: PING") > 0);
     assert_eq!(count(&events, "resident"), 1);
     assert!(count(&events, "asserted") > 0);

@@ -3,13 +3,55 @@
 //! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
 use std::fmt;
 
-use super::block::{Merge, Terminator};
+use super::block::{Merge, Phi, Terminator};
 use super::function::{Function, ValueDef};
 use super::inst::{Access, Held, Inst, Memory, Op, Space};
 use super::{BindingId, Kind, Lanes, Stage, Type, Uniform, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
+        for block in &self.layout {
+            writeln!(f, "{block}:")?;
+            let data = self.block(*block);
+            if let Some(merge) = data.merge {
+                writeln!(f, "  {merge}")?;
+            }
+            for phi in &data.phis {
+                writeln!(f, "  {}", self.show_phi(phi))?;
+            }
+            for inst in &data.insts {
+                writeln!(f, "  {}", self.show_inst(*inst))?;
+            }
+            writeln!(f, "  {}", self.show_terminator(&data.terminator))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Merge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Merge::At(merge) => write!(f, "merge {merge}"),
+            Merge::InCall { merge, returned } => match returned {
+                Some(returned) => write!(f, "merge {merge} else {returned}"),
+                None => write!(f, "merge {merge} else unknown"),
+            },
+            Merge::Nowhere => f.write_str("merge nowhere"),
+        }
+    }
+}
+
+impl Function {
+    /// What stands before the first block, a line each.
+    pub(crate) fn show_head(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string can't fail.
+        let _ = self.write_head(&mut text);
+        text
+    }
+
+    fn write_head(&self, f: &mut impl fmt::Write) -> fmt::Result {
         let [x, y, z] = self.workgroup_size;
         writeln!(f, "function {}", self.name)?;
         match self.stage {
@@ -58,33 +100,18 @@ impl fmt::Display for Function {
         for (var, data) in self.vars() {
             writeln!(f, "var {var} {} {}", data.ty, data.len)?;
         }
-        for block in &self.layout {
-            writeln!(f, "{block}:")?;
-            let data = self.block(*block);
-            match data.merge {
-                Some(Merge::At(merge)) => writeln!(f, "  merge {merge}")?,
-                Some(Merge::InCall { merge, returned }) => match returned {
-                    Some(returned) => writeln!(f, "  merge {merge} else {returned}")?,
-                    None => writeln!(f, "  merge {merge} else unknown")?,
-                },
-                Some(Merge::Nowhere) => writeln!(f, "  merge nowhere")?,
-                None => {}
-            }
-            for phi in &data.phis {
-                write!(f, "  {} = phi.{}", phi.result, self.ty(phi.result))?;
-                for (number, (from, value)) in phi.sources.iter().enumerate() {
-                    let comma = if number == 0 { "" } else { "," };
-                    let value = self.show(*value, self.ty(phi.result).kind());
-                    write!(f, "{comma} {from}: {value}")?;
-                }
-                writeln!(f)?;
-            }
-            for inst in &data.insts {
-                writeln!(f, "  {}", self.show_inst(*inst))?;
-            }
-            writeln!(f, "  {}", self.show_terminator(&data.terminator))?;
-        }
         Ok(())
+    }
+
+    /// A phi as the text form has it.
+    pub(crate) fn show_phi(&self, phi: &Phi) -> String {
+        let mut text = format!("{} = phi.{}", phi.result, self.ty(phi.result));
+        for (number, (from, value)) in phi.sources.iter().enumerate() {
+            let comma = if number == 0 { "" } else { "," };
+            let value = self.show(*value, self.ty(phi.result).kind());
+            text += &format!("{comma} {from}: {value}");
+        }
+        text
     }
 }
 
@@ -148,7 +175,6 @@ impl Function {
         text
     }
 
-    /// A terminator as the text form has it.
     /// The end of a block as text.
     pub fn show_terminator(&self, terminator: &Terminator) -> String {
         match terminator {

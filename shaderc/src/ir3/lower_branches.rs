@@ -15,6 +15,7 @@ pub(super) fn lower_branches(function: &mut Function) {
     for index in 0..function.blocks.len() {
         let next = BlockId(index as u32 + 1);
         let block = &mut function.blocks[index];
+        let before = block.instrs.len();
         match block.terminator {
             Terminator::Jump(to) => block.instrs.extend(jump(to, next)),
             Terminator::Branch {
@@ -38,6 +39,9 @@ pub(super) fn lower_branches(function: &mut Function) {
             }
             Terminator::End => block.instrs.push(Instr::new(Op::End)),
         }
+        let location = block.end;
+        let added = block.instrs.iter_mut().skip(before);
+        added.for_each(|instr| instr.location = location);
     }
 }
 

@@ -140,7 +140,7 @@ pub fn compile_with(
         branch_stack: function.extra.branch_stack,
         private_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, parts, &lowered.allocated, &constants),
-        listing: Listing::new(runner.target.machine, function, &code),
+        listing: runner.finish_listing(Listing::new(runner.target.machine, function, &code), ir),
         constants,
         code,
     }))

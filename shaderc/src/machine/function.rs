@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::interface::{Machine, Reads, WordOf};
 use super::verify::Form;
+use crate::ir;
 use crate::lists::Lists;
 use crate::replaced::Numbered;
 
@@ -24,12 +25,34 @@ impl fmt::Display for BlockId {
     }
 }
 
-/// Where in the source an instruction comes from; zero when it is not known.
+/// What in the IR an instruction was selected for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub(crate) struct Origin(u32);
+
+impl Origin {
+    /// An instruction.
+    pub(crate) fn inst(inst: ir::Inst) -> Origin {
+        Origin(2 * inst.0 + 2)
+    }
+
+    /// The end of a block.
+    pub(crate) fn end(block: ir::BlockId) -> Origin {
+        Origin(2 * block.0 + 1)
+    }
+
+    /// Whether it is known: what passes add between two instructions comes from neither.
+    pub(crate) fn is_known(self) -> bool {
+        self != Origin::default()
+    }
+}
+
+/// Where in the source and in the IR an instruction comes from; zero when it is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct Location {
     /// Index in [`Function::files`].
     pub(crate) file: u32,
     pub(crate) line: u32,
+    pub(crate) origin: Origin,
 }
 
 /// What one register will hold.
@@ -157,6 +180,8 @@ pub(crate) struct Block<M: Machine> {
     pub(crate) phis: Vec<Phi<M>>,
     pub(crate) instrs: Vec<M::Instr>,
     pub(crate) terminator: Terminator<M>,
+    /// Where the terminator comes from.
+    pub(crate) end: Location,
 }
 
 impl<M: Machine> Block<M> {
@@ -166,6 +191,7 @@ impl<M: Machine> Block<M> {
             phis: Vec::new(),
             instrs: Vec::new(),
             terminator,
+            end: Location::default(),
         }
     }
 }

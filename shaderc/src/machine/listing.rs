@@ -6,8 +6,9 @@
 
 use std::fmt;
 
-use super::{BlockId, Function, Instruction, Location, Machine};
-use crate::target;
+use super::{BlockId, Function, Instruction, Location, Machine, Origin};
+use crate::{ir, target};
+use rustc_hash::FxHashMap as HashMap;
 
 /// A packed program that can be written as text.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +16,7 @@ pub struct Listing {
     machine: target::Machine,
     files: Vec<String>,
     lines: Vec<Line>,
+    representation: Vec<IrLine>,
 }
 
 /// An instruction.
@@ -25,6 +27,16 @@ struct Line {
     location: Location,
     /// Where a branch goes.
     to: Option<BlockId>,
+}
+
+/// A line of the IR that machine code was selected from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IrLine {
+    /// The line, indented.
+    pub text: String,
+    /// The file and line of the source that it comes from, if known.
+    pub source: Option<(String, u32)>,
+    origin: Origin,
 }
 
 /// An instruction of a listing.
@@ -40,6 +52,8 @@ pub struct Row<'l> {
     pub source: Option<(&'l str, u32)>,
     /// Number of the block that it branches to.
     pub to: Option<u32>,
+    /// Which line of [`Listing::representation`] it was selected for, if that is known and was kept.
+    pub origin: Option<usize>,
 }
 
 impl Listing {
@@ -62,12 +76,29 @@ impl Listing {
             machine,
             files: function.files.clone(),
             lines: instrs.zip(words).map(line).collect(),
+            representation: vec![],
         }
+    }
+
+    /// The same with the IR that the machine code was selected from.
+    pub(crate) fn with_representation(self, ir: &ir::Function) -> Listing {
+        Listing {
+            representation: representation(ir),
+            ..self
+        }
+    }
+
+    /// The IR that the machine code was selected from, line by line; empty unless `Options::representation` asked for it.
+    pub fn representation(&self) -> &[IrLine] {
+        &self.representation
     }
 
     /// The instructions in their order, for those who print them in another form.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.lines.iter().map(|line| {
+        let kept = self.representation.iter().map(|line| line.origin);
+        let kept = kept.zip(0..).filter(|(origin, _)| origin.is_known());
+        let places: HashMap<Origin, usize> = kept.collect();
+        self.lines.iter().map(move |line| {
             let text = self.machine.back_end().disassemble(line.word);
             let text = text.unwrap_or_else(|| "not an instruction".to_owned());
             Row {
@@ -79,6 +110,7 @@ impl Listing {
                     number => Some((self.file(line.location), number)),
                 },
                 to: line.to.map(|to| to.0),
+                origin: places.get(&line.location.origin).copied(),
             }
         })
     }
@@ -95,7 +127,7 @@ impl fmt::Display for Listing {
         targeted.sort();
         // The blocks that begin with this line: those before the last have no instructions.
         let mut next = 0;
-        let mut place = None;
+        let mut place = (0, 0);
         for (index, line) in self.lines.iter().enumerate() {
             for number in next..=line.block.0 {
                 if targeted.binary_search(&BlockId(number)).is_ok() {
@@ -104,8 +136,8 @@ impl fmt::Display for Listing {
             }
             next = line.block.0 + 1;
             let location = line.location;
-            if location.line != 0 && place != Some(location) {
-                place = Some(location);
+            if location.line != 0 && place != (location.file, location.line) {
+                place = (location.file, location.line);
                 writeln!(f, "    ; {}:{}", self.file(location), location.line)?;
             }
             let text = self.machine.back_end().disassemble(line.word);
@@ -117,4 +149,35 @@ impl fmt::Display for Listing {
         }
         Ok(())
     }
+}
+
+/// IR as text, with what its lines are.
+fn representation(function: &ir::Function) -> Vec<IrLine> {
+    let line = |text: String, position: ir::PositionId, origin: Origin| {
+        let source = function.position(position).source.as_ref();
+        IrLine {
+            text,
+            source: source.map(|source| (source.file.clone(), source.line)),
+            origin,
+        }
+    };
+    let plain = |text: String| line(text, ir::PositionId::UNKNOWN, Origin::default());
+    let head = function.show_head();
+    let mut lines: Vec<IrLine> = head.lines().map(|text| plain(text.to_owned())).collect();
+    for &id in &function.layout {
+        let block = function.block(id);
+        lines.push(plain(format!("{id}:")));
+        let merge = block.merge.map(|merge| merge.to_string());
+        let phis = block.phis.iter().map(|phi| function.show_phi(phi));
+        let start = merge.into_iter().chain(phis);
+        lines.extend(start.map(|text| plain(format!("  {text}"))));
+        lines.extend(block.insts.iter().map(|&inst| {
+            let position = function.inst(inst).position;
+            let text = format!("  {}", function.show_inst(inst));
+            line(text, position, Origin::inst(inst))
+        }));
+        let end = format!("  {}", function.show_terminator(&block.terminator));
+        lines.push(line(end, block.position, Origin::end(id)));
+    }
+    lines
 }

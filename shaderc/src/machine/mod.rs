@@ -21,7 +21,7 @@ pub(crate) use self::interface::{
 
 mod function;
 pub(crate) use self::function::{
-    Block, BlockId, Function, Location, Phi, Preload, Terminator, Value, Word,
+    Block, BlockId, Function, Location, Origin, Phi, Preload, Terminator, Value, Word,
 };
 
 mod print;
@@ -70,4 +70,4 @@ pub use self::unsupported::Unsupported;
 pub(crate) mod program;
 
 mod listing;
-pub use self::listing::{Listing, Row as ListingRow};
+pub use self::listing::{IrLine, Listing, Row as ListingRow};

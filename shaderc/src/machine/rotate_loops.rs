@@ -35,10 +35,10 @@ pub(crate) fn rotate_loops<M: Machine>(function: &mut Function<M>) -> bool {
         if !tests || top.instrs.len() > MOST || !top.instrs.iter().all(Instruction::may_repeat) {
             continue;
         }
-        let (instrs, terminator) = (top.instrs.clone(), top.terminator.clone());
+        let (instrs, terminator, end) = (top.instrs.clone(), top.terminator.clone(), top.end);
         let bottom = &mut function.blocks[latch.index()];
         bottom.instrs.extend(instrs);
-        bottom.terminator = terminator;
+        (bottom.terminator, bottom.end) = (terminator, end);
         changed = true;
     }
     changed

@@ -37,6 +37,8 @@ pub(crate) fn lower_branches(function: &mut Function) {
             } => Some(when(condition, otherwise).with(Modifier::Eq)),
             Terminator::End => None,
         };
+        let location = block.end;
+        let branch = branch.map(|branch| Instr { location, ..branch });
         block.instrs.extend(branch);
     }
 }
@@ -75,9 +77,11 @@ fn add_jump_blocks(function: &mut Function) {
         let jump = BlockId(function.blocks.len() as u32 + 1);
         let mut extra = None;
         if far && let Terminator::Branch { otherwise, .. } = &mut block.terminator {
-            extra = Some(Block::new(Terminator::Jump(std::mem::replace(
-                otherwise, jump,
-            ))));
+            let jump = Terminator::Jump(std::mem::replace(otherwise, jump));
+            extra = Some(Block {
+                end: block.end,
+                ..Block::new(jump)
+            });
         }
         function.blocks.push(block);
         function.blocks.extend(extra);

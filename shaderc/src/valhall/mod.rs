@@ -147,7 +147,7 @@ pub fn compile_stage(
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         needs_helpers: helper_lanes::are_needed(function),
         statistics: statistics::count(function, &lowered.allocated),
-        listing: Listing::new(Machine::Valhall(arch), function, &code),
+        listing: runner.finish_listing(Listing::new(Machine::Valhall(arch), function, &code), ir),
         code,
     }))
 }

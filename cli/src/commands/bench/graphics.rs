@@ -98,6 +98,7 @@ fn measure(scene: &Scene, args: &Args) -> Result<Vec<Measured>, Verdict> {
     let manner = Manner {
         optimised: args.opt,
         target: gpu.target(),
+        representation: false,
     };
     let codes = pipeline_codes(scene, manner, args.runs)?;
     let mut programs: Vec<Measured> = codes.iter().flat_map(programs).collect();

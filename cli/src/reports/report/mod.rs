@@ -78,13 +78,25 @@ impl Cycles {
         found
     }
 
-    fn add(&mut self, other: &Cycles) {
+    pub(crate) fn add(&mut self, other: &Cycles) {
         self.fma += other.fma;
         self.cvt += other.cvt;
         self.sfu += other.sfu;
         self.load_store += other.load_store;
         self.varying += other.varying;
         self.texture += other.texture;
+    }
+
+    /// The same for several warps.
+    pub(crate) fn times(self, warps: f64) -> Cycles {
+        Cycles {
+            fma: self.fma * warps,
+            cvt: self.cvt * warps,
+            sfu: self.sfu * warps,
+            load_store: self.load_store * warps,
+            varying: self.varying * warps,
+            texture: self.texture * warps,
+        }
     }
 
     /// What one instruction costs a warp: what the model's virtual time goes by, where a message touches one line.

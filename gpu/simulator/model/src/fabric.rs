@@ -220,6 +220,31 @@ impl Fabric {
         }
     }
 
+    /// Tells whoever traces for how long the units of a core have been busy.
+    pub(crate) fn trace_units(&mut self, core: u8) {
+        if !self.journal.is_traced() {
+            return;
+        }
+        let time = self.reached(core).max(self.clock.now());
+        let busy = self.pace.unit_parts(&self.activity, core);
+        let external_bytes = self.activity.external_bytes();
+        let event = Event::Units {
+            core,
+            busy,
+            external_bytes,
+        };
+        self.trace_at(time, event);
+    }
+
+    /// Tells whoever wants to hear of instructions that a core works for a draw from here on.
+    pub(crate) fn trace_drawing(&mut self, core: u8, job: u64) {
+        if self.journal.traces_instructions() {
+            // What was done until now was done for another.
+            self.trace_units(core);
+            self.trace(Event::Drawing { job });
+        }
+    }
+
     /// Raises sources of the JOB line.
     pub(crate) fn raise_job(&mut self, bits: u32) {
         let slot = (bits.count_ones() == 1).then(|| bits.trailing_zeros() as u8);

@@ -82,5 +82,5 @@ pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
-pub use pace::UnitTimes;
+pub use pace::{UnitParts, UnitTimes};
 pub use trace::{Event, JobKind, RECORD_BYTES, Sink};

@@ -57,24 +57,55 @@ impl Costs {
     }
 }
 
-/// For how long each unit of a core has been busy in all.
+/// For how long each unit of a core has been busy in all, in parts of a cycle: so many that every rate divides them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Busy {
+pub struct UnitParts {
     /// The arithmetic units together, which share what is issued.
-    issue: Parts,
-    special: Parts,
-    messages: Parts,
-    texture: Parts,
-    varying: Parts,
-    pixels: Parts,
+    pub issue: u64,
+    /// SFU alone.
+    pub special: u64,
+    /// Messages to memory, by the lines that they touch.
+    pub messages: u64,
+    /// Texels.
+    pub texture: u64,
+    /// Components that are interpolated.
+    pub varying: u64,
+    /// Pixels on their way to a shader.
+    pub pixels: u64,
     /// The warps themselves.
-    latency: Parts,
+    pub latency: u64,
 }
 
-impl Busy {
-    fn of(core: &CoreActivity, costs: &Costs) -> Busy {
+impl UnitParts {
+    /// What was done since `before`, which is an earlier state of the same core.
+    pub fn since(&self, before: &UnitParts) -> UnitParts {
+        UnitParts {
+            issue: self.issue.saturating_sub(before.issue),
+            special: self.special.saturating_sub(before.special),
+            messages: self.messages.saturating_sub(before.messages),
+            texture: self.texture.saturating_sub(before.texture),
+            varying: self.varying.saturating_sub(before.varying),
+            pixels: self.pixels.saturating_sub(before.pixels),
+            latency: self.latency.saturating_sub(before.latency),
+        }
+    }
+
+    /// The same in whole cycles.
+    pub fn times(&self) -> UnitTimes {
+        UnitTimes {
+            arithmetic: self.issue.max(self.special).div_ceil(CYCLE),
+            special: self.special.div_ceil(CYCLE),
+            load_store: self.messages.div_ceil(CYCLE),
+            texture: self.texture.div_ceil(CYCLE),
+            varying: self.varying.div_ceil(CYCLE),
+            pixels: self.pixels.div_ceil(CYCLE),
+            latency: self.latency.div_ceil(CYCLE),
+        }
+    }
+
+    fn of(core: &CoreActivity, costs: &Costs) -> UnitParts {
         let special = core.sfu * costs.sfu;
-        Busy {
+        UnitParts {
             issue: core.fma * costs.fma + core.cvt * costs.cvt + special / 4,
             special,
             messages: core.lines * costs.line,
@@ -86,18 +117,31 @@ impl Busy {
     }
 
     /// What the busiest unit has done since.
-    fn bound_since(&self, before: &Busy) -> Parts {
-        let units = [
-            (self.issue, before.issue),
-            (self.special, before.special),
-            (self.messages, before.messages),
-            (self.texture, before.texture),
-            (self.varying, before.varying),
-            (self.pixels, before.pixels),
-            (self.latency, before.latency),
-        ];
-        let busy = units.map(|(now, before)| now.saturating_sub(before));
-        busy.into_iter().max().unwrap_or(0)
+    fn bound_since(&self, before: &UnitParts) -> Parts {
+        let UnitParts {
+            issue,
+            special,
+            messages,
+            texture,
+            varying,
+            pixels,
+            latency,
+        } = self.since(before);
+        [issue, special, messages, texture, varying, pixels, latency]
+            .into_iter()
+            .fold(0, Parts::max)
+    }
+}
+
+impl core::ops::AddAssign for UnitParts {
+    fn add_assign(&mut self, other: UnitParts) {
+        self.issue += other.issue;
+        self.special += other.special;
+        self.messages += other.messages;
+        self.texture += other.texture;
+        self.varying += other.varying;
+        self.pixels += other.pixels;
+        self.latency += other.latency;
     }
 }
 
@@ -157,7 +201,7 @@ impl UnitTimes {
 struct CoreClock {
     /// When it began to work, and what it had done by then.
     since: Nanoseconds,
-    before: Busy,
+    before: UnitParts,
 }
 
 /// The clocks of all cores.
@@ -191,26 +235,22 @@ impl Pace {
     pub(crate) fn reached(&self, activity: &Activity, clock: &Clock, core: u8) -> Nanoseconds {
         let index = usize::from(core) % self.cores.len();
         let CoreClock { since, before } = &self.cores[index];
-        let done = Busy::of(&activity.cores()[index], &self.costs).bound_since(before);
+        let done = UnitParts::of(&activity.cores()[index], &self.costs).bound_since(before);
         since.saturating_add(clock.time_of_parts(done, CYCLE))
     }
 
     /// For how long the units of each core have been busy.
     pub(crate) fn unit_times(&self, activity: &Activity) -> Vec<UnitTimes> {
         let cores = activity.cores().iter();
-        let times = cores.map(|core| {
-            let busy = Busy::of(core, &self.costs);
-            UnitTimes {
-                arithmetic: busy.issue.max(busy.special).div_ceil(CYCLE),
-                special: busy.special.div_ceil(CYCLE),
-                load_store: busy.messages.div_ceil(CYCLE),
-                texture: busy.texture.div_ceil(CYCLE),
-                varying: busy.varying.div_ceil(CYCLE),
-                pixels: busy.pixels.div_ceil(CYCLE),
-                latency: busy.latency.div_ceil(CYCLE),
-            }
-        });
-        times.collect()
+        cores
+            .map(|core| UnitParts::of(core, &self.costs).times())
+            .collect()
+    }
+
+    /// The same of one core, in parts of a cycle.
+    pub(crate) fn unit_parts(&self, activity: &Activity, core: u8) -> UnitParts {
+        let index = usize::from(core) % self.cores.len();
+        UnitParts::of(&activity.cores()[index], &self.costs)
     }
 
     /// A core is given work: if it had none, its clock begins anew.
@@ -219,7 +259,7 @@ impl Pace {
             let index = usize::from(core) % self.cores.len();
             self.cores[index] = CoreClock {
                 since: clock.now(),
-                before: Busy::of(&activity.cores()[index], &self.costs),
+                before: UnitParts::of(&activity.cores()[index], &self.costs),
             };
         }
     }

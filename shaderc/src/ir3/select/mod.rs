@@ -39,6 +39,7 @@ use super::mir::{
 use crate::ir::cfg::Cfg;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{self, InstData};
+use crate::machine::Origin;
 use eitri_ir3_isa::device::Parts;
 use eitri_ir3_program::ConstLayout;
 
@@ -211,7 +212,8 @@ impl Selector<'_> {
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst);
             }
-            self.set_position(self.ir.block(block).position);
+            self.set_position(self.ir.block(block).position, Origin::end(block));
+            self.function.blocks[place].end = self.location;
             self.block_end(block);
         }
         self.finish_preloads();
@@ -219,7 +221,7 @@ impl Selector<'_> {
 
     fn inst(&mut self, inst: ir::Inst) {
         let data = self.ir.inst(inst);
-        self.set_position(data.position);
+        self.set_position(data.position, Origin::inst(inst));
         if data
             .results
             .first()
@@ -294,7 +296,7 @@ impl Selector<'_> {
         });
     }
 
-    fn set_position(&mut self, position: ir::PositionId) {
+    fn set_position(&mut self, position: ir::PositionId, origin: Origin) {
         self.position = position;
         self.location = match &self.ir.position(position).source {
             Some(line) => {
@@ -307,9 +309,13 @@ impl Selector<'_> {
                 Location {
                     file: file as u32,
                     line: line.line,
+                    origin,
                 }
             }
-            None => Location::default(),
+            None => Location {
+                origin,
+                ..Location::default()
+            },
         };
     }
 

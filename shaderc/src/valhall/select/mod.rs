@@ -46,6 +46,7 @@ use super::mir::{
 use crate::ir;
 use crate::link::VaryingLayout;
 use crate::lists::Lists;
+use crate::machine::Origin;
 use crate::target::Target;
 
 /// State of a selection.
@@ -207,7 +208,8 @@ impl Selector<'_> {
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;
             }
-            self.set_position(self.ir.block(block).position);
+            self.set_position(self.ir.block(block).position, Origin::end(block));
+            self.function.blocks[place].end = self.location;
             self.block_end(block)?;
         }
         self.finish_preloads();
@@ -217,7 +219,7 @@ impl Selector<'_> {
     fn inst(&mut self, inst: ir::inst::Inst) -> Result<(), Unsupported> {
         let data = self.ir.inst(inst);
         self.selected += 1;
-        self.set_position(data.position);
+        self.set_position(data.position, Origin::inst(inst));
         if data
             .results
             .first()
@@ -304,7 +306,7 @@ impl Selector<'_> {
         }
     }
 
-    fn set_position(&mut self, position: ir::PositionId) {
+    fn set_position(&mut self, position: ir::PositionId, origin: Origin) {
         self.position = position;
         self.location = match &self.ir.position(position).source {
             Some(line) => {
@@ -320,9 +322,13 @@ impl Selector<'_> {
                 Location {
                     file: file as u32,
                     line: line.line,
+                    origin,
                 }
             }
-            None => Location::default(),
+            None => Location {
+                origin,
+                ..Location::default()
+            },
         };
     }
 

@@ -6,7 +6,8 @@
 
 use super::Selector;
 use super::inputs::VECTORS;
-use crate::ir::{self, InstData, Output, TexelKind};
+use crate::ir::{self, Inst, InstData, Output, TexelKind};
+use crate::machine::Origin;
 use crate::valhall::expand_blends::CALL;
 use crate::valhall::mir::{
     Half, Instr, Modifier, Op, Operand, Select, Source, Special, Word, Words,
@@ -40,8 +41,13 @@ pub(super) enum Element {
     Varyings,
 }
 
-/// An output, and what is stored.
-type Stored<'i> = (Output, &'i InstData);
+/// An output, and the instruction that stores it.
+#[derive(Clone, Copy)]
+struct Stored<'i> {
+    output: Output,
+    inst: Inst,
+    data: &'i InstData,
+}
 
 impl Selector<'_> {
     /// An output of a vertex program. Those of a fragment program are stored at its end, all together.
@@ -179,19 +185,26 @@ impl Selector<'_> {
             return;
         };
         let ir = self.ir;
-        let insts = ir.block(block).insts.iter().map(|&inst| ir.inst(inst));
+        let insts = ir.block(block).insts.iter();
         let stored: Vec<Stored<'_>> = insts
-            .filter_map(|data| match data.op {
-                ir::Op::StoreOutput(output) => Some((output, data)),
+            .filter_map(|&inst| match ir.inst(inst) {
+                data @ InstData {
+                    op: ir::Op::StoreOutput(output),
+                    ..
+                } => Some(Stored {
+                    output: *output,
+                    inst,
+                    data,
+                }),
                 _ => None,
             })
             .collect();
         let value = |wanted: Output| {
-            let found = stored.iter().find(|(output, _)| *output == wanted);
-            found.map(|(_, data)| data.args[0])
+            let found = stored.iter().find(|stored| stored.output == wanted);
+            found.map(|stored| stored.data.args[0])
         };
-        if let Some((_, data)) = stored.first() {
-            self.set_position(data.position);
+        if let Some(first) = stored.first() {
+            self.set_position(first.data.position, Origin::inst(first.inst));
         }
         let mut coverage = self.coverage(value(Output::SampleMask));
         let alpha = self.alpha(&stored);
@@ -242,20 +255,24 @@ impl Selector<'_> {
 
     /// The alpha that the test looks at.
     fn alpha(&mut self, stored: &[Stored<'_>]) -> Source {
-        let own = stored.iter().find_map(|(output, data)| match output {
-            Output::CoverageAlpha => data.args.first().copied(),
-            _ => None,
-        });
-        let color = || {
-            stored.iter().find_map(|(output, data)| match output {
-                Output::Color {
-                    target: 0,
-                    index: 0,
-                    kind: TexelKind::Float,
-                    ..
-                } => data.args.get(3).copied(),
+        let own = stored
+            .iter()
+            .find_map(|Stored { output, data, .. }| match output {
+                Output::CoverageAlpha => data.args.first().copied(),
                 _ => None,
-            })
+            });
+        let color = || {
+            stored
+                .iter()
+                .find_map(|Stored { output, data, .. }| match output {
+                    Output::Color {
+                        target: 0,
+                        index: 0,
+                        kind: TexelKind::Float,
+                        ..
+                    } => data.args.get(3).copied(),
+                    _ => None,
+                })
         };
         match own.or_else(color) {
             Some(alpha) => self.plain(alpha),
@@ -276,21 +293,21 @@ impl Selector<'_> {
     /// Blends a colour into its target, if it is written.
     fn blend(&mut self, target: u8, coverage: Source, stored: &[Stored<'_>]) {
         let color = |wanted: u8| {
-            stored.iter().find_map(|(output, data)| match *output {
+            stored.iter().find_map(|stored| match stored.output {
                 Output::Color {
                     target: other,
                     index,
                     kind,
                     ..
-                } if (other, index) == (target, wanted) => Some((kind, *data)),
+                } if (other, index) == (target, wanted) => Some((kind, *stored)),
                 _ => None,
             })
         };
         // Blend equations that read the second colour of a target read the first one, too.
-        let Some((kind, data)) = color(0) else {
+        let Some((kind, Stored { inst, data, .. })) = color(0) else {
             return;
         };
-        self.set_position(data.position);
+        self.set_position(data.position, Origin::inst(inst));
         let words = |selector: &mut Self, data: &InstData| -> Words {
             let args = data.args.iter();
             args.map(|&value| selector.in_register(value)).collect()
@@ -302,7 +319,7 @@ impl Selector<'_> {
         };
         let mut held: Words = smallvec![sample];
         if let Some((_, second)) = color(1) {
-            held.extend(words(self, second));
+            held.extend(words(self, second.data));
         }
         let format = match kind {
             TexelKind::Float => Modifier::FormatF32,

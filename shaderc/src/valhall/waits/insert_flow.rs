@@ -25,11 +25,12 @@ pub(crate) fn insert_flow(function: &mut Function) {
         if flow == Flow::None {
             continue;
         }
-        let instrs = &mut function.blocks[id.index()].instrs;
+        let block = &mut function.blocks[id.index()];
+        let (instrs, end) = (&mut block.instrs, block.end);
         match instrs.last_mut() {
             Some(last) if last.flow == Flow::None => last.flow = flow,
             last => {
-                let location = last.map(|last| last.location).unwrap_or_default();
+                let location = last.map_or(end, |last| last.location);
                 instrs.push(Instr {
                     flow,
                     location,

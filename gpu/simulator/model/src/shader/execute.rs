@@ -96,6 +96,9 @@ impl Executor<'_> {
                 address,
                 word: instruction.word,
                 lanes: warp.lanes,
+                live: warp.live,
+                waits: (warp.outstanding_slots() | instruction.sends_to())
+                    & instruction.flow.waits_for(),
             });
         }
         let core = self.fabric.activity.core(self.place.core);

@@ -162,3 +162,13 @@ pub(crate) struct Instruction {
     pub(crate) issued: Issued,
     pub(crate) is_straight: bool,
 }
+
+impl Instruction {
+    /// The slot that its message is outstanding on, as a bit; none of what sends no message.
+    pub(super) fn sends_to(&self) -> u8 {
+        match self.operation {
+            Operation::Message(message) => 1 << (message.slot & 7),
+            _ => 0,
+        }
+    }
+}

@@ -235,6 +235,13 @@ impl Warp {
             .find(|entry| entry.slot < 3 && entry.lanes & self.lanes != 0)
             .map(|entry| entry.slot)
     }
+
+    /// The slots on which a message of the running lanes is outstanding, a bit a slot.
+    pub(super) fn outstanding_slots(&self) -> u8 {
+        let own = |entry: &&Outstanding| entry.lanes & self.lanes != 0;
+        let entries = self.outstanding.iter().filter(own);
+        entries.fold(0, |slots, entry| slots | 1 << (entry.slot & 7))
+    }
 }
 
 /// The numbers of the registers in a mask.

@@ -49,6 +49,7 @@ impl Stream {
                 };
                 let mut draw = IssuedDraw {
                     instruction: self.address(),
+                    job: 0,
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
@@ -68,6 +69,7 @@ impl Stream {
                 };
                 let mut draw = IssuedDraw {
                     instruction: self.address(),
+                    job: 0,
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
@@ -81,6 +83,7 @@ impl Stream {
             Instr::RunFullscreen(i) => {
                 let draw = IssuedFullscreen {
                     instruction: self.address(),
+                    job: 0,
                     registers: self.staging(fabric, word, StagingMap::Fullscreen)?,
                     flags_override: i.flags_override,
                     heap: self.heap_context,

@@ -74,6 +74,8 @@ pub(crate) enum VertexStages {
 pub(crate) struct IssuedDraw {
     /// GPU address of the instruction.
     pub(crate) instruction: u64,
+    /// Number of the job, once it has one.
+    pub(crate) job: u64,
     /// r0 to r65.
     pub(crate) registers: [u32; DRAW_REGISTERS],
     /// Added to the primitive flags, r56, by OR.
@@ -90,6 +92,8 @@ pub(crate) struct IssuedDraw {
 pub(crate) struct IssuedFullscreen {
     /// GPU address of the instruction.
     pub(crate) instruction: u64,
+    /// Number of the job, once it has one.
+    pub(crate) job: u64,
     /// r0 to r65.
     pub(crate) registers: [u32; DRAW_REGISTERS],
     pub(crate) flags_override: u32,

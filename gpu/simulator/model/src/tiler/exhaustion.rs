@@ -143,6 +143,7 @@ fn state(draw: u32) -> DrawState {
         primitive_size: 1.5,
         varying_bytes: 12,
         instruction: 13,
+        job: 14,
         depth_stencil: 1 << 40 | 8,
         blend: 2 << 40 | 9,
         occlusion: 3 << 40,

@@ -36,11 +36,13 @@ pub(crate) struct DrawState {
     pub(crate) storage: u64,
     /// GPU address of the instruction that draws; 0: none does.
     pub(crate) instruction: u64,
+    /// Number of the job that draws; 0: none does.
+    pub(crate) job: u64,
 }
 
 impl DrawState {
     /// Words of a record.
-    pub(super) const WORDS: usize = 28;
+    pub(super) const WORDS: usize = 30;
 
     pub(super) fn words(&self) -> [u32; DrawState::WORDS] {
         let mut words = [0; DrawState::WORDS];
@@ -67,6 +69,7 @@ impl DrawState {
             self.program,
             self.storage,
             self.instruction,
+            self.job,
         ];
         let halves = double
             .into_iter()
@@ -101,6 +104,7 @@ impl DrawState {
             program: double(22),
             storage: double(24),
             instruction: double(26),
+            job: double(28),
         })
     }
 }

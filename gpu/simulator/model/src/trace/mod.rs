@@ -6,6 +6,7 @@ mod record;
 
 use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
+use crate::pace::UnitParts;
 use eitri_csf::interface::group::CsgState;
 pub use record::RECORD_BYTES;
 
@@ -164,6 +165,40 @@ pub enum Event {
         word: u64,
         /// Lanes that execute it, a bit a lane.
         lanes: u16,
+        /// Lanes of the warp that have not ended: more than `lanes` where the warp has diverged.
+        live: u16,
+        /// Slots that it waits for and on which a message of these lanes is outstanding, a bit a slot.
+        waits: u8,
+    },
+    /// The message of the instruction before has been sent. One that stalls is sent again, and counts again.
+    Message {
+        /// GPU address of the instruction.
+        address: u64,
+        /// Bytes that lanes have read, each lane counted.
+        read: u64,
+        /// The same of writes.
+        written: u64,
+        /// Lines of the cache that the message has touched, as the load/store unit counts them.
+        lines: u64,
+    },
+    /// A job has the shader cores: the instructions of shaders that follow are its own. For who wants to hear of instructions.
+    Turn {
+        /// Number of the job, over all streams; 0: none has them any more.
+        number: u64,
+    },
+    /// Within the turn of a pass: what follows is done for one draw. For who wants to hear of instructions.
+    Drawing {
+        /// Number of the draw's own job; 0: for no draw.
+        job: u64,
+    },
+    /// For how long the units of a core have been busy since the device got power.
+    Units {
+        /// The core.
+        core: u8,
+        /// By unit.
+        busy: UnitParts,
+        /// Bytes that all cores together have moved between the caches and memory.
+        external_bytes: u64,
     },
 }
 

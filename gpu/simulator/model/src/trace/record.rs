@@ -1,6 +1,7 @@
 //! Records: events as bytes of one length, for a sink in another machine than its reader.
 //!
-//! Never: instructions of streams and warps: those are most of what happens, and their place is the machine where they happen.
+//! Never: instructions of streams and warps, and what comes with them: those are most of what happens, and their place is the machine
+//! where they happen.
 
 use super::{Event, JobKind};
 use crate::clock::Nanoseconds;
@@ -158,7 +159,12 @@ impl Event {
             ),
             Event::Read { offset, value } => of(kind::READ, &[], &[offset, value], 0),
             Event::Write { offset, value } => of(kind::WRITE, &[], &[offset, value], 0),
-            Event::Instruction { .. } | Event::Shader { .. } => return None,
+            Event::Instruction { .. }
+            | Event::Shader { .. }
+            | Event::Message { .. }
+            | Event::Turn { .. }
+            | Event::Drawing { .. }
+            | Event::Units { .. } => return None,
         })
     }
 }

@@ -52,6 +52,9 @@ fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begu
                 begun,
             },
         );
+        if !begun {
+            fabric.trace_units(group.place().core);
+        }
     }
 }
 

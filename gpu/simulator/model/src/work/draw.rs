@@ -71,6 +71,7 @@ pub(super) fn state_of_draw(arch: Arch, issued: &IssuedDraw) -> DrawState {
         program: stage.program,
         storage: stage.storage,
         instruction: issued.instruction,
+        job: issued.job,
     }
 }
 
@@ -87,6 +88,7 @@ pub(super) fn state_of_fullscreen(
         scissor: [issued.registers[42], issued.registers[43]],
         primitive_flags: issued.registers[56] | issued.flags_override,
         instruction: issued.instruction,
+        job: issued.job,
         ..state_of_descriptor(arch, words)?
     })
 }

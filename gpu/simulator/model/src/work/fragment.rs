@@ -406,8 +406,10 @@ impl Stepwise for Pass {
                 Step::WriteBack
             }
             Step::WriteBack => {
+                fabric.trace_drawing(self.shader.core(), 0);
                 self.write_back(fabric, memory)?;
                 self.done += 1;
+                fabric.trace_units(self.shader.core());
                 self.shader.leave_tile();
                 Step::Begin
             }

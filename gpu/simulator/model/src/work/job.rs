@@ -141,7 +141,12 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(owner: Identity, number: u64, job: IssuedJob) -> Job {
+    pub(super) fn new(owner: Identity, number: u64, mut job: IssuedJob) -> Job {
+        match &mut job.issued {
+            Issued::Draw(issued) => issued.job = number,
+            Issued::Fullscreen(issued) => issued.job = number,
+            Issued::Compute(_) | Issued::Fragment(_) | Issued::FinishTiling => {}
+        }
         Job {
             owner,
             number,
@@ -278,9 +283,22 @@ impl Job {
         let State::Running(running) = &mut self.state else {
             return 0;
         };
+        let traces_turns = fabric.journal.traces_instructions();
+        if traces_turns {
+            // What has moved to and from memory since the last turn is no job's.
+            fabric.trace_units(0);
+            let number = self.number;
+            fabric.trace(Event::Turn { number });
+        }
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
         self.used_cores |= running.used_cores();
+        if fabric.journal.is_traced() {
+            numbers(self.used_cores).for_each(|core| fabric.trace_units(core));
+        }
+        if traces_turns {
+            fabric.trace(Event::Turn { number: 0 });
+        }
         match turn {
             Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}

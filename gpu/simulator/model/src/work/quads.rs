@@ -203,6 +203,7 @@ impl Shader {
         let Some(stage) = &running.draw.stage else {
             return Ok(0);
         };
+        fabric.trace_drawing(place.core, running.draw.words.job);
         let mut executor = Executor {
             program: &mut self.program,
             environment: &stage.environment,
@@ -248,6 +249,7 @@ impl Shader {
             if !self.tested.back().is_none_or(may_follow) {
                 return;
             }
+            fabric.trace_drawing(self.core(), batch.draw.words.job);
             fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
             let Some(mut tested) = self.waiting.pop_front().and_then(|batch| self.test(batch))
             else {

@@ -100,6 +100,7 @@ impl Sender<'_> {
 
     /// The bytes at a target, as a number; bytes beyond are 0.
     pub(super) fn read(&mut self, target: &Target) -> Result<u128, Stopped> {
+        self.touched.count(target.bytes.into(), false);
         if target.crosses {
             let mut bytes = [0; 16];
             let access = self.access(target.virtual_address);
@@ -145,6 +146,7 @@ impl Sender<'_> {
     }
 
     pub(super) fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
+        self.touched.count(bytes.len() as u64, true);
         if target.crosses {
             let access = self.access(target.virtual_address);
             return Ok(self.fabric.write(self.memory, access, bytes)?);

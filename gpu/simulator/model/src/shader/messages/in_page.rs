@@ -139,6 +139,8 @@ impl Sender<'_> {
 
     fn note_all(&mut self, accesses: &InPage, lanes: u16, write: bool) {
         let bytes = u64::from(accesses.bytes);
+        self.touched
+            .count(bytes * u64::from(lanes.count_ones()), write);
         let mut note = |lane: usize, bytes: u64| {
             let physical = accesses.physical(lane);
             self.touched.note(self.fabric, physical, bytes, write);

@@ -34,6 +34,7 @@ use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
+use crate::trace::Event;
 use crate::work::descriptors::{Lookup, View, look_up};
 use access::alignment;
 use alloc::boxed::Box;
@@ -140,8 +141,21 @@ impl Memory {
         };
         let sent = self.act(&mut sender, warp, instruction, message);
         let lines = sender.touched.settle(sender.fabric);
+        let lines = match instruction.unit {
+            Unit::Ls => lines.max(1),
+            _ => lines,
+        };
         if instruction.unit == Unit::Ls {
-            sender.fabric.activity.core(place.core).lines += lines.max(1);
+            sender.fabric.activity.core(place.core).lines += lines;
+        }
+        if sender.fabric.journal.traces_instructions() {
+            let [read, written] = sender.touched.bytes();
+            sender.fabric.journal.trace(Event::Message {
+                address: sender.address,
+                read,
+                written,
+                lines,
+            });
         }
         self.touched = Some(sender.touched);
         sent

@@ -24,6 +24,8 @@ pub(super) struct Touched {
     count: usize,
     /// Lines that were settled before the others came.
     settled: u64,
+    /// Bytes that lanes have read and written, each lane counted.
+    bytes: [u64; 2],
     core: u8,
 }
 
@@ -32,7 +34,19 @@ impl Touched {
     pub(super) fn begin(&mut self, core: u8) {
         self.count = 0;
         self.settled = 0;
+        self.bytes = [0; 2];
         self.core = core;
+    }
+
+    /// Lanes read or write so many bytes.
+    #[inline]
+    pub(super) fn count(&mut self, bytes: u64, write: bool) {
+        self.bytes[usize::from(write)] += bytes;
+    }
+
+    /// Bytes that lanes have read and written.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        self.bytes
     }
 
     /// Bytes at a physical address are read or written.

@@ -3,56 +3,24 @@
 //! A job is a process; its groups, streams, cores, interrupt lines and the firmware are its tracks. Time is the model's own.
 //! The form is the "trace event format": a list of events, each with a phase, a time in microseconds, a process, a track.
 
+mod counters;
+mod jobs;
+mod track;
+
 use crate::outcome::Failure;
 use crate::output::whole_file;
+use counters::Counters;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::{CsgState, csg_req};
 use eitri_csf::table::FieldRow;
 use eitri_model::{Event, Nanoseconds, PageFault, Sink};
+pub(crate) use jobs::JobNames;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Mutex;
-
-/// A line of the picture, in the order of the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Track {
-    Firmware,
-    Line(&'static str),
-    Faults,
-    Group(u8),
-    Stream(u8, u8),
-    /// A core; several workgroups at a time have a lane each.
-    Core(u8, usize),
-}
-
-impl Track {
-    /// Its number, which also orders the tracks.
-    fn number(self) -> u64 {
-        match self {
-            Track::Firmware => 1,
-            Track::Line("job") => 2,
-            Track::Line("mmu") => 3,
-            Track::Line(_) => 4,
-            Track::Faults => 5,
-            Track::Group(slot) => 100 + 100 * u64::from(slot),
-            Track::Stream(slot, stream) => 101 + 100 * u64::from(slot) + u64::from(stream),
-            Track::Core(core, lane) => 10_000 + 100 * u64::from(core) + lane as u64,
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            Track::Firmware => "firmware".to_owned(),
-            Track::Line(line) => format!("interrupt {line}"),
-            Track::Faults => "page faults".to_owned(),
-            Track::Group(slot) => format!("slot {slot}"),
-            Track::Stream(slot, stream) => format!("slot {slot} stream {stream}"),
-            Track::Core(core, _) => format!("core {core}"),
-        }
-    }
-}
+use track::Track;
 
 /// A workgroup on a core: its group, its stream, its id.
 type Workgroup = (u8, u8, [u32; 3]);
@@ -66,6 +34,10 @@ struct Recorder {
     open: BTreeSet<Track>,
     /// Workgroups on each core, by lane, with when they began.
     workgroups: BTreeMap<u8, Vec<Option<(Workgroup, Nanoseconds)>>>,
+    jobs: JobNames,
+    /// What jobs do, where somebody knows more than their names: by number.
+    titles: BTreeMap<u64, String>,
+    counters: Counters,
     last: Nanoseconds,
 }
 
@@ -214,9 +186,10 @@ impl Recorder {
                 kind,
                 size,
             } => {
-                let name = format!("job {number}");
+                let name = self.jobs.begin(number, kind, size);
+                self.counters.begin(time);
                 let (kind, names) = kind.names();
-                let mut args = json!({"kind": kind});
+                let mut args = json!({"kind": kind, "job": number});
                 for (name, size) in names.iter().zip(size) {
                     args[*name] = json!(size);
                 }
@@ -229,7 +202,9 @@ impl Recorder {
                 number,
                 exception,
             } => {
-                let name = format!("job {number}");
+                let counted = self.counters.end();
+                self.events.extend(counted);
+                let name = self.jobs.of(number);
                 let more = json!({"cat": "job", "id": number, "args": {"exception": exception}});
                 self.add(Track::Stream(group, stream), time, "e", &name, more);
             }
@@ -243,10 +218,21 @@ impl Recorder {
                 true => self.begin_workgroup(core, (group, stream, id), time),
                 false => self.end_workgroup(core, (group, stream, id), time),
             },
+            Event::Units {
+                core,
+                busy,
+                external_bytes,
+            } => {
+                let events = self.counters.record((time, core), busy, external_bytes);
+                self.events.extend(events);
+            }
             Event::Read { .. }
             | Event::Write { .. }
             | Event::Instruction { .. }
-            | Event::Shader { .. } => {}
+            | Event::Shader { .. }
+            | Event::Message { .. }
+            | Event::Turn { .. }
+            | Event::Drawing { .. } => {}
         }
     }
 
@@ -267,6 +253,8 @@ impl Recorder {
     /// All events of the job as a process with this number and name; what is going on ends here.
     fn finish(&mut self, process: usize, name: &str) -> Vec<Value> {
         let last = self.last;
+        let counted = self.counters.end();
+        self.events.extend(counted);
         for track in std::mem::take(&mut self.open) {
             self.add(track, last, "E", "", json!({}));
         }
@@ -284,6 +272,12 @@ impl Recorder {
             events.push(label("thread_name", number, json!({"name": track.name()})));
             let order = json!({"sort_index": number});
             events.push(label("thread_sort_index", number, order));
+        }
+        for event in &mut self.events {
+            let title = event["id"].as_u64().and_then(|id| self.titles.get(&id));
+            if let (Some(title), Some(name)) = (title, event["name"].as_str()) {
+                event["name"] = format!("{name}, {title}").into();
+            }
         }
         events.append(&mut self.events);
         for event in &mut events {
@@ -314,6 +308,11 @@ impl Timeline {
     /// What the model is to tell its events.
     pub(crate) fn sink(&self) -> Box<dyn Sink> {
         Box::new(Listener(Rc::clone(&self.0)))
+    }
+
+    /// Says of a job, by its number, what it does: its name is followed by that.
+    pub(crate) fn set_title(&self, job: u64, title: &str) {
+        self.0.borrow_mut().titles.insert(job, title.to_owned());
     }
 }
 
