@@ -14,6 +14,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("messages", include_str!("../../schemas/messages.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),
     ("results", include_str!("../../schemas/results.json")),
+    ("waitcheck", include_str!("../../schemas/waitcheck.json")),
 ];
 
 #[derive(clap::Args)]

@@ -117,6 +117,8 @@ fn what_is_written_is_of_the_published_form() {
         check("list", &list);
     }
     check("results", &json(&["console", "-", "--results", "-"], log));
+    let code = b"LOAD.i32.unsigned.slot1 @r2, r0, offset:0\nMOV.i32.end r3, r2\n";
+    check("waitcheck", &json(&["waitcheck", "-", "--json"], code));
     let output = eitri(&["run", "/nowhere.comp", "--message-format", "json"], b"");
     check("messages", &serde_json::from_slice(&output.stderr).unwrap());
 }
@@ -148,7 +150,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 6);
+    assert_eq!(list.lines().count(), 7);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");

@@ -13,8 +13,7 @@
 //!
 //! let text = ["LOAD.i32.unsigned.slot1 @r2, r0, offset:0", "FADD.f32.end r3, r2, r2"];
 //! let words = text.map(|line| {
-//!     let instr = eitri_isa::Instr::parse(line, Arch::V10, eitri_isa::Syntax::Mesa24).unwrap();
-//!     instr.encode(Arch::V10).unwrap()
+//!     eitri_isa::Instr::assemble(line, Arch::V10, eitri_isa::Syntax::Mesa24).unwrap()
 //! });
 //! let report = check(&Code { arch: Arch::V10, stage: Stage::Compute, base: 0x1000, words: &words });
 //! assert_eq!(report.findings[0].kind, Kind::ReadBeforeWait { register: 2, slot: 1 });
