@@ -5,7 +5,7 @@
 use crate::input::machine_code::{self, FoundCode, StageArgument};
 use crate::outcome::{Failure, Status};
 use crate::output::findings::{self, LogicalPlace};
-use crate::output::streams::outln;
+use crate::output::streams::{outln, talk};
 use crate::output::whole_file;
 use eitri_isa::{Arch, Instr, Syntax};
 use eitri_waits::{Code, Finding, Kind, Report, check};
@@ -14,12 +14,13 @@ use serde_json::{Value, json};
 /// Version of the JSON; a member that goes or changes its meaning makes a new one.
 const SCHEMA: u32 = 1;
 
-/// FILE is a program binary of `eitri compile`, a core dump (each program that a job of it names), instructions as text, or words of
+/// A FILE is a program binary of `eitri compile`, a core dump (each program that a job of it names), instructions as text, or words of
 /// 16 hex digits, one a line. Exit status 1 if something is found.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The file; `-` is standard input.
-    file: String,
+    /// The files; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
     /// The input is the program's bytes.
     #[arg(long)]
     raw: bool,
@@ -42,32 +43,28 @@ pub(crate) struct Args {
 
 /// A program with its result.
 struct Checked {
+    file: String,
     code: FoundCode,
     report: Report,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let found = machine_code::read(&machine_code::Request {
-        file: &args.file,
-        raw: args.raw,
-        arch: args.arch,
-        stage: args.stage,
-        syntax: args.syntax,
-    })?;
-    let all: Vec<Checked> = found
-        .into_iter()
-        .map(|code| {
-            let report = check(&Code {
-                arch: code.arch,
-                stage: code.stage,
-                base: code.base,
-                words: &code.words,
-            });
-            Checked { code, report }
-        })
-        .collect();
+    let mut all = vec![];
+    for file in &args.files {
+        let found = machine_code::read(&machine_code::Request {
+            file,
+            raw: args.raw,
+            arch: args.arch,
+            stage: args.stage,
+            syntax: args.syntax,
+        })?;
+        if found.is_empty() {
+            talk!("{file}: no job of this dump names a program");
+        }
+        all.extend(found.into_iter().map(|code| Checked::of(file, code)));
+    }
     if args.json {
-        outln!("{:#}", as_json(args, &all))?;
+        outln!("{:#}", as_json(args.syntax, &all))?;
     } else {
         print_text(args, &all)?;
     }
@@ -82,6 +79,20 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 impl Checked {
+    fn of(file: &str, code: FoundCode) -> Checked {
+        let report = check(&Code {
+            arch: code.arch,
+            stage: code.stage,
+            base: code.base,
+            words: &code.words,
+        });
+        Checked {
+            file: file.to_owned(),
+            code,
+            report,
+        }
+    }
+
     /// The text of an instruction.
     fn text(&self, index: usize, syntax: Syntax) -> String {
         let word = self.code.words.get(index).copied().unwrap_or(0);
@@ -139,7 +150,7 @@ fn path(finding: &Finding) -> Option<String> {
 fn print_text(args: &Args, all: &[Checked]) -> Result<(), Failure> {
     let mut findings = 0;
     for checked in all {
-        let Checked { code, report } = checked;
+        let Checked { code, report, .. } = checked;
         if !report.findings.is_empty() {
             outln!("{}: {} program", code.name, report.stage.name())?;
         }
@@ -168,24 +179,25 @@ fn print_text(args: &Args, all: &[Checked]) -> Result<(), Failure> {
     )
 }
 
-fn as_json(args: &Args, all: &[Checked]) -> Value {
+fn as_json(syntax: Syntax, all: &[Checked]) -> Value {
     let finding = |checked: &Checked, finding: &Finding| {
         json!({
             "rule": finding.kind.name(),
             "message": finding.kind.to_string(),
             "address": finding.address,
-            "instruction": checked.text(finding.index, args.syntax),
+            "instruction": checked.text(finding.index, syntax),
             "register": finding.kind.register(),
             "slot": finding.kind.slot(),
             "awaited_address": finding.message,
-            "awaited": finding.message_index.map(|index| checked.text(index, args.syntax)),
+            "awaited": finding.message_index.map(|index| checked.text(index, syntax)),
             "path": finding.path.iter().map(|jump| json!({ "from": jump.from, "to": jump.to })).collect::<Vec<_>>(),
         })
     };
     let programs = all.iter().map(|checked| {
-        let Checked { code, report } = checked;
+        let Checked { code, report, .. } = checked;
         let findings = report.findings.iter().map(|it| finding(checked, it));
         json!({
+            "file": checked.file,
             "name": code.name,
             "arch": code.arch.to_string(),
             "stage": report.stage.name(),
@@ -197,14 +209,13 @@ fn as_json(args: &Args, all: &[Checked]) -> Value {
     });
     json!({
         "schema": SCHEMA,
-        "file": args.file,
         "programs": programs.collect::<Vec<_>>(),
     })
 }
 
 fn as_sarif(args: &Args, all: &[Checked]) -> Value {
     let place = |checked: &Checked, index: usize, address: u64| LogicalPlace {
-        file: args.file.clone(),
+        file: checked.file.clone(),
         line: checked.code.lines.get(index).copied(),
         address,
         text: checked.text(index, args.syntax),

@@ -69,14 +69,11 @@ enum CodeError {
         name: String,
         cause: eitri_dump::ReadError,
     },
-    #[error("{name}: no job of this dump names a program")]
-    #[diagnostic(help("`eitri dump show --all` shows what it has"))]
-    NoProgram { name: String },
     #[error("{name}: {option} is for words and text: this file says it itself")]
     Known { name: String, option: &'static str },
 }
 
-/// The programs of a file.
+/// The programs of a file; none if it is a dump whose jobs name none.
 pub(crate) fn read(request: &Request<'_>) -> Result<Vec<FoundCode>, Failure> {
     let input = match request.raw {
         true => Input::read_words(request.file, true)?,
@@ -142,9 +139,6 @@ fn of_dump(name: String, bytes: &[u8]) -> Result<Vec<FoundCode>, Failure> {
         Err(cause) => return Err(Failure::refused(CodeError::Dump { name, cause })),
     };
     let programs = show::programs(&dump);
-    if programs.is_empty() {
-        return Err(Failure::refused(CodeError::NoProgram { name }));
-    }
     let code = programs.into_iter().map(|program| FoundCode {
         name: format!(
             "{name}, address space {}, {:#x}",
