@@ -16,6 +16,10 @@ use eitri_drawing::Drawing;
 use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
 use std::time::Duration;
 
+/// Instructions of all invocations of a dispatch that are checked: about a second of the checkers' time in an optimised build, so
+/// that scripts end in their time.
+const CHECKED_STEPS: u64 = 1 << 24;
+
 /// How jobs are run.
 pub(super) struct HostJobs<'k> {
     pub(super) path: String,
@@ -82,6 +86,7 @@ impl Jobs for HostJobs<'_> {
             resources: &request.resources,
             unwritten: &[],
             addresses: &[],
+            step_limit: CHECKED_STEPS,
         };
         let place = self.manner.place;
         let (done, reported) = checking::collect_all(&self.manner.check, &subject, || {

@@ -210,7 +210,7 @@ impl Watch<'_> {
         let loads = !matches!(data.op, Op::Store(_));
         let mut held = (0, 0);
         if loads {
-            if !self.shadow(object).is_defined() {
+            if !self.shadow(object).is_defined_at(at, bytes) {
                 let never = self.origins.id(Origin {
                     source: Source::Memory,
                     site,

@@ -42,6 +42,16 @@ impl WarpShadow {
         }
     }
 
+    /// The same for a warp of the next workgroup: nothing of the one before is left.
+    pub(super) fn renew(&mut self, lanes: usize) {
+        // What is in `bits` counts only where `lanes` says so.
+        self.lanes.fill(0);
+        self.vars.clear();
+        self.vars.resize(self.var_words * lanes, (u64::MAX, 0));
+        self.branches.clear();
+        self.branches.resize(lanes, None);
+    }
+
     /// The lanes of some in which a value is not wholly defined.
     pub(super) fn undefined_lanes(&self, value: Value, lanes: LaneSet) -> LaneSet {
         LaneSet(self.lanes[value.index()] & lanes.0)
