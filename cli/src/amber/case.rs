@@ -146,7 +146,13 @@ fn carry_out(
             if let Some(mismatch) = mismatch {
                 picture::keep(&compiled.plan, &memory, &mismatch, kept);
             }
-            verdict.into()
+            // Why an expectation does not hold may be what the checkers have found.
+            match verdict.into() {
+                Verdict::Fail(why) if !jobs.reported.is_empty() => {
+                    Verdict::Fail(format!("{why}\n{}", jobs.reported.join("\n")))
+                }
+                other => other,
+            }
         }
     }
 }

@@ -16,9 +16,9 @@ use eitri_drawing::Drawing;
 use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
 use std::time::Duration;
 
-/// Instructions of all invocations of a dispatch that are checked: about a second of the checkers' time in an optimised build, so
-/// that scripts end in their time.
-const CHECKED_STEPS: u64 = 1 << 24;
+/// Instructions of all invocations of a dispatch that are checked: a few seconds in a build without optimisation, so that scripts
+/// end in their time.
+const CHECKED_STEPS: u64 = 1 << 21;
 
 /// How jobs are run.
 pub(super) struct HostJobs<'k> {

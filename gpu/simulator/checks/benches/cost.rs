@@ -1,6 +1,6 @@
 //! What checking costs: each kernel of `shared/kernels` by the interpreter alone, and with all checkers.
 //!
-//! `cargo bench -p eitri-checks --bench cost [NAME]` prints both times, the shortest of three, and their quotient.
+//! `cargo bench -p eitri-checks --bench cost [NAME]` prints both times, the mean of several runs, and their quotient.
 //! Both translate the module; only the run is counted.
 
 use eitri_checks::{Request, check};
@@ -8,10 +8,20 @@ use eitri_compute_cases::{Case, Module, Place, find};
 use eitri_shaderc::interp::{Buffer, Dispatch, Image, Resources, TexelFormat, interpret_with};
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, Robust};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Times that each is run.
-const RUNS: usize = 3;
+/// Time that runs take together at least, since the system counts in steps of milliseconds; and how many there are at most.
+const ENOUGH: Duration = Duration::from_millis(100);
+const MOST_RUNS: u32 = 400;
+
+/// Time that this thread has had a core, where the system says it (Linux): others on the machine then do not count. Else real time.
+fn now() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let scheduled = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let on_core = scheduled.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    on_core.map_or_else(|| START.elapsed(), Duration::from_nanos)
+}
 
 fn resources(case: &Case) -> Result<Resources, String> {
     let mut resources = Resources::default();
@@ -40,13 +50,14 @@ fn resources(case: &Case) -> Result<Resources, String> {
     Ok(resources)
 }
 
-/// The shortest time of a few runs.
-fn shortest(mut run: impl FnMut() -> Result<Duration, String>) -> Result<Duration, String> {
-    let mut best = Duration::MAX;
-    for _ in 0..RUNS {
-        best = best.min(run()?);
+/// The mean time of a run.
+fn mean(mut run: impl FnMut() -> Result<Duration, String>) -> Result<Duration, String> {
+    let (mut sum, mut runs) = (Duration::ZERO, 0);
+    while runs < 2 || (sum < ENOUGH && runs < MOST_RUNS) {
+        sum += run()?;
+        runs += 1;
     }
-    Ok(best)
+    Ok(sum / runs)
 }
 
 fn measure(case: &Case) -> Result<[Duration; 2], String> {
@@ -67,19 +78,19 @@ fn measure(case: &Case) -> Result<[Duration; 2], String> {
         push_constants: case.push_constants.clone(),
         step_limit: u64::MAX,
     };
-    let alone = shortest(|| {
+    let alone = mean(|| {
         let mut resources = resources(case)?;
-        let start = Instant::now();
+        let start = now();
         interpret_with(&function, &dispatch, &mut resources).map_err(|trap| trap.to_string())?;
-        Ok(start.elapsed())
+        Ok(now() - start)
     })?;
     // `check` translates as well.
-    let translation = shortest(|| {
-        let start = Instant::now();
+    let translation = mean(|| {
+        let start = now();
         translate(&spirv, &options).map_err(|errors| errors[0].to_string())?;
-        Ok(start.elapsed())
+        Ok(now() - start)
     })?;
-    let checked = shortest(|| {
+    let checked = mean(|| {
         let mut resources = resources(case)?;
         let request = Request {
             spirv: &spirv,
@@ -88,9 +99,9 @@ fn measure(case: &Case) -> Result<[Duration; 2], String> {
             unwritten: &[],
             addresses: &[],
         };
-        let start = Instant::now();
+        let start = now();
         check(&request, &mut resources).map_err(|error| error.to_string())?;
-        Ok(start.elapsed())
+        Ok(now() - start)
     })?;
     Ok([alone, checked.saturating_sub(translation)])
 }
