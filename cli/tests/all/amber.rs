@@ -320,6 +320,13 @@ const QUICK: &[&str] = &[
     "cts/spirv_assembly/instruction/spirv1p4/opcopylogical/ssbo_to_ubo.amber",
 ];
 
+/// Scripts that pass, and have a data race by the letter of the memory model: a barrier without memory semantics orders what was
+/// copied, and data is read although its flag was not seen.
+const RACY: [&str; 2] = [
+    "cts/compute/workgroup_memory_explicit_layout/copy_memory_two_invocations.amber",
+    "cts/memory_model/message_passing/permuted_index/release_acquire_atomic_payload.amber",
+];
+
 /// A few scripts of the corpus; in the longer form all, of which those must pass that the status page says pass, and none
 /// may fail but for a file that the corpus lacks.
 #[test]
@@ -351,6 +358,11 @@ fn the_corpus_passes_as_the_status_page_says() {
     let (_, out, err) = amber(&corpus, &[".", "--timeout", "600"]);
     let lines: Vec<&str> = out.lines().collect();
     for name in passed {
+        if RACY.contains(&name) {
+            let told = format!("FAIL {name}: dispatch 0: race: ");
+            assert!(lines.iter().any(|line| line.starts_with(&told)), "{name}");
+            continue;
+        }
         assert!(
             lines.contains(&&format!("pass {name}")[..]),
             "{name} does not pass any more\n{out}{err}"
@@ -360,8 +372,9 @@ fn the_corpus_passes_as_the_status_page_says() {
         let failed = ["FAIL ", "CRASH ", "TIMEOUT "]
             .iter()
             .any(|word| line.starts_with(word));
-        let excused =
-            line.contains("No such file or directory") || line.contains("cts/ldexp/template.amber");
+        let excused = RACY.iter().any(|name| line.contains(name))
+            || line.contains("No such file or directory")
+            || line.contains("cts/ldexp/template.amber");
         assert!(!failed || excused, "{line}");
     }
 }
