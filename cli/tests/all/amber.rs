@@ -200,8 +200,8 @@ fn a_script_with_a_race_fails_unless_nothing_is_checked() {
     assert!(out.contains("race: "), "{out}");
     // What does not hold comes first, and then why it may not.
     let (_, out, _) = amber(at, &["wrong.amber"]);
-    assert!(out.contains("FAIL wrong.amber: wrong.amber:21: "), "{out}");
-    assert!(out.contains("\ndispatch 1: "), "{out}");
+    assert!(out.contains("FAIL wrong.amber: wrong.amber:20: "), "{out}");
+    assert!(out.contains("\ndispatch 0: "), "{out}");
     // What is asked for reaches the process of the script.
     for (script, check) in [
         ("race.amber", "none"),
