@@ -11,7 +11,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Shaders",             &["run", "debug", "profile", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
     ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
-    ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "cs", "svd"]),
+    ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "waitcheck", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs", "debian"]),
 ];
@@ -55,6 +55,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("test",        &["eitri test --list"]),
     ("unpack",      &["eitri unpack buffer 1900000000100000000001004100000000000000000000000000000000000000"]),
     ("validate",    &["eitri validate", "eitri validate --junit results.xml --kcidb results.json", "eitri validate --on qemu --board rk3588 --only power."]),
+    ("waitcheck",   &["eitri waitcheck shader.program", "eitri waitcheck job.dump --sarif waits.sarif", "eitri waitcheck program.bin --raw --arch v12 --stage fragment"]),
 ];
 
 /// How the help of the command itself is laid out.

@@ -7,6 +7,7 @@ use super::outputs::OutputArguments;
 use super::shader::ShaderTools;
 use super::verdict::Verdict;
 use super::{lacks, picture, source};
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::reports::timeline::Timelines;
 use crate::runs::dispatch::Place;
@@ -37,6 +38,8 @@ pub(crate) struct Manner {
     pub(crate) keep: Option<PathBuf>,
     /// What a person wants to see of it.
     pub(crate) outputs: OutputArguments,
+    /// What checkers report of dispatches.
+    pub(crate) check: Wanted,
 }
 
 /// Files beside a script, and the virtual ones in it.
@@ -126,6 +129,7 @@ fn carry_out(
         manner,
         timelines,
         shaders,
+        reported: vec![],
     };
     let mut memory = Memory::new(&compiled.plan);
     let ran = eitri_amber_device::run(&compiled, &mut jobs, &mut memory);
@@ -134,12 +138,21 @@ fn carry_out(
         return Verdict::Fail(failure.to_string());
     }
     match ran {
-        Ok(()) => Verdict::Pass,
+        Ok(()) => match jobs.reported.is_empty() {
+            true => Verdict::Pass,
+            false => Verdict::Fail(jobs.reported.join("\n")),
+        },
         Err(Stopped { verdict, mismatch }) => {
             if let Some(mismatch) = mismatch {
                 picture::keep(&compiled.plan, &memory, &mismatch, kept);
             }
-            verdict.into()
+            // Why an expectation does not hold may be what the checkers have found.
+            match verdict.into() {
+                Verdict::Fail(why) if !jobs.reported.is_empty() => {
+                    Verdict::Fail(format!("{why}\n{}", jobs.reported.join("\n")))
+                }
+                other => other,
+            }
         }
     }
 }

@@ -20,9 +20,18 @@ const FENCE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// A compiled script, and what the compiler made of each pipeline that has a shader.
 pub(super) struct Built {
     pub(super) compiled: Compiled,
-    pub(super) shaders: Vec<Option<eitri_shaderc::Compiled>>,
+    pub(super) shaders: Vec<Option<Shader>>,
     /// Names of the pipelines.
     pub(super) names: Vec<String>,
+}
+
+/// The shader of a compute pipeline.
+pub(super) struct Shader {
+    pub(super) compiled: eitri_shaderc::Compiled,
+    /// The module, for checkers.
+    pub(super) spirv: Vec<u8>,
+    /// How it was compiled.
+    pub(super) options: eitri_shaderc::Options,
 }
 
 /// Compiles every pipeline of a script.
@@ -62,20 +71,24 @@ pub(super) fn compile(
             target: manner.gpu.target(),
             ..eitri_shaderc::Options::default()
         };
-        let shader = eitri_shaderc::compile(&spirv, &options)
+        let compiled = eitri_shaderc::compile(&spirv, &options)
             .map_err(|errors| refusal(&pipeline.name, &errors))?;
-        kept.write(&format!("{}.program", pipeline.name), &shader.program);
+        kept.write(&format!("{}.program", pipeline.name), &compiled.program);
         kept.write(
             &format!("{}.asm", pipeline.name),
-            shader.listing.to_string().as_bytes(),
+            compiled.listing.to_string().as_bytes(),
         );
-        shaders.push(Some(shader));
+        shaders.push(Some(Shader {
+            compiled,
+            spirv,
+            options,
+        }));
     }
     let plan =
         Plan::new(script, files).map_err(|error| Verdict::Fail(format!("{path}: {error}")))?;
     let pairs = shaders.iter().zip(&graphics);
     let programs = pairs.map(|(shader, graphics)| match (shader, graphics) {
-        (Some(shader), _) => shader.program.clone(),
+        (Some(shader), _) => shader.compiled.program.clone(),
         (None, Some([vertex, _])) => vertex.clone(),
         (None, None) => Vec::new(),
     });

@@ -1,18 +1,24 @@
 //! Jobs of a script on the host: each dispatch in this process or in QEMU, with what is kept of it.
 
 use super::case::Manner;
+use super::compile::Shader;
 use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
 use crate::input::given::Given;
 use crate::output::streams::talk;
 use crate::reports::timeline::{Timeline, Timelines};
+use crate::runs::checked::Subject;
+use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::drawings;
 use eitri_amber_device::{DeviceError, Jobs, Request as Wanted};
 use eitri_drawing::Drawing;
 use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
-use eitri_shaderc::Compiled;
 use std::time::Duration;
+
+/// Instructions of all invocations of a dispatch that are checked: a few seconds in a build without optimisation, so that scripts
+/// end in their time.
+const CHECKED_STEPS: u64 = 1 << 21;
 
 /// How jobs are run.
 pub(super) struct HostJobs<'k> {
@@ -22,12 +28,14 @@ pub(super) struct HostJobs<'k> {
     /// Where the timelines of dispatches go.
     pub(super) timelines: Option<&'k Timelines>,
     /// What the compiler made of each pipeline.
-    pub(super) shaders: Vec<Option<Compiled>>,
+    pub(super) shaders: Vec<Option<Shader>>,
+    /// What the checkers report of the dispatches so far.
+    pub(super) reported: Vec<String>,
 }
 
 impl Jobs for HostJobs<'_> {
     fn run(&mut self, wanted: &Wanted<'_>) -> Result<Vec<Saved>, String> {
-        let Some(Some(compiled)) = self.shaders.get(wanted.pipeline.0) else {
+        let Some(Some(shader)) = self.shaders.get(wanted.pipeline.0) else {
             return Err("the pipeline has no shader".to_owned());
         };
         let number = wanted.number;
@@ -70,7 +78,23 @@ impl Jobs for HostJobs<'_> {
         };
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
-        let done = dispatch::execute(&self.path, compiled, &request, self.manner.place, trace);
+        let subject = Subject {
+            spirv: &shader.spirv,
+            options: &shader.options,
+            groups: request.groups,
+            push_constants: &request.push_constants,
+            resources: &request.resources,
+            unwritten: &[],
+            addresses: &[],
+            step_limit: CHECKED_STEPS,
+        };
+        let place = self.manner.place;
+        let (done, reported) = checking::collect_all(&self.manner.check, &subject, || {
+            dispatch::execute(&self.path, &shader.compiled, &request, place, trace)
+        });
+        for line in reported {
+            self.reported.push(format!("dispatch {number}: {line}"));
+        }
         if let Some(timelines) = self.timelines {
             timelines.add(&format!("{} dispatch {number}", self.path), &timeline);
         }

@@ -109,7 +109,7 @@ impl OutputArguments {
         let mut text = String::new();
         for (name, shader) in built.names.iter().zip(&built.shaders) {
             if let Some(shader) = shader {
-                text.push_str(&format!("; pipeline {name}\n{}", shader.listing));
+                text.push_str(&format!("; pipeline {name}\n{}", shader.compiled.listing));
             }
         }
         whole_file::write(path, text.as_bytes())

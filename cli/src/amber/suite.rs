@@ -6,6 +6,7 @@ use super::outputs::OutputArguments;
 use super::scripts::{self, ScriptFile};
 use super::verdict::Verdict;
 use super::workers::{self, Limits, Outcome};
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
@@ -62,6 +63,7 @@ pub(crate) fn compiled(paths: &[String], gpu: GpuChoice) -> Result<Option<Vec<u8
         pipelines_only: false,
         keep: None,
         outputs: OutputArguments::default(),
+        check: Wanted::Nothing,
     };
     let (time, memory) = COMPILE;
     let limits = Limits {

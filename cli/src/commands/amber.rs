@@ -12,6 +12,7 @@ use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
 use crate::input::board_firmware;
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, FileError, Status};
@@ -78,6 +79,10 @@ pub(crate) struct Args {
     /// Print results in the Test Anything Protocol.
     #[arg(long, conflicts_with = "quiet")]
     tap: bool,
+    /// What checkers report of compute dispatches: `errors` if not given, `none`, `all`, or rules by name, separated by commas
+    /// (docs/checks.md lists them). A script of which something is reported has failed.
+    #[arg(long, value_name = "none|errors|all|LIST")]
+    check: Option<Wanted>,
     #[command(flatten)]
     results: ResultOptions,
     /// Failures that are known: NAME,STATUS lines. They don't fail the run; one that passes does.
@@ -151,6 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         pipelines_only: args.pipelines_only,
         keep: kept.clone(),
         outputs: args.outputs.clone(),
+        check: args.check.clone().unwrap_or(Wanted::Errors),
     };
     let trace = args.trace.path();
     let timelines = Timelines::default();

@@ -224,6 +224,7 @@ fn judge(folder: &Path, row: &Row, options: Options) -> Result<Judged, Failure> 
         resources: &given.job.resources()?,
         unwritten: &unwritten,
         addresses: &addresses,
+        step_limit: checked::STEP_LIMIT,
     });
     Ok(match checked {
         Ok(checked) => verdict(row, checked.findings),

@@ -37,6 +37,7 @@ mod svd;
 mod test;
 mod unpack;
 mod validate;
+mod waitcheck;
 
 use crate::outcome::{Failure, Status};
 
@@ -117,6 +118,8 @@ pub(crate) enum Command {
     Unpack(unpack::Args),
     /// Find out whether a GPU works: run the validation suite, or try it on broken GPUs.
     Validate(validate::Args),
+    /// Say where machine code reads a result before it has waited for it, without running it.
+    Waitcheck(waitcheck::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
@@ -157,5 +160,6 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Waitcheck(args) => waitcheck::run(&args),
     }
 }

@@ -19,7 +19,7 @@ use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::spent::Spent;
 use crate::reports::timeline::Both;
 use crate::reports::waveform::{Waveform, WaveformArgument};
-use crate::runs::checked::Subject;
+use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::every_gpu;
@@ -241,6 +241,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         resources: &request.resources,
         unwritten: &unwritten,
         addresses: &addresses,
+        step_limit: checked::STEP_LIMIT,
     };
     let done = checking::beside(&shader.path, &args.check, &subject, || {
         if let Some((name, plus)) = address {

@@ -15,6 +15,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("profile", include_str!("../../schemas/profile.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),
     ("results", include_str!("../../schemas/results.json")),
+    ("waitcheck", include_str!("../../schemas/waitcheck.json")),
 ];
 
 #[derive(clap::Args)]

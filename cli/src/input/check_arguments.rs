@@ -2,6 +2,7 @@
 
 use crate::input::buffer_source::{BindingName, SourceError};
 use eitri_checks::{Level, Rule, Unwritten};
+use std::fmt;
 use std::str::FromStr;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -86,6 +87,20 @@ impl Wanted {
     }
 }
 
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::Nothing => f.write_str("none"),
+            Wanted::Errors => f.write_str("errors"),
+            Wanted::All => f.write_str("all"),
+            Wanted::Rules(rules) => {
+                let names: Vec<&str> = rules.iter().copied().map(Rule::name).collect();
+                f.write_str(&names.join(","))
+            }
+        }
+    }
+}
+
 impl FromStr for Wanted {
     type Err = String;
 
@@ -130,6 +145,13 @@ mod tests {
         assert!(!of("none").unwrap().has(Rule::Race, Level::Error));
         let error = of("races").unwrap_err();
         assert!(error.contains("race, uninit"), "{error}");
+    }
+
+    #[test]
+    fn what_is_told_is_printed_as_it_is_read() {
+        for text in ["none", "errors", "all", "race,uninit"] {
+            assert_eq!(text.parse::<Wanted>().unwrap().to_string(), text);
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(crate) mod image_source;
 pub(crate) mod instruction_set;
 pub(crate) mod ir3_text;
 pub(crate) mod job_arguments;
+pub(crate) mod machine_code;
 pub(crate) mod nearest;
 pub(crate) mod passes;
 pub(crate) mod push_constants;

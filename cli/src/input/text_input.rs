@@ -122,6 +122,11 @@ impl Input {
         })
     }
 
+    /// The input as it is.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The words of the input; blank lines and comments are left out.
     pub(crate) fn words(&self) -> Result<Vec<Word<'_>>, Failure> {
         let lines = self.text()?.lines().enumerate();

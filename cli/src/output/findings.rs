@@ -244,24 +244,52 @@ fn result(finding: &Finding, shader: &str) -> Value {
 
 /// Writes findings as SARIF 2.1.0.
 pub(crate) fn write_sarif(path: &str, shader: &str, findings: &[Finding]) -> Result<(), Failure> {
-    let rules = Rule::ALL.map(|rule| {
+    let rules = Rule::ALL.map(|rule| (rule.name(), rule.text()));
+    let results = findings.iter().map(|finding| result(finding, shader));
+    let results: Vec<Value> = results.collect();
+    let value = sarif(&rules, &results);
+    whole_file::write(path, format!("{value:#}\n").as_bytes())
+}
+
+/// An instruction of a program as SARIF has places: a line where there is text, and an address.
+pub(crate) struct LogicalPlace {
+    pub(crate) file: String,
+    pub(crate) line: Option<u32>,
+    pub(crate) address: u64,
+    pub(crate) text: String,
+}
+
+impl LogicalPlace {
+    pub(crate) fn location(&self) -> Value {
+        let mut physical = json!({
+            "artifactLocation": { "uri": self.file },
+            "address": { "absoluteAddress": self.address },
+        });
+        if let Some(line) = self.line {
+            physical["region"] = json!({ "startLine": line });
+        }
+        json!({ "physicalLocation": physical, "message": { "text": self.text } })
+    }
+}
+
+/// A SARIF document: rules by name, with a sentence, and what was found.
+pub(crate) fn sarif(rules: &[(&str, &str)], results: &[Value]) -> Value {
+    let rules = rules.iter().map(|(name, text)| {
         json!({
-            "id": rule.name(),
-            "shortDescription": { "text": rule.text() },
+            "id": name,
+            "shortDescription": { "text": text },
         })
     });
-    let results = findings.iter().map(|finding| result(finding, shader));
-    let value = json!({
+    json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": {
                 "name": "eitri",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
+                "rules": rules.collect::<Vec<_>>(),
             }},
-            "results": results.collect::<Vec<_>>(),
+            "results": results,
         }],
-    });
-    whole_file::write(path, format!("{value:#}\n").as_bytes())
+    })
 }

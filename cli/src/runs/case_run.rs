@@ -8,7 +8,7 @@ use crate::input::image_format;
 use crate::output::whole_file;
 use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
-use crate::runs::checked::Subject;
+use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
 use crate::runs::debugged::{DebugLevel, Prepared};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
@@ -194,6 +194,7 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
         resources: &request.resources,
         unwritten: &[],
         addresses: &[],
+        step_limit: checked::STEP_LIMIT,
     };
     let (done, told) = checking::collect(setting.check, &subject, || {
         dispatch::execute(&path, &compiled, &request, setting.place, trace)

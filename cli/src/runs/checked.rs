@@ -11,8 +11,8 @@ use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::Options;
 use eitri_shaderc::interp::{Buffer, Dispatch, Image, Resources, Sampler, TexelFormat, Wrap};
 
-/// The most instructions of a dispatch that is checked, of all invocations together.
-const STEP_LIMIT: u64 = 4_000_000_000;
+/// The most instructions of a dispatch that is checked, of all invocations together, where somebody waits for the findings.
+pub(crate) const STEP_LIMIT: u64 = 4_000_000_000;
 
 /// What is checked.
 #[derive(Clone, Copy)]
@@ -24,6 +24,8 @@ pub(crate) struct Subject<'s> {
     pub(crate) resources: &'s [Given],
     pub(crate) unwritten: &'s [Unwritten],
     pub(crate) addresses: &'s [PushAddress],
+    /// Instructions of all invocations after which the rest of the dispatch is not checked.
+    pub(crate) step_limit: u64,
 }
 
 /// Runs a dispatch under the checkers.
@@ -35,7 +37,7 @@ pub(crate) fn run(subject: &Subject<'_>) -> Result<Checked, String> {
     let dispatch = Dispatch {
         groups: subject.groups,
         push_constants: subject.push_constants.to_vec(),
-        step_limit: STEP_LIMIT,
+        step_limit: subject.step_limit,
     };
     let request = Request {
         spirv: subject.spirv,

@@ -30,37 +30,38 @@ pub(crate) fn collect<T>(
     subject: &Subject<'_>,
     job: impl FnOnce() -> T,
 ) -> (T, Result<(), String>) {
+    let (done, lines) = collect_all(wanted, subject, job);
+    let told = match lines.as_slice() {
+        [] => Ok(()),
+        [only] => Err(only.clone()),
+        [first, more @ ..] => Err(format!("{first} (and {} more)", more.len())),
+    };
+    (done, told)
+}
+
+/// Does `job` and checks the dispatch at the same time; a line for each warning and error that is wanted.
+pub(crate) fn collect_all<T>(
+    wanted: &Wanted,
+    subject: &Subject<'_>,
+    job: impl FnOnce() -> T,
+) -> (T, Vec<String>) {
     if *wanted == Wanted::Nothing {
-        return (job(), Ok(()));
+        return (job(), vec![]);
     }
     let (done, checked) = at_once(subject, job);
     // What can't be checked is no failure of the case.
     let findings = checked.map_or(vec![], |checked| checked.findings);
-    let mut loud = findings
+    let loud = findings
         .iter()
         .filter(|finding| finding.level > Level::Note && wanted.has(finding.rule, finding.level));
-    let told = match loud.next() {
-        None => Ok(()),
-        Some(first) => {
-            let place = first
-                .places
-                .first()
-                .and_then(|related| related.place.as_ref());
-            let place = place.map_or(String::new(), |place| format!("{place}: "));
-            let more = loud.count();
-            let rest = if more == 0 {
-                String::new()
-            } else {
-                format!(" (and {more} more)")
-            };
-            Err(format!(
-                "{place}{}: {}{rest}",
-                first.rule.name(),
-                first.message
-            ))
-        }
-    };
-    (done, told)
+    (done, loud.map(line_of).collect())
+}
+
+fn line_of(finding: &Finding) -> String {
+    let first = finding.places.first();
+    let place = first.and_then(|related| related.place.as_ref());
+    let place = place.map_or(String::new(), |place| format!("{place}: "));
+    format!("{place}{}: {}", finding.rule.name(), finding.message)
 }
 
 /// Does a job while a thread of its own checks the dispatch.

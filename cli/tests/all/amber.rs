@@ -154,6 +154,67 @@ fn every_verdict_has_its_line_and_the_counts_come_last() {
     }
 }
 
+/// Lanes read what others of the workgroup write, and nothing orders them.
+const RACE: &str = "#!amber
+SHADER compute race GLSL
+#version 450
+layout(local_size_x = 32) in;
+layout(set = 0, binding = 0) buffer B { uint v[]; };
+shared uint s[32];
+void main() {
+    uint i = gl_LocalInvocationID.x;
+    s[i] = v[i];
+    {BARRIER}
+    v[i] = s[31 - i];
+}
+END
+BUFFER data DATA_TYPE uint32 SIZE 32 FILL 7
+PIPELINE compute p
+  ATTACH race
+  BIND BUFFER data AS storage DESCRIPTOR_SET 0 BINDING 0
+END
+RUN p 1 1 1
+{EXPECT}";
+
+#[test]
+fn a_script_with_a_race_fails_unless_nothing_is_checked() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let script = |barrier, expect| {
+        RACE.replace("{BARRIER}", barrier)
+            .replace("{EXPECT}", expect)
+    };
+    write(at, "race.amber", &script("", ""));
+    write(
+        at,
+        "good.amber",
+        &script("barrier();", "EXPECT data IDX 0 EQ 7\n"),
+    );
+    write(at, "wrong.amber", &script("", "EXPECT data IDX 0 EQ 8\n"));
+    let (status, out, _) = amber(at, &["race.amber"]);
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("FAIL race.amber: dispatch "), "{out}");
+    assert!(out.contains("race: "), "{out}");
+    // What does not hold comes first, and then why it may not.
+    let (_, out, _) = amber(at, &["wrong.amber"]);
+    assert!(out.contains("FAIL wrong.amber: wrong.amber:20: "), "{out}");
+    assert!(out.contains("\ndispatch 0: "), "{out}");
+    // What is asked for reaches the process of the script.
+    for (script, check) in [
+        ("race.amber", "none"),
+        ("race.amber", "uninit"),
+        ("good.amber", "all"),
+    ] {
+        let (status, out, err) = amber(at, &[script, "--check", check]);
+        assert_eq!(status, 0, "{script} {check}: {out}{err}");
+    }
+    let (status, _, err) = amber(at, &["race.amber", "--check", "races"]);
+    assert_eq!(status, 2, "{err}");
+}
+
 #[test]
 fn a_script_that_never_ends_is_stopped_and_others_run() {
     if !tools() {
@@ -259,6 +320,13 @@ const QUICK: &[&str] = &[
     "cts/spirv_assembly/instruction/spirv1p4/opcopylogical/ssbo_to_ubo.amber",
 ];
 
+/// Scripts that pass, and have a data race by the letter of the memory model: a barrier without memory semantics orders what was
+/// copied, and data is read although its flag was not seen.
+const RACY: [&str; 2] = [
+    "cts/compute/workgroup_memory_explicit_layout/copy_memory_two_invocations.amber",
+    "cts/memory_model/message_passing/permuted_index/release_acquire_atomic_payload.amber",
+];
+
 /// A few scripts of the corpus; in the longer form all, of which those must pass that the status page says pass, and none
 /// may fail but for a file that the corpus lacks.
 #[test]
@@ -290,6 +358,11 @@ fn the_corpus_passes_as_the_status_page_says() {
     let (_, out, err) = amber(&corpus, &[".", "--timeout", "600"]);
     let lines: Vec<&str> = out.lines().collect();
     for name in passed {
+        if RACY.contains(&name) {
+            let told = format!("FAIL {name}: dispatch 0: race: ");
+            assert!(lines.iter().any(|line| line.starts_with(&told)), "{name}");
+            continue;
+        }
         assert!(
             lines.contains(&&format!("pass {name}")[..]),
             "{name} does not pass any more\n{out}{err}"
@@ -299,8 +372,9 @@ fn the_corpus_passes_as_the_status_page_says() {
         let failed = ["FAIL ", "CRASH ", "TIMEOUT "]
             .iter()
             .any(|word| line.starts_with(word));
-        let excused =
-            line.contains("No such file or directory") || line.contains("cts/ldexp/template.amber");
+        let excused = RACY.iter().any(|name| line.contains(name))
+            || line.contains("No such file or directory")
+            || line.contains("cts/ldexp/template.amber");
         assert!(!failed || excused, "{line}");
     }
 }

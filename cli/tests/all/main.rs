@@ -43,6 +43,7 @@ mod spin_locks_on_model;
 mod subgroups_on_model;
 mod trace;
 mod validate;
+mod waitcheck;
 mod waits_on_model;
 
 #[path = "../../../shaderc/tests/all/support/divergent_program/mod.rs"]

@@ -125,6 +125,8 @@ fn what_is_written_is_of_the_published_form() {
         check("list", &list);
     }
     check("results", &json(&["console", "-", "--results", "-"], log));
+    let code = b"LOAD.i32.unsigned.slot1 @r2, r0, offset:0\nMOV.i32.end r3, r2\n";
+    check("waitcheck", &json(&["waitcheck", "-", "--json"], code));
     let output = eitri(&["run", "/nowhere.comp", "--message-format", "json"], b"");
     check("messages", &serde_json::from_slice(&output.stderr).unwrap());
 }

@@ -42,6 +42,21 @@ impl History {
         self.0.iter()
     }
 
+    /// Whether there is nothing but an access of the same invocation and of the same sort, or nothing at all.
+    pub(crate) fn is_only_of(&self, new: &Record) -> bool {
+        match self.0.as_slice() {
+            [] => true,
+            [old] => old.agent == new.agent && old.sort() == new.sort(),
+            _ => false,
+        }
+    }
+
+    /// Takes an access in place of all there are.
+    pub(crate) fn replace(&mut self, new: Record) {
+        self.0.clear();
+        self.0.push(new);
+    }
+
     /// Adds an access, and drops those that it makes needless: whoever races with one of them races with it too.
     pub(crate) fn add(&mut self, new: Record, before: impl Fn(&Record) -> bool) {
         self.0.retain(|old| {
@@ -66,19 +81,24 @@ impl History {
 
 /// Places that are made at once.
 const PAGE: u64 = 64;
+/// Pages that are found by their number alone: those of the first 16 MiB, in words.
+const NEAR: u64 = 1 << 16;
 
 #[derive(Debug)]
 struct Object {
     /// Bytes of a place: four, or one.
     place: u64,
-    pages: FxHashMap<u64, Vec<History>>,
+    /// By number; empty if nothing of the page was accessed.
+    near: Vec<Vec<History>>,
+    far: FxHashMap<u64, Vec<History>>,
 }
 
 impl Default for Object {
     fn default() -> Object {
         Object {
             place: 4,
-            pages: FxHashMap::default(),
+            near: vec![],
+            far: FxHashMap::default(),
         }
     }
 }
@@ -87,8 +107,9 @@ impl Object {
     /// Takes words apart into bytes.
     fn split(&mut self) {
         self.place = 1;
-        let pages = std::mem::take(&mut self.pages);
-        for (page, histories) in pages {
+        let near = std::mem::take(&mut self.near);
+        let far = std::mem::take(&mut self.far);
+        for (page, histories) in (0..).zip(near).chain(far) {
             for (number, history) in (0..).zip(histories) {
                 for byte in 0..4 {
                     *self.history(4 * (page * PAGE + number) + byte) = history.clone();
@@ -98,8 +119,16 @@ impl Object {
     }
 
     fn history(&mut self, place: u64) -> &mut History {
-        let page = self.pages.entry(place / PAGE).or_default();
-        let at = (place % PAGE) as usize;
+        let (number, at) = (place / PAGE, (place % PAGE) as usize);
+        let page = if number < NEAR {
+            let number = number as usize;
+            if self.near.len() <= number {
+                self.near.resize_with(number + 1, Vec::new);
+            }
+            &mut self.near[number]
+        } else {
+            self.far.entry(number).or_default()
+        };
         if page.len() <= at {
             page.resize_with(PAGE as usize, History::default);
         }

@@ -4,7 +4,7 @@
 //! `watch` tells them what happens: it observes the interpreter of the IR (`eitri_shaderc::interp`) run a dispatch as it was
 //! translated, before any pass, with what the source says beside it. That is where operations still are what the author wrote: in
 //! machine code a division is a sequence, a scope an access mode, an array in a struct an offset.
-//! In reading order: `event`, `clock`, `history`, `race`; `undefined`, `origin`, `shadow`; `finding`; `watch`, `check`.
+//! In reading order: `event`, `clock`, `knowledge`, `history`, `race`; `undefined`, `origin`, `shadow`; `finding`; `watch`, `check`.
 //!
 //! ```
 //! use eitri_checks::event::{Access, Agent, Classes, Kind, Reach};
@@ -40,6 +40,7 @@ mod clock;
 pub mod event;
 mod finding;
 mod history;
+mod knowledge;
 mod origin;
 pub mod race;
 mod shadow;

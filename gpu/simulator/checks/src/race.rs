@@ -12,103 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::clock::{Clock, Stamp};
 use crate::event::{Access, Agent, Classes, Kind, Order, Reach, Scope};
 use crate::history::{Histories, Record};
-
-/// What is known of accesses of one class of memory: more in each than in the next.
-#[derive(Clone, Debug, Default)]
-struct Knowledge {
-    /// They happened before.
-    before: Clock,
-    /// What they wrote is available to the subgroup.
-    available_subgroup: Clock,
-    /// What they wrote is available to the workgroup.
-    available_group: Clock,
-    /// What they wrote is available to the device.
-    available_device: Clock,
-    /// What is available to the subgroup is visible here.
-    visible_subgroup: Clock,
-    /// What is available to the workgroup is visible here.
-    visible_group: Clock,
-    /// What is available to the device is visible here.
-    visible_device: Clock,
-}
-
-impl Knowledge {
-    /// Learns what another invocation knows, which is in the same subgroup, the same workgroup, or further away.
-    fn join(&mut self, other: &Knowledge, order: &Order, within: Scope) {
-        self.before.join(&other.before);
-        self.available_device.join(&other.available_device);
-        if within <= Scope::Subgroup {
-            self.available_subgroup.join(&other.available_subgroup);
-            self.visible_group.join(&other.visible_group);
-        }
-        if within <= Scope::Workgroup {
-            self.available_group.join(&other.available_group);
-            self.visible_device.join(&other.visible_device);
-        }
-        if order.visible {
-            self.make_visible(order.scope);
-        }
-    }
-
-    fn available(&self) -> [(Scope, &Clock); 3] {
-        [
-            (Scope::Subgroup, &self.available_subgroup),
-            (Scope::Workgroup, &self.available_group),
-            (Scope::Device, &self.available_device),
-        ]
-    }
-
-    fn visible(&self) -> [(Scope, &Clock); 3] {
-        [
-            (Scope::Subgroup, &self.visible_subgroup),
-            (Scope::Workgroup, &self.visible_group),
-            (Scope::Device, &self.visible_device),
-        ]
-    }
-
-    fn make_visible(&mut self, scope: Scope) {
-        let before = self.before.clone();
-        self.visible_subgroup.join(&before);
-        if scope >= Scope::Workgroup {
-            self.visible_group.join(&before);
-        }
-        if scope >= Scope::Device {
-            self.visible_device.join(&before);
-        }
-    }
-}
-
-/// What somebody has released, by class.
-type Released = [Knowledge; Classes::COUNT];
-
-/// A release that others may see by reading from an atomic.
-#[derive(Clone, Debug)]
-struct Release {
-    by: Agent,
-    scope: Scope,
-    classes: Classes,
-    knowledge: std::rc::Rc<Released>,
-}
-
-/// An invocation.
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    releases: u32,
-    known: Released,
-    /// What its last fences have released, for the atomics behind them.
-    fences: Vec<Release>,
-    /// What relaxed atomics have seen, for the fences behind them: with the class of the atomic.
-    seen: Vec<(Classes, Release)>,
-}
-
-/// A workgroup.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    barriers: u32,
-    /// By class, how many barriers have ordered it.
-    ordered: [u32; Classes::COUNT],
-    lanes: FxHashMap<u32, (Agent, Lane)>,
-}
+use crate::knowledge::{Group, Knowledge, Lane, Lanes, Release, Released, within};
 
 /// How much a race is worth telling.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -232,6 +136,10 @@ impl Races {
         };
         histories.visit(access, |offset, history, value| {
             let record = Record { value, ..record };
+            // Most places are one invocation's: nothing else was done there since.
+            if history.is_only_of(&record) {
+                return history.replace(record);
+            }
             for earlier in history.iter() {
                 if let Some((cause, gravity)) = view.races(earlier, &record)
                     && found.is_none_or(|found| found.gravity < gravity)
@@ -276,13 +184,13 @@ impl Races {
         let number = state.barriers + 1;
         // What fences before it have released, fences behind it may acquire.
         let mut fences: Vec<Release> = vec![];
-        for (_, lane) in state.lanes.values() {
+        for lane in state.lanes.values() {
             fences.extend(lane.fences.iter().cloned());
         }
         let full = order.acquire && order.release && order.scope >= Scope::Workgroup;
         let mut joined = Released::default();
         if full {
-            for (_, lane) in state.lanes.values() {
+            for lane in state.lanes.values() {
                 for class in each_class(order.classes) {
                     let all = Order {
                         visible: false,
@@ -308,7 +216,7 @@ impl Races {
         }
         state.barriers = number;
         let seen = merged(fences);
-        for (_, lane) in state.lanes.values_mut() {
+        for lane in state.lanes.values_mut() {
             if full {
                 for class in each_class(order.classes) {
                     let known = &mut lane.known[class];
@@ -343,16 +251,12 @@ impl Races {
 
     /// A workgroup begins, with its invocations.
     pub fn begin(&mut self, group: u32, agents: impl Iterator<Item = Agent>) {
-        let lanes = agents.map(|agent| (agent.lane, (agent, Lane::default())));
-        let group = self.groups.entry(group).or_default();
-        group.lanes.extend(lanes);
+        self.groups.entry(group).or_default().lanes = Lanes::of(agents);
     }
 
     /// A workgroup has ended: nothing of it comes any more.
     pub fn end(&mut self, group: u32) {
-        if let Some(group) = self.groups.get_mut(&group) {
-            group.lanes = FxHashMap::default();
-        }
+        self.groups.remove(&group);
     }
 
     /// What comes now is another dispatch, or the host's. With a dependency of memory all before it happened before all behind it.
@@ -371,21 +275,16 @@ impl Races {
 
     fn lane(&mut self, agent: Agent) -> &mut Lane {
         let group = self.groups.entry(agent.group).or_default();
-        let lane = group.lanes.entry(agent.lane);
-        &mut lane.or_insert_with(|| (agent, Lane::default())).1
+        group.lanes.get_or_begin(agent.lane)
     }
 
     fn stamp(&mut self, agent: Agent) -> Stamp {
-        let release = self.lane(agent).releases;
-        let barrier = self
-            .groups
-            .get(&agent.group)
-            .map_or(0, |group| group.barriers);
+        let group = self.groups.entry(agent.group).or_default();
         Stamp {
             group: agent.group,
             lane: agent.lane,
-            barrier,
-            release,
+            barrier: group.barriers,
+            release: group.lanes.get_or_begin(agent.lane).releases,
         }
     }
 
@@ -475,17 +374,6 @@ impl Races {
     }
 }
 
-/// The smallest scope that has both.
-fn within(a: Agent, b: Agent) -> Scope {
-    if a.reaches(b, Scope::Subgroup) {
-        Scope::Subgroup
-    } else if a.reaches(b, Scope::Workgroup) {
-        Scope::Workgroup
-    } else {
-        Scope::Device
-    }
-}
-
 /// Keeps a release that was seen, once.
 fn keep(seen: &mut Vec<(Classes, Release)>, new: (Classes, Release)) {
     let same = |(class, old): &(Classes, Release)| {
@@ -538,7 +426,7 @@ struct View<'g> {
 
 impl View<'_> {
     fn known(&self) -> Option<&Knowledge> {
-        let (_, lane) = self.group?.lanes.get(&self.agent.lane)?;
+        let lane = self.group?.lanes.get(self.agent.lane)?;
         Some(&lane.known[self.class])
     }
 
@@ -633,8 +521,8 @@ impl View<'_> {
     fn almost(&self, earlier: &Record) -> bool {
         let lane = self
             .group
-            .and_then(|group| group.lanes.get(&self.agent.lane));
-        lane.is_some_and(|(_, lane)| {
+            .and_then(|group| group.lanes.get(self.agent.lane));
+        lane.is_some_and(|lane| {
             lane.seen.iter().any(|(_, release)| {
                 release.by.group == self.agent.group
                     && release.knowledge[self.class].before.knows(&earlier.stamp)

@@ -29,7 +29,47 @@ pub(crate) enum Shadow {
     /// Bytes that are not defined; all others are.
     Few(FxHashMap<u64, Byte>),
     /// All bytes.
-    All(Vec<Byte>),
+    All(Dense),
+}
+
+/// A shadow of each byte.
+#[derive(Clone, Debug)]
+pub(crate) struct Dense {
+    /// A bit for each byte that is not wholly defined: most accesses find none, and read nothing else.
+    undefined: Vec<u64>,
+    /// What is undefined of a byte whose bit is set.
+    bytes: Vec<Byte>,
+}
+
+impl Dense {
+    /// Whether all of up to eight bytes are defined; those outside are.
+    fn is_defined(&self, at: u64, bytes: u32) -> bool {
+        (at..at + u64::from(bytes)).all(|at| {
+            let word = self.undefined.get((at / 64) as usize);
+            word.is_none_or(|word| word >> (at % 64) & 1 == 0)
+        })
+    }
+
+    fn get(&self, at: u64) -> Byte {
+        match self.is_defined(at, 1) {
+            true => Byte::default(),
+            false => self.bytes.get(at as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    fn set(&mut self, at: u64, byte: Byte) {
+        let word = self.undefined.get_mut((at / 64) as usize);
+        let (Some(word), Some(own)) = (word, self.bytes.get_mut(at as usize)) else {
+            return;
+        };
+        match byte.bits {
+            0 => *word &= !(1 << (at % 64)),
+            _ => {
+                *word |= 1 << (at % 64);
+                *own = byte;
+            }
+        }
+    }
 }
 
 impl Default for Shadow {
@@ -41,7 +81,11 @@ impl Default for Shadow {
 impl Shadow {
     /// Of memory that nobody has written.
     pub(crate) fn unwritten(bytes: u32) -> Shadow {
-        Shadow::All(vec![NEVER; bytes as usize])
+        let whole = bytes as usize;
+        Shadow::All(Dense {
+            undefined: vec![u64::MAX; whole.div_ceil(64)],
+            bytes: vec![NEVER; whole],
+        })
     }
 
     /// Says that nobody has written some bytes.
@@ -59,25 +103,23 @@ impl Shadow {
             Shadow::Few(few) => {
                 few.insert(at, byte);
             }
-            Shadow::All(all) => {
-                if let Some(own) = all.get_mut(at as usize) {
-                    *own = byte;
-                }
-            }
+            Shadow::All(all) => all.set(at, byte),
         }
     }
 
     fn get(&self, at: u64) -> Byte {
-        let found = match self {
-            Shadow::Few(few) => few.get(&at),
-            Shadow::All(all) => all.get(at as usize),
-        };
-        found.copied().unwrap_or_default()
+        match self {
+            Shadow::Few(few) => few.get(&at).copied().unwrap_or_default(),
+            Shadow::All(all) => all.get(at),
+        }
     }
 
-    /// Whether all bytes are defined.
-    pub(crate) fn is_defined(&self) -> bool {
-        matches!(self, Shadow::Few(few) if few.is_empty())
+    /// Whether some bytes are all defined.
+    pub(crate) fn is_defined_at(&self, at: u64, bytes: u32) -> bool {
+        match self {
+            Shadow::Few(few) => few.is_empty(),
+            Shadow::All(all) => all.is_defined(at, bytes),
+        }
     }
 
     /// The undefined bits of some bytes, and the origin of the first of them; `never` where nobody wrote it.
@@ -101,7 +143,7 @@ impl Shadow {
         (bits, origin): (u64, OriginId),
         site: u32,
     ) {
-        if bits == 0 && self.is_defined() {
+        if bits == 0 && self.is_defined_at(at, bytes) {
             return;
         }
         for number in 0..u64::from(bytes) {
@@ -146,7 +188,7 @@ mod tests {
         assert_eq!(shadow.load(0, 4, 7), (0xf0, 9));
         assert_eq!(shadow.stored().len(), 1);
         shadow.store(0, 1, (0, 0), 2);
-        assert!(shadow.is_defined());
+        assert!(shadow.is_defined_at(0, 8));
     }
 
     #[test]

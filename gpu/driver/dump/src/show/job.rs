@@ -8,6 +8,7 @@ use super::compute;
 use super::draw;
 use super::entry::Entry;
 use super::map::Map;
+use super::programs;
 use super::trace::{Registers, Step};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -139,6 +140,7 @@ impl Job<'_, '_> {
         };
         self.printed(ShaderProgram::LAYOUT, &words, entry);
         if let Ok(program) = ShaderProgram::unpack_at(self.arch, &words, 0) {
+            programs::keep(self.view, self.map, program.stage, program.binary.0);
             entry.push(code::program(
                 self.view,
                 self.map,

@@ -23,17 +23,20 @@ mod framebuffer;
 mod gpu;
 mod job;
 mod map;
+mod programs;
 mod stream;
 mod trace;
 
 pub use entry::Entry;
 pub use facts::{Facts, FaultFacts, MappingFacts, StreamFacts, facts};
+pub use programs::{ProgramFacts, programs};
 
 use crate::read::{Dump, Words};
 use crate::walk::{Miss, Space, read_virtual};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use eitri_cs::Arch;
 use eitri_csf::table::{Block, Width};
 use map::Map;
@@ -53,6 +56,8 @@ struct View<'d> {
     arch: Option<Arch>,
     maps: Vec<Map>,
     options: Options,
+    /// The programs that jobs were found to name.
+    programs: RefCell<Vec<ProgramFacts>>,
 }
 
 impl<'d> View<'d> {
@@ -63,6 +68,7 @@ impl<'d> View<'d> {
             arch: arch.filter(|arch| eitri_cs::SUPPORTED.contains(*arch)),
             maps: dump.spaces().map(|space| Map::new(dump, space)).collect(),
             options,
+            programs: RefCell::default(),
         }
     }
 

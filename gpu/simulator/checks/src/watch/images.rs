@@ -54,7 +54,7 @@ impl Watch<'_> {
         };
         let site = inst.index() as u32;
         let operands = &data.args[data.args.len() - words..];
-        if kind != Kind::Write && !self.shadow(object).is_defined() {
+        if kind != Kind::Write && !self.shadow(object).is_defined_at(start, 4) {
             let never = self.origins.id(Origin {
                 source: Source::Memory,
                 site,

@@ -210,7 +210,7 @@ impl Watch<'_> {
         let loads = !matches!(data.op, Op::Store(_));
         let mut held = (0, 0);
         if loads {
-            if !self.shadow(object).is_defined() {
+            if !self.shadow(object).is_defined_at(at, bytes) {
                 let never = self.origins.id(Origin {
                     source: Source::Memory,
                     site,
@@ -286,17 +286,18 @@ impl Watch<'_> {
                     true => i128::from((bits << unused).cast_signed() >> unused),
                     false => i128::from(bits),
                 };
-                let (limit, of) = match index.len {
-                    Some(len) => (i128::from(len), format!("which has {len} elements")),
-                    None => (
-                        (1i128 << 32) / i128::from(index.stride.max(1)),
-                        "beyond all that a buffer can hold".to_owned(),
-                    ),
+                let limit = match index.len {
+                    Some(len) => i128::from(len),
+                    None => (1i128 << 32) / i128::from(index.stride.max(1)),
                 };
                 if (0..limit).contains(&number) || outside.has(lane as u64) {
                     continue;
                 }
                 outside.0 |= 1 << lane;
+                let of = match index.len {
+                    Some(len) => format!("which has {len} elements"),
+                    None => "beyond all that a buffer can hold".to_owned(),
+                };
                 let name = note.named.as_ref().map_or("", |named| named.name.as_str());
                 let message = format!("element {number} of an array in `{name}`, {of}");
                 self.tell_lane(

@@ -213,10 +213,16 @@ impl Observer for Watch<'_> {
         };
         self.rounds.begin(warps);
         let function = self.function;
-        self.warps = warps
-            .iter()
-            .map(|lanes| WarpShadow::new(function, *lanes, self.warp_size as usize))
-            .collect();
+        self.warps.truncate(warps.len());
+        for (number, lanes) in warps.iter().enumerate() {
+            match self.warps.get_mut(number) {
+                Some(shadow) => shadow.renew(*lanes),
+                None => {
+                    let stride = self.warp_size as usize;
+                    self.warps.push(WarpShadow::new(function, *lanes, stride));
+                }
+            }
+        }
         let lanes = warps.iter().enumerate();
         let agents: Vec<Agent> = lanes
             .flat_map(|(warp, lanes)| (0..*lanes).map(move |lane| (warp, lane)))

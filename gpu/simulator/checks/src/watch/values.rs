@@ -12,6 +12,8 @@ use crate::undefined::{fault, only_moves, outside, undefined_bits};
 pub(super) struct WarpShadow {
     /// By value: in which lanes some bits are undefined.
     lanes: Vec<u64>,
+    /// Values that are undefined in some lane: mostly none, and then nothing has to be followed.
+    undefined: usize,
     /// By value and lane: which bits, and from where. Only where `lanes` has the lane.
     bits: Vec<(u64, OriginId)>,
     stride: usize,
@@ -33,6 +35,7 @@ impl WarpShadow {
         }
         WarpShadow {
             lanes: vec![0; function.value_count()],
+            undefined: 0,
             bits: vec![(0, 0); function.value_count() * stride],
             stride,
             vars: vec![(u64::MAX, 0); var_words * lanes],
@@ -40,6 +43,17 @@ impl WarpShadow {
             var_words,
             branches: vec![None; lanes],
         }
+    }
+
+    /// The same for a warp of the next workgroup: nothing of the one before is left.
+    pub(super) fn renew(&mut self, lanes: usize) {
+        // What is in `bits` counts only where `lanes` says so.
+        self.lanes.fill(0);
+        self.undefined = 0;
+        self.vars.clear();
+        self.vars.resize(self.var_words * lanes, (u64::MAX, 0));
+        self.branches.clear();
+        self.branches.resize(lanes, None);
     }
 
     /// The lanes of some in which a value is not wholly defined.
@@ -56,17 +70,28 @@ impl WarpShadow {
     }
 
     pub(super) fn set(&mut self, value: Value, lane: usize, bits: (u64, OriginId)) {
-        match bits.0 {
-            0 => self.lanes[value.index()] &= !(1 << lane),
-            _ => {
-                self.lanes[value.index()] |= 1 << lane;
-                self.bits[value.index() * self.stride + lane] = bits;
-            }
+        if bits.0 == 0 {
+            return self.define(value, LaneSet(1 << lane));
         }
+        let lanes = &mut self.lanes[value.index()];
+        self.undefined += usize::from(*lanes == 0);
+        *lanes |= 1 << lane;
+        self.bits[value.index() * self.stride + lane] = bits;
     }
 
     fn define(&mut self, value: Value, lanes: LaneSet) {
-        self.lanes[value.index()] &= !lanes.0;
+        if self.undefined == 0 {
+            return;
+        }
+        let own = &mut self.lanes[value.index()];
+        let left = *own & !lanes.0;
+        self.undefined -= usize::from(*own != 0 && left == 0);
+        *own = left;
+    }
+
+    /// Whether every value is defined in every lane.
+    pub(super) fn is_defined(&self) -> bool {
+        self.undefined == 0
     }
 
     fn element(&self, function: &Function, lane: usize, var: Var, index: u64) -> Option<usize> {
@@ -98,6 +123,9 @@ impl Watch<'_> {
         inst: Inst,
         count: usize,
     ) {
+        if self.warps[warp].is_defined() {
+            return;
+        }
         let data = self.function.inst(inst);
         for value in &data.args[..count.min(data.args.len())] {
             for lane in self.warps[warp].undefined_lanes(*value, lanes).iter() {
@@ -120,19 +148,30 @@ impl Watch<'_> {
         alu: Alu,
         values: Values<'_>,
     ) {
+        let checked = self.note(inst).is_some_and(|note| note.arithmetic);
+        if !checked && self.warps[warp].is_defined() {
+            return;
+        }
         let data = self.function.inst(inst);
         let result = data.results[0];
-        let checked = self.note(inst).is_some_and(|note| note.arithmetic);
         let shadow = &mut self.warps[warp];
         let undefined = data
             .args
             .iter()
             .fold(0, |all, value| all | shadow.lanes[value.index()]);
-        if undefined & lanes.0 == 0 && !checked {
-            shadow.define(result, lanes);
-            return;
-        }
         let width = self.function.width(data);
+        if undefined & lanes.0 == 0 {
+            let is_good = |lane: usize| {
+                let mut args = [0; 4];
+                for (arg, value) in args.iter_mut().zip(&data.args) {
+                    *arg = values.get(*value, lane);
+                }
+                fault(alu, width, args).is_none()
+            };
+            if !checked || lanes.iter().all(is_good) {
+                return shadow.define(result, lanes);
+            }
+        }
         let types = (width, self.function.ty(result));
         for lane in lanes.iter() {
             let (mut args, mut masks, mut origin) = ([0; 4], [0; 4], 0);
@@ -347,6 +386,9 @@ impl Watch<'_> {
 
     /// Phis take the undefined bits of where lanes come from.
     pub(super) fn enter_block(&mut self, warp: usize, lanes: LaneSet, from: BlockId, to: BlockId) {
+        if self.warps[warp].is_defined() {
+            return;
+        }
         let phis = &self.function.block(to).phis;
         let source = |phi: &eitri_shaderc::ir::Phi| {
             let source = phi.sources.iter().find(|(block, _)| *block == from);
