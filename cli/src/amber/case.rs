@@ -9,6 +9,7 @@ use super::verdict::Verdict;
 use super::{lacks, picture, source};
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
+use crate::output::streams::talk;
 use crate::reports::timeline::Timelines;
 use crate::runs::dispatch::Place;
 use eitri_amber::plan::Files;
@@ -38,9 +39,13 @@ pub(crate) struct Manner {
     pub(crate) keep: Option<PathBuf>,
     /// What a person wants to see of it.
     pub(crate) outputs: OutputArguments,
-    /// What checkers report of dispatches.
-    pub(crate) check: Wanted,
+    /// What checkers report of dispatches, and what fails a script then. Without it errors are printed, and what a script expects
+    /// decides.
+    pub(crate) check: Option<Wanted>,
 }
+
+/// What a line of a worker begins with that says what the checkers report of a script that passes all the same.
+pub(super) const REPORTED: &str = "check: ";
 
 /// Files beside a script, and the virtual ones in it.
 struct Beside<'s> {
@@ -138,10 +143,15 @@ fn carry_out(
         return Verdict::Fail(failure.to_string());
     }
     match ran {
-        Ok(()) => match jobs.reported.is_empty() {
-            true => Verdict::Pass,
-            false => Verdict::Fail(jobs.reported.join("\n")),
-        },
+        Ok(()) if manner.check.is_some() && !jobs.reported.is_empty() => {
+            Verdict::Fail(jobs.reported.join("\n"))
+        }
+        Ok(()) => {
+            for line in jobs.reported.iter().flat_map(|text| text.lines()) {
+                talk!("{REPORTED}{line}");
+            }
+            Verdict::Pass
+        }
         Err(Stopped { verdict, mismatch }) => {
             if let Some(mismatch) = mismatch {
                 picture::keep(&compiled.plan, &memory, &mismatch, kept);

@@ -4,6 +4,7 @@ use super::case::Manner;
 use super::compile::Shader;
 use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
+use crate::input::check_arguments::Wanted as Checks;
 use crate::input::given::Given;
 use crate::output::streams::talk;
 use crate::reports::timeline::{Timeline, Timelines};
@@ -89,7 +90,8 @@ impl Jobs for HostJobs<'_> {
             step_limit: CHECKED_STEPS,
         };
         let place = self.manner.place;
-        let (done, reported) = checking::collect_all(&self.manner.check, &subject, || {
+        let check = self.manner.check.as_ref().unwrap_or(&Checks::Errors);
+        let (done, reported) = checking::collect_all(check, &subject, || {
             dispatch::execute(&self.path, &shader.compiled, &request, place, trace)
         });
         for line in reported {

@@ -1,5 +1,6 @@
 //! What a person or a harness reads: a line a script, and the last line.
 
+use super::case::REPORTED;
 use super::verdict::Verdict;
 use super::workers::Outcome;
 use crate::outcome::Failure;
@@ -72,6 +73,12 @@ pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Fa
         script, verdict, ..
     } = outcome;
     let name = &script.name;
+    if *verdict == Verdict::Pass {
+        let lines = outcome.output.lines();
+        for line in lines.filter_map(|line| line.strip_prefix(REPORTED)) {
+            talk!("{name}: {line}");
+        }
+    }
     if form == Form::Tap {
         return match verdict {
             Verdict::Pass => outln!("ok {number} - {name}"),

@@ -63,7 +63,7 @@ pub(crate) fn compiled(paths: &[String], gpu: GpuChoice) -> Result<Option<Vec<u8
         pipelines_only: false,
         keep: None,
         outputs: OutputArguments::default(),
-        check: Wanted::Nothing,
+        check: Some(Wanted::Nothing),
     };
     let (time, memory) = COMPILE;
     let limits = Limits {

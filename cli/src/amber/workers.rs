@@ -275,7 +275,9 @@ impl Worker<'_> {
         if let Some(folder) = &manner.keep {
             command.arg("--keep").arg(folder.join(script.place()));
         }
-        command.arg("--check").arg(manner.check.to_string());
+        if let Some(check) = &manner.check {
+            command.arg("--check").arg(check.to_string());
+        }
         command.args(manner.outputs.words());
         command.arg("--").arg(&script.path);
         command

@@ -79,8 +79,9 @@ pub(crate) struct Args {
     /// Print results in the Test Anything Protocol.
     #[arg(long, conflicts_with = "quiet")]
     tap: bool,
-    /// What checkers report of compute dispatches: `errors` if not given, `none`, `all`, or rules by name, separated by commas
-    /// (docs/checks.md lists them). A script of which something is reported has failed.
+    /// What checkers report of compute dispatches: `none`, `errors`, `all`, or rules by name, separated by commas (docs/checks.md
+    /// lists them). A script of which something is reported has failed. Without this, errors are printed, and what a script expects
+    /// decides.
     #[arg(long, value_name = "none|errors|all|LIST")]
     check: Option<Wanted>,
     #[command(flatten)]
@@ -156,7 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         pipelines_only: args.pipelines_only,
         keep: kept.clone(),
         outputs: args.outputs.clone(),
-        check: args.check.clone().unwrap_or(Wanted::Errors),
+        check: args.check.clone(),
     };
     let trace = args.trace.path();
     let timelines = Timelines::default();

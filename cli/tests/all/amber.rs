@@ -177,7 +177,7 @@ RUN p 1 1 1
 {EXPECT}";
 
 #[test]
-fn a_script_with_a_race_fails_unless_nothing_is_checked() {
+fn a_race_is_told_and_fails_a_script_that_is_to_be_checked() {
     if !tools() {
         return;
     }
@@ -194,7 +194,10 @@ fn a_script_with_a_race_fails_unless_nothing_is_checked() {
         &script("barrier();", "EXPECT data IDX 0 EQ 7\n"),
     );
     write(at, "wrong.amber", &script("", "EXPECT data IDX 0 EQ 8\n"));
-    let (status, out, _) = amber(at, &["race.amber"]);
+    let (status, out, err) = amber(at, &["race.amber"]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(err.contains("race.amber: dispatch 0: race: "), "{err}");
+    let (status, out, _) = amber(at, &["race.amber", "--check", "errors"]);
     assert_eq!(status, 1, "{out}");
     assert!(out.contains("FAIL race.amber: dispatch "), "{out}");
     assert!(out.contains("race: "), "{out}");
@@ -320,13 +323,6 @@ const QUICK: &[&str] = &[
     "cts/spirv_assembly/instruction/spirv1p4/opcopylogical/ssbo_to_ubo.amber",
 ];
 
-/// Scripts that pass, and have a data race by the letter of the memory model: a barrier without memory semantics orders what was
-/// copied, and data is read although its flag was not seen.
-const RACY: [&str; 2] = [
-    "cts/compute/workgroup_memory_explicit_layout/copy_memory_two_invocations.amber",
-    "cts/memory_model/message_passing/permuted_index/release_acquire_atomic_payload.amber",
-];
-
 /// A few scripts of the corpus; in the longer form all, of which those must pass that the status page says pass, and none
 /// may fail but for a file that the corpus lacks.
 #[test]
@@ -358,11 +354,6 @@ fn the_corpus_passes_as_the_status_page_says() {
     let (_, out, err) = amber(&corpus, &[".", "--timeout", "600"]);
     let lines: Vec<&str> = out.lines().collect();
     for name in passed {
-        if RACY.contains(&name) {
-            let told = format!("FAIL {name}: dispatch 0: race: ");
-            assert!(lines.iter().any(|line| line.starts_with(&told)), "{name}");
-            continue;
-        }
         assert!(
             lines.contains(&&format!("pass {name}")[..]),
             "{name} does not pass any more\n{out}{err}"
@@ -372,9 +363,8 @@ fn the_corpus_passes_as_the_status_page_says() {
         let failed = ["FAIL ", "CRASH ", "TIMEOUT "]
             .iter()
             .any(|word| line.starts_with(word));
-        let excused = RACY.iter().any(|name| line.contains(name))
-            || line.contains("No such file or directory")
-            || line.contains("cts/ldexp/template.amber");
+        let excused =
+            line.contains("No such file or directory") || line.contains("cts/ldexp/template.amber");
         assert!(!failed || excused, "{line}");
     }
 }
