@@ -52,7 +52,7 @@ pub struct Left {
     pub turns: (Vec<u64>, String),
     /// The registers.
     pub registers: Vec<Lanes>,
-    /// Where the lanes are, which live and which wait.
+    /// Where the live lanes are, which those are and which wait.
     pub places: (Vec<u64>, u16, u16),
     /// For each register the lanes in which it holds a value.
     pub valid: Vec<u16>,
@@ -74,6 +74,14 @@ fn identity_fabric(engine: &Engine) -> Fabric {
     space.programmed.transcfg = transcfg::MODE.set(0, TranslationMode::Identity);
     space.update();
     fabric
+}
+
+/// The places of lanes that have not ended; 0 for the others.
+fn live_places(warp: &Warp) -> Vec<u64> {
+    let lanes = warp.pcs.iter().enumerate();
+    lanes
+        .map(|(lane, pc)| if warp.live >> lane & 1 != 0 { *pc } else { 0 })
+        .collect()
 }
 
 impl Trial<'_> {
@@ -125,7 +133,7 @@ impl Trial<'_> {
             used: turns.iter().sum(),
             turns: (turns, format!("{stopped:?}")),
             registers: warp.registers.to_vec(),
-            places: (warp.pcs.to_vec(), warp.live, warp.waiting),
+            places: (live_places(&warp), warp.live, warp.waiting),
             valid: (0..REGISTERS)
                 .map(|register| warp.lanes_with_value(register))
                 .collect(),
