@@ -128,16 +128,19 @@ fn lock(made: &Mutex<Made>) -> MutexGuard<'_, Made> {
 
 impl Translator for Jit {
     fn find(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>> {
+        if self.requests.is_none() {
+            return self.translate(section);
+        }
         let code = lock(&self.made).find(section)?;
         Some(code)
     }
 
     fn translate(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>> {
-        if let Some(code) = self.find(section) {
+        let mut made = lock(&self.made);
+        if let Some(code) = made.find(section) {
             return Some(code);
         }
         let request = Request::of(section);
-        let mut made = lock(&self.made);
         if made.asked.insert(request.clone(), ()).is_some() {
             return None;
         }

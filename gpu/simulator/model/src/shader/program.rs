@@ -161,29 +161,30 @@ impl Program {
             .flatten()
     }
 
-    /// Instructions of the page of the last fetch were executed: when they have become many, its host code is asked for.
+    /// Whether host code of the page of the last fetch is to be asked for: at its first execution, and when many instructions more
+    /// were executed without.
     #[inline]
-    pub(super) fn heat(&mut self, translator: &dyn Translator, policy: FloatPolicy, executed: u64) {
+    pub(super) fn wants_host_code(&mut self, executed: u64) -> bool {
         let Some(page) = self.pages.get_mut(self.current) else {
-            return;
+            return false;
         };
         page.heat += executed;
-        if page.host_code.is_none() && page.heat >= page.asks_at {
-            page.asks_at = page.heat + HOT;
-            page.host_code = translator.translate(&page.section(self.arch, policy));
-        }
+        page.host_code.is_none() && page.heat >= page.asks_at
     }
 
-    /// Takes host code that was made for another job, at the first execution in a page.
-    #[inline]
-    pub(super) fn find_host_code(&mut self, translator: &dyn Translator, policy: FloatPolicy) {
+    /// Asks for host code of the page of the last fetch; at its first execution for what was made for another job.
+    #[cold]
+    pub(super) fn ask_for_host_code(&mut self, translator: &dyn Translator, policy: FloatPolicy) {
         let Some(page) = self.pages.get_mut(self.current) else {
             return;
         };
-        if page.asks_at == 0 {
-            page.asks_at = HOT;
-            page.host_code = translator.find(&page.section(self.arch, policy));
-        }
+        let is_first = page.asks_at == 0;
+        page.asks_at = page.heat + HOT;
+        let section = page.section(self.arch, policy);
+        page.host_code = match is_first {
+            true => translator.find(&section),
+            false => translator.translate(&section),
+        };
     }
 
     fn load(

@@ -87,24 +87,35 @@ impl Executor<'_> {
             wanted: turn.wanted,
             most: turn.most.min(LONGEST),
         };
-        let translator = match &self.fabric.config.engine {
+        let translates = match &self.fabric.config.engine {
             Engine::Interpret => return Ran::default(),
-            Engine::Simd => None,
-            Engine::Jit(translator) => Some(translator.clone()),
+            Engine::Simd => false,
+            Engine::Jit(_) => true,
         };
-        let policy = self.environment.policy;
-        if let Some(translator) = &translator {
-            self.program.find_host_code(&**translator, policy);
+        if translates {
+            self.seek_host_code(0);
             let ran = self.run_host_code(warp, turn, buffers);
             if ran.executed != 0 {
                 return ran;
             }
         }
         let ran = self.run_decoded(warp, turn, buffers);
-        if let Some(translator) = &translator {
-            self.program.heat(&**translator, policy, ran.executed);
+        if translates {
+            self.seek_host_code(ran.executed);
         }
         ran
+    }
+
+    /// Asks for host code if the page has become hot enough by so many instructions.
+    #[inline]
+    fn seek_host_code(&mut self, executed: u64) {
+        if !self.program.wants_host_code(executed) {
+            return;
+        }
+        if let Engine::Jit(translator) = &self.fabric.config.engine {
+            let policy = self.environment.policy;
+            self.program.ask_for_host_code(&**translator, policy);
+        }
     }
 
     /// Runs a warp by host code, if there is some for its place.
