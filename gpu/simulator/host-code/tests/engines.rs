@@ -256,7 +256,7 @@ fn programs_do_what_single_steps_do() {
     for arch in [Arch::V10, Arch::V11, Arch::V12] {
         let arithmetic = arithmetic(arch, 1);
         let mut executed = 0;
-        for seed in 0..400 {
+        for seed in 0..200 {
             let mut random = Random::new(seed);
             let words = program(&mut random, &arithmetic, arch);
             let registers = registers(&mut random);
@@ -276,6 +276,6 @@ fn programs_do_what_single_steps_do() {
             });
             executed += left.used;
         }
-        assert!(executed > 30_000, "{executed} on {arch}");
+        assert!(executed > 15_000, "{executed} on {arch}");
     }
 }
