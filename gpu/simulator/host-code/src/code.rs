@@ -22,9 +22,9 @@ pub(crate) struct Code {
     entry: Entry,
     /// For each place the number of its block and 1. Generated code has its address.
     entries: Box<[u16; PAGE_WORDS]>,
-    /// Steps that the model computes. Generated code has their addresses.
+    /// Steps that the model computes. Generated code has their addresses: those of entries of a tree that is not changed.
     #[allow(dead_code, reason = "generated code reads them")]
-    steps: Box<BTreeMap<usize, Step>>,
+    steps: BTreeMap<usize, Step>,
     /// The words that it was made of, by their place.
     words: Vec<(usize, u64)>,
     of: (Arch, FloatPolicy, usize),
@@ -107,7 +107,6 @@ impl Code {
             .iter()
             .filter_map(|(place, step)| Some((*place, (*step)?)))
             .collect();
-        let steps = Box::new(steps);
         let mut module = module()?;
         let pointer = module.target_config().pointer_type();
         let mut function = Function::new();

@@ -156,9 +156,15 @@ impl Warp {
     pub(crate) fn choose(&mut self) -> bool {
         self.park();
         let candidates = self.candidates();
-        let Some(pc) = bits(candidates).map(|lane| self.pcs[lane]).min() else {
+        if candidates == 0 {
             return false;
-        };
+        }
+        // All 16, without branches: that is quicker than a loop over those that are there.
+        let places = self.pcs.iter().enumerate();
+        let pc = places.fold(u64::MAX, |lowest, (lane, pc)| {
+            let absent = u64::from(candidates >> lane & 1).wrapping_sub(1);
+            lowest.min(pc | absent)
+        });
         self.pc = pc;
         self.lanes = candidates & lanes_where(|lane| self.pcs[lane] == pc);
         true
@@ -166,8 +172,14 @@ impl Warp {
 
     /// Notes where the running lanes are, and runs none.
     pub(crate) fn park(&mut self) {
-        for lane in bits(self.lanes) {
-            self.pcs[lane] = self.pc;
+        if self.lanes != 0 {
+            for (lane, pc) in self.pcs.iter_mut().enumerate() {
+                *pc = if self.lanes >> lane & 1 != 0 {
+                    self.pc
+                } else {
+                    *pc
+                };
+            }
         }
         self.lanes = 0;
     }
