@@ -57,5 +57,6 @@ fn main() -> std::process::ExitCode {
         let _ = tempfile::env::override_temp_dir(folder);
     }
     interrupt::watch(folder);
-    outcome::report(commands::run(eitri.command))
+    let checked = input::engine_choice::check_variable();
+    outcome::report(checked.and_then(|()| commands::run(eitri.command)))
 }

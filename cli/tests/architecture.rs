@@ -38,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-c-interface", &["eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-c-library",   &["eitri-c-interface"]),
     ("eitri-cache-line",  &[]),
+    ("eitri-host-code",   &["eitri-model"]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-draw-programs", &["eitri-isa", "eitri-program"]),
     ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-draw-programs", "eitri-dump", "eitri-isa", "eitri-model", "eitri-program", "eitri-runtime"]),
@@ -68,7 +69,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-debugger", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation", "eitri-waits"]),
+    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-debugger", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-code", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation", "eitri-waits"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,
@@ -78,6 +79,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "boards",
     "qemu-tests",
     "gpu/driver/mmio",
+    "gpu/simulator/host-code",
     "gpu/driver/c-interface",
     "gpu/driver/c-library",
     "examples",

@@ -2,6 +2,7 @@
 
 use crate::input::buffer_source::{BindingName, SaveArgument};
 use crate::input::check_arguments::{CheckArguments, UnwrittenArgument};
+use crate::input::engine_choice::EngineArgument;
 use crate::input::gpu_choice::{GpuChoice, GpusArgument};
 use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
@@ -65,6 +66,8 @@ pub(crate) struct Args {
     on: Option<Place>,
     #[command(flatten)]
     gpu: GpusArgument,
+    #[command(flatten)]
+    engine: EngineArgument,
     #[command(flatten)]
     trace: TraceArgument,
     #[command(flatten)]
@@ -189,6 +192,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.engine.choose()?;
     let target = args.gpu.choice().target();
     if let Some(form) = args.passes.list_passes {
         passes::print_list(form, &target)?;

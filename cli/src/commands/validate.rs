@@ -4,6 +4,7 @@ use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
 use crate::images::lab_log::{self, LabOutputs, Origin, Written, known};
 use crate::input::board_choice;
+use crate::input::engine_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::interrupt::{self, Registered};
@@ -362,6 +363,7 @@ fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, F
     }
     let good = Config {
         l2: true,
+        engine: engine_choice::chosen(),
         ..Config::default()
     };
     if good.product != args.gpu.choice().config().product {

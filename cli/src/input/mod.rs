@@ -8,6 +8,7 @@ pub(crate) mod buffer_source;
 pub(crate) mod check_arguments;
 pub(crate) mod descriptor_count;
 pub(crate) mod descriptor_names;
+pub(crate) mod engine_choice;
 pub(crate) mod firmware_file;
 pub(crate) mod given;
 pub(crate) mod gpu_choice;

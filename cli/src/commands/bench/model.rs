@@ -6,6 +6,7 @@
 use super::lavapipe;
 use crate::commands::kernel::read_cases;
 use crate::input::check_arguments::Wanted;
+use crate::input::engine_choice::{self, EngineArgument};
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     /// Run the kernels by lavapipe, too, on one thread; it must be installed. Status 1 if the model takes longer in the mean.
     #[arg(long)]
     against_vulkan: bool,
+    #[command(flatten)]
+    engine: EngineArgument,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -140,9 +143,9 @@ impl Total {
         })
     }
 
-    fn print(&self, kernels: usize) -> Result<(), Failure> {
+    fn print(&self, kernels: usize, engine: &str) -> Result<(), Failure> {
         outln!(
-            "{kernels} kernels: {:.1} M lanes/s in geometric mean, {:.1} M overall; noise {:.3}",
+            "{kernels} kernels by {engine}: {:.1} M lanes/s in geometric mean, {:.1} M overall; noise {:.3}",
             self.lanes_a_second / 1e6,
             self.overall / 1e6,
             self.noise
@@ -157,6 +160,8 @@ impl Total {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.engine.choose()?;
+    let engine = engine_choice::chosen().name();
     let paths = match args.cases.as_slice() {
         [] => vec![Workspace::find()?.root().join("../shared/kernels")],
         paths => paths.to_vec(),
@@ -219,10 +224,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         });
         outln!(
             "{}",
-            json!({"schema": SCHEMA, "kernels": kernels, "total": total})
+            json!({"schema": SCHEMA, "engine": engine, "kernels": kernels, "total": total})
         )?;
     } else if let Some(total) = &total {
-        total.print(rows.len())?;
+        total.print(rows.len(), engine)?;
     }
     let slower = total.and_then(|total| total.against_vulkan);
     Ok(match failed || slower.is_some_and(|times| times > 1.0) {

@@ -7,6 +7,7 @@
 mod driver;
 mod ram;
 
+use crate::input::engine_choice;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use driver::{Driver, Stuck, Work};
@@ -139,6 +140,7 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
     let config = Config {
         product: product(dump)?,
         firmware: Some(firmware.clone()),
+        engine: engine_choice::chosen(),
         ..Config::default()
     };
     let ram = Ram::of(dump).map_err(|error| ReplayError::Stuck(error.into()))?;

@@ -7,7 +7,7 @@
 
 use crate::clock::Nanoseconds;
 use crate::l2::LINE;
-use crate::l2_tags::Moved;
+use crate::l2_tags::{Moved, place_of};
 use crate::pace::Parts;
 use crate::stream::Work;
 use alloc::vec;
@@ -340,7 +340,7 @@ impl Activity {
     // up); lines of 64 bytes in turn. Settled by counters of a strided walk on a board with several slices.
     fn slice(&mut self, physical: u64) -> &mut SliceActivity {
         let count = self.slices.len();
-        &mut self.slices[(physical / LINE) as usize % count]
+        &mut self.slices[place_of((physical / LINE) as usize, count)]
     }
 
     /// An address was translated.

@@ -5,6 +5,7 @@
 use crate::clock::Nanoseconds;
 use crate::defect::Defect;
 use crate::injection::Injection;
+use crate::shader::engine::Engine;
 use alloc::vec::Vec;
 use eitri_csf::arch::{Arch, ArchSet};
 use eitri_csf::counters::SampleLayout;
@@ -292,6 +293,8 @@ pub struct Config {
     pub injections: Vec<Injection>,
     /// What is broken for good.
     pub defects: Vec<Defect>,
+    /// How shaders are executed.
+    pub engine: Engine,
     /// The firmware image that the host loads: if given, memory is compared with it before a cold boot.
     pub firmware: Option<Vec<u8>>,
 }
@@ -336,6 +339,7 @@ impl Default for Config {
             masks_survive_reset: true,
             injections: Vec::new(),
             defects: Vec::new(),
+            engine: Engine::default(),
             firmware: None,
         }
     }

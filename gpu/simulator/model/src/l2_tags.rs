@@ -36,6 +36,16 @@ pub(crate) struct Moved {
     pub(crate) written: u64,
 }
 
+/// `number` modulo `count`, without a division where that is a power of two.
+#[inline(always)]
+pub(crate) fn place_of(number: usize, count: usize) -> usize {
+    if count.is_power_of_two() {
+        number & (count - 1)
+    } else {
+        number % count
+    }
+}
+
 impl Tags {
     /// The tags of an empty L2 with these features and that many slices.
     pub(crate) fn new(features: u32, slices: u32) -> Tags {
@@ -54,7 +64,7 @@ impl Tags {
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool) -> Moved {
         self.in_use = true;
-        let set = line as usize % self.oldest.len();
+        let set = place_of(line as usize, self.oldest.len());
         let ways = &mut self.tags[set * self.ways..][..self.ways];
         let wanted = (line + 1) & !WRITTEN;
         let written = if write { WRITTEN } else { 0 };

@@ -83,4 +83,6 @@ pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
 pub use pace::{UnitParts, UnitTimes};
+pub use shader::engine::Engine;
+pub use shader::host_code;
 pub use trace::{Event, JobKind, RECORD_BYTES, Sink};

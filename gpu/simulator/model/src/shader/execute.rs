@@ -6,6 +6,7 @@ use super::alu::{Alu, Wide};
 use super::decode::Trouble;
 use super::environment::{Environment, Place};
 use super::flow::{Next, branch, finish, go_on_after_blend, taken};
+use super::host_code::STRIDE;
 use super::instruction::{Instruction, Operation, Test};
 use super::lanes::{Lanes, WARP};
 use super::messages::{Memory, Sent};
@@ -37,12 +38,54 @@ pub(crate) struct Executor<'a> {
     pub(crate) memory: &'a mut dyn PhysicalMemory,
 }
 
+/// How many instructions a warp executes before another has its turn.
+///
+/// A turn ends behind a branch, a message, an instruction that waits, or before an instruction whose number in its page is a multiple
+/// of [`STRIDE`]. So what executes many instructions at once need not stop within them, and warps take turns alike by every engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WarpTurn {
+    /// From so many on it ends where it may.
+    pub(crate) wanted: u64,
+    /// No more, wherever that is.
+    pub(crate) most: u64,
+}
+
+impl WarpTurn {
+    /// Exactly so many.
+    pub(crate) fn of(instructions: u64) -> WarpTurn {
+        WarpTurn {
+            wanted: instructions,
+            most: instructions,
+        }
+    }
+
+    /// Whether it is over after `used` instructions.
+    #[inline]
+    pub(super) fn is_over(self, used: u64, may_end: bool) -> bool {
+        used >= self.most || (used >= self.wanted && may_end)
+    }
+
+    /// What is left of it.
+    fn rest(self, used: u64) -> WarpTurn {
+        WarpTurn {
+            wanted: self.wanted.saturating_sub(used),
+            most: self.most.saturating_sub(used),
+        }
+    }
+}
+
+/// Whether a turn may end before the instruction at `pc`, whatever is before it.
+#[inline]
+pub(super) fn begins_stride(pc: u64) -> bool {
+    pc.is_multiple_of(8 * STRIDE as u64)
+}
+
 impl Executor<'_> {
-    /// Runs a warp for at most `turn` instructions; how many it were, and why it stopped.
-    pub(crate) fn run(&mut self, warp: &mut Warp, turn: u64) -> (u64, Stopped) {
-        let mut used = 0;
+    /// Runs a warp for a turn; how many instructions it were, and why it stopped.
+    pub(crate) fn run(&mut self, warp: &mut Warp, turn: WarpTurn) -> (u64, Stopped) {
+        let (mut used, mut may_end) = (0, true);
         let mut buffers = [[0; WARP]; 4];
-        while used < turn {
+        while !turn.is_over(used, may_end) {
             if warp.lanes == 0 && !warp.choose() {
                 let stopped = if warp.has_ended() {
                     Stopped::Ended
@@ -51,14 +94,18 @@ impl Executor<'_> {
                 };
                 return (used, stopped);
             }
-            let straight = self.run_straight(warp, turn - used, &mut buffers);
-            if straight != 0 {
-                used += straight;
+            let straight = self.run_straight(warp, turn.rest(used), &mut buffers);
+            if straight.executed != 0 {
+                used += straight.executed;
+                may_end = straight.may_end;
                 continue;
             }
             used += 1;
             self.memory_unit.issued = used;
-            match self.step(warp, &mut buffers) {
+            let address = warp.pc;
+            let next = self.step(warp, &mut buffers);
+            may_end = self.program.ends_block(address) || begins_stride(warp.pc);
+            match next {
                 Ok(Next::Following) => {}
                 Ok(Next::Choose) => warp.park(),
                 Err(stopped) => return (used, stopped),

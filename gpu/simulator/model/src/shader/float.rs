@@ -15,7 +15,7 @@ pub(crate) const NAN16: u16 = 0x7e00;
 
 /// How a result that is not representable is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Round {
+pub enum Round {
     /// To the nearest, ties to the even one.
     NearestEven,
     /// Toward positive infinity.
@@ -30,7 +30,7 @@ pub(crate) enum Round {
 
 /// The range that a result is clamped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clamp {
+pub enum Clamp {
     /// Not clamped.
     None,
     /// At least +0.
@@ -319,20 +319,20 @@ pub(crate) fn clamp16(bits: u16, clamp: Clamp) -> u16 {
 // FACT: of flush mode 3 only the name is known (hardware/valhall-isa.md 8.2); it is taken to be mode 2. Settled by a shader on
 // any board that adds subnormals with each mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FloatPolicy {
+pub struct FloatPolicy {
     /// Binary32 subnormals, as inputs and results, are zeros of their sign.
-    pub(crate) flush32: bool,
+    pub flush32: bool,
     /// Binary16 subnormals likewise.
-    pub(crate) flush16: bool,
+    pub flush16: bool,
     /// NaN results become +0.
-    pub(crate) suppress_nan: bool,
+    pub suppress_nan: bool,
     /// Infinite results become the largest finite value of their sign.
-    pub(crate) suppress_inf: bool,
+    pub suppress_inf: bool,
 }
 
 impl FloatPolicy {
     /// Whether the policy changes nothing.
-    pub(crate) fn is_plain(self) -> bool {
+    pub fn is_plain(self) -> bool {
         self == FloatPolicy::default()
     }
 

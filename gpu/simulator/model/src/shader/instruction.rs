@@ -11,7 +11,7 @@ use eitri_isa::{Flow, Half, Special};
 
 /// What a source reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum From {
+pub enum From {
     /// Not used.
     Nothing,
     /// A register; the low one of a pair.
@@ -26,15 +26,17 @@ pub(crate) enum From {
 
 /// A 32-bit source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Source {
-    pub(crate) from: From,
-    pub(crate) select: Select,
+pub struct Source {
+    /// Where the bits are.
+    pub from: From,
+    /// Which of them.
+    pub select: Select,
     /// Bits that abs keeps.
-    pub(crate) keep: u32,
+    pub keep: u32,
     /// Bits that neg or not flips.
-    pub(crate) flip: u32,
+    pub flip: u32,
     /// The bits are read as they stand: no selection, nothing kept back or flipped.
-    pub(crate) is_plain: bool,
+    pub is_plain: bool,
 }
 
 impl Source {
@@ -66,10 +68,13 @@ impl Source {
 
 /// A 64-bit source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct WideSource {
-    pub(crate) from: From,
-    pub(crate) select: SelectWide,
-    pub(crate) not: bool,
+pub struct WideSource {
+    /// Where the bits are.
+    pub from: From,
+    /// Which of them.
+    pub select: SelectWide,
+    /// All bits are flipped.
+    pub not: bool,
 }
 
 impl WideSource {
@@ -82,7 +87,7 @@ impl WideSource {
 
 /// What a branch tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Test {
+pub enum Test {
     /// The 32-bit value.
     Word,
     /// One half.

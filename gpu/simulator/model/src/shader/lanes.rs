@@ -4,10 +4,10 @@
 //! unit can run. A *lane* is a thread's place in the warp; a *part* is a byte, half or word inside its register.
 
 /// Threads of a warp. Facts: hardware/valhall-isa.md 14.
-pub(crate) const WARP: usize = 16;
+pub const WARP: usize = 16;
 
 /// One 32-bit register of a warp, a word a thread.
-pub(crate) type Lanes = [u32; WARP];
+pub type Lanes = [u32; WARP];
 
 /// The bit of each lane in a mask of lanes.
 const BITS: Lanes = {
@@ -47,7 +47,7 @@ pub(crate) type WideLanes = [u64; WARP];
 
 /// The integer parts of a 32-bit register that an operation works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// Four unsigned bytes.
     U8,
     /// Four signed bytes.
@@ -64,7 +64,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// Bits of one part.
-    pub(crate) const fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         match self {
             Part::U8 | Part::S8 => 8,
             Part::U16 | Part::S16 => 16,
@@ -73,7 +73,7 @@ impl Part {
     }
 
     /// Whether the parts are signed.
-    pub(crate) const fn signed(self) -> bool {
+    pub const fn signed(self) -> bool {
         matches!(self, Part::S8 | Part::S16 | Part::S32)
     }
 

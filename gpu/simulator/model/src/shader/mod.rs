@@ -18,10 +18,12 @@ mod program;
 
 // Threads and what they execute.
 mod detail;
+pub(crate) mod engine;
 mod environment;
 mod execute;
 mod flow;
 mod format;
+pub mod host_code;
 mod messages;
 mod registers;
 mod sampling;
@@ -30,13 +32,14 @@ mod stopped;
 mod straight;
 mod texture;
 mod texture_request;
+mod trial;
 mod typed;
 mod warp;
 mod yuv;
 
 pub(crate) use alu::{Alu, Arithmetic};
 pub(crate) use environment::{Environment, Place};
-pub(crate) use execute::Executor;
+pub(crate) use execute::{Executor, WarpTurn};
 pub(crate) use float::{FloatPolicy, Round, wide16 as half};
 pub(crate) use format::{Colour, PixelFormat};
 pub(crate) use lanes::{Lanes, WARP};

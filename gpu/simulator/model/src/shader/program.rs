@@ -3,28 +3,51 @@
 //! Guarantees: at most [`PAGES`] pages are kept, whatever a program jumps to.
 
 use super::decode::{Trouble, decode};
+use super::float::FloatPolicy;
+use super::host_code::{HostCode, Section, Translator};
 use super::instruction::Instruction;
 use crate::fabric::Fabric;
 use crate::l2::Requester;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Refusal, Request, Source};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_isa::Arch;
 
 /// Instructions of a page.
-const WORDS: usize = (PAGE / 8) as usize;
+pub(super) const WORDS: usize = (PAGE / 8) as usize;
 
 /// Pages that are kept of one program.
 const PAGES: usize = 32;
+
+/// Instructions of a page that are executed before its host code is asked for, and between one request and the next.
+const HOT: u64 = 4096;
 
 /// A page of code.
 #[derive(Clone, Debug)]
 struct CodePage {
     number: u64,
+    /// The instruction that was executed first.
+    start: usize,
+    /// Instructions of it that were executed in runs, and how many it must be until host code is asked for.
+    heat: u64,
+    asks_at: u64,
+    host_code: Option<Arc<dyn HostCode>>,
     words: Box<[u64]>,
     /// Of each word the number of its instruction in the program and 1; 0 before it is decoded.
     decoded: Box<[u16; WORDS]>,
+}
+
+impl CodePage {
+    fn section(&self, arch: Arch, policy: FloatPolicy) -> Section<'_> {
+        Section {
+            arch,
+            policy,
+            words: &self.words,
+            start: self.start,
+        }
+    }
 }
 
 /// The code of a program, as far as it was executed.
@@ -121,6 +144,49 @@ impl Program {
         })
     }
 
+    /// Whether a turn may end behind the instruction at `pc`, which was the last to be fetched.
+    #[inline]
+    pub(super) fn ends_block(&self, pc: u64) -> bool {
+        let page = self.page(pc);
+        let instruction = page.as_ref().and_then(|page| page.decoded(pc));
+        instruction.is_none_or(Instruction::ends_block)
+    }
+
+    /// The host code of the page of the last fetch, if `pc` lies in it.
+    #[inline]
+    pub(super) fn host_code(&self, pc: u64) -> Option<&Arc<dyn HostCode>> {
+        let page = self.pages.get(self.current)?;
+        (page.number == pc / PAGE)
+            .then_some(page.host_code.as_ref())
+            .flatten()
+    }
+
+    /// Whether host code of the page of the last fetch is to be asked for: at its first execution, and when many instructions more
+    /// were executed without.
+    #[inline]
+    pub(super) fn wants_host_code(&mut self, executed: u64) -> bool {
+        let Some(page) = self.pages.get_mut(self.current) else {
+            return false;
+        };
+        page.heat += executed;
+        page.host_code.is_none() && page.heat >= page.asks_at
+    }
+
+    /// Asks for host code of the page of the last fetch; at its first execution for what was made for another job.
+    #[cold]
+    pub(super) fn ask_for_host_code(&mut self, translator: &dyn Translator, policy: FloatPolicy) {
+        let Some(page) = self.pages.get_mut(self.current) else {
+            return;
+        };
+        let is_first = page.asks_at == 0;
+        page.asks_at = page.heat + HOT;
+        let section = page.section(self.arch, policy);
+        page.host_code = match is_first {
+            true => translator.find(&section),
+            false => translator.translate(&section),
+        };
+    }
+
     fn load(
         &mut self,
         fabric: &mut Fabric,
@@ -153,6 +219,10 @@ impl Program {
         }
         self.pages.push(CodePage {
             number: pc / PAGE,
+            start: (pc % PAGE / 8) as usize,
+            heat: 0,
+            asks_at: 0,
+            host_code: None,
             words,
             decoded: Box::new([0; WORDS]),
         });

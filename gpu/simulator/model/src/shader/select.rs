@@ -10,7 +10,7 @@ use eitri_isa as isa;
 
 /// How a narrow lane grows to a wide one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extend {
+pub enum Extend {
     /// With zeros.
     Zero,
     /// With copies of the sign.
@@ -19,7 +19,7 @@ pub(crate) enum Extend {
 
 /// A selection out of one source of 32 bits, giving 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Select {
+pub enum Select {
     /// The bits as they stand.
     Identity,
     /// One byte, grown to 32 bits.
@@ -116,7 +116,7 @@ impl Select {
 
 /// A selection out of a source of 64 bits, giving 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SelectWide {
+pub enum SelectWide {
     /// The 64 bits as they stand.
     Identity,
     /// The low word, grown to 64 bits.
@@ -139,7 +139,7 @@ impl SelectWide {
     }
 
     /// Whether only a 32-bit register is read (so that it may be odd).
-    pub(crate) fn reads_one_word(self) -> bool {
+    pub fn reads_one_word(self) -> bool {
         !matches!(self, SelectWide::Identity | SelectWide::HighWord(_))
     }
 

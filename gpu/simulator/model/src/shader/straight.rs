@@ -6,15 +6,18 @@
 //!
 //! Guarantees: registers, lanes, counters and time are those of as many single steps.
 
+use super::engine::Engine;
 use super::environment::{Environment, Place};
-use super::execute::{Executor, compute, compute_wide};
+use super::execute::{Executor, WarpTurn, begins_stride, compute, compute_wide};
 use super::flow::{branch, taken};
+use super::host_code::Running;
 use super::instruction::{Instruction, Operation, Source, Test};
 use super::lanes::Lanes;
 use super::registers::{has_trouble, note_registers, operand};
 use super::warp::Warp;
 use crate::activity::CoreActivity;
 use crate::fabric::Fabric;
+use crate::memory::PAGE;
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
 
@@ -39,6 +42,11 @@ impl Issued {
         Issued(u64::from(cycles) << (place * COUNT_BITS))
     }
 
+    /// As a number, sums of which are those of several instructions.
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
     fn add_to(self, core: &mut CoreActivity) {
         let count = |place: u32| self.0 >> (place * COUNT_BITS) & ((1 << COUNT_BITS) - 1);
         core.fma += count(0);
@@ -54,19 +62,94 @@ struct Around<'a> {
     place: Place,
 }
 
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ran {
+    /// Instructions executed; 0: the next one takes a single step.
+    pub(super) executed: u64,
+    /// Whether the warp's turn may end behind them.
+    pub(super) may_end: bool,
+}
+
 impl Executor<'_> {
-    /// Runs a warp for at most `limit` instructions, as long as they are of the plain kind; how many it were. 0: the next one takes a
-    /// single step.
+    /// Runs a warp for at most a turn, as long as instructions are of the plain kind.
     pub(super) fn run_straight(
         &mut self,
         warp: &mut Warp,
-        limit: u64,
+        turn: WarpTurn,
         buffers: &mut [Lanes; 4],
-    ) -> u64 {
+    ) -> Ran {
         let steps_only = self.fabric.defects.in_shader || self.fabric.journal.traces_instructions();
         if steps_only || !warp.pc.is_multiple_of(8) {
-            return 0;
+            return Ran::default();
         }
+        let turn = WarpTurn {
+            wanted: turn.wanted,
+            most: turn.most.min(LONGEST),
+        };
+        let translates = match &self.fabric.config.engine {
+            Engine::Interpret => return Ran::default(),
+            Engine::Simd => false,
+            Engine::Jit(_) => true,
+        };
+        if translates {
+            self.seek_host_code(0);
+            let ran = self.run_host_code(warp, turn, buffers);
+            if ran.executed != 0 {
+                return ran;
+            }
+        }
+        let ran = self.run_decoded(warp, turn, buffers);
+        if translates {
+            self.seek_host_code(ran.executed);
+        }
+        ran
+    }
+
+    /// Asks for host code if the page has become hot enough by so many instructions.
+    #[inline]
+    fn seek_host_code(&mut self, executed: u64) {
+        if !self.program.wants_host_code(executed) {
+            return;
+        }
+        if let Engine::Jit(translator) = &self.fabric.config.engine {
+            let policy = self.environment.policy;
+            self.program.ask_for_host_code(&**translator, policy);
+        }
+    }
+
+    /// Runs a warp by host code, if there is some for its place.
+    fn run_host_code(&mut self, warp: &mut Warp, turn: WarpTurn, buffers: &mut [Lanes; 4]) -> Ran {
+        let Some(code) = self.program.host_code(warp.pc) else {
+            return Ran::default();
+        };
+        if !code.begins_at((warp.pc % PAGE / 8) as usize) {
+            return Ran::default();
+        }
+        let mut running = Running {
+            page: warp.pc / PAGE * PAGE,
+            warp,
+            wanted: turn.wanted,
+            most: turn.most,
+            executed: 0,
+            diverged: 0,
+            issued: 0,
+            fabric: self.fabric,
+            environment: self.environment,
+            place: self.place,
+            buffers,
+        };
+        let may_end = code.run(&mut running);
+        let (executed, diverged) = (running.executed, running.diverged);
+        let issued = Issued(running.issued);
+        let core = self.fabric.activity.core(self.place.core);
+        issued.add_to(core);
+        core.diverged += diverged;
+        Ran { executed, may_end }
+    }
+
+    /// Runs a warp by what was decoded.
+    fn run_decoded(&mut self, warp: &mut Warp, turn: WarpTurn, buffers: &mut [Lanes; 4]) -> Ran {
         let mut around = Around {
             fabric: self.fabric,
             environment: self.environment,
@@ -74,10 +157,17 @@ impl Executor<'_> {
         };
         let mut issued = Issued::default();
         let (mut executed, mut diverged) = (0, 0);
+        let mut may_end = false;
         let Some(page) = self.program.page(warp.pc) else {
-            return 0;
+            return Ran::default();
         };
-        while executed < limit.min(LONGEST) {
+        let code = self.program.host_code(warp.pc);
+        while !turn.is_over(executed, may_end) {
+            // Host code takes over where it can.
+            let place = (warp.pc % PAGE / 8) as usize;
+            if executed != 0 && code.is_some_and(|code| code.begins_at(place)) {
+                break;
+            }
             let Some(instruction) = page.decoded(warp.pc) else {
                 break;
             };
@@ -111,6 +201,7 @@ impl Executor<'_> {
                     let way = (test, if_zero, offset, instruction.flow);
                     let goes_on = around.branch(warp, source, way, &mut buffers[0]);
                     note_registers(warp, running, instruction.writes, instruction.last_use);
+                    may_end = true;
                     if !goes_on && !warp.choose() {
                         break;
                     }
@@ -121,9 +212,11 @@ impl Executor<'_> {
             }
             note_registers(warp, running, instruction.writes, instruction.last_use);
             warp.pc = warp.pc.wrapping_add(8);
+            may_end = begins_stride(warp.pc);
             if instruction.flow == Flow::None {
                 continue;
             }
+            may_end |= instruction.ends_block();
             match instruction.flow {
                 Flow::None | Flow::WaitResource | Flow::Continue => {}
                 Flow::Reconverge => {
@@ -138,7 +231,7 @@ impl Executor<'_> {
         let core = around.fabric.activity.core(around.place.core);
         issued.add_to(core);
         core.diverged += diverged;
-        executed
+        Ran { executed, may_end }
     }
 }
 
@@ -181,6 +274,12 @@ impl Around<'_> {
 }
 
 impl Instruction {
+    /// Whether a turn may end behind it, wherever it stands: it decides who runs, waits, or is no plain instruction.
+    pub(super) fn ends_block(&self) -> bool {
+        let acts = !matches!(self.flow, Flow::None | Flow::WaitResource | Flow::Continue);
+        acts || !self.is_straight || matches!(self.operation, Operation::Branch { .. })
+    }
+
     /// Whether a run of instructions may execute it: it computes, branches or does nothing, and no thread ends by it.
     pub(super) fn can_run_straight(&self) -> bool {
         let operation = match self.operation {

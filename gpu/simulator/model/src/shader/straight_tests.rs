@@ -1,102 +1,36 @@
 //! Runs of instructions against single steps, and lanes together against each lane alone, on random programs and values.
 
+use super::WARP;
+use super::engine::Engine;
+use super::float::FloatPolicy;
 use super::lanes::Lanes;
-use super::vectors::{identity_fabric, words_of};
-use super::{Environment, Executor, Memory, Place, Program, Stopped, WARP, Warp};
-use crate::activity::CoreActivity;
-use crate::clock::Nanoseconds;
-use crate::memory::{PhysicalMemory, SparseMemory};
+use super::trial::{Left, Trial};
+use super::vectors::words_of;
 use crate::random::Random;
-use crate::trace::{Event, Sink};
 use eitri_isa::row::Kind;
 use eitri_isa::{Arch, Instr, Syntax};
-use std::boxed::Box;
 use std::collections::BTreeSet;
-use std::string::{String, ToString};
+use std::format;
 use std::vec::Vec;
-use std::{format, vec};
 
-/// Whoever listens to instructions makes the model take single steps.
-struct Listener;
+/// A turn that ends where it may.
+const TURN: (u64, u64) = (128, 500);
 
-impl Sink for Listener {
-    fn event(&mut self, _: Nanoseconds, _: Event) {}
-}
-
-const ENTRY: u64 = 0x1000;
-/// Words of the data that programs load from and store to, at the address in r60.
-const DATA: u64 = 0x8000;
-
-/// All that a run leaves behind.
-#[derive(Debug, PartialEq)]
-struct Left {
-    used: u64,
-    stopped: Stopped,
-    registers: Vec<Lanes>,
-    /// Where the lanes are, which live and which wait.
-    places: (Vec<u64>, u16, u16),
-    valid: (u64, Vec<u16>),
-    core: CoreActivity,
-    slices: String,
-    diagnoses: Vec<String>,
-    data: Vec<u8>,
-}
-
-/// Runs `words` in turns of 128 instructions, at most 4,096 in all.
+/// Runs `words`, by single steps or not.
 fn run(words: &[u64], arch: Arch, registers: &[Lanes], steps: bool) -> Left {
-    let mut fabric = identity_fabric();
-    if steps {
-        fabric.journal.set_sink(Some(Box::new(Listener)));
-    }
-    let mut memory = SparseMemory::new(1 << 20);
-    for (index, word) in (0..).zip(words) {
-        memory.write64(ENTRY + 8 * index, *word).expect("memory");
-    }
-    let environment = Environment {
-        space: 1,
-        allocated: u64::MAX,
-        uniforms: (1..=64).map(|word| word * 0x0101_0101).collect(),
-        ..Environment::default()
+    let trial = Trial {
+        arch,
+        words,
+        registers,
+        lanes: u16::MAX,
+        policy: FloatPolicy::default(),
+        turn: TURN,
     };
-    let mut warp = Warp::new(0, WARP as u32, ENTRY);
-    for (register, lanes) in (0..).zip(registers) {
-        warp.preload(register, *lanes);
-    }
-    let mut program = Program::new(arch);
-    let mut unit = Memory::default();
-    let (mut used, mut stopped) = (0, Stopped::Turn);
-    while used < 4096 && stopped == Stopped::Turn {
-        let mut executor = Executor {
-            program: &mut program,
-            environment: &environment,
-            memory_unit: &mut unit,
-            place: Place::default(),
-            fabric: &mut fabric,
-            memory: &mut memory,
-        };
-        let (executed, why) = executor.run(&mut warp, 128);
-        (used, stopped) = (used + executed, why);
-    }
-    // Running lanes are at the warp's place, and noted elsewhere.
-    warp.park();
-    let mut data = vec![0; 4096];
-    memory.read(DATA, &mut data).expect("memory");
-    Left {
-        used,
-        stopped,
-        registers: warp.registers.to_vec(),
-        places: (warp.pcs.to_vec(), warp.live, warp.waiting),
-        valid: (warp.valid_everywhere, warp.valid.to_vec()),
-        core: *fabric.activity.core(0),
-        slices: format!("{:?}", fabric.activity.slices()),
-        diagnoses: fabric
-            .journal
-            .diagnoses()
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        data,
-    }
+    trial.run(if steps {
+        &Engine::Interpret
+    } else {
+        &Engine::Simd
+    })
 }
 
 /// A value whose kind instructions treat apart: small, special as a float, near to another, or anything.
@@ -189,7 +123,7 @@ fn a_run_of_instructions_does_what_single_steps_do() {
             let words = program(&mut random, &arithmetic, arch);
             let mut registers: Vec<Lanes> = (0..64).map(|_| lanes(&mut random)).collect();
             let spread = 4 * random.below(3) as u32;
-            registers[60] = core::array::from_fn(|lane| DATA as u32 + spread * lane as u32);
+            registers[60] = core::array::from_fn(|lane| Trial::DATA as u32 + spread * lane as u32);
             registers[61] = [0; WARP];
             let straight = run(&words, arch, &registers, false);
             let steps = run(&words, arch, &registers, true);

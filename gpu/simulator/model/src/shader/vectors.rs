@@ -2,7 +2,7 @@
 //!
 //! Facts: data/isa-semantics-vectors.json, whose `fields` explain the members.
 
-use super::{Environment, Executor, Memory, Place, Program, Stopped, WARP, Warp};
+use super::{Environment, Executor, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn};
 use crate::fabric::Fabric;
 use crate::memory::{PhysicalMemory, SparseMemory};
 use eitri_csf::registers::address_space::{TranslationMode, transcfg};
@@ -63,7 +63,7 @@ fn run(word: u64, arch: Arch, before: &[(u8, u32)]) -> Result<Vec<u32>, String> 
         fabric: &mut fabric,
         memory: &mut memory,
     }
-    .run(&mut warp, 10);
+    .run(&mut warp, WarpTurn::of(10));
     if stopped != Stopped::Ended {
         return Err(format!("{stopped:?}: {:?}", fabric.journal.diagnoses()));
     }

@@ -11,7 +11,7 @@ use crate::inspection::DispatchView;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::pace::numbers;
-use crate::shader::{Memory, Program, WARP};
+use crate::shader::{Memory, Program, WARP, WarpTurn};
 use crate::stream::Tasks;
 use crate::trace::Event;
 use alloc::vec::Vec;
@@ -129,7 +129,8 @@ impl Compute {
             let Some(index) = self.next_turn(fabric) else {
                 break;
             };
-            let turn = TURN.min(limit - used);
+            let left = limit - used;
+            let turn = TURN.min(left);
             let beside = self.beside(index);
             let group = &mut self.resident[index];
             let core = group.place().core;
@@ -145,7 +146,10 @@ impl Compute {
                 &mut self.memory_unit,
                 fabric,
                 memory,
-                turn,
+                WarpTurn {
+                    wanted: turn,
+                    most: left,
+                },
             );
             fabric.charge_warps(core, executed, beside);
             used += executed;

@@ -15,7 +15,9 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::{Point, Quad};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
-use crate::shader::{Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception};
+use crate::shader::{
+    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
+};
 use crate::tile::{Framebuffer, TileBuffer};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -212,7 +214,7 @@ impl Shader {
             fabric,
             memory,
         };
-        let (used, stopped) = executor.run(&mut running.warp, limit);
+        let (used, stopped) = executor.run(&mut running.warp, WarpTurn::of(limit));
         // Beside it run those of the tile that wait here.
         fabric.charge_warps(
             place.core,

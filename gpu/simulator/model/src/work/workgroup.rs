@@ -10,7 +10,8 @@ use crate::inspection::{WarpView, WorkgroupView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::{
-    Environment, Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception,
+    Environment, Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn,
+    exception,
 };
 use alloc::vec::Vec;
 
@@ -104,7 +105,7 @@ impl Workgroup {
         self.place
     }
 
-    /// Runs its warps in turn for at most `limit` instructions; how many it were.
+    /// Runs its warps in turn for a turn of the workgroup; how many instructions it were.
     pub(super) fn run(
         &mut self,
         environment: &Environment,
@@ -112,7 +113,7 @@ impl Workgroup {
         memory_unit: &mut Memory,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
-        limit: u64,
+        turn: WarpTurn,
     ) -> (u64, Turned) {
         let mut executor = Executor {
             program,
@@ -125,10 +126,14 @@ impl Workgroup {
         let mut used = 0;
         // Warps in a row that could not run: with all of them, somebody else must act.
         let mut idle = 0;
-        while used < limit && idle < self.warps.len() {
+        while used < turn.wanted && idle < self.warps.len() {
             let index = self.next % self.warps.len();
             self.next = index + 1;
-            let (executed, stopped) = executor.run(&mut self.warps[index], TURN.min(limit - used));
+            let of_warp = WarpTurn {
+                wanted: TURN.min(turn.wanted - used),
+                most: turn.most - used,
+            };
+            let (executed, stopped) = executor.run(&mut self.warps[index], of_warp);
             used += executed;
             match stopped {
                 Stopped::Turn => idle = 0,

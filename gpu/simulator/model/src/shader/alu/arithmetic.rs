@@ -11,7 +11,7 @@ use crate::shader::lanes::{Lanes, halves, words};
 
 /// The float parts of a register that an operation works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FloatType {
+pub enum FloatType {
     /// One binary32.
     Single,
     /// Two binary16.
@@ -20,7 +20,7 @@ pub(crate) enum FloatType {
 
 /// The range that FREXP reduces a magnitude to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reduction {
+pub enum Reduction {
     /// [0.5, 1).
     Normal,
     /// [0.25, 1), the exponent being that of 4.
@@ -31,7 +31,7 @@ pub(crate) enum Reduction {
 
 /// What FMA_RSCALE does with a product that has a zero factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RscaleMode {
+pub enum RscaleMode {
     /// Nothing special.
     None,
     /// The product is 0, even against infinity or NaN.
@@ -42,7 +42,7 @@ pub(crate) enum RscaleMode {
 
 /// An operation of float arithmetic; sources A, B, C, D.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Arithmetic {
+pub enum Arithmetic {
     /// clamp(A + B).
     Add {
         float: FloatType,
@@ -105,7 +105,7 @@ pub(crate) enum Arithmetic {
 
 /// What FLUSH does with NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FlushNan {
+pub enum FlushNan {
     /// Nothing.
     Keep,
     /// It becomes +0.

@@ -5,17 +5,17 @@
 use super::integer::reverse_bits;
 use crate::shader::lanes::{Lanes, Part, words};
 
-pub(crate) use eitri_isa::meaning::{Logic, ShiftKind};
+pub use eitri_isa::meaning::{Logic, ShiftKind};
 
 /// A shift and a logic operation in one: `shift(A, amount) logic B`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shift {
+pub struct Shift {
     /// How A is shifted.
-    pub(crate) kind: ShiftKind,
+    pub kind: ShiftKind,
     /// How the shifted A and B are joined.
-    pub(crate) logic: Logic,
+    pub logic: Logic,
     /// The result is complemented.
-    pub(crate) not_result: bool,
+    pub not_result: bool,
 }
 
 impl Shift {
@@ -48,7 +48,7 @@ impl Shift {
 
 /// What decides a `MUX`, for each part of its third source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MuxMode {
+pub enum MuxMode {
     /// The sign bit is set.
     Negative,
     /// It is zero.
@@ -61,7 +61,7 @@ pub(crate) enum MuxMode {
 
 /// Shifts, logic and packing; sources A, B, C.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bits {
+pub enum Bits {
     /// Shift A by B (an amount a part), join with C.
     Shift { part: Part, shift: Shift },
     /// A where the mode holds for C, else B.

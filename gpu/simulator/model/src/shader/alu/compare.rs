@@ -9,7 +9,7 @@ use core::cmp::Ordering;
 
 /// The relation that is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub enum Condition {
     /// Equal.
     Equal,
     /// Greater.
@@ -74,7 +74,7 @@ fn total_key(bits: u32, sign: u32) -> i64 {
 
 /// What a comparison yields where it holds; it yields 0 elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResultType {
+pub enum ResultType {
     /// 1.
     One,
     /// 1.0 of the part's float type.
@@ -100,7 +100,7 @@ impl ResultType {
 
 /// How a comparison is joined with its third source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Combine {
+pub enum Combine {
     /// It holds, or the source is not 0.
     Or,
     /// It holds, and the source is not 0.
@@ -135,7 +135,7 @@ impl Joins {
 
 /// A comparison or select.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Compare {
+pub enum Compare {
     /// (A cond B) ? C : D on integers.
     Select { part: Part, condition: Condition },
     /// (A cond B) ? C : D on floats; C and D pass unchanged.

@@ -10,7 +10,7 @@ use crate::shader::lanes::{Lanes, Part, halves, words};
 
 /// A conversion of source A (and B, where two floats become two halves).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Convert {
+pub enum Convert {
     /// Binary32 to a 32-bit integer: rounded, then saturated; NaN gives 0.
     SingleToInteger { signed: bool, round: Round },
     /// Two binary16 to two 16-bit integers, likewise.

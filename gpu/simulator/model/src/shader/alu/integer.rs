@@ -6,7 +6,7 @@ use crate::shader::lanes::{Lanes, Part, bytes, halves, words};
 
 /// An operation on integer parts; the sources are 0, 1 and, for dot products and carries, 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Integer {
+pub enum Integer {
     /// A + B.
     Add { part: Part, saturate: bool },
     /// A - B.

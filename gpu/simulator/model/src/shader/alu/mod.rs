@@ -5,6 +5,11 @@
 //!
 //! Facts: hardware/valhall-isa.md 8 and 9; checked by data/isa-semantics-vectors.json.
 
+#![allow(
+    missing_docs,
+    reason = "the operation's own comment says what its modifiers are"
+)]
+
 mod arithmetic;
 mod bits;
 mod compare;
@@ -14,20 +19,20 @@ mod singles;
 mod special;
 mod wide;
 
-pub(crate) use arithmetic::{Arithmetic, FloatType, FlushNan, Reduction, RscaleMode};
-pub(crate) use bits::{Bits, Logic, MuxMode, Shift, ShiftKind};
-pub(crate) use compare::{Combine, Compare, Condition, ResultType};
-pub(crate) use convert::Convert;
-pub(crate) use integer::Integer;
-pub(crate) use special::Special;
-pub(crate) use wide::Wide;
+pub use arithmetic::{Arithmetic, FloatType, FlushNan, Reduction, RscaleMode};
+pub use bits::{Bits, Logic, MuxMode, Shift, ShiftKind};
+pub use compare::{Combine, Compare, Condition, ResultType};
+pub use convert::Convert;
+pub use integer::Integer;
+pub use special::Special;
+pub use wide::Wide;
 
 use super::float::FloatPolicy;
 use super::lanes::Lanes;
 
 /// An operation with up to four 32-bit sources and one 32-bit result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Alu {
+pub enum Alu {
     /// Source 0 as it stands.
     Move,
     /// Integer arithmetic.

@@ -13,7 +13,7 @@ use core::f64::consts::{LN_2, PI};
 
 /// A special function; sources A, B, C.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Special {
+pub enum Special {
     /// 1 / A.
     Reciprocal,
     /// 1 / sqrt(A).

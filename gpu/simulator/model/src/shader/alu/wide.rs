@@ -7,7 +7,7 @@ use crate::shader::lanes::WideLanes;
 
 /// An operation on 64-bit values; sources A, B, C.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Wide {
+pub enum Wide {
     /// A + B.
     Add,
     /// A - B.

@@ -57,14 +57,24 @@ impl Touched {
         }
         let first = physical & !CACHED;
         let last = first + bytes - 1;
-        for beat in first / BEAT..=last / BEAT {
-            let number = beat * BEAT / LINE;
-            let bit = 1 << (beat % (LINE / BEAT));
+        let (first_line, last_line) = (first / LINE, last / LINE);
+        for number in first_line..=last_line {
+            let from = if number == first_line {
+                first % LINE / BEAT
+            } else {
+                0
+            };
+            let to = if number == last_line {
+                last % LINE / BEAT
+            } else {
+                LINE / BEAT - 1
+            };
+            let beats = ((2u32 << to) - (1 << from)) as u8;
             let line = self.line(fabric, number);
             if write {
-                line.written |= bit;
+                line.written |= beats;
             } else {
-                line.read |= bit;
+                line.read |= beats;
             }
         }
     }

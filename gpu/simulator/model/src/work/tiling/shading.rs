@@ -9,7 +9,7 @@ use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
-use crate::shader::{Executor, JobFault, Place, Stopped, WARP, Warp, exception};
+use crate::shader::{Executor, JobFault, Place, Stopped, WARP, Warp, WarpTurn, exception};
 
 impl Tiling {
     /// Begins a warp of vertices; the step that follows.
@@ -95,7 +95,7 @@ impl Tiling {
             fabric,
             memory,
         };
-        let (used, stopped) = executor.run(warp, limit);
+        let (used, stopped) = executor.run(warp, WarpTurn::of(limit));
         // Beside it run the other warps of the segment.
         let beside = self.fresh.len().div_ceil(WARP) as u64;
         fabric.charge_warps(self.place.unwrap_or_default().core, used, beside);

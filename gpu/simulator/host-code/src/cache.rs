@@ -1,0 +1,161 @@
+//! The cache: code by what it was made of, and the thread that makes it.
+
+use crate::code::{Code, can_translate};
+use eitri_model::host_code::{Arch, FloatPolicy, HostCode, Section, Translator};
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Sections whose code is kept; with more, all are made again when they are hot.
+const KEPT: usize = 1024;
+
+/// Translates shaders of all devices of the process.
+#[derive(Debug)]
+pub struct Jit {
+    made: Arc<Mutex<Made>>,
+    /// Requests to the thread that translates; none: translation happens at once.
+    requests: Option<Sender<Request>>,
+}
+
+/// A section that outlives the program that it is of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Request {
+    arch: Arch,
+    policy: [bool; 4],
+    words: Vec<u64>,
+    start: usize,
+}
+
+/// Code by the word that it begins with, and what is being translated.
+#[derive(Debug, Default)]
+struct Made {
+    code: HashMap<u64, Vec<Arc<Code>>>,
+    count: usize,
+    /// Sections that were asked for; those without code, too.
+    asked: HashMap<Request, ()>,
+}
+
+impl Request {
+    fn of(section: &Section<'_>) -> Request {
+        let policy = section.policy;
+        Request {
+            arch: section.arch,
+            policy: [
+                policy.flush32,
+                policy.flush16,
+                policy.suppress_nan,
+                policy.suppress_inf,
+            ],
+            words: section.words.to_vec(),
+            start: section.start,
+        }
+    }
+
+    fn section(&self) -> Section<'_> {
+        let [flush32, flush16, suppress_nan, suppress_inf] = self.policy;
+        Section {
+            arch: self.arch,
+            policy: FloatPolicy {
+                flush32,
+                flush16,
+                suppress_nan,
+                suppress_inf,
+            },
+            words: &self.words,
+            start: self.start,
+        }
+    }
+}
+
+impl Made {
+    fn find(&self, section: &Section<'_>) -> Option<Arc<Code>> {
+        let first = section.words.get(section.start)?;
+        let codes = self.code.get(first)?;
+        codes.iter().find(|code| code.is_of(section)).cloned()
+    }
+
+    fn add(&mut self, section: &Section<'_>, code: Option<Code>) -> Option<Arc<Code>> {
+        let first = section.words.get(section.start)?;
+        let code = Arc::new(code?);
+        if self.count >= KEPT {
+            self.code.clear();
+            self.asked.clear();
+            self.count = 0;
+        }
+        self.count += 1;
+        self.code.entry(*first).or_default().push(code.clone());
+        Some(code)
+    }
+}
+
+impl Jit {
+    /// Translates on a thread of its own. `None` if code can't be made for the host.
+    pub fn beside() -> Option<Jit> {
+        if !can_translate() {
+            return None;
+        }
+        let made: Arc<Mutex<Made>> = Arc::default();
+        let (requests, receiver) = channel::<Request>();
+        let to = made.clone();
+        let translate = move || {
+            for request in receiver {
+                let section = request.section();
+                let code = Code::of(&section);
+                lock(&to).add(&section, code);
+            }
+        };
+        let thread = std::thread::Builder::new().name("translation".into());
+        thread.spawn(translate).ok()?;
+        Some(Jit {
+            made,
+            requests: Some(requests),
+        })
+    }
+
+    /// Translates at once, while the dispatch waits: for tests. `None` if code can't be made for the host.
+    pub fn at_once() -> Option<Jit> {
+        can_translate().then(|| Jit {
+            made: Arc::default(),
+            requests: None,
+        })
+    }
+}
+
+fn lock(made: &Mutex<Made>) -> MutexGuard<'_, Made> {
+    // What a panic left behind is whole: entries are added in one step.
+    made.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Translator for Jit {
+    fn find(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>> {
+        if self.requests.is_none() {
+            return self.translate(section);
+        }
+        let code = lock(&self.made).find(section)?;
+        Some(code)
+    }
+
+    fn translate(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>> {
+        let mut made = lock(&self.made);
+        if let Some(code) = made.find(section) {
+            return Some(code);
+        }
+        let request = Request::of(section);
+        if made.asked.insert(request.clone(), ()).is_some() {
+            return None;
+        }
+        match &self.requests {
+            Some(requests) => {
+                // A thread that has ended translates nothing; the model goes on without.
+                let _ = requests.send(request);
+                None
+            }
+            None => {
+                drop(made);
+                let code = Code::of(section);
+                let code = lock(&self.made).add(section, code)?;
+                Some(code)
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Trials: one warp that executes some words alone, and all that it leaves behind. For tests that hold engines against each other.
+//!
+//! Never: used by the device.
+
+use super::engine::Engine;
+use super::environment::{Environment, Place};
+use super::execute::{Executor, WarpTurn};
+use super::float::FloatPolicy;
+use super::lanes::Lanes;
+use super::messages::Memory;
+use super::program::Program;
+use super::stopped::Stopped;
+use super::warp::{REGISTERS, Warp};
+use crate::config::Config;
+use crate::fabric::Fabric;
+use crate::memory::{PhysicalMemory, SparseMemory};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use eitri_csf::registers::address_space::{TranslationMode, transcfg};
+use eitri_isa::Arch;
+
+/// Where the words are.
+const ENTRY: u64 = 0x1000;
+
+/// Most instructions that are executed.
+const MOST: u64 = 4096;
+
+/// A warp and what it executes.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// The generation.
+    pub arch: Arch,
+    /// The program: it ends by itself, or is ended after 4,096 instructions.
+    pub words: &'a [u64],
+    /// What the first registers hold at the beginning; the others hold nothing.
+    pub registers: &'a [Lanes],
+    /// Lanes that take part, a bit each.
+    pub lanes: u16,
+    /// How floats are treated.
+    pub policy: FloatPolicy,
+    /// Instructions of a turn of a warp: from how many on it ends where it may, and how many it has at most.
+    pub turn: (u64, u64),
+}
+
+/// All that a trial leaves behind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// Instructions executed.
+    pub used: u64,
+    /// Instructions of each turn, and why the last one stopped.
+    pub turns: (Vec<u64>, String),
+    /// The registers.
+    pub registers: Vec<Lanes>,
+    /// Where the live lanes are, which those are and which wait.
+    pub places: (Vec<u64>, u16, u16),
+    /// For each register the lanes in which it holds a value.
+    pub valid: Vec<u16>,
+    /// The counters of core and slices.
+    pub counters: String,
+    /// What was reported.
+    pub diagnoses: Vec<String>,
+    /// The memory from [`Trial::DATA`] on.
+    pub data: Vec<u8>,
+}
+
+/// A fabric whose space 1 maps every address to itself.
+fn identity_fabric(engine: &Engine) -> Fabric {
+    let mut fabric = Fabric::new(Config {
+        engine: engine.clone(),
+        ..Config::default()
+    });
+    let space = fabric.mmu.space_mut(1);
+    space.programmed.transcfg = transcfg::MODE.set(0, TranslationMode::Identity);
+    space.update();
+    fabric
+}
+
+/// The places of lanes that have not ended; 0 for the others.
+fn live_places(warp: &Warp) -> Vec<u64> {
+    let lanes = warp.pcs.iter().enumerate();
+    lanes
+        .map(|(lane, pc)| if warp.live >> lane & 1 != 0 { *pc } else { 0 })
+        .collect()
+}
+
+impl Trial<'_> {
+    /// Address of 4 KiB of memory that programs may load from and store to.
+    pub const DATA: u64 = 0x8000;
+
+    /// Executes the words with an engine.
+    pub fn run(&self, engine: &Engine) -> Left {
+        let mut fabric = identity_fabric(engine);
+        let mut memory = SparseMemory::new(1 << 20);
+        for (address, word) in (ENTRY..).step_by(8).zip(self.words) {
+            // Programs are shorter than the memory.
+            let _ = memory.write64(address, *word);
+        }
+        let environment = Environment {
+            space: 1,
+            policy: self.policy,
+            allocated: u64::MAX,
+            uniforms: (1..=64).map(|word| word * 0x0101_0101).collect(),
+            ..Environment::default()
+        };
+        let mut warp = Warp::with_lanes(0, self.lanes, ENTRY);
+        for (register, lanes) in (0..REGISTERS as u8).zip(self.registers) {
+            warp.preload(register, *lanes);
+        }
+        let mut program = Program::new(self.arch);
+        let mut unit = Memory::default();
+        let (mut turns, mut stopped) = (Vec::new(), Stopped::Turn);
+        let (wanted, most) = self.turn;
+        while turns.iter().sum::<u64>() < MOST && stopped == Stopped::Turn {
+            let mut executor = Executor {
+                program: &mut program,
+                environment: &environment,
+                memory_unit: &mut unit,
+                place: Place::default(),
+                fabric: &mut fabric,
+                memory: &mut memory,
+            };
+            let (executed, why) = executor.run(&mut warp, WarpTurn { wanted, most });
+            turns.push(executed);
+            stopped = why;
+        }
+        // Running lanes are at the warp's place, and noted elsewhere.
+        warp.park();
+        let mut data = vec![0; 4096];
+        let _ = memory.read(Trial::DATA, &mut data);
+        let diagnoses = fabric.journal.diagnoses();
+        Left {
+            used: turns.iter().sum(),
+            turns: (turns, format!("{stopped:?}")),
+            registers: warp.registers.to_vec(),
+            places: (live_places(&warp), warp.live, warp.waiting),
+            valid: (0..REGISTERS)
+                .map(|register| warp.lanes_with_value(register))
+                .collect(),
+            counters: format!(
+                "{:?} {:?}",
+                fabric.activity.cores().first(),
+                fabric.activity.slices()
+            ),
+            diagnoses: diagnoses.iter().map(ToString::to_string).collect(),
+            data,
+        }
+    }
+}
