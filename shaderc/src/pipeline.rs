@@ -10,8 +10,8 @@ use crate::lower::{
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, demote_branches, distribute_shifts,
     flatten_branches, fold_constants, forward_stores, fuse_multiply_add, keep_own_words,
-    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_values, trim_shared,
-    trivial_phis, unroll_loops, unroll_partly,
+    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_values,
+    trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};

@@ -6,6 +6,7 @@
 
 use crate::reports::executed::{Executed, Place};
 use eitri_csf::interface::group::CsgState;
+use eitri_isa::row::Kind;
 use eitri_isa::{Arch, Instr};
 use eitri_model::{Event, Nanoseconds, Sink};
 use serde_json::{Value, json};
@@ -112,8 +113,7 @@ impl Period {
         entries.extend(words.keys().next());
         let pairs = words.iter().zip(words.keys().skip(1));
         let behind_ends = pairs.filter(|&((&address, &word), &next)| {
-            let instr = Instr::decode(word, arch);
-            let ends = instr.is_ok_and(|instr| instr.flow.ends_thread());
+            let ends = Instr::decode(word, arch).is_ok_and(|instr| may_be_last(&instr));
             ends && next.is_multiple_of(ALIGNMENT) && next - address >= 8 + GAP
         });
         entries.extend(behind_ends.map(|(_, next)| next));
@@ -137,6 +137,11 @@ impl Period {
         }
         programs.into_values()
     }
+}
+
+/// Whether an instruction ends a thread, or may leave the program for the blend shader behind it.
+fn may_be_last(instr: &Instr) -> bool {
+    instr.flow.ends_thread() || matches!(instr.row().kind, Kind::Blend | Kind::Branch)
 }
 
 impl Program {
