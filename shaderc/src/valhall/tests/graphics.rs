@@ -268,8 +268,8 @@ b0:
     let linked = fragment.to_string();
     for line in [
         "varying.0.0.3.center.half",
-        "iand %1, 65535",
-        "output.color.0.0.float.half %0, %2",
+        "iand %3, 65535",
+        "output.color.0.0.float.half %2, %5",
     ] {
         assert!(linked.contains(line), "{linked}");
     }
