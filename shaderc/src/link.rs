@@ -227,7 +227,7 @@ fn bound_halves(
     if count > 0 {
         words.extend(b.inst(Op::LoadVarying(Varying { count, ..varying }), args));
     }
-    if count % 2 != 0 {
+    if !count.is_multiple_of(2) {
         // The half behind the last one is any.
         let last = words.pop();
         words.extend(last.map(|word| b.alu_word(Alu::IAnd, word, 0xffff)));
