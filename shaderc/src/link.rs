@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet as HashSet;
 
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Function, Inst, Op, Output, Sampling, Stage, Value, Varying};
+use crate::ir::{Alu, Builder, Function, Inst, Op, Output, Sampling, Stage, Value, Varying};
 
 /// What stands where in the record of a vertex.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -77,7 +77,20 @@ struct Use {
     /// Components up to the last one.
     count: u8,
     relaxed: bool,
+    /// All loads give halves.
+    half: bool,
     interpolation: Interpolation,
+}
+
+impl Use {
+    /// Whether halves are handed on, of what is stored so: where vertices are mixed their own precision counts, elsewhere that
+    /// of what is loaded.
+    fn is_half(self, stored: Use) -> bool {
+        match self.interpolation {
+            Interpolation::Flat => self.half,
+            Interpolation::Smooth | Interpolation::NoPerspective => self.relaxed && stored.relaxed,
+        }
+    }
 }
 
 /// Fits two stages to each other. Without a fragment shader nothing is handed on.
@@ -95,7 +108,7 @@ pub fn link(vertex: &mut Function, fragment: Option<&mut Function>) -> VaryingLa
         Some(VaryingSlot {
             location: *location,
             components: loaded.count.min(stored.count),
-            half: loaded.relaxed && stored.relaxed && loaded.interpolation != Interpolation::Flat,
+            half: loaded.is_half(*stored),
             interpolation: loaded.interpolation,
             offset: 0,
         })
@@ -125,6 +138,7 @@ fn stored(vertex: &Function) -> BTreeMap<u8, Use> {
             Use {
                 count,
                 relaxed,
+                half: false,
                 interpolation: Interpolation::Smooth,
             },
         )),
@@ -143,6 +157,7 @@ fn loaded(fragment: &Function) -> BTreeMap<u8, Use> {
         let own = Use {
             count: varying.first + varying.count,
             relaxed: varying.relaxed,
+            half: varying.half,
             interpolation: match varying.sampling {
                 Sampling::Flat => Interpolation::Flat,
                 _ if varying.noperspective => Interpolation::NoPerspective,
@@ -152,6 +167,7 @@ fn loaded(fragment: &Function) -> BTreeMap<u8, Use> {
         let known = all.entry(varying.location).or_insert(own);
         known.count = known.count.max(own.count);
         known.relaxed &= own.relaxed;
+        known.half &= own.half;
         // What is read flat keeps its bits.
         if own.interpolation == Interpolation::Flat {
             known.interpolation = Interpolation::Flat;
@@ -170,6 +186,9 @@ fn bound_loads(fragment: &mut Function, stored: &BTreeMap<u8, Use>) {
         let there = stored
             .get(&varying.location)
             .map_or(0, |stored| stored.count);
+        if varying.half {
+            return bound_halves(b, varying, there, &data.args);
+        }
         let is_read = |number: u8| {
             varying.first + number < there && used.contains(&data.results[usize::from(number)])
         };
@@ -191,6 +210,31 @@ fn bound_loads(fragment: &mut Function, stored: &BTreeMap<u8, Use>) {
         }
         Some(words)
     });
+}
+
+/// The same of a load of halves, all of which are read; nothing where all are stored.
+fn bound_halves(
+    b: &mut Builder<'_>,
+    varying: Varying,
+    there: u8,
+    args: &[Value],
+) -> Option<Vec<Value>> {
+    let count = there.saturating_sub(varying.first).min(varying.count);
+    if count == varying.count {
+        return None;
+    }
+    let mut words = vec![];
+    if count > 0 {
+        words.extend(b.inst(Op::LoadVarying(Varying { count, ..varying }), args));
+    }
+    if !count.is_multiple_of(2) {
+        // The half behind the last one is any.
+        let last = words.pop();
+        words.extend(last.map(|word| b.alu_word(Alu::IAnd, word, 0xffff)));
+    }
+    let zero = b.word(0);
+    words.resize(varying.words().into(), zero);
+    Some(words)
 }
 
 /// The values that something reads.

@@ -10,8 +10,8 @@ use crate::lower::{
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, demote_branches, distribute_shifts,
     flatten_branches, fold_constants, forward_stores, fuse_multiply_add, keep_own_words,
-    merge_accesses, pair_halves, push_uniform_buffers, reduce_strength, share_values, trim_shared,
-    trivial_phis, unroll_loops, unroll_partly,
+    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_values,
+    trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -188,7 +188,8 @@ const STAGES: &[Stage<Function, Asked>] = &[
 /// Every pass over IR: those without which there is no code, and then those that make the code better.
 pub fn passes() -> impl Iterator<Item = Pass> {
     let Members { needed, improving } = Members::of(STAGES);
-    needed.into_iter().chain(improving)
+    let linked = std::iter::once(pack_colors::PASS);
+    needed.into_iter().chain(linked).chain(improving)
 }
 
 /// The same, for the list that users see; those of a back end are [`crate::Machine::passes`].
@@ -207,6 +208,7 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     first
         .into_iter()
         .chain(needed)
+        .chain(std::iter::once(row(false)(pack_colors::PASS)))
         .chain(improving.into_iter().map(row(false)))
 }
 
@@ -216,7 +218,7 @@ pub fn order() -> String {
     let clean_up = names.join(", ");
     format!(
         "{}; clean-up: in turn, until none changes anything: {clean_up}\n\
-         ; graphics: before all this blend_colors, a first clean-up of both stages, then link\n",
+         ; graphics: before all this blend_colors, a first clean-up of both stages, pack_colors*, then link\n",
         order::print(STAGES)
     )
 }
@@ -226,6 +228,10 @@ pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
     runner.run(function, promote_variables::PASS);
     for pass in CLEAN_UP {
         runner.run(function, *pass);
+    }
+    // Before the stages are linked: what it makes halves of a location is handed on as halves.
+    if runner.target.pairs_halves() {
+        runner.improve(function, pack_colors::PASS);
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// Print on stderr what the model executed, by shader program: instructions, messages, cycles.
     #[arg(long)]
     programs: bool,
+    /// Write what the model executed, by shader program, to FILE as JSON.
+    #[arg(long, value_name = "FILE", conflicts_with = "programs")]
+    programs_file: Option<PathBuf>,
     /// MiB of memory that Linux has.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=262_144))]
     memory: u32,
@@ -116,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         ("--gpu-time", args.gpu_time),
         ("--record", args.record.is_some()),
         ("--programs", args.programs),
+        ("--programs-file", args.programs_file.is_some()),
     ];
     let refused = of_host.into_iter().find(|(_, given)| *given);
     if let Some((option, _)) = refused.filter(|_| args.model == ModelPlace::Guest) {
@@ -172,6 +176,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         record: args.record.as_deref(),
         gpu_time: args.gpu_time,
         programs: args.programs,
+        programs_file: args.programs_file.as_deref(),
         verbose: args.verbose,
         interactive: args.command.is_empty(),
         limit: args.limit.map(Duration::from_secs),

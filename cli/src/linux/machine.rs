@@ -96,6 +96,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) gpu_time: bool,
     /// Print what the model executed, by program.
     pub(crate) programs: bool,
+    /// Write that to a file, as JSON, and do not print it.
+    pub(crate) programs_file: Option<&'a Path>,
     /// Longest that it may run.
     pub(crate) limit: Option<Duration>,
     /// Gets what QEMU reads.
@@ -175,7 +177,12 @@ impl Machine<'_> {
                     let arch = config.product.arch();
                     let mut watch = Watch::new(watch::Wanted {
                         record: self.record,
-                        programs: self.programs.then_some(arch),
+                        programs: (self.programs || self.programs_file.is_some()).then_some(
+                            watch::CountPrograms {
+                                arch,
+                                file: self.programs_file,
+                            },
+                        ),
                     });
                     eitri_host_gpu::serve(config, memory, mailbox, stop, &mut watch);
                     watch.finish()

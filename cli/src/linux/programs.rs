@@ -1,16 +1,26 @@
 //! Programs: what the shader cores executed, by program, in the figures of `eitri bench code`.
 //!
-//! A program is known by where its first job began to execute. Groups that start later may have other code at the same addresses:
+//! A program is known by where its first job began to execute, or, among those of one job, by where code begins behind the end of
+//! other code: programs are aligned, and zeros follow each. Groups that start later may have other code at the same addresses:
 //! these are programs of their own unless all code that both executed is the same.
 
 use crate::reports::executed::{Executed, Place};
 use eitri_csf::interface::group::CsgState;
-use eitri_isa::Arch;
+use eitri_isa::row::Kind;
+use eitri_isa::{Arch, Instr};
 use eitri_model::{Event, Nanoseconds, Sink};
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Write};
 use std::rc::Rc;
+
+/// What code of a program is aligned to.
+const ALIGNMENT: u64 = 128;
+/// Least bytes of zeros between two programs.
+const GAP: u64 = 16;
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
 
 /// Counts while the model runs.
 #[derive(Debug, Default)]
@@ -81,10 +91,10 @@ impl Counts {
         }
     }
 
-    fn programs(&self) -> Vec<Program> {
+    fn programs(&self, arch: Arch) -> Vec<Program> {
         let mut programs: Vec<Program> = Vec::new();
         for period in self.earlier.iter().chain([&self.now]) {
-            for program in period.programs() {
+            for program in period.programs(arch) {
                 match programs.iter_mut().find(|other| other.is_same(&program)) {
                     Some(other) => other.join(program),
                     None => programs.push(program),
@@ -96,12 +106,24 @@ impl Counts {
 }
 
 impl Period {
-    /// Each instruction is part of the program that begins last before it.
-    fn programs(&self) -> impl Iterator<Item = Program> {
+    /// Where programs begin: where jobs began, and where aligned code lies behind the end of other code.
+    fn entries(&self, arch: Arch) -> BTreeSet<u64> {
         let mut entries: BTreeSet<u64> = self.jobs.keys().copied().collect();
-        let addresses = self.places.keys().map(|(address, _)| *address);
+        let words: BTreeMap<u64, u64> = self.places.keys().copied().collect();
         // A job that began before its group was watched.
-        entries.extend(addresses.min());
+        entries.extend(words.keys().next());
+        let pairs = words.iter().zip(words.keys().skip(1));
+        let behind_ends = pairs.filter(|&((&address, &word), &next)| {
+            let ends = Instr::decode(word, arch).is_ok_and(|instr| may_be_last(&instr));
+            ends && next.is_multiple_of(ALIGNMENT) && next - address >= 8 + GAP
+        });
+        entries.extend(behind_ends.map(|(_, next)| next));
+        entries
+    }
+
+    /// Each instruction is part of the program that begins last before it.
+    fn programs(&self, arch: Arch) -> impl Iterator<Item = Program> {
+        let entries = self.entries(arch);
         let mut programs: BTreeMap<u64, Program> = BTreeMap::new();
         for (&(address, word), place) in &self.places {
             let Some(&entry) = entries.range(..=address).next_back() else {
@@ -118,6 +140,11 @@ impl Period {
     }
 }
 
+/// Whether an instruction ends a thread, or may leave the program for the blend shader behind it.
+fn may_be_last(instr: &Instr) -> bool {
+    instr.flow.ends_thread() || matches!(instr.row().kind, Kind::Blend | Kind::Branch)
+}
+
 impl Program {
     /// Whether the two begin at one address and have the same code, as far as both were executed.
     fn is_same(&self, other: &Program) -> bool {
@@ -126,6 +153,24 @@ impl Program {
             here.clone().next().is_none() || here.any(|((_, own), _)| *own == word)
         };
         self.entry == other.entry && other.places.keys().all(agrees)
+    }
+
+    /// Instructions from its first one to the last that was executed.
+    fn length(&self) -> u64 {
+        let last = self.places.keys().next_back();
+        last.map_or(0, |(address, _)| (address - self.entry) / 8 + 1)
+    }
+
+    /// Its length, what its executed code costs when each instruction counts once, and what was executed.
+    fn json(&self, arch: Arch) -> Option<Value> {
+        let once: Vec<Place> = self.places.values().map(Place::once).collect();
+        let code = Executed::of(&once, arch).ok()?;
+        let executed = Executed::of(self.places.values(), arch).ok()?;
+        let warps = self.places.values().next().map_or(0, Place::warps);
+        Some(json!({
+            "entry": format!("{:#x}", self.entry), "jobs": self.jobs, "warps": warps,
+            "length": self.length(), "code": code.json(), "executed": executed.json(),
+        }))
     }
 
     fn join(&mut self, other: Program) {
@@ -142,11 +187,18 @@ impl Programs {
         Box::new(Listener(Rc::clone(&self.0)))
     }
 
+    /// The programs in the order of their addresses.
+    pub(super) fn json(&self, arch: Arch) -> Value {
+        let programs = self.0.borrow().programs(arch);
+        let rows = programs.iter().filter_map(|program| program.json(arch));
+        json!({ "schema": SCHEMA, "programs": rows.collect::<Vec<_>>() })
+    }
+
     /// A line a program, the one with most cycles first, and a line for all.
     pub(super) fn table(&self, arch: Arch) -> String {
         let mut rows = Vec::new();
         let mut table = String::new();
-        let programs = self.0.borrow().programs();
+        let programs = self.0.borrow().programs(arch);
         if programs.is_empty() {
             return "no shader program was executed".to_owned();
         }
@@ -199,7 +251,7 @@ impl fmt::Display for Figures<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eitri_isa::{Instr, Syntax};
+    use eitri_isa::Syntax;
     use eitri_model::JobKind;
 
     fn word(text: &str) -> u64 {
@@ -241,6 +293,7 @@ mod tests {
     }
 
     const ADD: &str = "FADD.f32 r0, r1, r2";
+    const END: &str = "NOP.end";
     const LOAD: &str = "LOAD.i32.unsigned.slot0 @r0, ^r2, offset:0";
 
     #[test]
@@ -255,7 +308,7 @@ mod tests {
             job(),
             shader(0x1000, ADD),
         ];
-        let programs = counted(&events).programs();
+        let programs = counted(&events).programs(Arch::V10);
         let found: Vec<_> = programs.iter().map(|it| (it.entry, it.jobs)).collect();
         assert_eq!(found, [(0x1000, 2), (0x1080, 1)]);
         let first = Executed::of(programs[0].places.values(), Arch::V10).unwrap();
@@ -273,7 +326,7 @@ mod tests {
             job(),
             shader(0x1000, ADD),
         ];
-        assert_eq!(counted(&again).programs().len(), 1);
+        assert_eq!(counted(&again).programs(Arch::V10).len(), 1);
         let other = [
             start(),
             job(),
@@ -282,7 +335,29 @@ mod tests {
             job(),
             shader(0x1000, LOAD),
         ];
-        assert_eq!(counted(&other).programs().len(), 2);
+        assert_eq!(counted(&other).programs(Arch::V10).len(), 2);
+    }
+
+    #[test]
+    fn programs_of_one_job_are_told_apart_by_their_ends() {
+        let events = [
+            start(),
+            job(),
+            shader(0x1000, ADD),
+            shader(0x1008, LOAD),
+            // Not aligned, then aligned but without an end before it.
+            shader(0x1040, END),
+            shader(0x1080, ADD),
+            shader(0x1088, ADD),
+            shader(0x1100, END),
+        ];
+        let programs = counted(&events).programs(Arch::V10);
+        let found: Vec<_> = programs.iter().map(|it| (it.entry, it.jobs)).collect();
+        assert_eq!(found, [(0x1000, 1), (0x1080, 0)]);
+        let row = programs[0].json(Arch::V10).unwrap();
+        assert_eq!(row["length"], 9);
+        assert_eq!(row["code"]["load_store"], 1);
+        assert_eq!(row["executed"]["instructions"], 3);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::programs::Programs;
 use super::record::Recorder;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
+use crate::output::whole_file;
 use eitri_host_gpu::{MachineMemory, Watcher};
 use eitri_isa::Arch;
 use eitri_model::diagnosis::News;
@@ -16,29 +17,38 @@ use std::path::Path;
 pub(super) struct Wanted<'a> {
     /// Where records of what groups run go.
     pub(super) record: Option<&'a Path>,
-    /// Whether instructions are counted by program, of a GPU of this generation.
-    pub(super) programs: Option<Arch>,
+    /// How instructions are counted by program.
+    pub(super) programs: Option<CountPrograms<'a>>,
+}
+
+/// How instructions are counted by program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountPrograms<'a> {
+    /// The GPU's generation.
+    pub(super) arch: Arch,
+    /// Where the counts go as JSON; to standard error as text if there is none.
+    pub(super) file: Option<&'a Path>,
 }
 
 /// Watches the model, on its thread.
-pub(super) struct Watch {
+pub(super) struct Watch<'a> {
     recorder: Option<Recorder>,
-    programs: Option<(Programs, Arch)>,
+    programs: Option<(Programs, CountPrograms<'a>)>,
 }
 
 /// What was seen.
 pub(super) struct Watched {
     recorded: Option<Result<String, Failure>>,
-    /// The table of programs.
-    programs: Option<String>,
+    /// The table of programs, or how writing their file went.
+    programs: Option<Result<String, Failure>>,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Begins to watch.
-    pub(super) fn new(wanted: Wanted<'_>) -> Watch {
+    pub(super) fn new(wanted: Wanted<'a>) -> Watch<'a> {
         Watch {
             recorder: wanted.record.map(Recorder::new),
-            programs: wanted.programs.map(|arch| (Programs::default(), arch)),
+            programs: wanted.programs.map(|how| (Programs::default(), how)),
         }
     }
 
@@ -46,12 +56,19 @@ impl Watch {
     pub(super) fn finish(self) -> Watched {
         Watched {
             recorded: self.recorder.map(Recorder::finish),
-            programs: self.programs.map(|(programs, arch)| programs.table(arch)),
+            programs: self.programs.map(|(programs, how)| match how.file {
+                None => Ok(programs.table(how.arch)),
+                Some(file) => {
+                    let text = format!("{:#}\n", programs.json(how.arch));
+                    let written = whole_file::put(file, text.as_bytes());
+                    written.map(|()| format!("programs are in {}", file.display()))
+                }
+            }),
         }
     }
 }
 
-impl Watcher for Watch {
+impl Watcher for Watch<'_> {
     fn report(&mut self, news: News<'_>) {
         expected::tell(news);
     }
@@ -71,7 +88,7 @@ impl Watched {
     /// Prints it on standard error.
     pub(super) fn tell(self) -> Result<(), Failure> {
         if let Some(programs) = self.programs {
-            talk!("{programs}");
+            talk!("{}", programs?);
         }
         if let Some(recorded) = self.recorded {
             talk!("{}", recorded?);

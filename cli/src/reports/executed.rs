@@ -8,6 +8,7 @@ use eitri_isa::row::{Kind, Unit};
 use eitri_isa::{Arch, DecodeError, Instr};
 use eitri_model::{Event, Nanoseconds, Sink};
 use eitri_shaderc::valhall::rates;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -31,6 +32,20 @@ impl Place {
         self.word = word;
         self.warps += 1;
         self.lanes += u64::from(lanes.count_ones());
+    }
+
+    /// The same instruction, executed by one lane of one warp.
+    pub(crate) fn once(&self) -> Place {
+        Place {
+            word: self.word,
+            warps: 1,
+            lanes: 1,
+        }
+    }
+
+    /// Warps that executed it.
+    pub(crate) fn warps(&self) -> u64 {
+        self.warps
     }
 
     /// Counts what `other` counted, of the same instruction.
@@ -282,6 +297,15 @@ impl Executed {
             | Kind::System => {}
         }
         Ok(())
+    }
+
+    /// Counts by unit, as `by_unit` in figures of peers: cycles of issue, messages, and components interpolated.
+    pub(crate) fn json(&self) -> Value {
+        let Issued { fma, cvt, sfu } = self.issued;
+        json!({
+            "instructions": self.instructions, "fma": fma, "cvt": cvt, "sfu": sfu,
+            "load_store": self.load_store, "texture": self.texture, "varying": self.interpolated,
+        })
     }
 
     /// Cycles of the arithmetic units together.

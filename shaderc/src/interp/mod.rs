@@ -6,6 +6,7 @@ pub mod eval;
 mod fair;
 mod float;
 mod graphics;
+mod halves;
 mod image_ops;
 mod lanes;
 mod memory;

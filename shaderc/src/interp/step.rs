@@ -2,6 +2,7 @@
 //!
 //! Needs: `run`, which says which lanes run which instruction.  Never: decides where a lane goes on.
 use super::eval::eval;
+use super::halves;
 use super::image_ops;
 use super::lanes::{self, Mask};
 use super::observer::Observer;
@@ -124,14 +125,18 @@ impl<O: Observer> Machine<'_, O> {
                     let product = f32::from_bits(word) * f32::from_bits(w);
                     Some(product.to_bits())
                 };
-                (0..it.count).map(of).collect::<Option<Vec<u32>>>()?
+                let words = (0..it.count).map(of).collect::<Option<Vec<u32>>>()?;
+                match it.half {
+                    true => halves::packed(&words),
+                    false => words,
+                }
             }
             (Op::FragW(sampling), LaneInput::Fragment(fragment)) => {
                 vec![self.drawing?.reciprocal_w(fragment, sampling, &args)?]
             }
             (Op::StoreOutput(output), LaneInput::Vertex(_) | LaneInput::Fragment(_)) => {
                 let words = args.iter().map(|word| *word as u32).collect();
-                own.outputs.push((output, words));
+                own.outputs.push(halves::as_floats(output, words));
                 vec![]
             }
             (Op::Demote, LaneInput::Fragment(_)) => {

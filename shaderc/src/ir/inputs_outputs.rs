@@ -42,6 +42,8 @@ pub struct Varying {
     pub noperspective: bool,
     /// 16 bits are enough (RelaxedPrecision, of floats). The results have 32 all the same.
     pub relaxed: bool,
+    /// The results are words of two halves, rounded to nearest even after interpolation. The last half of an odd number is any.
+    pub half: bool,
 }
 
 /// What a target of the framebuffer holds.
@@ -100,6 +102,8 @@ pub enum Output {
         kind: TexelKind,
         /// 16 bits are enough (RelaxedPrecision, of floats). The operands have 32 all the same.
         relaxed: bool,
+        /// The operands are two words of two halves each, of a colour of floats.
+        half: bool,
     },
     /// The depth, a float.
     Depth,
@@ -208,7 +212,16 @@ impl Attribute {
 impl Varying {
     /// Whether it names components that there are, at a place where they can be had.
     pub fn is_possible(self) -> bool {
-        fits(self.first, self.count) && !(self.noperspective && self.sampling == Sampling::Flat)
+        let is_plain = self.sampling == Sampling::Flat || self.half;
+        fits(self.first, self.count) && !(self.noperspective && is_plain)
+    }
+
+    /// Words that are loaded.
+    pub fn words(self) -> u8 {
+        match self.half {
+            true => self.count.div_ceil(2),
+            false => self.count,
+        }
     }
 
     pub(super) fn show(self) -> String {
@@ -217,6 +230,7 @@ impl Varying {
         for (is, word) in [
             (self.noperspective, ".noperspective"),
             (self.relaxed, ".relaxed"),
+            (self.half, ".half"),
         ] {
             if is {
                 text += word;
@@ -226,6 +240,7 @@ impl Varying {
     }
 
     pub(super) fn parse(text: &str) -> Option<Varying> {
+        let (text, half) = flag(text, ".half");
         let (text, relaxed) = flag(text, ".relaxed");
         let (text, noperspective) = flag(text, ".noperspective");
         let [location, first, count, sampling] = parts(text)?;
@@ -236,6 +251,7 @@ impl Varying {
             sampling: Sampling::from_name(sampling)?,
             noperspective,
             relaxed,
+            half,
         })
     }
 }
@@ -319,6 +335,7 @@ impl Output {
                 smallvec![Kind::W32]
             }
             Output::Varying { count, .. } => smallvec![Kind::W32; count.into()],
+            Output::Color { half: true, .. } => smallvec![Kind::W32; 2],
             Output::Color { kind, .. } => color_kinds(kind),
         }
     }
@@ -327,8 +344,15 @@ impl Output {
     pub fn is_possible(self) -> bool {
         match self {
             Output::Varying { count, .. } => fits(0, count),
-            Output::Color { target, index, .. } => {
-                target < COLOR_TARGETS && (index == 0 || (index, target) == (1, 0))
+            Output::Color {
+                target,
+                index,
+                kind,
+                half,
+                ..
+            } => {
+                let fits = !half || kind == TexelKind::Float;
+                target < COLOR_TARGETS && (index == 0 || (index, target) == (1, 0)) && fits
             }
             _ => true,
         }
@@ -367,7 +391,12 @@ impl Output {
                 index,
                 kind,
                 relaxed,
-            } => format!("color.{target}.{index}.{}{}", kind.name(), end(relaxed)),
+                half,
+            } => {
+                let width = if half { ".half" } else { "" };
+                let kind = kind.name();
+                format!("color.{target}.{index}.{kind}{}{width}", end(relaxed))
+            }
             plain => {
                 let mut all = Output::PLAIN.iter();
                 let row = all.find(|(output, _)| *output == plain);
@@ -380,6 +409,7 @@ impl Output {
         if let Some((output, _)) = Output::PLAIN.iter().find(|(_, name)| *name == text) {
             return Some(*output);
         }
+        let (text, half) = flag(text, ".half");
         let (text, relaxed) = flag(text, ".relaxed");
         let (head, tail) = text.split_once('.')?;
         match head {
@@ -398,6 +428,7 @@ impl Output {
                     index: index.parse().ok()?,
                     kind: TexelKind::from_name(kind)?,
                     relaxed,
+                    half,
                 })
             }
             _ => None,

@@ -422,7 +422,7 @@ impl Op {
             Op::Barrier | Op::Fence(_) => (none(), none()),
             Op::LoadAttribute(it) => (none(), smallvec![Kind::W32; it.count.into()]),
             Op::LoadVarying(it) => {
-                let results = smallvec![Kind::W32; it.count.into()];
+                let results = smallvec![Kind::W32; it.words().into()];
                 (it.sampling.operands().into(), results)
             }
             Op::FragW(sampling) => (sampling.operands().into(), smallvec![Kind::F32]),

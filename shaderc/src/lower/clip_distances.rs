@@ -25,6 +25,7 @@ pub(crate) fn load_distances(b: &mut Builder<'_>, count: u8) -> Vec<Value> {
             sampling: Sampling::Center,
             noperspective: false,
             relaxed: false,
+            half: false,
         };
         distances.extend(b.inst(Op::LoadVarying(varying), &[]));
     }

@@ -16,6 +16,7 @@ pub(crate) mod keep_own_words;
 mod loop_steps;
 mod loop_variables;
 pub(crate) mod merge_accesses;
+pub(crate) mod pack_colors;
 pub(crate) mod pair_halves;
 pub(crate) mod push_uniform_buffers;
 pub(crate) mod reduce_strength;

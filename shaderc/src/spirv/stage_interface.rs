@@ -204,6 +204,7 @@ impl Translator<'_> {
                     sampling,
                     noperspective: slot.interface.noperspective && sampling != Sampling::Flat,
                     relaxed: slot.is_relaxed(),
+                    half: false,
                 };
                 scalars.extend(self.builder.inst(Op::LoadVarying(varying), &[]));
                 places.extend((0..count).map(|number| {
@@ -330,6 +331,7 @@ impl Translator<'_> {
                     index,
                     kind: slot.kind.unwrap_or(TexelKind::Float),
                     relaxed: !slot.precise,
+                    half: false,
                 },
                 Stage::Compute | Stage::Vertex(_) => Output::Varying {
                     location,

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use eitri_shaderc::Target;
+use eitri_shaderc::interp::eval::eval;
 use eitri_shaderc::interp::{
     Buffer, Dispatch, Fragment, Image, Outputs, Resources, Sampler, TexelFormat,
     interpret_vertices, interpret_with,
 };
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
-use eitri_shaderc::ir::{BindingKind, Function, Stage};
+use eitri_shaderc::ir::{Alu, BindingKind, Function, Output, Stage, TexelKind, Type};
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::pipeline::passes;
 
@@ -65,7 +66,7 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
             interpret_vertices(function, &draw_to([8, 8]), &vertices(&[]), &resources)
                 .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
         }
-        Stage::Fragment(_) => {
+        Stage::Fragment(stage) => {
             let fragments = (0..4).map(|quad| {
                 [0, 1, 2, 3].map(|lane| Fragment {
                     pixel: [2 * quad + lane % 2, lane / 2],
@@ -75,9 +76,28 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
             });
             let quads: Vec<[Fragment; 4]> = fragments.collect();
             stored = shade(function, &draw_to([8, 8]), &Linear, &quads, &mut resources);
+            let colors = stored.values_mut().flatten();
+            colors.for_each(|(output, words)| round_narrow(*output, words, stage.narrow));
         }
     }
     (resources, stored)
+}
+
+/// Rounds a colour of a narrow target to halves: passes may do that or not.
+fn round_narrow(output: Output, words: &mut [u32], narrow: u8) {
+    match output {
+        Output::Color {
+            target,
+            kind: TexelKind::Float,
+            ..
+        } if narrow >> target & 1 != 0 => {
+            for word in words {
+                let half = eval(Alu::PackHalf, Type::W32, [(*word).into(), 0, 0, 0]);
+                *word = eval(Alu::HalfLow, Type::W32, [half, 0, 0, 0]) as u32;
+            }
+        }
+        _ => {}
+    }
 }
 
 /// What is wrong with a file, line by line.

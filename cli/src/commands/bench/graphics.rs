@@ -9,7 +9,7 @@ use crate::input::gpu_choice::GpuArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::reports::executed::Counter;
-use crate::reports::graphics_quality::{Measured, Peers, Program, Table};
+use crate::reports::graphics_quality::{Measured, PeerExecuted, Peers, Program, Table};
 use crate::runs::dispatch::Place;
 use crate::workspace::Workspace;
 use eitri_draw_scenes::Scene;
@@ -17,6 +17,8 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What PanVK executed, in the clone.
+const EXECUTED: &str = "testdata/data/panvk-executed.json";
 /// Longest that one scene may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Figures of PanVK; peers.json beside the scenes if not given.
     #[arg(long, value_name = "peers.json")]
     against: Option<PathBuf>,
+    /// What PanVK's programs executed for each scene on the model; testdata/data/panvk-executed.json if not given.
+    #[arg(long, value_name = "FILE")]
+    executed: Option<PathBuf>,
     /// How often each pipeline is compiled: the best time counts.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
@@ -67,13 +72,31 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         None => Peers::default(),
     };
+    let executed = match &args.executed {
+        Some(path) => Some(path.clone()),
+        None => Workspace::find()
+            .ok()
+            .map(|workspace| workspace.root().join(EXECUTED))
+            .filter(|path| path.is_file()),
+    };
+    let executed = match executed {
+        Some(path) => {
+            let path = path.to_string_lossy().into_owned();
+            let bytes = buffer_source::read(&path)?;
+            PeerExecuted::read(&path, &bytes).map_err(Failure::refused)?
+        }
+        None => PeerExecuted::default(),
+    };
     let scenes = read_scenes(&paths, &ModelArguments::default(), args.filter.as_deref())?;
     let mut table = Table::default();
     let mut failed = false;
     for scene in &scenes {
         let name = &scene.file.name;
         match measure(scene, args) {
-            Ok(measured) => table.add(name, measured, &peers, args.opt),
+            Ok(measured) => {
+                table.add(name, measured, &peers, args.opt);
+                table.add_executed(name, &executed, &peers, args.opt);
+            }
             Err(Verdict::Failed(why)) => {
                 failed = true;
                 talk!("{name} is not measured: {why}");

@@ -43,6 +43,11 @@ impl Peers {
         }
     }
 
+    /// All entries of a scene.
+    pub(super) fn scene(&self, scene: &str) -> Option<&Value> {
+        self.0.get(scene)
+    }
+
     /// The figures of a program, with those of the blend shaders that its pipelines jump to. None if there is no such program, or
     /// it has no code.
     pub(crate) fn of(&self, scene: &str, program: &Program, optimised: bool) -> Option<Figures> {
@@ -88,13 +93,44 @@ impl Peers {
 }
 
 /// Cycles of each unit.
-struct Units {
+pub(super) struct Units {
     instructions: f64,
     /// fma, cvt, sfu, load_store, texture, varying.
     cycles: [f64; 6],
 }
 
+/// How many of each unit's counts take a cycle.
+const RATES: [f64; 6] = [
+    rates::FMA_LANES,
+    rates::CVT_LANES,
+    rates::SFU_LANES,
+    rates::MESSAGES,
+    rates::TEXELS,
+    rates::COMPONENTS,
+];
+
 impl Units {
+    /// From counts, in the order of the units.
+    pub(super) fn of_counts(counts: [f64; 6]) -> Units {
+        let mut cycles = counts;
+        for (cycles, rate) in cycles.iter_mut().zip(RATES) {
+            *cycles /= rate;
+        }
+        Units {
+            instructions: 0.0,
+            cycles,
+        }
+    }
+
+    /// The counts of an entry that has cycles alone.
+    pub(super) fn counts_of(entry: &Value) -> [f64; 6] {
+        let mut counts = Units::of(entry).map_or([0.0; 6], |units| units.cycles);
+        for (count, rate) in counts.iter_mut().zip(RATES) {
+            *count *= rate;
+        }
+        counts
+    }
+
     fn of(entry: &Value) -> Option<Units> {
         let names = ["fma", "cvt", "sfu", "load_store", "texture", "varying"];
         Some(Units {
@@ -112,7 +148,7 @@ impl Units {
         }
     }
 
-    fn cycles(&self) -> f64 {
+    pub(super) fn cycles(&self) -> f64 {
         let [fma, cvt, sfu, rest @ ..] = self.cycles;
         rest.into_iter().fold(rates::alu(fma, cvt, sfu), f64::max)
     }

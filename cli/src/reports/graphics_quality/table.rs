@@ -1,5 +1,6 @@
 //! The table: a row a program, then means of our figures over PanVK's.
 
+use super::peer_executed::{Part, PeerExecuted};
 use super::peers::{Figures, Peers};
 use crate::reports::executed::Ran;
 use eitri_shaderc::valhall::Statistics;
@@ -44,6 +45,8 @@ struct Row {
 #[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
+    /// What PanVK executed for parts of scenes.
+    peer_parts: Vec<(String, Part, f64)>,
 }
 
 /// A figure of ours over the peer's.
@@ -56,14 +59,6 @@ impl Row {
     fn name(&self) -> String {
         let Program { shader, stage, .. } = &self.measured.program;
         format!("{} {shader} {stage}", self.scene)
-    }
-
-    /// What the peer's program would have executed.
-    fn peer_executed(&self) -> Option<f64> {
-        let peer = self.peer?;
-        let straight = peer.loops == 0.0 && self.measured.statistics.loops == 0;
-        let warps = self.measured.ran?.warps;
-        (straight && warps > 0).then_some(peer.cycles * warps as f64)
     }
 
     fn line(&self) -> String {
@@ -168,24 +163,43 @@ impl Table {
         sorted(ratios.collect())
     }
 
-    /// Executed cycles of whole scenes.
-    fn scenes(&self) -> Vec<Ratio> {
-        let mut sums: Vec<(String, f64, f64)> = Vec::new();
-        for row in &self.rows {
-            let (Some(ran), Some(peer)) = (row.measured.ran, row.peer_executed()) else {
+    /// Adds what PanVK executed for a scene.
+    pub(crate) fn add_executed(
+        &mut self,
+        scene: &str,
+        executed: &PeerExecuted,
+        peers: &Peers,
+        optimised: bool,
+    ) {
+        for part in Part::ALL {
+            let cycles = executed.cycles(peers, scene, part, optimised);
+            let own = cycles.map(|cycles| (scene.to_owned(), part, cycles));
+            self.peer_parts.extend(own);
+        }
+    }
+
+    /// Executed cycles of some parts, by scene.
+    fn executed(&self, wanted: impl Fn(Part) -> bool) -> Vec<Ratio> {
+        let mut sums: Vec<(&str, f64, f64)> = Vec::new();
+        for (scene, part, theirs) in &self.peer_parts {
+            let rows = self.rows.iter().filter(|row| {
+                row.scene == *scene && Part::of_stage(row.measured.program.stage) == Some(*part)
+            });
+            let ran = rows.filter_map(|row| row.measured.ran);
+            let ours: f64 = ran.map(|ran| ran.executed.cycles()).sum();
+            if !wanted(*part) || ours == 0.0 {
                 continue;
-            };
-            let ours = ran.executed.cycles();
-            match sums.iter_mut().find(|(scene, ..)| *scene == row.scene) {
-                Some((_, own, theirs)) => {
+            }
+            match sums.iter_mut().find(|(name, ..)| name == scene) {
+                Some((_, own, peer)) => {
                     *own += ours;
-                    *theirs += peer;
+                    *peer += theirs;
                 }
-                None => sums.push((row.scene.clone(), ours, peer)),
+                None => sums.push((scene, ours, *theirs)),
             }
         }
         let ratios = sums.into_iter().map(|(name, ours, theirs)| Ratio {
-            name,
+            name: name.to_owned(),
             factor: ours / theirs,
         });
         sorted(ratios.collect())
@@ -222,11 +236,12 @@ impl Table {
                 &instructions,
             );
         }
-        section(
-            &mut text,
-            "scenes: executed cycles / PanVK's code for as many warps",
-            &self.scenes(),
-        );
+        for part in Part::ALL {
+            let title = format!("{}: executed cycles / PanVK, by scene", part.name());
+            section(&mut text, &title, &self.executed(|own| own == part));
+        }
+        let title = "all stages: executed cycles / PanVK, by scene";
+        section(&mut text, title, &self.executed(|_| true));
         let fewer = self.rows.iter().filter(|row| {
             let peer = row.peer.map_or(0.0, |peer| peer.threads);
             f64::from(row.measured.statistics.threads) < peer
@@ -270,7 +285,12 @@ impl Table {
     /// All that the text has.
     pub(crate) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(Row::json).collect();
-        json!({ "schema": SCHEMA, "programs": rows })
+        let parts = self.peer_parts.iter();
+        let parts = parts.map(|(scene, part, cycles)| {
+            json!({ "scene": scene, "part": part.name(), "cycles": cycles })
+        });
+        let parts: Vec<Value> = parts.collect();
+        json!({ "schema": SCHEMA, "programs": rows, "panvk_executed": parts })
     }
 }
 

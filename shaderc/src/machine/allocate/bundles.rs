@@ -122,6 +122,8 @@ pub(crate) fn most_taken(bundles: &[Bundle]) -> usize {
 /// All bundles of a function.
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,
+    /// Those that must have a number, and perhaps some that are gone.
+    pinned: Vec<usize>,
     /// By value: its bundle and first unit, counted as the bundle counts; none for values that are never live.
     place: Vec<Option<(usize, isize)>>,
     /// The longest run that coalescing may build.
@@ -154,8 +156,10 @@ impl Bundles {
         grain: usize,
     ) -> Bundles {
         let origins = Origins::find(function, liveness, grain);
+        let live = liveness.ranges.iter().filter(|ranges| !ranges.is_empty());
         let mut bundles = Bundles {
-            bundles: Vec::new(),
+            bundles: Vec::with_capacity(live.count()),
+            pinned: Vec::new(),
             place: vec![None; function.values.len()],
             widest: M::WIDEST / grain,
             grain,
@@ -192,10 +196,11 @@ impl Bundles {
         let inside: Vec<_> = instrs.flat_map(Instruction::fixed).collect();
         bundles.guarded = !inside.is_empty() || !bundles.clobbers.is_empty();
         for (word, register) in preloads.chain(inside) {
-            if let Some((bundle, _)) = word.value().and_then(|value| bundles.place[value.index()])
-                && let Some(bundle) = &mut bundles.bundles[bundle]
+            if let Some((index, _)) = word.value().and_then(|value| bundles.place[value.index()])
+                && let Some(bundle) = &mut bundles.bundles[index]
             {
                 bundle.fixed = Some(register.unit() / grain);
+                bundles.pinned.push(index);
             }
         }
         bundles.join_groups(function);
@@ -284,10 +289,10 @@ impl Bundles {
         let Ok(base) = usize::try_from(base) else {
             return false;
         };
-        let rivals = self.bundles.iter().enumerate();
-        let rivals = rivals.filter(|(index, _)| ![first, second].contains(index));
-        let rivals = rivals.filter_map(|(_, rival)| {
-            let rival = rival.as_ref()?;
+        let rivals = self.pinned.iter().copied();
+        let rivals = rivals.filter(|index| ![first, second].contains(index));
+        let rivals = rivals.filter_map(|index| {
+            let rival = self.bundles[index].as_ref()?;
             Some((rival, rival.fixed?))
         });
         let rivals: Vec<(&Bundle, usize)> = rivals.collect();
@@ -341,7 +346,11 @@ impl Bundles {
             self.place[value.index()] = Some((into, unit + shift));
         }
         if let Some(moves) = smaller.take() {
+            let is_new = larger.fixed.is_none() && moves.fixed.is_some();
             larger.take(moves, shift, fit);
+            if is_new {
+                self.pinned.push(into);
+            }
         }
         true
     }
@@ -506,7 +515,14 @@ fn merge(large: &mut Segments, small: Segments) {
             segment.range.to = segment.range.to.max(other.range.to);
             end += 1;
         }
-        large.drain(start..end);
-        large.insert(start, segment);
+        // What is behind moves only if the list becomes longer or shorter.
+        match end - start {
+            0 => large.insert(start, segment),
+            1 => large[start] = segment,
+            _ => {
+                large[start] = segment;
+                large.drain(start + 1..end);
+            }
+        }
     }
 }

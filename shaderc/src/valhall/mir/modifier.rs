@@ -73,6 +73,7 @@ modifiers! {
     // Converted accesses, attributes and colours.
     AutoFormat  "auto"        |to| to.set(RegisterFormat::Auto);
     FormatF32   "f32"         |to| to.set(RegisterFormat::F32);
+    FormatF16   "f16"         |to| to.set(RegisterFormat::F16);
     FormatS32   "s32"         |to| to.set(RegisterFormat::S32);
     FormatU32   "u32"         |to| to.set(RegisterFormat::U32);
     Vector1     "v1"          |to| to.set(VectorSize::V1);
@@ -81,6 +82,7 @@ modifiers! {
     Vector4     "v4"          |to| to.set(VectorSize::V4);
     // Varyings.
     FlatWord    "src_flat32"  |to| to.set(SourceFormat::Flat32);
+    FlatHalf    "src_flat16"  |to| to.set(SourceFormat::Flat16);
     SmoothWord  "src_f32"     |to| to.set(SourceFormat::F32);
     SmoothHalf  "src_f16"     |to| to.set(SourceFormat::F16);
     AtCenter    "center"      |to| to.set(SampleMode::Center);

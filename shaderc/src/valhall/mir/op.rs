@@ -194,6 +194,8 @@ ops! {
     LeaBufImm      LeaBufImm,
     LdVar32        LdVarBufImmF32,
     LdVarAt32      LdVarBufF32,
+    LdVar16        LdVarBufImmF16,
+    LdVarAt16      LdVarBufF16,
     LdVarSpecial   LdVarSpecial,
     Discard        DiscardF32,
     Atest          Atest,
@@ -249,7 +251,10 @@ impl Op {
 
     /// Whether it loads a varying: all that do share a hidden register, which says where the last one was interpolated.
     pub(crate) fn is_varying(self) -> bool {
-        matches!(self, Op::LdVar32 | Op::LdVarAt32 | Op::LdVarSpecial)
+        matches!(
+            self,
+            Op::LdVar32 | Op::LdVarAt32 | Op::LdVar16 | Op::LdVarAt16 | Op::LdVarSpecial
+        )
     }
 
     /// Whether nothing may pass it, because it changes which lanes still count or what becomes of their pixel.

@@ -82,8 +82,13 @@ impl Selector<'_> {
         let bytes = if half { 2 } else { 4 };
         let offset = start + u32::from(varying.first) * bytes;
         let format = match (varying.sampling, half) {
+            // Nor of these: words that are not interpolated are not converted.
+            (Sampling::Flat, false) if varying.half => {
+                return Err(self.unsupported("halves of flat varyings of 32 bits"));
+            }
             (Sampling::Flat, false) => Modifier::FlatWord,
             (_, false) => Modifier::SmoothWord,
+            (Sampling::Flat, true) if varying.half => Modifier::FlatHalf,
             // `link` makes none: it would take registers of halves.
             (Sampling::Flat, true) => return Err(self.unsupported("flat varyings of 16 bits")),
             (_, true) => Modifier::SmoothHalf,
@@ -98,16 +103,20 @@ impl Selector<'_> {
             _ => 1 << 11,
         };
         let dests = self.results_from(0, data);
-        let size = VECTORS[(dests.len() - 1) % VECTORS.len()];
+        let size = VECTORS[(usize::from(varying.count) - 1) % VECTORS.len()];
+        let (immediate, indexed) = match varying.half {
+            false => (Op::LdVar32, Op::LdVarAt32),
+            true => (Op::LdVar16, Op::LdVarAt16),
+        };
         let mut instr = match offset < reach {
             true => Instr {
                 sources: smallvec![place],
                 immediate: Some(offset.into()),
-                ..Instr::new(Op::LdVar32)
+                ..Instr::new(immediate)
             },
             false => Instr {
                 sources: smallvec![place, Source::constant(offset)],
-                ..Instr::new(Op::LdVarAt32)
+                ..Instr::new(indexed)
             },
         };
         instr.dests = dests;

@@ -274,6 +274,22 @@ impl Selector<'_> {
                     _ => None,
                 })
         };
+        let of_halves = || {
+            stored
+                .iter()
+                .find_map(|Stored { output, data, .. }| match output {
+                    Output::Color {
+                        target: 0,
+                        index: 0,
+                        half: true,
+                        ..
+                    } => data.args.get(1).copied(),
+                    _ => None,
+                })
+        };
+        if let Some(word) = of_halves().filter(|_| own.is_none()) {
+            return self.plain(word).select(Select::H1);
+        }
         match own.or_else(color) {
             Some(alpha) => self.plain(alpha),
             None => Source::constant(1.0f32.to_bits()),
@@ -298,13 +314,14 @@ impl Selector<'_> {
                     target: other,
                     index,
                     kind,
+                    half,
                     ..
-                } if (other, index) == (target, wanted) => Some((kind, *stored)),
+                } if (other, index) == (target, wanted) => Some((kind, half, *stored)),
                 _ => None,
             })
         };
         // Blend equations that read the second colour of a target read the first one, too.
-        let Some((kind, Stored { inst, data, .. })) = color(0) else {
+        let Some((kind, half, Stored { inst, data, .. })) = color(0) else {
             return;
         };
         self.set_position(data.position, Origin::inst(inst));
@@ -318,10 +335,11 @@ impl Selector<'_> {
             other => self.moved(Source::plain(other)),
         };
         let mut held: Words = smallvec![sample];
-        if let Some((_, second)) = color(1) {
+        if let Some((_, _, second)) = color(1) {
             held.extend(words(self, second.data));
         }
         let format = match kind {
+            TexelKind::Float if half => Modifier::FormatF16,
             TexelKind::Float => Modifier::FormatF32,
             TexelKind::Signed => Modifier::FormatS32,
             TexelKind::Unsigned => Modifier::FormatU32,

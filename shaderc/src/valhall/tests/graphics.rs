@@ -225,6 +225,57 @@ fn a_second_color_is_held_beside_the_first() {
 }
 
 #[test]
+fn colors_of_halves_are_loaded_tested_and_blended_as_such() {
+    let body = "  %a, %b = varying.0.0.4.center.half\n  output.color.0.0.float.half %a, %b";
+    check(
+        &fragment(body),
+        "LD_VAR_BUF_IMM.f16.slot0.v4.src_f32.center.store.wait0126 @r0:r1, r61, index:0x0
+         ATEST.wait @r60, ^r60, r1.h1, atest_datum.w0
+         BLEND.slot2.v4.f16.end @r0:r1, blend_descriptor_0.w0, r60, target:0x0
+         IADD_IMM.i32 r48, 0x0, #0x0
+         BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
+    );
+}
+
+#[test]
+fn what_is_read_flat_as_halves_alone_is_handed_on_so() {
+    let outputs = "  output.varying.0.4 1.0, 2.0, 3.0, 4.0\n  output.varying.1.1 1.0";
+    let halves = "  %a, %b = varying.0.0.4.flat.half\n  output.color.0.0.float.half %a, %b";
+    let linked = layout(outputs, halves);
+    assert!(linked.slots[0].half);
+    assert_eq!(linked.record_bytes, 8);
+    // Another load wants the bits.
+    let words = format!("{halves}\n  %c = varying.0.0.1.flat\n  output.depth %c");
+    assert!(!layout(outputs, &words).slots[0].half);
+    // What is interpolated keeps its precision between the vertices.
+    assert!(!layout(outputs, &halves.replace("flat", "center")).slots[0].half);
+}
+
+#[test]
+fn halves_that_no_vertex_stores_are_zero() {
+    let text = "function main
+stage fragment
+b0:
+  %a, %b = varying.0.0.4.center.half
+  output.color.0.0.float.half %a, %b
+  return
+";
+    let vertex =
+        "function main\nstage vertex window\nb0:\n  output.varying.0.3 1, 2, 3\n  return\n";
+    let [mut vertex, mut fragment] =
+        [vertex, text].map(|text| parse(text).unwrap_or_else(|error| panic!("{error}")));
+    link(&mut vertex, Some(&mut fragment));
+    let linked = fragment.to_string();
+    for line in [
+        "varying.0.0.3.center.half",
+        "iand %3, 65535",
+        "output.color.0.0.float.half %2, %5",
+    ] {
+        assert!(linked.contains(line), "{linked}");
+    }
+}
+
+#[test]
 fn outputs_of_vertices_go_to_the_hardware_s_buffers() {
     let varyings = layout(
         "  output.varying.1.3 1, 2, 3\n  output.varying.2.2.relaxed 2.0, 1.0",

@@ -110,7 +110,9 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
             }
         } else {
             ready.note_source(&source, false);
-            let float_word = spec.float && spec.size == 32;
+            // The alpha of ATEST is a float though the instruction works on bits (hardware/valhall-isa.md 11.9).
+            let is_alpha = instr.op() == Op::Atest && index == 1;
+            let float_word = (spec.float || is_alpha) && spec.size == 32;
             ready.sources[index] = narrow_source(&source, spec.size, float_word, extend, arch);
         }
     }

@@ -209,6 +209,7 @@ impl Generator<'_> {
             sampling: handed.sampling,
             noperspective: handed.noperspective,
             relaxed: handed.relaxed[1],
+            half: false,
         };
         for value in self.b.inst(Op::LoadVarying(varying), &operands) {
             let word = match handed.sampling {
@@ -356,6 +357,7 @@ impl Generator<'_> {
                 index: 0,
                 kind: target.kind,
                 relaxed: target.kind == TexelKind::Float && target.bytes == 2,
+                half: false,
             };
             let args: Vec<Value> = args.collect();
             outputs.push((output, args));
