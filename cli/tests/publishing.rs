@@ -11,6 +11,7 @@ const LICENCES: &[&str] = &[
     "Apache-2.0",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "LLVM-exception",
     "ISC",
     "MIT",
     "MPL-2.0",

@@ -214,6 +214,7 @@ const PUBLISHABLE: &[&str] = &[
     "-p=eitri-isa",
     "-p=eitri-mmio",
     "-p=eitri-model",
+    "-p=eitri-host-code",
     "-p=eitri-on-model",
     "-p=eitri-program",
     "-p=eitri-program-file",

@@ -9,6 +9,17 @@
 //!
 //! Needs: a host on which Cranelift makes code.  Guarantees: results, counters, times and diagnoses of single steps.
 //! Never: executes messages, or decides what a fault is.
+//!
+//! ```
+//! use eitri_model::{Config, Gpu};
+//!
+//! let config = Config {
+//!     engine: eitri_host_code::engine("jit").unwrap_or_default(),
+//!     ..Config::default()
+//! };
+//! let gpu = Gpu::new(config);
+//! assert_eq!(gpu.now(), 0);
+//! ```
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs)]
 

@@ -225,18 +225,23 @@ fn same(trial: &Trial<'_>, jit: &Engine, what: &dyn Fn() -> String) -> Left {
 
 #[test]
 fn every_operation_computes_what_the_model_computes() {
-    let jit = jit();
+    let (jit, long) = (jit(), eitri_testdata::long());
     for arch in [Arch::V10, Arch::V11, Arch::V12] {
         let end = assemble("NOP.end", arch);
-        let arithmetic = arithmetic(arch, 8);
-        assert!(arithmetic.len() > 500, "{} on {arch}", arithmetic.len());
+        // Making code is slow in a build without optimisation.
+        let arithmetic = arithmetic(arch, if long { 8 } else { 1 });
+        assert!(arithmetic.len() > 60, "{} on {arch}", arithmetic.len());
         let mut random = Random::new(3);
-        for group in arithmetic.chunks(8) {
+        for (number, group) in arithmetic.chunks(8).enumerate() {
             // The first instruction takes a single step, which loads the page; behind it a block begins.
             let mut words = vec![assemble("NOP.wait0", arch)];
             words.extend(group);
             words.push(end);
-            for policy in POLICIES {
+            let policies = match long {
+                true => &POLICIES[..],
+                false => core::slice::from_ref(&POLICIES[number % POLICIES.len()]),
+            };
+            for &policy in policies {
                 let trial = Trial {
                     arch,
                     words: &words,
@@ -258,7 +263,7 @@ fn programs_do_what_single_steps_do() {
     for arch in [Arch::V10, Arch::V11, Arch::V12] {
         let arithmetic = arithmetic(arch, 1);
         let mut executed = 0;
-        for seed in 0..200 {
+        for seed in 0..if eitri_testdata::long() { 200 } else { 20 } {
             let mut random = Random::new(seed);
             let words = program(&mut random, &arithmetic, arch);
             let registers = registers(&mut random);
@@ -278,6 +283,6 @@ fn programs_do_what_single_steps_do() {
             });
             executed += left.used;
         }
-        assert!(executed > 15_000, "{executed} on {arch}");
+        assert!(executed > 1_500, "{executed} on {arch}");
     }
 }
