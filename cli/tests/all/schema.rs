@@ -158,7 +158,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 7);
+    assert_eq!(list.lines().count(), 8);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");
