@@ -95,16 +95,6 @@ impl Components {
         }
         Some(Components { numbers, bits })
     }
-
-    /// Whether a float of 16 bits has more bits for each fraction than the format: rounded to one first, a component becomes
-    /// one of the two neighbours of its value in the format, as APIs allow. What is a neighbour itself stays what it is.
-    pub(crate) fn is_narrow(self) -> bool {
-        let fractions = matches!(
-            self.numbers,
-            Numbers::Unorm | Numbers::Snorm | Numbers::Srgb
-        );
-        fractions && self.bits.into_iter().all(|bits| bits <= 8)
-    }
 }
 
 impl ColorState {

@@ -50,8 +50,6 @@ pub struct FragmentStage {
     pub blended: u8,
     /// Targets whose colours go to the fixed function, a bit each: no blend shader runs for them.
     pub fixed: u8,
-    /// Targets whose formats have fewer bits for a fraction than a float of 16 bits, a bit each.
-    pub narrow: u8,
 }
 
 /// What a fragment shader promises of the depth that it writes.
@@ -152,8 +150,6 @@ impl Stage {
                 add(fragment.blended != 0, &mask);
                 let mask = format!("fixed={}", fragment.fixed);
                 add(fragment.fixed != 0, &mask);
-                let mask = format!("narrow={}", fragment.narrow);
-                add(fragment.narrow != 0, &mask);
             }
         }
         text
@@ -194,10 +190,6 @@ impl Stage {
                         _ if word.starts_with("fixed=") => {
                             let mask = word.strip_prefix("fixed=")?;
                             fragment.fixed = mask.parse().ok()?;
-                        }
-                        _ if word.starts_with("narrow=") => {
-                            let mask = word.strip_prefix("narrow=")?;
-                            fragment.narrow = mask.parse().ok()?;
                         }
                         _ => {
                             let mut claims = DepthClaim::ALL.iter();

@@ -42,7 +42,6 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         })
     };
     stage.fixed = mask(&|_| true);
-    stage.narrow = mask(&|target| Components::of(target.format).is_some_and(Components::is_narrow));
     function.stage = Stage::Fragment(stage);
     let Some((block, first)) = stores(function) else {
         return;

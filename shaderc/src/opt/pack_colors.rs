@@ -1,8 +1,8 @@
-//! Colours in halves: interpolated at 16 bits where the target holds no more.
+//! Colours in halves: interpolated at 16 bits where the shader says that these are enough.
 //!
 //! Needs: no dead code; stages that are not linked yet.  Guarantees: loads of a location that is not interpolated give halves all or
-//! not at all, so that `link` can have halves stored.  Guarantees: a colour is stored as halves only where its target rounds to fewer bits than they have,
-//! or its source says that 16 bits are enough.  Never: arithmetic in halves.
+//! not at all, so that `link` can have halves stored.  Guarantees: a colour is stored as halves only where its source says that 16 bits are enough: a target
+//! of 8 bits would differ by the rounding of both, which scripts that compare pictures see.  Never: arithmetic in halves.
 //! Facts: hardware/graphics-compiler.md 4 (halves as colours), 2.2 (conversion on load), compiler-optimization.md 3 (a component
 //! of 32 bits takes the interpolator twice as long).
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -16,7 +16,7 @@ use crate::target::Target;
 
 pub(crate) const PASS: Pass = Pass {
     name: "pack_colors",
-    what: "colours that a target rounds to fewer bits are interpolated and stored as halves",
+    what: "colours of relaxed precision are interpolated and stored as halves",
     run,
 };
 
@@ -41,12 +41,11 @@ struct Store {
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let Some(stage) = function.stage.fragment() else {
+    if function.stage.fragment().is_none() {
         return Changed::No;
-    };
+    }
     let loads = loads(function);
-    let is_narrow = |number: u8| stage.narrow >> number & 1 != 0;
-    let mut stores = stores(function, &loads, is_narrow);
+    let mut stores = stores(function, &loads);
     drop_shared(function, &loads, &mut stores);
     if stores.is_empty() {
         return Changed::No;
@@ -86,11 +85,7 @@ fn loads(function: &Function) -> HashMap<Value, (Inst, usize)> {
 }
 
 /// Stores of colours that constants and loads alone can make halves.
-fn stores(
-    function: &Function,
-    loads: &HashMap<Value, (Inst, usize)>,
-    is_narrow: impl Fn(u8) -> bool,
-) -> Vec<Store> {
+fn stores(function: &Function, loads: &HashMap<Value, (Inst, usize)>) -> Vec<Store> {
     let ops = function.placed_insts();
     let second = ops.filter_map(|(_, inst)| match function.inst(inst).op {
         Op::StoreOutput(Output::Color {
@@ -112,7 +107,7 @@ fn stores(
         else {
             return None;
         };
-        if with_second.contains(&target) || !(relaxed || is_narrow(target)) {
+        if with_second.contains(&target) || !relaxed {
             return None;
         }
         let pair = |low: Value, high: Value| pair_of(function, loads, low, high);

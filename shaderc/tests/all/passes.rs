@@ -66,7 +66,7 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
             interpret_vertices(function, &draw_to([8, 8]), &vertices(&[]), &resources)
                 .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
         }
-        Stage::Fragment(stage) => {
+        Stage::Fragment(_) => {
             let fragments = (0..4).map(|quad| {
                 [0, 1, 2, 3].map(|lane| Fragment {
                     pixel: [2 * quad + lane % 2, lane / 2],
@@ -77,20 +77,20 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
             let quads: Vec<[Fragment; 4]> = fragments.collect();
             stored = shade(function, &draw_to([8, 8]), &Linear, &quads, &mut resources);
             let colors = stored.values_mut().flatten();
-            colors.for_each(|(output, words)| round_narrow(*output, words, stage.narrow));
+            colors.for_each(|(output, words)| round_relaxed(*output, words));
         }
     }
     (resources, stored)
 }
 
-/// Rounds a colour of a narrow target to halves: passes may do that or not.
-fn round_narrow(output: Output, words: &mut [u32], narrow: u8) {
+/// Rounds a colour of relaxed precision to halves: passes may do that or not.
+fn round_relaxed(output: Output, words: &mut [u32]) {
     match output {
         Output::Color {
-            target,
             kind: TexelKind::Float,
+            relaxed: true,
             ..
-        } if narrow >> target & 1 != 0 => {
+        } => {
             for word in words {
                 let half = eval(Alu::PackHalf, Type::W32, [(*word).into(), 0, 0, 0]);
                 *word = eval(Alu::HalfLow, Type::W32, [half, 0, 0, 0]) as u32;
