@@ -35,13 +35,10 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         return;
     };
     // What the fixed function does not mix is mixed here, so with known formats nothing is left to a blend shader.
-    let mask = |of: &dyn Fn(&ColorTarget) -> bool| {
-        let known = (0..).zip(&state.targets);
-        known.fold(0, |mask, (number, target)| {
-            mask | u8::from(target.as_ref().is_some_and(of)) << number
-        })
-    };
-    stage.fixed = mask(&|_| true);
+    let known = (0..).zip(&state.targets);
+    stage.fixed = known.fold(0, |mask, (number, target)| {
+        mask | u8::from(target.is_some()) << number
+    });
     function.stage = Stage::Fragment(stage);
     let Some((block, first)) = stores(function) else {
         return;
