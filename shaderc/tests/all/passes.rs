@@ -85,18 +85,17 @@ fn outputs(function: &Function) -> (Resources, BTreeMap<[u32; 2], Outputs>) {
 
 /// Rounds a colour of relaxed precision to halves: passes may do that or not.
 fn round_relaxed(output: Output, words: &mut [u32]) {
-    match output {
+    let is_relaxed = matches!(
+        output,
         Output::Color {
             kind: TexelKind::Float,
             relaxed: true,
             ..
-        } => {
-            for word in words {
-                let half = eval(Alu::PackHalf, Type::W32, [(*word).into(), 0, 0, 0]);
-                *word = eval(Alu::HalfLow, Type::W32, [half, 0, 0, 0]) as u32;
-            }
         }
-        _ => {}
+    );
+    for word in words.iter_mut().filter(|_| is_relaxed) {
+        let half = eval(Alu::PackHalf, Type::W32, [(*word).into(), 0, 0, 0]);
+        *word = eval(Alu::HalfLow, Type::W32, [half, 0, 0, 0]) as u32;
     }
 }
 
