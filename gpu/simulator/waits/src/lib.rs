@@ -4,6 +4,9 @@
 //! before it touches the result. The check is one forward data flow over the decoded words from the first instruction on, whatever
 //! compiler wrote them; paths that meet are joined. Each finding names a path that leads to it.
 //!
+//! The compiler judges its own code by another analysis, `valhall/waits/check_waits`, which sees what was meant and not the words:
+//! each finds what the other may have forgotten.
+//!
 //! Needs: words of a program, its generation, and whose threads run it.  Guarantees: on every path that the branches allow, a
 //! register is touched only after the wait for the message that writes it, or there is a finding.  Never: runs anything; knows the
 //! compiler.  Facts: hardware/valhall-isa.md 6, 11 and 12; hardware/compiler-backend.md 8.
