@@ -39,12 +39,12 @@ pub(crate) struct Manner {
     pub(crate) keep: Option<PathBuf>,
     /// What a person wants to see of it.
     pub(crate) outputs: OutputArguments,
-    /// What checkers report of dispatches, and what fails a script then. Without it errors are printed, and what a script expects
-    /// decides.
+    /// The rules that checkers apply to dispatches; a finding fails the script. If not given, errors are printed, and the
+    /// expectations of the script alone decide.
     pub(crate) check: Option<Wanted>,
 }
 
-/// What a line of a worker begins with that says what the checkers report of a script that passes all the same.
+/// Begins each line in which a worker prints a finding of the checkers, for a script that passes.
 pub(super) const REPORTED: &str = "check: ";
 
 /// Files beside a script, and the virtual ones in it.

@@ -30,7 +30,7 @@ pub(super) struct Shader {
     pub(super) compiled: eitri_shaderc::Compiled,
     /// The module, for checkers.
     pub(super) spirv: Vec<u8>,
-    /// How it was compiled.
+    /// The compiler's options.
     pub(super) options: eitri_shaderc::Options,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct HostJobs<'k> {
     pub(super) timelines: Option<&'k Timelines>,
     /// What the compiler made of each pipeline.
     pub(super) shaders: Vec<Option<Shader>>,
-    /// What the checkers report of the dispatches so far.
+    /// Findings of the checkers in the dispatches so far, a line each.
     pub(super) reported: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use crate::commands::debug::{self, Origin};
 use crate::commands::draw::read_scenes;
 use crate::draw::{self, Made, Manner, ModelArguments, PipelineCode, Run, Verdict, is_model};
-use crate::input::gpu_choice::{GpuArgument, GpuChoice};
+use crate::input::gpu_choice::GpuArgument;
 use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file::LanguageArgument;
 use crate::outcome::{Failure, Status};
@@ -12,9 +12,8 @@ use crate::output::whole_file;
 use crate::pages;
 use crate::profile::{Code, Gpu, Profile, Recorder, View};
 use crate::reports::timeline::{Both, Timeline, Timelines};
-use crate::runs::debugged::{DebugLevel, Prepared};
-use crate::runs::dispatch::{self, Place, Request, Talk};
-use eitri_job::Wants;
+use crate::runs::debugged::DebugLevel;
+use crate::runs::dispatch::{self, Place};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, CompiledStage, Options};
 use miette::Diagnostic;
@@ -64,7 +63,7 @@ pub(crate) struct Args {
 /// Time that the commands of a scene have at least: a picture has many more instructions than a dispatch, and each is recorded.
 const SCENE_LIMIT: Duration = Duration::from_secs(60);
 
-/// What can't be profiled.
+/// A subject that can't be profiled, and why.
 #[derive(Debug, Error, Diagnostic)]
 enum ProfileError {
     #[error("{path}: {why}")]
@@ -79,7 +78,7 @@ enum ProfileError {
     },
 }
 
-/// What ran, and how it ended: a job that failed has a profile too.
+/// The profile of a run, and how the run ended: a job that failed has a profile too.
 struct Ran {
     title: String,
     recorder: Recorder,
@@ -145,7 +144,7 @@ impl Args {
         let compiled = eitri_shaderc::compile(&prepared.spirv, &options);
         let compiled = compiled.map_err(|errors| self.refuse(errors.to_string()))?;
         let compiled = self.with_lines(&prepared.path, compiled, &options);
-        let request = request(&prepared, self.gpu.choice());
+        let request = prepared.request();
         let (recorder, timeline) = (Recorder::default(), Timeline::default());
         let sink = Some(both(&recorder, &timeline));
         let done = dispatch::execute(&prepared.path, &compiled, &request, Place::Host, sink)?;
@@ -287,22 +286,6 @@ impl Args {
 
 fn both(recorder: &Recorder, timeline: &Timeline) -> Box<dyn Sink> {
     Box::new(Both(recorder.sink(), timeline.sink()))
-}
-
-/// The job of what was prepared; nothing is wanted back.
-fn request(prepared: &Prepared, gpu: GpuChoice) -> Request {
-    Request {
-        resources: prepared.resources.clone(),
-        push_constants: prepared.push_constants.clone(),
-        groups: prepared.groups,
-        gpu,
-        saves: vec![],
-        coherent: true,
-        firmware: prepared.firmware.clone(),
-        limit: prepared.limit,
-        wants: Wants::default(),
-        talk: Talk::Quiet,
-    }
 }
 
 /// Why a scene was not drawn.

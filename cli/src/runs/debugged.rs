@@ -35,6 +35,24 @@ pub(crate) struct Prepared {
     pub(crate) level: DebugLevel,
 }
 
+impl Prepared {
+    /// The job; nothing is wanted back.
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            resources: self.resources.clone(),
+            push_constants: self.push_constants.clone(),
+            groups: self.groups,
+            gpu: self.gpu,
+            saves: vec![],
+            coherent: true,
+            firmware: self.firmware.clone(),
+            limit: self.limit,
+            wants: Wants::default(),
+            talk: Talk::Quiet,
+        }
+    }
+}
+
 /// What is stepped through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DebugLevel {
@@ -105,18 +123,7 @@ pub(crate) fn with_machine<T>(
     let refused = |why: &str| Failure::refused(NotDebugged::of(&prepared.path, why.to_owned()));
     let compiled = eitri_shaderc::compile(&prepared.spirv, &prepared.options);
     let compiled = compiled.map_err(|errors| refused(&errors.to_string()))?;
-    let request = Request {
-        resources: prepared.resources.clone(),
-        push_constants: prepared.push_constants.clone(),
-        groups: prepared.groups,
-        gpu: prepared.gpu,
-        saves: vec![],
-        coherent: true,
-        firmware: prepared.firmware.clone(),
-        limit: prepared.limit,
-        wants: Wants::default(),
-        talk: Talk::Quiet,
-    };
+    let request = prepared.request();
     let bundle = dispatch::bundle(&prepared.path, &compiled, &request)?;
     let captured = host::capture(&bundle, &request)?;
     let captured = captured.ok_or_else(|| refused("the job did not come to its dispatch"))?;

@@ -17,7 +17,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What PanVK executed, in the clone.
+/// The file with the executed counts of PanVK's programs, in the clone.
 const EXECUTED: &str = "testdata/data/panvk-executed.json";
 /// Longest that one scene may take.
 const LIMIT: Duration = Duration::from_secs(300);
