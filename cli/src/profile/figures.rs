@@ -102,6 +102,13 @@ impl Figures {
         self.registers = self.registers.max(other.registers);
     }
 
+    /// Adds those of the same instruction, executed for something else: it was executed so often more.
+    pub(crate) fn add_same(&mut self, other: &Figures) {
+        let times = self.times + other.times;
+        self.add(other);
+        self.times = times;
+    }
+
     /// The sum of several.
     pub(crate) fn sum<'f>(all: impl IntoIterator<Item = &'f Figures>) -> Figures {
         let mut sum = Figures::default();

@@ -233,9 +233,7 @@ fn stages(
         let own = place.and_then(|(_, number)| stage.instructions.get_mut(number));
         if let Some(own) = own {
             // The same program may run for several draws of a pass.
-            let times = own.times + figures.times;
-            own.add(&figures);
-            own.times = times;
+            own.add_same(&figures);
         }
     }
     Ok(stages.into_values().collect())
@@ -247,9 +245,7 @@ fn figures_of(jobs: &[Job], program: usize, code: &Code) -> Vec<Figures> {
     let stages = jobs.iter().flat_map(|job| &job.stages);
     for stage in stages.filter(|stage| stage.program == Some(program)) {
         for (sum, own) in all.iter_mut().zip(&stage.instructions) {
-            let times = sum.times + own.times;
-            sum.add(own);
-            sum.times = times;
+            sum.add_same(own);
         }
     }
     all
