@@ -16,6 +16,7 @@ use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file::{self, Pending};
 use crate::reports::counter_table;
 use crate::reports::executed::Counter;
+use crate::reports::fidelity;
 use crate::reports::report::{ReportError, ShaderReport};
 use crate::reports::spent::Spent;
 use crate::reports::timeline::Both;
@@ -90,6 +91,10 @@ pub(crate) struct Args {
     /// Print the machine code as text.
     #[arg(long)]
     disasm: bool,
+    /// Report how far the results can be trusted: what was executed that is not exact by the facts, and what it has reached. With a
+    /// FILE the report is JSON. On the host, some ten times slower.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    fidelity: Option<String>,
     /// Show the image's console, or with `--on host` each step of the bring-up.
     #[arg(long, short)]
     verbose: bool,
@@ -129,6 +134,12 @@ struct AllInQemu;
 struct AllAlone {
     option: &'static str,
 }
+
+/// What is followed is in the model of this process.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--fidelity is for jobs on the host")]
+#[diagnostic(help("leave out --on qemu and --show"))]
+struct FidelityInQemu;
 
 /// A display is a machine's.
 #[derive(Debug, Error, Diagnostic)]
@@ -217,7 +228,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let compiled = dispatch::compile(&shader, &options)?;
     args.passes.tell(&shader.path, &Told::of(&compiled));
-    let mut request = args.request(&shader, args.gpu.choice())?;
+    if args.fidelity.is_some() && args.place() != Place::Host {
+        return Err(Failure::refused(FidelityInQemu));
+    }
+    let gpu = args.gpu.choice().following(args.fidelity.is_some());
+    let mut request = args.request(&shader, gpu)?;
     if let Some(show) = &show {
         shown::save(show.name, &request.resources, &mut request.saves)?;
     }
@@ -273,6 +288,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let screen = args.screen.as_ref().zip(screen);
     let screen = screen.map(|(path, pixmap)| screen::file(path, &pixmap));
     save(&args.saves, &request, &ran, screen.transpose()?)?;
+    if let Some(path) = args.fidelity.as_deref().filter(|path| !path.is_empty()) {
+        let value = fidelity(args, &compiled, &ran).json(&shader.path);
+        whole_file::write(path, format!("{value:#}\n").as_bytes())?;
+    }
     report(args, &compiled, &ran, counter.as_ref())?;
     Ok(match compare(&args.compares, &ran)? {
         Status::Good => status,
@@ -293,6 +312,7 @@ fn run_on_all(args: &Args, shader: &Shader) -> Result<Status, Failure> {
         ("--counters", args.counters || args.counters_json),
         ("--stats", args.stats),
         ("--disasm", args.disasm),
+        ("--fidelity", args.fidelity.is_some()),
     ];
     if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Failure::refused(AllAlone { option }));
@@ -393,6 +413,13 @@ fn compare(compares: &[CompareArgument], ran: &Ran) -> Result<Status, Failure> {
     Ok(status)
 }
 
+/// How far the results can be trusted.
+fn fidelity<'a>(args: &Args, compiled: &'a Compiled, ran: &'a Ran) -> fidelity::Report<'a> {
+    let gpu = args.gpu.choice();
+    let on = (gpu.arch(), gpu.to_string());
+    fidelity::Report::new(&ran.fidelity, on, Some(&compiled.listing))
+}
+
 /// What was asked for on standard output; a person's own data there is left alone.
 fn report(
     args: &Args,
@@ -420,6 +447,9 @@ fn report(
         let executed = executed.map_err(|cause| Failure::refused(ReportError::Word(cause)))?;
         text.push_str(&format!("{name} - executed: {executed}\n"));
         text.push_str(&format!("{name} - time: {}\n", Spent(&ran.cores)));
+    }
+    if args.fidelity.as_deref() == Some("") {
+        text.push_str(&fidelity(args, compiled, ran).text(&name));
     }
     if args.disasm {
         text.push_str(&compiled.listing.to_string());

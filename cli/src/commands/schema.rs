@@ -9,6 +9,7 @@ use thiserror::Error;
 /// The schemas by name.
 const SCHEMAS: &[(&str, &str)] = &[
     ("dump", include_str!("../../schemas/dump.json")),
+    ("fidelity", include_str!("../../schemas/fidelity.json")),
     ("firmware", include_str!("../../schemas/firmware.json")),
     ("list", include_str!("../../schemas/list.json")),
     ("messages", include_str!("../../schemas/messages.json")),

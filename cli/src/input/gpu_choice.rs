@@ -92,6 +92,8 @@ pub(crate) struct GpuChoice {
     product: Product,
     /// Varyings of very wide primitives drift.
     drift: bool,
+    /// It is followed how far results can be trusted.
+    fidelity: bool,
 }
 
 impl Default for GpuChoice {
@@ -105,6 +107,7 @@ impl GpuChoice {
         GpuChoice {
             product,
             drift: false,
+            fidelity: false,
         }
     }
 
@@ -121,12 +124,18 @@ impl GpuChoice {
         Some(GpuChoice::exact(product))
     }
 
+    /// The same, following how far results can be trusted.
+    pub(crate) fn following(self, fidelity: bool) -> GpuChoice {
+        GpuChoice { fidelity, ..self }
+    }
+
     /// The model's configuration.
     pub(crate) fn config(self) -> Config {
         Config {
             product: self.product,
             wide_varyings_drift: self.drift,
             engine: engine_choice::chosen(),
+            fidelity: self.fidelity,
             ..Config::default()
         }
     }
@@ -181,6 +190,7 @@ impl FromStr for GpuChoice {
         let found = Config::named(name).map(|config| GpuChoice {
             product: config.product,
             drift: config.wide_varyings_drift,
+            fidelity: false,
         });
         found.ok_or_else(|| {
             let all: Vec<GpuChoice> = GpuChoice::all().collect();

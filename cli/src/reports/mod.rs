@@ -5,6 +5,7 @@ pub(crate) mod code_quality;
 pub(crate) mod counter_table;
 pub(crate) mod descriptor_vectors;
 pub(crate) mod executed;
+pub(crate) mod fidelity;
 pub(crate) mod graphics_quality;
 pub(crate) mod open_facts;
 pub(crate) mod pressure;

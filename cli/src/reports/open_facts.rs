@@ -57,6 +57,17 @@ pub(crate) fn faults(sources: &[Source]) -> Vec<String> {
     sources.iter().flat_map(of).collect()
 }
 
+/// File and item of each mark of a crate.
+#[cfg(test)]
+pub(crate) fn marks(sources: &[Source], owner: &str) -> impl Iterator<Item = (String, String)> {
+    let of = sources.iter().filter(move |source| source.owner.0 == owner);
+    of.flat_map(|source| {
+        let file = source.file.display().to_string();
+        let facts = source.facts.iter();
+        facts.map(move |fact| (file.clone(), fact.item.clone()))
+    })
+}
+
 /// The page docs/open-facts.md.
 pub(crate) fn page(sources: &[Source]) -> String {
     let mut out = String::from(

@@ -11,7 +11,7 @@ use crate::runs::qemu;
 use crate::runs::screen::Show;
 use eitri_job::result::{FailureKind, JobResult, Step};
 use eitri_job::{Content, Job, Resource, Wants};
-use eitri_model::UnitTimes;
+use eitri_model::{Fidelity, UnitTimes};
 use eitri_program::{Binding, Program, ProgramError};
 use eitri_shaderc::Compiled;
 use miette::Diagnostic;
@@ -63,6 +63,8 @@ pub(crate) struct Ran {
     pub(crate) counters: Vec<(String, u64)>,
     /// For how long the units of each core were busy; nothing is known of QEMU's.
     pub(crate) cores: Vec<UnitTimes>,
+    /// How far the results can be trusted, if that was followed.
+    pub(crate) fidelity: Fidelity,
 }
 
 /// What a job left behind, good or bad.
@@ -72,6 +74,8 @@ pub(crate) struct Done {
     pub(crate) diagnoses: Vec<String>,
     /// For how long the units of each core were busy; nothing is known of QEMU's.
     pub(crate) cores: Vec<UnitTimes>,
+    /// How far the results can be trusted, if that was followed.
+    pub(crate) fidelity: Fidelity,
 }
 
 /// What the user gave does not fit what the shader wants, or the job failed.
@@ -467,5 +471,6 @@ pub(crate) fn finished(done: Done) -> Result<Ran, Failure> {
         saved: saved.collect(),
         counters: result.counters,
         cores: done.cores,
+        fidelity: done.fidelity,
     })
 }

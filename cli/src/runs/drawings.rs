@@ -9,7 +9,7 @@ use crate::runs::screen::Screen;
 use eitri_drawing::Drawing;
 use eitri_drawing::suite::{self, SuiteError};
 use eitri_job::result::JobResult;
-use eitri_model::{Drawn, Sink};
+use eitri_model::{Drawn, Fidelity, Sink};
 use miette::Diagnostic;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -122,6 +122,7 @@ fn boot(
             result,
             diagnoses,
             cores: Vec::new(),
+            fidelity: Fidelity::default(),
         }));
     }
     if let Some(Ok(first)) = played.first_mut() {

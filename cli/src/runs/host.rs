@@ -110,10 +110,12 @@ impl HostGpu {
             diagnoses
         });
         let cores = self.machine.gpu(|gpu| gpu.unit_times());
+        let fidelity = self.machine.gpu(|gpu| gpu.fidelity().clone());
         Ok(Done {
             result,
             diagnoses,
             cores,
+            fidelity,
         })
     }
 }

@@ -18,7 +18,7 @@ use eitri_boards::qemu_virt::BOARD;
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::images::MONITOR;
 use eitri_launch::tools::{self, Tool};
-use eitri_model::{Event, RECORD_BYTES, Sink};
+use eitri_model::{Event, Fidelity, RECORD_BYTES, Sink};
 use miette::Diagnostic;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -297,6 +297,7 @@ fn run_on(
                 result,
                 diagnoses,
                 cores: Vec::new(),
+                fidelity: Fidelity::default(),
             };
             Ok(JobRan { done, console })
         }

@@ -104,6 +104,9 @@ fn what_is_written_is_of_the_published_form() {
         .chain(job.split(' '))
         .collect();
     check("profile", &json(&profile, b""));
+    let job = "--buffer 0=iota-f32:64 --buffer 1=zero:256 --push a=2.0,count=64 --fidelity=-";
+    let fidelity: Vec<&str> = ["run", &saxpy].into_iter().chain(job.split(' ')).collect();
+    check("fidelity", &json(&fidelity, b""));
     let stub = eitri_model::stub_firmware();
     check(
         "firmware",
@@ -158,7 +161,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 8);
+    assert_eq!(list.lines().count(), 9);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");

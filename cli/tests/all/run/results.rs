@@ -384,3 +384,32 @@ fn a_shader_from_standard_input_runs_on_the_host() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("<stdin>:1:"), "{errors}");
 }
+
+/// What a threshold on a function's result decides is not known of a board; what is computed of integers is.
+#[test]
+fn it_is_told_how_far_results_can_be_trusted() {
+    let folder = Folder::new();
+    let report = |body: &str| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+             @compute @workgroup_size(16) fn main(@builtin(global_invocation_id) g: vec3u) {{ {body} }}"
+        );
+        let shader = folder.file("fidelity.wgsl", &text);
+        let arguments = ["run", &shader, "--buffer", "0=iota-u32:32", "--fidelity"];
+        let output = eitri(&arguments, b"");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let exact = report("a[g.x] = 3u * a[g.x] + 1u;");
+    assert!(exact.contains("all that was executed is exact"), "{exact}");
+    let decided = report("if (exp2(f32(a[g.x])) > 100.0) { a[g.x + 16u] = 1u; }");
+    for part in [
+        "not exact: FEXP.f32",
+        "have reached: branch",
+        "function-table: once, first at",
+    ] {
+        assert!(decided.contains(part), "no `{part}` in {decided}");
+    }
+    let stored = report("a[g.x] = bitcast<u32>(exp2(f32(a[g.x])));");
+    assert!(stored.contains("have reached: memory"), "{stored}");
+}

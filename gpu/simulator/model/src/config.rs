@@ -117,6 +117,11 @@ impl Product {
         Product::published().chain(others.map(|(_, row)| Product::stand_in(row)))
     }
 
+    /// Whether it is a product of which no part was read out.
+    pub(crate) fn is_stand_in(&self) -> bool {
+        !Product::published().any(|product| product == *self)
+    }
+
     fn has_name(&self, name: &str) -> bool {
         self.name() == Some(name)
     }
@@ -295,6 +300,8 @@ pub struct Config {
     pub defects: Vec<Defect>,
     /// How shaders are executed.
     pub engine: Engine,
+    /// Whether it is followed how far results can be trusted; shaders are interpreted then, whatever the engine.
+    pub fidelity: bool,
     /// The firmware image that the host loads: if given, memory is compared with it before a cold boot.
     pub firmware: Option<Vec<u8>>,
 }
@@ -340,6 +347,7 @@ impl Default for Config {
             injections: Vec::new(),
             defects: Vec::new(),
             engine: Engine::default(),
+            fidelity: false,
             firmware: None,
         }
     }

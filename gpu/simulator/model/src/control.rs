@@ -164,6 +164,11 @@ impl Control {
         fabric.irq.gpu.raise(gpu_irq::RESET_COMPLETED.mask32());
     }
 
+    /// Whether the host has written the register since the reset.
+    pub(crate) fn has_coherency(&self) -> bool {
+        self.coherency.is_some()
+    }
+
     pub(crate) fn coherency(&self) -> u32 {
         // FACT: the reset value is not published (hardware/csf-mmio.md 4), and drivers write the register before each
         // power-on of the L2; "none" is what a system without coherency needs. Settled by reading it after a reset on any

@@ -7,6 +7,7 @@ use crate::clock::{Agenda, Clock, Nanoseconds};
 use crate::config::Config;
 use crate::defect::{Defects, Line};
 use crate::diagnosis::{Journal, MmuMisuse};
+use crate::fidelity::Fidelity;
 use crate::first_level::FirstLevel;
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
@@ -92,6 +93,8 @@ pub(crate) struct Fabric {
     l2: Option<L2>,
     /// The read-only caches of the cores, if they are modelled.
     first_level: Option<Box<FirstLevel>>,
+    /// How far results can be trusted, where that is asked for.
+    pub(crate) fidelity: Fidelity,
 }
 
 impl Fabric {
@@ -127,6 +130,7 @@ impl Fabric {
             gpu_fault: None,
             interface: config.interface_version(),
             latest_flush: 1,
+            fidelity: Fidelity::new(config.fidelity),
             config,
         }
     }
@@ -435,6 +439,17 @@ impl Fabric {
         let mut bytes = [0; 4];
         self.read(memory, access, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// Notes what a word rests on that a stream has loaded, where that is followed.
+    pub(crate) fn note_stream_load(&mut self, memory: &mut dyn PhysicalMemory, access: Access) {
+        if !self.fidelity.is_on() {
+            return;
+        }
+        let request = access.at(access.address, AccessKind::Read);
+        if let Ok(physical) = self.translate(memory, request) {
+            self.fidelity.stream_loads(physical & !CACHED, 4);
+        }
     }
 
     /// The 64-bit word at `access`.

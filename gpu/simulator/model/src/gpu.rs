@@ -9,6 +9,7 @@ use crate::control::{Consequence, Control};
 use crate::defect::{Defect, Line};
 use crate::diagnosis::{Diagnosis, Misuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
+use crate::fidelity::{Fidelity, Inexact};
 use crate::firmware::Mcu;
 use crate::injection::{Aim, Injection};
 use crate::irq::Lines;
@@ -19,8 +20,9 @@ use crate::trace::{Event, Sink};
 use crate::window::{self, Write};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use eitri_csf::registers::control::gpu_status;
+use eitri_csf::registers::control::{COHERENCY_ENABLE, gpu_status};
 use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
+use eitri_csf::registers::identity::{CORE_FEATURES, GPU_ID};
 use eitri_csf::registers::power::Domain;
 
 /// How long one call of [`Gpu::run`] may take.
@@ -94,9 +96,32 @@ impl Gpu {
         let value = window::read(self, offset);
         let value = self.fabric.defects.read(offset, value);
         self.fabric.journal.trace(Event::Read { offset, value });
+        if self.fabric.fidelity.is_on() {
+            self.note_read(offset);
+        }
         // What the host saw was the state before this look at the device; what is due now shows at the next.
         self.pass_access(memory);
         value
+    }
+
+    /// Notes that the host reads a register, and what its contents rest on.
+    fn note_read(&mut self, offset: u32) {
+        let fabric = &mut self.fabric;
+        fabric.fidelity.register(offset, false);
+        if offset == CORE_FEATURES.offset {
+            fabric.fidelity.meet_in_register(Inexact::CoreFeatures);
+        }
+        if offset == COHERENCY_ENABLE.offset && !self.control.has_coherency() {
+            fabric.fidelity.meet_in_register(Inexact::CoherencyReset);
+        }
+        if offset == GPU_ID.offset && fabric.config.product.is_stand_in() {
+            fabric.fidelity.meet_in_register(Inexact::StandIn);
+        }
+    }
+
+    /// How far results can be trusted, if [`Config::fidelity`] asks for it.
+    pub fn fidelity(&self) -> &Fidelity {
+        &self.fabric.fidelity
     }
 
     /// The host writes the 32-bit register word at `offset` bytes of the window.
@@ -117,6 +142,7 @@ impl Gpu {
         self.pass_access(memory);
         self.fabric.journal.set_context(self.fabric.clock.now(), pc);
         self.fabric.journal.trace(Event::Write { offset, value });
+        self.fabric.fidelity.register(offset, true);
         if !self.fabric.defects.loses_write(offset) {
             window::write(self, offset, value);
         }

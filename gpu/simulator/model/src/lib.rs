@@ -40,6 +40,7 @@ pub mod diagnosis;
 mod activity;
 mod clock;
 mod fabric;
+mod fidelity;
 mod first_level;
 mod l2;
 mod l2_tags;
@@ -74,6 +75,10 @@ pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use defect::{
     Broken, Damage, Defect, DrawDefect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow, State,
+};
+pub use fidelity::{
+    Fidelity, Inexact, InexactSet, Kind as InexactKind, Met, Reached, Row as InexactRow,
+    WITHOUT_VALUE,
 };
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};

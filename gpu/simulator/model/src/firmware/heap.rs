@@ -12,6 +12,7 @@ use super::slot::Slot;
 use crate::defect::DrawDefect;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Access;
+use crate::fidelity::Inexact;
 use crate::mmu::{Refused, Source};
 use crate::stream::{Blocked, Frame, HeapWait, exception};
 use eitri_csf::interface::handshake;
@@ -188,6 +189,9 @@ impl Slot {
         // (hardware/csf-scheduling.md 7.2). It looks at the heap again, as it does when a pass ends behind the refusal: a host
         // can't know of such a pass. Settled by a late refusal on any board.
         let freed = matches!(wait, Some(HeapWait::Asked(then)) if then != fragments);
+        if freed {
+            words.fabric.fidelity.meet(Inexact::LateRefusal);
+        }
         if freed && let Some(stream) = &mut group.streams[index] {
             stream.end_heap_wait();
             return Ok(());
@@ -197,7 +201,12 @@ impl Slot {
             return Ok(());
         }
         match group.handler(index, context) {
-            Some(handler) => group.run_handler(index, handler),
+            Some(handler) => {
+                if handler != index {
+                    words.fabric.fidelity.meet(Inexact::HandlerStream);
+                }
+                group.run_handler(index, handler);
+            }
             // Pending until a stream installs a handler (hardware/graphics.md 2.2).
             None if !blocks_stream => group.set_heap_wait(index, HeapWait::NoHandler),
             None => {

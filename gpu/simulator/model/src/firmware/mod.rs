@@ -23,6 +23,7 @@ mod suspended;
 
 use crate::diagnosis::{FirmwareMisuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
+use crate::fidelity::Inexact;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::MCU_SPACE;
@@ -476,6 +477,7 @@ impl Mcu {
     // FACT: sources disagree about the numbers of HALT_STATUS (hardware/csf-firmware.md 8); Linux's number of a panic stands
     // for every crash. Settled by reading the word after a provoked crash on any board.
     fn panic(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        fabric.fidelity.meet(Inexact::HaltStatus);
         if let Some(interface) = &self.interface {
             let output = interface.output;
             let mut words = Words { fabric, memory };

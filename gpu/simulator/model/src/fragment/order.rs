@@ -214,6 +214,11 @@ impl Order {
         fragment.passed
     }
 
+    /// Whether alpha decides which samples are covered.
+    pub(crate) fn covers_by_alpha(&self) -> bool {
+        self.alpha_to_coverage
+    }
+
     /// The samples that alpha leaves: all of them without alpha to coverage.
     fn alpha_mask(&self, alpha: f32, pixel: [u32; 2]) -> u16 {
         if !self.alpha_to_coverage {

@@ -13,6 +13,7 @@ mod coverage;
 mod depth;
 mod edge;
 mod fixed;
+mod inexact;
 mod interpolate;
 mod line;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod vectors;
 pub(crate) use coverage::{PixelBox, Quad, cover};
 pub(crate) use depth::{DepthBias, DepthBounds};
 pub(crate) use fixed::{Point, SNAP_LIMIT};
+pub(crate) use inexact::{edges_may_hold_samples, is_wide};
 pub(crate) use interpolate::{Corner, Evaluation};
 pub(crate) use line::LineWidth;
 pub(crate) use point::PointSize;

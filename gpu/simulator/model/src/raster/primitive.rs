@@ -81,7 +81,7 @@ pub(crate) struct Primitive {
 /// Pixels along an axis up to which varyings are exact, and what they are multiplied by beyond.
 // FACT: of the drift two ramps were measured (hardware/graphics-model.md 3.1): one over 8192 pixels is exact, one over 12288 is too
 // small by about 2^-10 of its value; what the circuit does is not known. Settled by ramps of other widths on a G610.
-const WIDEST_EXACT: f32 = 8192.0;
+pub(super) const WIDEST_EXACT: f32 = 8192.0;
 const DRIFT: f64 = 1.0 - 1.0 / 1024.0;
 
 impl Primitive {

@@ -6,6 +6,7 @@ use super::alu::{Alu, Wide};
 use super::decode::Trouble;
 use super::environment::{Environment, Place};
 use super::flow::{Next, branch, finish, go_on_after_blend, taken};
+use super::following;
 use super::host_code::STRIDE;
 use super::instruction::{Instruction, Operation, Test};
 use super::lanes::{Lanes, WARP};
@@ -17,7 +18,7 @@ use super::registers::{
 use super::stage::Stage;
 use super::stopped::{JobFault, Stopped, exception};
 use super::warp::{Warp, bits};
-use crate::defect::ShaderDefect;
+use crate::defect::{Defects, ShaderDefect};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -158,6 +159,8 @@ impl Executor<'_> {
         }
         core.diverged += u64::from(warp.lanes != warp.live);
         check_registers(self.fabric, self.environment, warp, instruction);
+        let around = (self.environment, self.place, arch);
+        let followed = following::begin(self.fabric, around, warp, instruction);
         let (flow, running) = (instruction.flow, warp.lanes);
         let (writes, last_use) = (instruction.writes, instruction.last_use);
         let mut next = Next::Following;
@@ -234,7 +237,7 @@ impl Executor<'_> {
                     warp,
                     &instruction.sources[0],
                 );
-                let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
+                let taken = taken(warp, test, if_zero, &value) & !deaf_lanes(&self.fabric.defects);
                 warp.waited(flow.waits_for());
                 let target = warp
                     .pc
@@ -261,7 +264,7 @@ impl Executor<'_> {
                     warp,
                     &instruction.sources[1],
                 );
-                let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
+                let taken = taken(warp, test, if_zero, &value) & !deaf_lanes(&self.fabric.defects);
                 warp.waited(flow.waits_for());
                 let base = warp.pc;
                 next = branch(warp, taken, flow, |lane| {
@@ -327,20 +330,11 @@ impl Executor<'_> {
             let (core, defects) = (self.place.core, &self.fabric.defects);
             defects.wear_registers(core, &mut warp.registers, writes);
         }
+        if let Some(followed) = followed {
+            following::end(self.fabric, warp, instruction, followed);
+        }
         note_registers(warp, running, writes, last_use);
         Ok(finish(warp, next, flow))
-    }
-
-    /// Lanes that never branch, on broken hardware.
-    fn deaf_lanes(&self) -> u16 {
-        if !self.fabric.defects.in_shader {
-            return 0;
-        }
-        let lanes = self.fabric.defects.in_shader().map(|defect| match defect {
-            ShaderDefect::BranchLane { lane } => 1 << (lane & 15),
-            _ => 0,
-        });
-        lanes.fold(0, |all, lane| all | lane)
     }
 
     fn barrier(&mut self, warp: &mut Warp, address: u64, flow: Flow) -> Next {
@@ -371,6 +365,18 @@ impl Executor<'_> {
         }
         Next::Choose
     }
+}
+
+/// Lanes that never branch, on broken hardware.
+fn deaf_lanes(defects: &Defects) -> u16 {
+    if !defects.in_shader {
+        return 0;
+    }
+    let lanes = defects.in_shader().map(|defect| match defect {
+        ShaderDefect::BranchLane { lane } => 1 << (lane & 15),
+        _ => 0,
+    });
+    lanes.fold(0, |all, lane| all | lane)
 }
 
 /// Executes an operation on 32-bit registers. `buffers` are for sources that are not registers as they stand.

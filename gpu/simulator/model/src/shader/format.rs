@@ -244,6 +244,22 @@ impl PixelFormat {
         colour
     }
 
+    /// Whether the border has components that the format lacks.
+    pub(crate) fn lacks_components(&self) -> bool {
+        self.border([2.0; 4]) != [2.0; 4]
+    }
+
+    /// Whether alpha is the second of two components, the first being all colours (RRRA).
+    pub(crate) fn takes_alpha_from_second(&self) -> bool {
+        self.order
+            == [
+                Takes::Stored(0),
+                Takes::Stored(0),
+                Takes::Stored(0),
+                Takes::Stored(1),
+            ]
+    }
+
     /// The border of a texture of this format: components that its texels lack are what they are in texels.
     // FACT: the border's components are in the order red to alpha, whatever the format's order (graphics-model.md 5.1 (9));
     // that missing ones are replaced is Vulkan's rule, which holds on hardware (8). Settled by sampling the white border of an

@@ -22,6 +22,7 @@ pub(crate) mod engine;
 mod environment;
 mod execute;
 mod flow;
+mod following;
 mod format;
 pub mod host_code;
 mod messages;
@@ -46,7 +47,7 @@ pub(crate) use lanes::{Lanes, WARP};
 pub(crate) use messages::Memory;
 pub(crate) use program::Program;
 pub(crate) use stopped::{JobFault, Stopped, exception};
-pub(crate) use warp::Warp;
+pub(crate) use warp::{REGISTERS, Warp};
 
 #[cfg(test)]
 mod coverage;

@@ -110,6 +110,14 @@ pub(crate) struct FragmentState {
     pub(crate) point_origin_below: bool,
 }
 
+impl FragmentState {
+    /// Whether alpha covers samples in an order that is inferred: that of 4 samples was measured.
+    pub(crate) fn infers_alpha_coverage(&self) -> bool {
+        let covers = self.order.iter().any(Order::covers_by_alpha);
+        covers && !matches!(self.sampling.count(), 1 | 4)
+    }
+}
+
 /// The primitive that fragments belong to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Geometry {

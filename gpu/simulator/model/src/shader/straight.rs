@@ -79,7 +79,9 @@ impl Executor<'_> {
         turn: WarpTurn,
         buffers: &mut [Lanes; 4],
     ) -> Ran {
-        let steps_only = self.fabric.defects.in_shader || self.fabric.journal.traces_instructions();
+        let steps_only = self.fabric.defects.in_shader
+            || self.fabric.journal.traces_instructions()
+            || self.fabric.fidelity.is_on();
         if steps_only || !warp.pc.is_multiple_of(8) {
             return Ran::default();
         }

@@ -12,6 +12,7 @@ use super::sampling::Footing;
 use super::yuv::{self, Yuv};
 use crate::blocks::{Astc, BlockFormat};
 use crate::fabric::{Access, Fabric};
+use crate::fidelity::Inexact;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::tile::afbc::AfbcSurface;
@@ -215,6 +216,9 @@ impl Texture {
         let Some((surface, elements)) = Surface::of_plane(arch, &words) else {
             return Ok(Found::NotModelled);
         };
+        if matches!(elements, Elements::Texels(element) if element.texel != element.bytes) {
+            fabric.fidelity.meet(Inexact::ClumpParts);
+        }
         Ok(surface.find(elements, self.is_3d(), format, texel))
     }
 }

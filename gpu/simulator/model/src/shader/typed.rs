@@ -159,6 +159,11 @@ impl Fetch {
         }
     }
 
+    /// Whether the third offset of a handle names a sample.
+    pub(crate) fn names_sample_by_offset(&self, handle: u64) -> bool {
+        !self.wide && self.dimensions < 3 && handle >> 40 & 0xf != 0
+    }
+
     /// The handle of the texture, and the texel, of one thread.
     pub(crate) fn target(&self, handle: u64, payload: &[u32], arch: Arch) -> (u32, Texel) {
         let (low, high) = (handle as u32, (handle >> 32) as u32);

@@ -6,6 +6,7 @@
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
 use super::lanes::{Lanes, WARP, lanes_where};
+use crate::fidelity::RegisterMarks;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -58,6 +59,8 @@ pub struct Warp {
     pub written: u64,
     /// Number of the warp's first thread in its workgroup.
     pub(crate) first_thread: u32,
+    /// What its registers rest on, where that is followed.
+    pub(crate) marks: RegisterMarks,
 }
 
 impl Warp {
@@ -85,6 +88,7 @@ impl Warp {
             all: live,
             written: 0,
             first_thread,
+            marks: RegisterMarks::default(),
         }
     }
 

@@ -9,6 +9,7 @@
 use super::Stream;
 use super::registers::NoSuchRegister;
 use crate::fabric::Fabric;
+use crate::fidelity::Inexact;
 use eitri_cs::Instr;
 use eitri_cs::enums::LogicIndex;
 
@@ -37,7 +38,49 @@ fn insert(value: u64, position: u8, width: u8, inserted: u64) -> u64 {
     value & !mask | inserted << position & mask
 }
 
+/// Whether an instruction shifts by the width or more, or has a field beyond it.
+fn is_beyond(instr: &Instr) -> bool {
+    let field = |position: u8, width: u8, bits: u16| {
+        width == 0 || u16::from(position) + u16::from(width) > bits
+    };
+    match instr {
+        Instr::LshiftImm32(i) => i.shift_amount >= 32,
+        Instr::RshiftImmU32(i) => i.shift_amount >= 32,
+        Instr::RshiftImmS32(i) => i.shift_amount >= 32,
+        Instr::LshiftImm64(i) => i.shift_amount >= 64,
+        Instr::RshiftImmU64(i) => i.shift_amount >= 64,
+        Instr::RshiftImmS64(i) => i.shift_amount >= 64,
+        Instr::BfextU32(i) => field(i.position, i.width, 32),
+        Instr::BfextS32(i) => field(i.position, i.width, 32),
+        Instr::BfextU64(i) => field(i.position, i.width, 64),
+        Instr::BfextS64(i) => field(i.position, i.width, 64),
+        Instr::BfinsImm32(i) => field(i.position, i.width, 32),
+        Instr::BfinsImm64(i) => field(i.position, i.width, 64),
+        Instr::Bfins32(i) => field(i.position, i.width, 32),
+        Instr::Bfins64(i) => field(i.position, i.width, 64),
+        _ => false,
+    }
+}
+
 impl Stream {
+    /// Whether an instruction shifts by a register that holds the width or more.
+    fn shifts_beyond(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        instr: &Instr,
+    ) -> Result<bool, NoSuchRegister> {
+        Ok(match instr {
+            Instr::Lshift32(i) => self.read32(fabric, word, i.source_1)? >= 32,
+            Instr::RshiftU32(i) => self.read32(fabric, word, i.source_1)? >= 32,
+            Instr::RshiftS32(i) => self.read32(fabric, word, i.source_1)? >= 32,
+            Instr::Lshift64(i) => self.read64(fabric, word, i.source_1)? >= 64,
+            Instr::RshiftU64(i) => self.read64(fabric, word, i.source_1)? >= 64,
+            Instr::RshiftS64(i) => self.read64(fabric, word, i.source_1)? >= 64,
+            _ => false,
+        })
+    }
+
     /// Executes `instr` if it is arithmetic; `false` if it is not.
     pub(super) fn compute(
         &mut self,
@@ -59,6 +102,11 @@ impl Stream {
                 let b = self.$read(fabric, word, $i.source_1)?;
                 self.$write(fabric, word, $i.destination, $f(a, b))?
             }};
+        }
+        if fabric.fidelity.is_on()
+            && (is_beyond(instr) || self.shifts_beyond(fabric, word, instr)?)
+        {
+            fabric.fidelity.meet(Inexact::StreamShifts);
         }
         match instr {
             Instr::Nop(_) => {}

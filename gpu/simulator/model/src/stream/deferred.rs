@@ -8,6 +8,7 @@ use super::{Blocked, Effects, SLOTS, Stream, SyncWait, exception};
 use crate::defect::{Defect, DrawDefect};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
+use crate::fidelity::Inexact;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use alloc::vec::Vec;
@@ -299,6 +300,9 @@ impl Stream {
                 // difference of 24 bits with a sign is what an id that wraps needs. Settled by a flush with an id that is
                 // half a turn old on any board.
                 let moved = fabric.latest_flush.wrapping_sub(id) & 0xff_ffff;
+                if moved >= 0x80_0000 {
+                    fabric.fidelity.meet(Inexact::FlushIds);
+                }
                 let skipped = id != 0 && moved != 0 && moved < 0x80_0000;
                 if skipped {
                     return Ok(effects);

@@ -113,6 +113,9 @@ impl Stream {
                 Step::Fatal(exception::CS_INSTR_INVALID)
             }
         };
+        if !matches!(step, Step::Blocked(_)) {
+            self.note_executed(fabric, word);
+        }
         match step {
             Step::Done => self.advance(),
             Step::Moved => {}
@@ -134,6 +137,17 @@ impl Stream {
         self.leave_region();
         outcome.effects.extract_moved |= self.frames.is_empty();
         outcome
+    }
+
+    /// Notes an instruction for who asks how far results can be trusted.
+    fn note_executed(&self, fabric: &mut Fabric, word: u64) {
+        if !fabric.fidelity.is_on() {
+            return;
+        }
+        let arch = fabric.config.product.arch();
+        if let Ok((instr, _)) = Instr::decode_ignoring_reserved(word, arch) {
+            fabric.fidelity.stream(instr.info().mnemonic(arch));
+        }
     }
 
     pub(super) fn advance(&mut self) {

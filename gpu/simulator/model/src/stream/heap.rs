@@ -4,6 +4,7 @@
 
 use super::{Blocked, Stream};
 use crate::fabric::Fabric;
+use crate::fidelity::Inexact;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 
@@ -88,6 +89,7 @@ impl Stream {
         last: u64,
     ) -> Result<(), Refused<u64>> {
         let refused = |address| move |refusal: Refusal| refusal.at(address);
+        fabric.fidelity.meet(Inexact::FreeChunks);
         let context = self.heap_context;
         let head = fabric.read64(memory, self.access(context));
         let head = head.map_err(refused(context))?;

@@ -7,6 +7,7 @@ use super::execute::{Current, Known, Step};
 use super::{Blocked, Stream};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
+use crate::fidelity::Inexact;
 use eitri_cs::Instr;
 use eitri_cs::enums::{DeferMode, SlotFormat, SlotSelection, WaitMode};
 use eitri_csf::registers::identity::gpu_features;
@@ -47,6 +48,7 @@ impl Stream {
                 let Some(slot) = self.choose_slot() else {
                     return Ok(Some(Step::Blocked(Blocked::SlotChoice)));
                 };
+                fabric.fidelity.meet(Inexact::SlotChoice);
                 let result = match i.format {
                     SlotFormat::Index => u32::from(slot),
                     SlotFormat::Mask => 1 << slot,

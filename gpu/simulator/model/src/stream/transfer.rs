@@ -34,7 +34,10 @@ impl Stream {
             self.check_foreign_write(word, number.into());
             let at = address.wrapping_add(4 * index as u64);
             match fabric.read32(memory, self.access(at)) {
-                Ok(value) => loaded.push((number, value)),
+                Ok(value) => {
+                    fabric.note_stream_load(memory, self.access(at));
+                    loaded.push((number, value));
+                }
                 Err(refusal) => return Ok(refusal.at(at).into()),
             }
         }

@@ -14,6 +14,13 @@ const LEAST_W: f64 = 1.0 / 32768.0;
 /// Pixels from the origin that primitives beyond [`SNAP_LIMIT`] are clipped to (free choice; the hardware's is not known).
 const GUARD: f64 = 262_144.0;
 
+/// Whether a corner of what was cut lies where the guard band ends.
+pub(crate) fn lies_on_guard_band(corners: &[Corner]) -> bool {
+    let guard = GUARD as f32;
+    let on = |corner: &Corner| corner.x.abs() >= guard || corner.y.abs() >= guard;
+    corners.iter().any(on)
+}
+
 /// A corner of a clipped primitive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClippedCorner {

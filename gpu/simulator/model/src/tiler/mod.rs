@@ -28,6 +28,7 @@ mod record;
 mod vertices;
 
 pub(crate) use assemble::{Assembled, Assembler, ProvokingVertex, Topology};
+pub(crate) use clip::lies_on_guard_band;
 pub(crate) use context::{OpenError, Opening};
 pub(crate) use cull::{CullRules, Fate, cull};
 pub(crate) use heap::TilingStop;

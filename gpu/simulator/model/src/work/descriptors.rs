@@ -5,6 +5,7 @@
 //! Facts: hardware/descriptors.md 3 to 5, 11; lookups 4.
 
 use crate::fabric::{Access, Fabric};
+use crate::fidelity::Inexact;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::shader::FloatPolicy;
@@ -187,6 +188,9 @@ pub(super) fn shader_program(
         return Ok(Err("Binary"));
     }
     let flush = program.flush_to_zero_mode;
+    if flush == FlushToZeroMode::Abrupt {
+        fabric.fidelity.meet(Inexact::FlushMode);
+    }
     Ok(Ok(Program {
         entry,
         half_registers: program.register_allocation == ShaderRegisterAllocation::ThirtyTwoPerThread,

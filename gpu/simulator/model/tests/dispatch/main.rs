@@ -14,6 +14,7 @@ mod caches;
 mod compressed;
 mod counters;
 mod every_format;
+mod fidelity;
 mod format_vectors;
 mod generations;
 mod lanes;

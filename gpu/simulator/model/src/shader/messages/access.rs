@@ -135,6 +135,9 @@ impl Sender<'_> {
         let mut bytes = [0; 16];
         let access = self.access(target.virtual_address);
         let part = &mut bytes[..usize::from(target.bytes)];
+        self.fabric
+            .fidelity
+            .touch(target.physical & !CACHED, target.bytes.into(), false);
         let stale = self
             .fabric
             .read_through_first_level(self.memory, access, part)?;

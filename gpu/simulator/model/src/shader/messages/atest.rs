@@ -10,6 +10,7 @@ use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Memory, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;
+use crate::fidelity::Inexact;
 use crate::fragment::{Emitted, OrderMisuse};
 
 impl Memory {
@@ -26,6 +27,12 @@ impl Memory {
         let Stage::Fragment(stage) = &mut self.stage else {
             return Err(sender.wrong_stage(instruction));
         };
+        if stage.draw.infers_alpha_coverage() {
+            sender
+                .fabric
+                .fidelity
+                .meet_for_pixels(Inexact::AlphaToCoverage);
+        }
         let mut registers = [[0; 4]; WARP];
         for lane in bits(warp.lanes) {
             let (x, y) = stage.lanes[lane].pixel;

@@ -16,6 +16,7 @@ use super::super::warp::{Warp, bits};
 use super::texels::ReadBy;
 use super::{Memory, REMEMBERED, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;
+use crate::fidelity::Inexact;
 use crate::work::descriptors::descriptor;
 use alloc::vec::Vec;
 use eitri_descriptors::Descriptor;
@@ -117,6 +118,7 @@ impl Memory {
             let quad = quad_of(&payloads, lane);
             registers[lane] = match request.wanted {
                 Wanted::Gradient(gradient) => {
+                    sender.fabric.fidelity.meet(Inexact::GradientDescriptor);
                     let [first, second] = unit.gradient(gradient, payload, quad);
                     [first, second, 0, 0]
                 }
@@ -126,6 +128,7 @@ impl Memory {
                     masked_registers((request.mask, request.narrow), colour, &format)
                 }
                 Wanted::Gather(component) => {
+                    sender.fabric.fidelity.meet(Inexact::GatherOrder);
                     let taps = sampler.gathered(&unit.footing, &payload.coordinates);
                     let mut gathered = [0.0; 4];
                     for (to, taps) in gathered.iter_mut().zip(&taps) {
@@ -165,10 +168,17 @@ impl Unit<'_> {
         taps: &[Tap],
         payload: &Payload,
     ) -> Result<Colour, Stopped> {
+        // A tap beyond a corner is three instead of one.
+        if self.footing.cube && matches!(taps.len(), 3 | 6 | 10 | 12) {
+            sender.fabric.fidelity.meet(Inexact::CubeCorner);
+        }
         let mut colours = Vec::with_capacity(taps.len());
         for tap in taps {
             let mut colour = match tap.texel {
                 None => {
+                    if self.format.lacks_components() {
+                        sender.fabric.fidelity.meet(Inexact::BorderComponents);
+                    }
                     let (signed, integer) = (self.format.is_signed(), self.format.is_integer());
                     self.format.border(self.sampler.border(signed, integer))
                 }
@@ -215,6 +225,9 @@ impl Unit<'_> {
         // The instruction's least level counts after the sampler's limits, before those of the texture.
         let mut footing = self.footing;
         footing.lod[0] = footing.lod[0].max(payload.least);
+        if probes.count > 1 {
+            sender.fabric.fidelity.meet(Inexact::Anisotropy);
+        }
         let mut sum = [0.0; 4];
         for place in probes.places(&payload.coordinates) {
             let taps = self.sampler.taps(&footing, &place, level);

@@ -12,7 +12,9 @@ use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
 use super::access::LastPage;
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
+use crate::blocks::BlockFormat;
 use crate::diagnosis::ShaderMisuse;
+use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
 use crate::tile::afbc::{AfbcHeader, AfbcTexel};
 use crate::work::descriptors::descriptor;
@@ -85,6 +87,9 @@ impl Memory {
         let mut texels = [None; WARP];
         for lane in bits(warp.lanes) {
             let texture = self.texture(sender, handles[lane])?;
+            if texture.is_some_and(|texture| texture.is_3d()) && zw[lane] != 0 {
+                sender.fabric.fidelity.meet(Inexact::DepthOfImage);
+            }
             texels[lane] =
                 texture.map(|texture| (texture, image_texel(xy[lane], zw[lane], texture.is_3d())));
         }
@@ -108,6 +113,9 @@ impl Memory {
             let payload: Vec<u32> = (0..count)
                 .map(|index| warp.registers[usize::from(first.wrapping_add(index) & 63)][lane])
                 .collect();
+            if fetch.names_sample_by_offset(handles[lane]) {
+                sender.fabric.fidelity.meet(Inexact::SampleOffset);
+            }
             let (handle, texel) = fetch.target(handles[lane], &payload, arch);
             let texture = self.texture(sender, handle)?;
             texels[lane] = texture.map(|texture| (texture, texel));
@@ -175,6 +183,7 @@ impl Sender<'_> {
         page: &mut LastPage,
     ) -> Result<(PixelFormat, Option<u128>), Stopped> {
         let (format, found) = self.find_texel(instruction, texture, texel)?;
+        self.note_found(&found, &format);
         let bits = match found {
             Found::Nowhere | Found::NotModelled => None,
             Found::Outside => Some(0),
@@ -205,6 +214,30 @@ impl Sender<'_> {
             }
         };
         Ok((format, bits))
+    }
+
+    /// Notes what the texel rests on, for who asks how far results can be trusted.
+    fn note_found(&mut self, found: &Found, format: &PixelFormat) {
+        let fidelity = &mut self.fabric.fidelity;
+        if !fidelity.is_on() {
+            return;
+        }
+        match found {
+            Found::Nowhere | Found::Outside => fidelity.meet(Inexact::TexelOutside),
+            Found::Planes(_) => fidelity.meet(Inexact::ChromaSiting),
+            Found::Block(block) => match block.format {
+                BlockFormat::Bc1 | BlockFormat::Bc2 => fidelity.meet(Inexact::ThirdsOfColour),
+                BlockFormat::Bc3 => {
+                    fidelity.meet(Inexact::ThirdsOfColour);
+                    fidelity.meet(Inexact::AlphaOfBc3);
+                }
+                _ => {}
+            },
+            Found::At(_) | Found::Compressed(_) | Found::NotModelled => {}
+        }
+        if format.takes_alpha_from_second() {
+            fidelity.meet(Inexact::ComponentsOfRrra);
+        }
     }
 
     /// The bits of a texel of a compressed image. No bits where the plane ends before it.

@@ -56,6 +56,7 @@ impl Touched {
             return;
         }
         let first = physical & !CACHED;
+        fabric.fidelity.touch(first, bytes, write);
         let last = first + bytes - 1;
         let (first_line, last_line) = (first / LINE, last / LINE);
         for number in first_line..=last_line {

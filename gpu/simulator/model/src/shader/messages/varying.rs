@@ -12,6 +12,7 @@ use super::super::stage::{FragmentStage, Geometry, Stage};
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
 use super::{Memory, Sender, set_registers};
+use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
 use crate::raster::{Evaluation, Point};
 use crate::work::descriptors::descriptor;
@@ -77,6 +78,13 @@ impl Memory {
         };
         let operand = sender.source(warp, &instruction.sources[0]);
         let points = points(stage, warp.lanes, &operand, varying);
+        let several = stage.draw.sampling.count() > 1;
+        if several
+            && varying.sample == SampleMode::Centroid
+            && varying.update != UpdateMode::Retrieve
+        {
+            sender.fabric.fidelity.meet(Inexact::Centroid);
+        }
         if varying.update == UpdateMode::Store {
             for lane in bits(warp.lanes) {
                 stage.kept[lane] = points[lane];

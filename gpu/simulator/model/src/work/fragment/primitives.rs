@@ -8,16 +8,19 @@ use super::super::through::Through;
 use super::Pass;
 use super::tiles::raster_box;
 use crate::fabric::Fabric;
+use crate::fidelity::Inexact;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::{
     Corner, Facing, LineRules, LineWidth, PointSize, Primitive, Quad, TriangleRules, cover,
+    edges_may_hold_samples, is_wide,
 };
 use crate::shader::JobFault;
 use crate::shader::stage::Geometry;
 use crate::tile::Framebuffer;
 use crate::tiler::{
     DrawState, ListReader, ListedPrimitive, PrimitiveKind, ReadStop, TilePrimitives,
+    lies_on_guard_band,
 };
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -96,6 +99,9 @@ impl Pass {
             Ok(None) => Ok(false),
             Ok(Some(listed)) => {
                 self.primitives = Some(primitives);
+                if fabric.fidelity.is_on() {
+                    note_inexact(fabric, &listed);
+                }
                 let quads = self.queue(&listed.draw, &listed.primitive, listed.corners);
                 self.count(fabric, quads);
                 Ok(true)
@@ -253,6 +259,30 @@ impl Pass {
             None if self.drift => primitive.drifting(),
             None => primitive,
         })
+    }
+}
+
+/// Notes what a primitive's pixels rest on.
+fn note_inexact(fabric: &mut Fabric, listed: &Listed) {
+    let sampling = &listed.draw.state.sampling;
+    if !sampling.each_sample && sampling.count() > 1 {
+        fabric.fidelity.meet_for_pixels(Inexact::OneOfManySamples);
+    }
+    let corners = match listed.primitive.kind {
+        PrimitiveKind::Triangle => &listed.corners[..],
+        PrimitiveKind::Line => &listed.corners[..2],
+        PrimitiveKind::Point | PrimitiveKind::Fullscreen => return,
+    };
+    if listed.primitive.piece.is_some() && lies_on_guard_band(corners) {
+        fabric.fidelity.meet_for_pixels(Inexact::GuardBand);
+    }
+    if listed.primitive.kind == PrimitiveKind::Triangle {
+        if is_wide(corners) {
+            fabric.fidelity.meet_for_pixels(Inexact::WideRamp);
+        }
+        if edges_may_hold_samples(corners, sampling) {
+            fabric.fidelity.meet_for_pixels(Inexact::TieRule);
+        }
     }
 }
 
