@@ -9,9 +9,10 @@ use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::png::{difference, rgba};
-use crate::output::streams::{outln, talk};
+use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
 use crate::progress;
+use crate::reports::fidelity;
 use crate::reports::timeline::Timelines;
 use crate::results::{self, ResultOptions};
 use crate::runs::dispatch::Place;
@@ -40,6 +41,10 @@ pub(crate) struct Args {
     /// Take the optimised modules.
     #[arg(long)]
     opt: bool,
+    /// Report for each scene how far it can be trusted: what is not exact by the facts, and what it has reached. On the host, some ten
+    /// times slower.
+    #[arg(long, conflicts_with = "image")]
+    fidelity: bool,
     /// Draw only scenes whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -100,6 +105,8 @@ pub(crate) enum DrawError {
     OnePicture { scenes: usize },
     #[error("--trace is for scenes that are drawn on the host")]
     TraceInQemu,
+    #[error("--fidelity is for scenes that are drawn on the host")]
+    FidelityInQemu,
     #[error("{name} has left no image that can be a picture")]
     NoPicture { name: String },
     #[error("{name} is not drawn: {why}")]
@@ -156,9 +163,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if trace.is_some() && args.on == Place::Qemu {
         return Err(Failure::refused(DrawError::TraceInQemu));
     }
+    if args.fidelity && args.on == Place::Qemu {
+        return Err(Failure::refused(DrawError::FidelityInQemu));
+    }
     let how = Run {
         place: args.on,
-        gpu: args.gpu.choice(),
+        gpu: args.gpu.choice().following(args.fidelity),
         optimised: args.opt,
         limit: args.limit(),
         dump: args.keep.is_some(),
@@ -204,7 +214,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 skipped += 1;
                 outln!("skipped {name}: {why}")
             }
-        })
+        })?;
+        if drawn.fidelity.is_on() {
+            let on = (how.gpu.arch(), how.gpu.to_string());
+            let report = fidelity::Report::new(&drawn.fidelity, on, None);
+            streams::put(report.text(name).as_bytes())?;
+        }
+        Ok(())
     })?;
     drop(progress);
     if let Some(path) = trace {

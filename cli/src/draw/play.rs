@@ -13,7 +13,7 @@ use crate::runs::drawings;
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
-use eitri_model::Sink;
+use eitri_model::{Fidelity, Sink};
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,8 @@ pub(crate) struct Drawn {
     pub(crate) results: Vec<Vec<u8>>,
     /// A core dump, if one was wanted and it failed.
     pub(crate) dump: Vec<u8>,
+    /// How far what was drawn can be trusted, if that was followed.
+    pub(crate) fidelity: Fidelity,
 }
 
 impl Drawn {
@@ -54,6 +56,7 @@ impl Drawn {
             verdict,
             results: Vec::new(),
             dump: Vec::new(),
+            fidelity: Fidelity::default(),
         }
     }
 }
@@ -189,7 +192,10 @@ impl Run<'_> {
 /// What a scene's expectations say of a drawing's result.
 fn judged(scene: &Scene, done: Done) -> Drawn {
     let Done {
-        result, diagnoses, ..
+        result,
+        diagnoses,
+        fidelity,
+        ..
     } = done;
     if let Some(failure) = &result.failure {
         let text = failure.text.trim_end().to_owned();
@@ -199,6 +205,7 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         };
         return Drawn {
             dump: result.dump,
+            fidelity,
             ..Drawn::without_results(verdict)
         };
     }
@@ -207,5 +214,6 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         verdict: verdict::check(scene, &results, &diagnoses),
         results,
         dump: result.dump,
+        fidelity,
     }
 }

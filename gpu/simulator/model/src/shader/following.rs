@@ -57,7 +57,7 @@ fn note(
             if matches!(message.action, Action::Clock { .. }) {
                 own.add(InexactSet::of(Inexact::Clocks));
             }
-            begin_message(fabric, warp, instruction, &message);
+            begin_message(fabric, warp, instruction, (&message, own));
         }
         Operation::NotModelled => fabric.fidelity.refused(),
         _ => {}
@@ -85,7 +85,12 @@ fn note(
 }
 
 /// Where the values go that a message takes along.
-fn begin_message(fabric: &mut Fabric, warp: &Warp, instruction: &Instruction, message: &Message) {
+fn begin_message(
+    fabric: &mut Fabric,
+    warp: &Warp,
+    instruction: &Instruction,
+    (message, own): (&Message, InexactSet),
+) {
     let staged = written_range(message.read);
     let named = warp.marks.of(instruction.reads & !staged);
     let all = warp.marks.of(instruction.reads);
@@ -113,7 +118,7 @@ fn begin_message(fabric: &mut Fabric, warp: &Warp, instruction: &Instruction, me
         Action::LoadVarying(_) | Action::LoadTile(_) | Action::Barrier | Action::Clock { .. } => {}
     }
     let is_atomic = matches!(message.action, Action::Atomic { .. });
-    fabric.fidelity.begin_message(all, is_atomic);
+    fabric.fidelity.begin_message(all.union(own), is_atomic);
 }
 
 /// Notes what an instruction has left behind.

@@ -145,6 +145,8 @@ pub struct Pass {
     pub handler: Vec<u64>,
     /// Shader cores that the group may use; the product's if 0.
     pub cores: u64,
+    /// Whether it is followed how far results can be trusted.
+    pub fidelity: bool,
 }
 
 /// The colour target and its BLEND descriptor.
@@ -222,6 +224,7 @@ impl Default for Pass {
             buffer: 0x1_0000,
             handler: Vec::new(),
             cores: 0,
+            fidelity: false,
         }
     }
 }
@@ -278,7 +281,10 @@ impl Pass {
     }
 
     fn config(&self) -> Config {
-        Config::named(self.gpu).expect("a product that the model can be")
+        Config {
+            fidelity: self.fidelity,
+            ..Config::named(self.gpu).expect("a product that the model can be")
+        }
     }
 
     /// Submits the pass to a new device; `fill` puts what programs read into memory.
