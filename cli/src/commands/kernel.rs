@@ -4,11 +4,12 @@ use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{self, GpuArgument};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
-use crate::output::streams::outln;
+use crate::output::streams::{self, outln};
 use crate::progress;
+use crate::reports::fidelity;
 use crate::reports::timeline::Timelines;
 use crate::results::{self, ResultOptions};
-use crate::runs::case_run::{self, Setting, Verdict};
+use crate::runs::case_run::{self, Passed, Setting, Verdict};
 use crate::runs::dispatch::Place;
 use crate::runs::ir3_case;
 use crate::runs::parallel;
@@ -56,6 +57,10 @@ pub(crate) struct Args {
     /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Report for each kernel how far its outputs can be trusted: what is not exact by the facts, and what it has reached. On the host,
+    /// some ten times slower.
+    #[arg(long, conflicts_with = "target")]
+    fidelity: bool,
     /// What checkers tell besides: `all`, `none`, `errors`, or rules by name, separated by commas (docs/checks.md). A kernel of which
     /// an error or a warning is told has failed. Not with --target.
     #[arg(long, value_name = "none|errors|all|LIST", default_value = "all")]
@@ -70,6 +75,8 @@ pub(crate) enum KernelError {
     #[error("kernels for {name} run on the model of the GPU")]
     #[diagnostic(help("--gpu chooses which"))]
     OnModel { name: String },
+    #[error("--fidelity is for kernels that run on the host")]
+    FidelityInQemu,
     #[error("no kernel's name contains `{filter}`; there are {}", names.join(", "))]
     NoMatch { filter: String, names: Vec<String> },
 }
@@ -96,6 +103,13 @@ pub(crate) fn read_cases(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<
     Ok(cases)
 }
 
+/// How far the outputs of a kernel can be trusted.
+fn fidelity_of(setting: &Setting<'_>, name: &str, passed: &Passed) -> String {
+    let on = (setting.gpu.arch(), setting.gpu.to_string());
+    let listing = Some(&passed.compiled.listing);
+    fidelity::Report::new(&passed.fidelity, on, listing).text(name)
+}
+
 /// The Adreno that `--target` names.
 fn adreno(name: &str) -> Result<Target, Failure> {
     let target = gpu_choice::machine(name)?;
@@ -112,6 +126,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let cases = args
         .results
         .part(read_cases(&args.cases, args.filter.as_deref())?);
+    if args.fidelity && args.on == Place::Qemu {
+        return Err(Failure::refused(KernelError::FidelityInQemu));
+    }
     let trace = args.trace.path();
     let timelines = Timelines::default();
     let setting = Setting {
@@ -120,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             false => Module::Plain,
         },
         place: args.on,
-        gpu: args.gpu.choice(),
+        gpu: args.gpu.choice().following(args.fidelity),
         timelines: trace.map(|_| &timelines),
         robust: Robust::On,
         limit: Duration::from_secs(args.timeout.into()),
@@ -162,9 +179,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         };
         recorder.add(results::Case::new(name, status, why).took(took.as_secs_f64()));
         progress.done(name, || match verdict {
-            Verdict::Passed(_) => {
+            Verdict::Passed(of) => {
                 passed += 1;
-                outln!("ok {name}")
+                outln!("ok {name}")?;
+                match of.fidelity.is_on() {
+                    true => streams::put(fidelity_of(&setting, name, &of).as_bytes()),
+                    false => Ok(()),
+                }
             }
             Verdict::Failed(why) => {
                 failed += 1;

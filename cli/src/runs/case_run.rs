@@ -15,6 +15,7 @@ use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::job_clock::JobClock;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
 use eitri_job::{Content, CoreDump, Wants};
+use eitri_model::Fidelity;
 use eitri_program::Program;
 use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, Target, ir3, valhall};
@@ -36,6 +37,8 @@ pub(crate) struct Passed {
     pub(crate) compiled: Compiled,
     /// On the host only.
     pub(crate) executed: Option<Executed>,
+    /// How far the outputs can be trusted, if that was followed.
+    pub(crate) fidelity: Fidelity,
 }
 
 /// How a case is run.
@@ -218,7 +221,11 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
             Some(counter.executed(arch).map_err(|error| failed(&error))?)
         }
     };
-    Ok(Passed { compiled, executed })
+    Ok(Passed {
+        compiled,
+        executed,
+        fidelity: done.fidelity,
+    })
 }
 
 /// Whether an error is the compiler's own fault, not the shader's.

@@ -8,6 +8,7 @@ use eitri_compute_cases::{Case, Module, Place as CasePlace, Resource, ResourceKi
 use eitri_ir3_interp::{Code, Launch, Memory, Place, run};
 use eitri_ir3_isa::Gen;
 use eitri_ir3_program::{Launch as State, Program, UniformRange};
+use eitri_model::Fidelity;
 use eitri_shaderc::interp::{Image, Sampler, TexelFormat};
 use eitri_shaderc::{Robust, Target};
 use std::collections::BTreeMap;
@@ -60,6 +61,7 @@ fn try_run(case: &Case, module: Module, target: Target, orders: u64) -> Result<P
     Ok(Passed {
         compiled,
         executed: None,
+        fidelity: Fidelity::default(),
     })
 }
 

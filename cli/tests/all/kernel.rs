@@ -240,3 +240,22 @@ fn own_kernels_and_those_of_other_compilers_are_right() {
         }
     }
 }
+
+#[test]
+fn it_is_told_how_far_outputs_can_be_trusted() {
+    let kept = eitri_testdata::kept("kernels");
+    let told = |name: &str| {
+        let kernel = kept.join(name).display().to_string();
+        let arguments = ["kernel", &kernel, "--opt", "--check", "none", "--fidelity"];
+        let output = eitri(&arguments, b"");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let integers = told("subset_sums");
+    assert!(
+        integers.contains("all that was executed is exact"),
+        "{integers}"
+    );
+    let distances = told("inverse_mod");
+    assert!(distances.contains("fidelity on Mali-G610"), "{distances}");
+}
