@@ -121,6 +121,42 @@ pub struct Comparison {
     pub mask: Option<Vec<u8>>,
 }
 
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Rule::Exact => write!(f, "equal bytes"),
+            Rule::Units { max: 1.0 } => write!(f, "a difference of at most 1 step"),
+            Rule::Units { max } => write!(f, "a difference of at most {max} steps"),
+            Rule::Float { abs, rel } => {
+                write!(f, "a difference of at most {abs} + {rel} * |expected|")
+            }
+            Rule::Rmse { rmse, max: 0.0 } => write!(f, "a root mean square of at most {rmse}"),
+            Rule::Rmse { rmse, max } => {
+                write!(
+                    f,
+                    "a root mean square of at most {rmse}, {max} in one component"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    /// What is allowed: `a difference of at most 1 step, in all texels but 4`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.rule)?;
+        match self.allow_pixels {
+            0 => {}
+            1 => write!(f, ", in all texels but 1")?,
+            count => write!(f, ", in all texels but {count}")?,
+        }
+        match self.mask {
+            Some(_) => write!(f, "; some are left out"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Contents that are expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expected {
@@ -420,6 +456,31 @@ mod tests {
             format: ImageFormat::of(format, Aspect::Color),
             extent: [2, 1],
         }
+    }
+
+    #[test]
+    fn what_is_allowed_is_said_in_words() {
+        let words = |rule, allow_pixels, mask| {
+            Comparison {
+                rule,
+                allow_pixels,
+                mask,
+            }
+            .to_string()
+        };
+        assert_eq!(words(Rule::Exact, 0, None), "equal bytes");
+        assert_eq!(
+            words(Rule::Units { max: 1.0 }, 4, Some(vec![0])),
+            "a difference of at most 1 step, in all texels but 4; some are left out"
+        );
+        let rule = Rule::Rmse {
+            rmse: 0.01,
+            max: 0.25,
+        };
+        assert_eq!(
+            words(rule, 0, None),
+            "a root mean square of at most 0.01, 0.25 in one component"
+        );
     }
 
     #[test]

@@ -272,8 +272,11 @@ fn shown(scene: &Scene, drawn: &Drawn) -> Result<Vec<results::Picture>, Failure>
             all.push(results::Picture { name, png });
             Ok(())
         };
-        show("drawn", &got)?;
         let expectation = &scene.expect[number];
+        show(
+            &format!("drawn (allowed: {})", expectation.comparison),
+            &got,
+        )?;
         let expected = expectation
             .contents()
             .and_then(|contents| expectation.picture(contents))
