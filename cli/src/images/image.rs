@@ -1,5 +1,6 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
+use crate::images::revision;
 use crate::input::board_file;
 use crate::input::buffer_source::BindingName;
 use crate::outcome::{Failure, FileError};
@@ -48,6 +49,10 @@ pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
 
+/// What stands before the description of an image, and before dots in what the linker made: as many as `kernel/src/build_id.rs` has.
+const ABOUT: &[u8] = b"eitri about ";
+const ABOUT_DOTS: usize = 115;
+
 /// Why there is no image.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ImageError {
@@ -77,6 +82,8 @@ pub(crate) struct Image {
     /// The ELF file, with the symbols and the table of log messages; what UEFI starts is a PE file.
     pub(crate) elf: Vec<u8>,
     path: PathBuf,
+    /// What it is made of, in words that it prints.
+    about: String,
 }
 
 /// A part of an image that is in memory when it runs.
@@ -300,12 +307,37 @@ impl Builder {
             });
         }
         match std::fs::read(&path) {
-            Ok(elf) => Ok(Image { elf, path }),
+            Ok(elf) => Ok(Image {
+                elf,
+                path,
+                about: about(&self.workspace, package, parts),
+            }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {
                 path: path.display().to_string(),
                 cause,
             })),
         }
+    }
+}
+
+/// What an image is made of: `revision 0123456789ab, eitri-validation-image, with firmware and scripts`.
+fn about(workspace: &Workspace, package: &str, parts: &Parts<'_>) -> String {
+    let revision = revision::of(workspace).unwrap_or_else(|| "unknown".to_owned());
+    let has = |variable: &str| parts.files.iter().any(|(name, _)| *name == variable);
+    let inside = [
+        (JOB, "job"),
+        (SHOWN, "display"),
+        (FIRMWARE, "firmware"),
+        (SUITE, "scripts"),
+        (DRAWINGS, "drawings"),
+        (PROGRAM, "programs"),
+        (VERTEX_PROGRAM, "draws"),
+    ];
+    let inside = inside.iter().filter(|(variable, _)| has(variable));
+    let inside: Vec<&str> = inside.map(|(_, name)| *name).collect();
+    match inside.as_slice() {
+        [] => format!("revision {revision}, {package}"),
+        inside => format!("revision {revision}, {package}, with {}", inside.join("+")),
     }
 }
 
@@ -372,6 +404,7 @@ impl Image {
             }
         }
         self.name_build(&mut raw);
+        self.describe(&mut raw);
         Ok(raw)
     }
 
@@ -392,6 +425,18 @@ impl Image {
         if let Some(at) = places.position(|place| place == room) {
             let at = at + BUILD.len();
             raw[at..at + id.len()].copy_from_slice(id.as_bytes());
+        }
+    }
+
+    /// Puts its description where the kernel has left room for it, and cuts it to that.
+    fn describe(&self, raw: &mut [u8]) {
+        let room = [ABOUT, &b".".repeat(ABOUT_DOTS)].concat();
+        let mut places = raw.windows(room.len());
+        if let Some(at) = places.position(|place| place == room) {
+            let text = self.about.as_bytes();
+            let bytes = text.len().min(ABOUT_DOTS);
+            let at = at + ABOUT.len();
+            raw[at..at + bytes].copy_from_slice(&text[..bytes]);
         }
     }
 

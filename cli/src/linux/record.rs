@@ -4,10 +4,10 @@
 //! holds from earlier work (registers, resources) stands in the record as instructions in front of the new ones, in the part of the
 //! ring that was consumed already.  Facts: hardware/csf-scheduling.md 2 and 3, csf-firmware.md 9 to 11.
 
-mod file;
 mod now;
 
 use crate::outcome::Failure;
+use crate::output::sparse_file::SparseFile;
 use eitri_csf::interface::group::CsgState;
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_INSERT};
 use eitri_csf::table::Register;
@@ -16,7 +16,6 @@ use eitri_dump::walk::Space;
 use eitri_dump::{Extent, Region, Source, StreamNow, collect_part, streams};
 use eitri_host_gpu::MachineMemory;
 use eitri_model::Gpu;
-use file::SparseFile;
 use now::Now;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -65,14 +65,19 @@ const TAP_MONITORS: &str = "- test:
       fixupdict: {'ok': pass, 'not ok': fail}
 ";
 
-/// What a monitor looks for: it must not match half a line, so each pattern ends with the line's own end.
+/// What two monitors look for, one after the other: results, then measured numbers, which count as passes. They must not match half a
+/// line, so each pattern ends with the line's own end.
 const MONITORS: &str = "- test:
     timeout: {minutes: 10}
     monitors:
     - name: eitri
       start: 'EITRI-START'
-      end: '# done: '
+      end: 'EITRI-END \\d+ \\d+ \\d+'
       pattern: '@R (?P<test_case_id>[A-Za-z0-9_.-]+) (?P<result>pass|fail|skip)\\r'
+    - name: eitri-numbers
+      start: 'EITRI-NUMBERS'
+      end: '# done: '
+      pattern: '@N (?P<test_case_id>[A-Za-z0-9_.-]+) (?P<measurement>\\d+) (?P<units>[A-Za-z]+)\\r'
 ";
 
 fn on_board(board: Target, lab: &Lab, image: &str) -> String {
