@@ -360,6 +360,20 @@ pub(crate) fn load_segments(elf: &[u8]) -> Result<Vec<(u64, &[u8])>, object::Err
 }
 
 impl Image {
+    /// One that was built elsewhere.
+    pub(crate) fn prebuilt(elf: Vec<u8>, path: PathBuf, about: &str) -> Image {
+        Image {
+            elf,
+            path,
+            about: about.to_owned(),
+        }
+    }
+
+    /// What it is made of, in words.
+    pub(crate) fn about(&self) -> &str {
+        &self.about
+    }
+
     /// Where cargo put the ELF file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
