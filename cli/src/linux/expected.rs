@@ -63,7 +63,7 @@ fn is_expected(misuse: &Misuse) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eitri_model::Diagnosis;
+    use eitri_model::diagnosis::Diagnosis;
 
     #[test]
     fn what_linux_does_in_ordinary_use_is_expected() {

@@ -22,3 +22,4 @@ pub(crate) mod qmp;
 pub(crate) mod replay;
 pub(crate) mod screen;
 pub(crate) mod tail;
+pub(crate) mod work_progress;
