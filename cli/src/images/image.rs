@@ -310,7 +310,7 @@ impl Builder {
             Ok(elf) => Ok(Image {
                 elf,
                 path,
-                about: about(&self.workspace, package, parts),
+                about: revision::about(&self.workspace, package, &inside(parts)),
             }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {
                 path: path.display().to_string(),
@@ -320,11 +320,10 @@ impl Builder {
     }
 }
 
-/// What an image is made of: `revision 0123456789ab, eitri-validation-image, with firmware and scripts`.
-fn about(workspace: &Workspace, package: &str, parts: &Parts<'_>) -> String {
-    let revision = revision::of(workspace).unwrap_or_else(|| "unknown".to_owned());
+/// What files are linked into an image, in words.
+fn inside(parts: &Parts<'_>) -> Vec<&'static str> {
     let has = |variable: &str| parts.files.iter().any(|(name, _)| *name == variable);
-    let inside = [
+    let names = [
         (JOB, "job"),
         (SHOWN, "display"),
         (FIRMWARE, "firmware"),
@@ -333,12 +332,8 @@ fn about(workspace: &Workspace, package: &str, parts: &Parts<'_>) -> String {
         (PROGRAM, "programs"),
         (VERTEX_PROGRAM, "draws"),
     ];
-    let inside = inside.iter().filter(|(variable, _)| has(variable));
-    let inside: Vec<&str> = inside.map(|(_, name)| *name).collect();
-    match inside.as_slice() {
-        [] => format!("revision {revision}, {package}"),
-        inside => format!("revision {revision}, {package}, with {}", inside.join("+")),
-    }
+    let names = names.iter().filter(|(variable, _)| has(variable));
+    names.map(|(_, name)| *name).collect()
 }
 
 /// What of an ELF file is loaded: each segment's physical address, and its bytes.
@@ -418,7 +413,7 @@ impl Image {
             }
         }
         self.name_build(&mut raw);
-        self.describe(&mut raw);
+        revision::put_text(&mut raw, ABOUT, ABOUT_DOTS, &self.about);
         Ok(raw)
     }
 
@@ -431,26 +426,8 @@ impl Image {
 
     /// Puts the build id as text where the kernel has left room for it.
     fn name_build(&self, raw: &mut [u8]) {
-        let Some(id) = self.build_id() else {
-            return;
-        };
-        let room = [BUILD, &b".".repeat(id.len())].concat();
-        let mut places = raw.windows(room.len());
-        if let Some(at) = places.position(|place| place == room) {
-            let at = at + BUILD.len();
-            raw[at..at + id.len()].copy_from_slice(id.as_bytes());
-        }
-    }
-
-    /// Puts its description where the kernel has left room for it, and cuts it to that.
-    fn describe(&self, raw: &mut [u8]) {
-        let room = [ABOUT, &b".".repeat(ABOUT_DOTS)].concat();
-        let mut places = raw.windows(room.len());
-        if let Some(at) = places.position(|place| place == room) {
-            let text = self.about.as_bytes();
-            let bytes = text.len().min(ABOUT_DOTS);
-            let at = at + ABOUT.len();
-            raw[at..at + bytes].copy_from_slice(&text[..bytes]);
+        if let Some(id) = self.build_id() {
+            revision::put_text(raw, BUILD, id.len(), &id);
         }
     }
 

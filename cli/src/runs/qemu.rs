@@ -93,16 +93,14 @@ impl Machine {
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         let builder = Builder::new()?;
-        let monitor = builder.build(MONITOR, MONITOR)?;
-        let image = image(&builder)?;
-        Machine::of(&monitor.elf, image)
+        Machine::of((builder.build(MONITOR, MONITOR)?.elf, image(&builder)?))
     }
 
     /// A machine of the monitor's ELF file and an image.
-    fn of(monitor: &[u8], image: Image) -> Result<Machine, Failure> {
-        let folder = tempfile::tempdir()
-            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
-        whole_file::put(&folder.path().join("monitor.elf"), monitor)?;
+    fn of((monitor, image): (Vec<u8>, Image)) -> Result<Machine, Failure> {
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+        whole_file::put(&folder.path().join("monitor.elf"), &monitor)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
     }
@@ -427,8 +425,7 @@ pub(crate) fn run_validation(
     scripts: Option<&[u8]>,
     setting: &Setting<'_>,
 ) -> Result<(String, Vec<String>), Failure> {
-    let (monitor, image) = prebuilt::validation_in_qemu(board, firmware, scripts)?;
-    let machine = Machine::of(&monitor, image)?;
+    let machine = Machine::of(prebuilt::validation_in_qemu(board, firmware, scripts)?)?;
     validate(&machine, board, setting)
 }
 
