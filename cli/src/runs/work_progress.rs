@@ -47,7 +47,7 @@ impl Running {
 
     fn workgroup_done(&mut self) {
         self.done += 1;
-        if self.done % EVERY != 0 {
+        if !self.done.is_multiple_of(EVERY) {
             return;
         }
         let passed = self.started.elapsed();
