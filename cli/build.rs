@@ -10,6 +10,7 @@ use std::{env, fs};
 const SOURCES: &[&str] = &[
     "Cargo.lock",
     "boards",
+    "gpu/driver/dump",
     "gpu/simulator",
     "gpu/tables",
     "kernel",

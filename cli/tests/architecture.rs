@@ -66,7 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-driver-tests-image", &["eitri-boards", "eitri-driver-tests", "eitri-kernel", "eitri-linker", "eitri-model", "eitri-on-board", "eitri-runtime"]),
     ("eitri-mailbox",      &[]),
     ("eitri-host-gpu",     &["eitri-csf", "eitri-mailbox", "eitri-model"]),
-    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
+    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-dump", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-debugger", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-code", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation", "eitri-waits"]),

@@ -13,6 +13,34 @@ const NOTE_HEADER_BYTES: usize = 16;
 #[unsafe(link_section = ".eitri.build")]
 static AS_TEXT: [u8; 53] = *b"eitri build ........................................\0";
 
+/// Bytes of [`ABOUT`].
+const ABOUT_BYTES: usize = 128;
+/// What [`ABOUT`] begins with.
+const ABOUT_MARK: &str = "eitri about ";
+
+/// What the image was made of: `eitri image` and all that boot images put it in place of the dots.
+#[used]
+#[unsafe(link_section = ".eitri.build")]
+static ABOUT: [u8; ABOUT_BYTES] = {
+    let mut bytes = [b'.'; ABOUT_BYTES];
+    let mut at = 0;
+    while at < ABOUT_MARK.len() {
+        bytes[at] = ABOUT_MARK.as_bytes()[at];
+        at += 1;
+    }
+    bytes[ABOUT_BYTES - 1] = 0;
+    bytes
+};
+
+/// What the running image was made of, in words; `None` where nobody has said so.
+pub(crate) fn about() -> Option<&'static str> {
+    // The compiler knows the dots, and not what was put there since.
+    let bytes = core::hint::black_box(&ABOUT);
+    let text = core::str::from_utf8(bytes).ok()?;
+    let text = text.strip_prefix(ABOUT_MARK)?.trim_end_matches(['.', '\0']);
+    (!text.is_empty()).then_some(text)
+}
+
 /// The build id of the running image; empty when it was linked without one.
 #[derive(Clone, Copy)]
 pub struct BuildId(&'static [u8]);

@@ -3,8 +3,8 @@
 use crate::found::{self, Finder};
 use crate::loader_tree::{FromLoader, TreeReader};
 use crate::{
-    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, memory, println,
-    watchdog,
+    build_id::{BuildId, about},
+    console, crash, firmware, heap, interrupts, linked, memory, println, watchdog,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
 use eitri_boards::device_tree::DeviceTree;
@@ -94,13 +94,16 @@ impl Origin {
     }
 }
 
-/// The first line of an image: which it is, and for what.
+/// The first lines of an image: which it is, for what, and what it was made of.
 pub(crate) fn announce(title: &str) {
     println!(
         "eitri {} on {title}, build {}",
         env!("CARGO_PKG_VERSION"),
         BuildId::of_image()
     );
+    if let Some(about) = about() {
+        println!("image: {about}");
+    }
 }
 
 /// Called by what [`crate::image!`] expands to; never by an image itself.

@@ -136,11 +136,24 @@ pub fn run_attended(
     log: &Path,
     attend: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Finished, Problem> {
+    run_attended_with_input(command, Stdio::null(), log, attend)
+}
+
+/// As [`run_attended`], with this input.
+///
+/// # Errors
+/// As there.
+pub fn run_attended_with_input(
+    command: &mut Command,
+    input: Stdio,
+    log: &Path,
+    attend: &mut dyn FnMut(Duration) -> bool,
+) -> Result<Finished, Problem> {
     let out = open_log(log)?;
     let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
     let started = Instant::now();
     let command = command.stdout(out).stderr(err);
-    let mut child = start(command, Stdio::null())?;
+    let mut child = start(command, input)?;
     let end = wait_while(command, &mut child, &mut || attend(started.elapsed()))?;
     let (log, took) = (log.to_owned(), started.elapsed());
     Ok(Finished { end, log, took })

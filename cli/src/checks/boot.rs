@@ -34,11 +34,40 @@ const CODE: [u32; 13] = [
     0,
 ];
 
-/// The ELF file around the code: one segment.
+/// Another: stores to a register of the GPU, prints the letter behind each of three that its console receives, and ends as the first.
+#[rustfmt::skip]
+const ECHO: [u32; 19] = [
+    0xD2A1_6000, // mov  x0, #0x0B000000       the GPU's registers
+    0x5280_0021, // mov  w1, #1
+    0xB900_2801, // str  w1, [x0, #0x28]       GPU_IRQ_MASK
+    0xD2A1_2002, // mov  x2, #0x09000000       the console
+    0x5280_0063, // mov  w3, #3
+    0xB940_1841, // again: ldr w1, [x2, #0x18] its flags
+    0x3727_FFE1, // tbnz w1, #4, again         nothing was received
+    0xB940_0041, // ldr  w1, [x2]
+    0x1100_0421, // add  w1, w1, #1
+    0xB900_0041, // str  w1, [x2]
+    0x7100_0463, // subs w3, w3, #1
+    0x54FF_FF41, // b.ne again
+    0x1000_0061, // adr  x1, block
+    0x5280_0300, // mov  w0, #0x18             SYS_EXIT
+    0xD45E_0000, // hlt  #0xF000
+    0x0002_0026, // block: the application has exited,
+    0,
+    STATUS as u32, // with this status
+    0,
+];
+
+/// The ELF file around the first image.
 fn by_hand() -> Vec<u8> {
+    elf_of(&CODE)
+}
+
+/// The ELF file around code: one segment.
+fn elf_of(code: &[u32]) -> Vec<u8> {
     let mut file = vec![0x7F, b'E', b'L', b'F', 2, 1, 1];
     file.resize(16, 0);
-    let bytes = 4 * CODE.len() as u64;
+    let bytes = 4 * code.len() as u64;
     // An executable for AArch64.
     file.extend([2u16, 183].map(u16::to_le_bytes).as_flattened());
     file.extend(1u32.to_le_bytes());
@@ -49,7 +78,7 @@ fn by_hand() -> Vec<u8> {
     file.extend([1u32, 5].map(u32::to_le_bytes).as_flattened());
     let segment = [120, ADDRESS, ADDRESS, bytes, bytes, 4];
     file.extend(segment.map(u64::to_le_bytes).as_flattened());
-    file.extend(CODE.map(u32::to_le_bytes).as_flattened());
+    file.extend(code.iter().flat_map(|word| word.to_le_bytes()));
     file
 }
 
@@ -68,6 +97,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             check.image_by_hand()?,
         ),
         Case::ran("a timeline of it is written", check.timeline()?),
+        Case::ran(
+            "its console receives, and its end leaves a core dump",
+            check.input_and_dump()?,
+        ),
         Case::ran(
             "an image that hangs is stopped after its time",
             check.hang()?,
@@ -107,6 +140,30 @@ impl Check<'_> {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let is_trace = text.contains("traceEvents");
         Ok(wrong(&finished, STATUS, "A").or((!is_trace).then_some(text)))
+    }
+
+    fn input_and_dump(&self) -> Result<Option<String>, Failure> {
+        whole_file::put(&self.folder.join("echo.elf"), &elf_of(&ECHO))?;
+        whole_file::put(&self.folder.join("input.txt"), b"GHS")?;
+        // What an earlier run has left proves nothing.
+        let dump = self.folder.join("echo.core");
+        let _ = std::fs::remove_file(&dump);
+        let arguments = [
+            "boot",
+            "--timeout",
+            "5",
+            "--input",
+            "input.txt",
+            "--dump",
+            "echo.core",
+            "echo.elf",
+        ];
+        let finished = self.eitri("echo", &self.folder, &arguments)?;
+        if let Some(failure) = wrong(&finished, STATUS, "HIT") {
+            return Ok(Some(failure));
+        }
+        let shown = self.eitri("echo-dump", &self.folder, &["dump", "show", "echo.core"])?;
+        Ok(wrong(&shown, 0, "GPU_IRQ_MASK (0x028) = 0x1"))
     }
 
     fn hang(&self) -> Result<Option<String>, Failure> {
@@ -163,7 +220,9 @@ impl Check<'_> {
             "CARGO_TARGET_{}_RUNNER",
             BARE_METAL_TARGET.to_uppercase().replace('-', "_")
         );
-        cargo.env(runner, format!("{} boot", self.eitri.display()));
+        // What is particular to this build would make another monitor, from nothing.
+        let plain = "env -u CARGO_TARGET_DIR -u CARGO_PROFILE_RELEASE_OPT_LEVEL";
+        cargo.env(runner, format!("{plain} {} boot", self.eitri.display()));
         let log = self.folder.join("standalone.log");
         let finished = process::run_logged(&mut cargo, &log, LIMIT)?;
         Ok(wrong(

@@ -135,6 +135,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         });
         cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
         cases.push(suspended(workspace.root(), suite)?);
+        cases.push(dumped(workspace.root(), suite)?);
         cases.push(kernels(workspace.root(), suite, DEFAULT_GPU)?);
         cases.extend(hangs(workspace.root(), suite)?);
         cases.extend(packages(workspace.root(), suite)?);
@@ -196,6 +197,24 @@ fn kernels(root: &Path, suite: &str, (gpu, name): (&str, &str)) -> Result<Case, 
         format!("{}: {talk}{said}", output.status)
     });
     Ok(Case::ran(name, failure))
+}
+
+/// A fault of the GPU leaves a core dump, and the run a timeline.
+fn dumped(root: &Path, suite: &str) -> Result<Case, Failure> {
+    let name = format!("{suite}: a fault leaves a core dump, and the run a timeline");
+    let folder =
+        tempfile::tempdir().map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (dump, trace) = (file("gpu.core"), file("gpu.json"));
+    let script = "gpu-fault gpu-fault; vulkaninfo --summary";
+    let words = ["--dump", &dump, "--trace", &trace, "--", "sh", "-c", script];
+    let output = boot(root, suite, &words)?;
+    let shown = own(root, &["dump", "show", &dump])?;
+    let is_dump = String::from_utf8_lossy(&shown.stdout).contains("written by: Eitri");
+    let timeline = std::fs::read_to_string(&trace).unwrap_or_default();
+    let good = is_dump && timeline.contains("traceEvents");
+    let told = || [described(&output), described(&shown)].concat();
+    Ok(Case::ran(name, (!good).then(told)))
 }
 
 /// Pictures of OpenGL ES by the GPU's driver and by the CPU's.

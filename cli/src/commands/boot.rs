@@ -8,18 +8,22 @@ use crate::input::board_tree;
 use crate::input::buffer_source;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::trace_option::TraceArgument;
+use crate::interrupt;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, talk};
 use crate::output::whole_file;
 use crate::reports::waveform::WaveformArgument;
-use crate::runs::boot::{Attached, Boot, Booted, Start, boot_attended};
+use crate::runs::boot::{Attached, Boot, Booted, Input, Start, boot_attended};
+use crate::runs::boot_dump::{BootDump, Moment};
 use crate::runs::qemu;
 use crate::runs::screen::Screen;
 use crate::runs::tail::Tail;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
-use eitri_boards::{Region, Target};
+use eitri_boards::{Console, Region, Target};
 use miette::Diagnostic;
-use std::path::Path;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -53,6 +57,13 @@ pub(crate) struct Args {
     /// Whether the GPU sees the CPU's caches. With `no`, cache maintenance that the driver forgets is reported.
     #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_or_no)]
     coherent: Coherent,
+    /// Write a core dump of the GPU, for `eitri dump`: of its first fault, before the driver answers it; else of the machine's end,
+    /// unless it ends with status 0.
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+    /// What the console receives: a file, or `-` for standard input. Without it a terminal's input goes there, and no other.
+    #[arg(long, value_name = "FILE|-")]
+    input: Option<PathBuf>,
     /// Wait for GDB at this port of localhost before the first instruction.
     #[arg(long, value_name = "PORT")]
     gdb: Option<u16>,
@@ -122,6 +133,9 @@ enum BootCommandError {
     #[error("QEMU ended with status {status} before the image began\n{said}")]
     #[diagnostic(help("--verbose shows what the monitor prints"))]
     NotBooted { status: i32, said: String },
+    #[error("the simulated console of {board} receives nothing")]
+    #[diagnostic(help("boards with a PL011 do; `eitri boot` without --board has one"))]
+    NoInput { board: String },
     #[error("QEMU was stopped from outside")]
     Killed,
 }
@@ -156,7 +170,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         None => None,
     };
     let events = path("trace");
-    let words = words(args, &seen, image.entry, &events);
+    let mut words = words(args, &seen, image.entry, &events);
+    let dump = dump(args, &seen, folder.path())?;
+    if let Some(dump) = &dump {
+        // Before the image's own.
+        words.insert(0, dump.word());
+    }
+    // Ctrl-C ends a machine that hangs.
+    let _at_end = dump.clone().map(|dump| {
+        let at_end = move || dump.take(Moment::Stopped);
+        interrupt::before_end(at_end)
+    });
     if let Some(port) = args.gdb {
         talk!(
             "waiting for GDB: gdb-multiarch {} -ex 'target remote localhost:{port}' -ex 'hbreak *{:#x}' -ex continue",
@@ -178,8 +202,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             limit: NO_LIMIT,
         },
         args,
+        &seen,
         file,
+        dump.as_deref(),
     );
+    if let (Some(dump), Ok(booted)) = (&dump, &booted) {
+        match booted.status() {
+            Some(0) => {}
+            Some(TIMED_OUT) => dump.take(Moment::TimedOut)?,
+            _ => dump.take(Moment::Stopped)?,
+        }
+    }
     // An image that failed is what people want to look at.
     if let Some(trace) = trace {
         qemu::tell(&events, &mut *trace.sink());
@@ -240,8 +273,43 @@ fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
     words
 }
 
+/// The core dump, if one is asked for.
+fn dump(args: &Args, seen: &Seen, folder: &Path) -> Result<Option<Arc<BootDump>>, Failure> {
+    let Some(path) = &args.dump else {
+        return Ok(None);
+    };
+    let board = seen.board.and_then(Target::board);
+    BootDump::new(path, folder, board).map(|dump| Some(Arc::new(dump)))
+}
+
+/// What the console receives.
+fn input(args: &Args, seen: &Seen) -> Result<Input, Failure> {
+    let board = seen.board.and_then(Target::board);
+    let console = board.map_or(BOARD.console, |board| board.console);
+    let receives = matches!(console, Console::Pl011 { .. });
+    match (&args.input, receives) {
+        (Some(_), false) => {
+            let board = seen.board.map_or(BOARD.name, Target::name).to_owned();
+            Err(Failure::refused(BootCommandError::NoInput { board }))
+        }
+        (Some(path), true) if path == Path::new("-") => Ok(Input::Own),
+        (Some(path), true) => match std::fs::File::open(path) {
+            Ok(_) => Ok(Input::File(path.clone())),
+            Err(cause) => Err(Failure::unreadable(path, cause)),
+        },
+        (None, true) if std::io::stdin().is_terminal() => Ok(Input::Own),
+        (None, _) => Ok(Input::Nothing),
+    }
+}
+
 /// Boots the machine, and shows its console and what the monitor reports while it runs.
-fn attended(boot: &Boot<'_>, args: &Args, file: Vec<u8>) -> Result<Booted, Failure> {
+fn attended(
+    boot: &Boot<'_>,
+    args: &Args,
+    seen: &Seen,
+    file: Vec<u8>,
+    dump: Option<&BootDump>,
+) -> Result<Booted, Failure> {
     let log = |name: &str| boot.folder.join(name);
     whole_file::put(&log("console.log"), b"")?;
     whole_file::put(&log("monitor.log"), b"")?;
@@ -261,9 +329,14 @@ fn attended(boot: &Boot<'_>, args: &Args, file: Vec<u8>) -> Result<Booted, Failu
                 talk!("{line}");
             }
         }
+        if let Some(Err(failure)) = dump.map(BootDump::attend) {
+            failed.get_or_insert(failure);
+        }
         failed.is_none()
     };
     let attached = Attached {
+        input: input(args, seen)?,
+        memory: dump.map(BootDump::memory),
         debugger: args.gdb,
         window: args.show.then(Screen::window).transpose()?,
     };

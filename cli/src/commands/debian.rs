@@ -2,6 +2,7 @@
 //!
 //! Built from the sources by the machine's own cargo, packed by `dpkg-deb`: facts of the format are that tool's business.
 
+use crate::images::prebuilt;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::streams::outln;
 use crate::output::whole_file;
@@ -78,6 +79,7 @@ fn stage(tree: &Path, program: &Path, root: &Path) -> Result<(), Failure> {
     folder(&bin)?;
     // With its rights.
     fs::copy(program, &bin).map_err(|cause| Failure::unwritable(&bin, cause))?;
+    prebuilt::put_all(&tree.join("usr/share/eitri/images"))?;
     let manuals = tree.join("usr/share/man/man1");
     fs::create_dir_all(&manuals).map_err(|cause| Failure::unwritable(&manuals, cause))?;
     done(

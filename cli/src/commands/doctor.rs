@@ -1,5 +1,6 @@
 //! `eitri doctor`: what this machine has of what Eitri needs, in a form to paste into a report.
 
+use crate::images::revision;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
 use crate::workspace::Workspace;
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Finding {
             what: "eitri",
             is_needed: true,
-            found: Ok(match commit(&workspace) {
+            found: Ok(match revision::of(&workspace) {
                 Some(commit) => format!("{}, {commit}", env!("CARGO_PKG_VERSION")),
                 None => env!("CARGO_PKG_VERSION").to_owned(),
             }),
@@ -173,14 +174,6 @@ fn said(command: &mut Command) -> Option<String> {
     text.lines()
         .find(|line| !line.trim().is_empty())
         .map(|line| line.trim().to_owned())
-}
-
-/// What is checked out, and whether it was changed.
-fn commit(workspace: &Workspace) -> Option<String> {
-    let mut git = Command::new("git");
-    git.current_dir(workspace.root())
-        .args(["describe", "--always", "--dirty", "--abbrev=12"]);
-    said(&mut git)
 }
 
 fn machine() -> String {

@@ -4,6 +4,7 @@ use crate::amber::suite as scripts;
 use crate::images::boot_file::{self, Beside, Format, tftp};
 use crate::images::image::{Builder, Image};
 use crate::images::lab_files::{self, LabKind};
+use crate::images::prebuilt;
 use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::buffer_source::{self, BindingName};
@@ -347,7 +348,7 @@ fn validation_image(args: &Args, board: Target) -> Result<Image, Failure> {
     let firmware = inside(args, board)?;
     let gpu = GpuChoice::of_board(board).unwrap_or_default();
     let scripts = scripts::compiled(&args.suite, gpu)?;
-    Builder::new()?.build_validation(Some(board), &firmware, scripts.as_deref())
+    prebuilt::validation(Some(board), &firmware, scripts.as_deref())
 }
 
 #[cfg(test)]

@@ -43,6 +43,16 @@ pub(crate) struct Args {
     /// for `eitri dump`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write a core dump of the GPU, for `eitri dump`: of its first fault, before the driver answers it; else of the end, if the guest
+    /// is stopped by `--limit` or ends without a status.
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+    /// Write what happens inside of the GPU as a timeline, which opens in ui.perfetto.dev and chrome://tracing.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<String>,
+    /// A disk image with a root file system (ext4 or squashfs), in which the command runs; the image is not changed.
+    #[arg(long, value_name = "IMAGE")]
+    disk: Option<PathBuf>,
     /// The guest's clock waits while the GPU works, so that no time limit of a driver passes because the model is slow.
     #[arg(long)]
     gpu_time: bool,
@@ -115,9 +125,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let path = share.display().to_string();
         return Err(Failure::refused(LinuxError::NoFolder { path }));
     }
+    if let Some(disk) = &args.disk {
+        // QEMU would say the same later.
+        std::fs::File::open(disk).map_err(|cause| Failure::unreadable(disk, cause))?;
+    }
     let of_host = [
         ("--gpu-time", args.gpu_time),
         ("--record", args.record.is_some()),
+        ("--dump", args.dump.is_some()),
+        ("--trace", args.trace.is_some()),
         ("--programs", args.programs),
         ("--programs-file", args.programs_file.is_some()),
     ];
@@ -159,6 +175,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         runner: runner.as_deref(),
         extra: extra.as_deref(),
         share: args.share.is_some(),
+        disk: args.disk.is_some(),
     })?;
     let folder =
         tempfile::tempdir().map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
@@ -179,6 +196,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         programs_file: args.programs_file.as_deref(),
         verbose: args.verbose,
         interactive: args.command.is_empty(),
+        trace: args.trace.as_deref(),
+        dump: args.dump.as_deref(),
+        disk: args.disk.as_deref(),
         limit: args.limit.map(Duration::from_secs),
         folder: folder.path(),
     }

@@ -27,6 +27,7 @@ use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::every_gpu;
 use crate::runs::printf;
 use crate::runs::screen::{self, Screen, Show};
+use crate::runs::work_progress::WorkProgress;
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};
@@ -249,6 +250,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let both: Box<dyn Sink> = Box::new(Both(one, other));
         both
     });
+    // Workgroups are told on the host alone.
+    let sink = match args.place() {
+        Place::Host => Some(Box::new(WorkProgress::before(sink)) as Box<dyn Sink>),
+        Place::Qemu => sink,
+    };
     let unwritten: Vec<_> = args.unwritten.iter().map(UnwrittenArgument::part).collect();
     let address = args.job.push_address();
     let addresses: Vec<_> = address.into_iter().map(super::broken::address).collect();
@@ -262,6 +268,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         addresses: &addresses,
         step_limit: checked::STEP_LIMIT,
     };
+    // Before checkers find that nothing lies where nothing was given.
+    dispatch::refuse_what_does_not_fit(&shader.path, &compiled, &request)?;
     let done = checking::beside(&shader.path, &args.check, &subject, || {
         if let Some((name, plus)) = address {
             return Err(Failure::refused(NoAddress { name, plus }));

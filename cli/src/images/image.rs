@@ -1,5 +1,6 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
+use crate::images::revision;
 use crate::input::board_file;
 use crate::input::buffer_source::BindingName;
 use crate::outcome::{Failure, FileError};
@@ -48,6 +49,10 @@ pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
 
+/// What stands before the description of an image, and before dots in what the linker made: as many as `kernel/src/build_id.rs` has.
+const ABOUT: &[u8] = b"eitri about ";
+const ABOUT_DOTS: usize = 115;
+
 /// Why there is no image.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ImageError {
@@ -77,6 +82,8 @@ pub(crate) struct Image {
     /// The ELF file, with the symbols and the table of log messages; what UEFI starts is a PE file.
     pub(crate) elf: Vec<u8>,
     path: PathBuf,
+    /// What it is made of, in words that it prints.
+    about: String,
 }
 
 /// A part of an image that is in memory when it runs.
@@ -300,13 +307,33 @@ impl Builder {
             });
         }
         match std::fs::read(&path) {
-            Ok(elf) => Ok(Image { elf, path }),
+            Ok(elf) => Ok(Image {
+                elf,
+                path,
+                about: revision::about(&self.workspace, package, &inside(parts)),
+            }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {
                 path: path.display().to_string(),
                 cause,
             })),
         }
     }
+}
+
+/// What files are linked into an image, in words.
+fn inside(parts: &Parts<'_>) -> Vec<&'static str> {
+    let has = |variable: &str| parts.files.iter().any(|(name, _)| *name == variable);
+    let names = [
+        (JOB, "job"),
+        (SHOWN, "display"),
+        (FIRMWARE, "firmware"),
+        (SUITE, "scripts"),
+        (DRAWINGS, "drawings"),
+        (PROGRAM, "programs"),
+        (VERTEX_PROGRAM, "draws"),
+    ];
+    let names = names.iter().filter(|(variable, _)| has(variable));
+    names.map(|(_, name)| *name).collect()
 }
 
 /// What of an ELF file is loaded: each segment's physical address, and its bytes.
@@ -328,6 +355,20 @@ pub(crate) fn load_segments(elf: &[u8]) -> Result<Vec<(u64, &[u8])>, object::Err
 }
 
 impl Image {
+    /// One that was built elsewhere.
+    pub(crate) fn prebuilt(elf: Vec<u8>, path: PathBuf, about: &str) -> Image {
+        Image {
+            elf,
+            path,
+            about: about.to_owned(),
+        }
+    }
+
+    /// What it is made of, in words.
+    pub(crate) fn about(&self) -> &str {
+        &self.about
+    }
+
     /// Where cargo put the ELF file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -372,6 +413,7 @@ impl Image {
             }
         }
         self.name_build(&mut raw);
+        revision::put_text(&mut raw, ABOUT, ABOUT_DOTS, &self.about);
         Ok(raw)
     }
 
@@ -384,14 +426,8 @@ impl Image {
 
     /// Puts the build id as text where the kernel has left room for it.
     fn name_build(&self, raw: &mut [u8]) {
-        let Some(id) = self.build_id() else {
-            return;
-        };
-        let room = [BUILD, &b".".repeat(id.len())].concat();
-        let mut places = raw.windows(room.len());
-        if let Some(at) = places.position(|place| place == room) {
-            let at = at + BUILD.len();
-            raw[at..at + id.len()].copy_from_slice(id.as_bytes());
+        if let Some(id) = self.build_id() {
+            revision::put_text(raw, BUILD, id.len(), &id);
         }
     }
 

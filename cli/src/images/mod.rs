@@ -8,3 +8,5 @@ pub(crate) mod lab_files;
 pub(crate) mod lab_log;
 pub(crate) mod loadable;
 pub(crate) mod monitor;
+pub(crate) mod prebuilt;
+pub(crate) mod revision;

@@ -15,6 +15,19 @@ while read -r module; do modprobe "$module"; done </eitri/modules
 if [ -e /eitri/share ]; then
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share && cd /share
 fi
+if [ -e /eitri/disk ]; then
+    if mount -t ext4 /dev/vda /disk 2>/dev/null || mount -t squashfs -o ro /dev/vda /disk; then
+        for folder in proc sys dev dev/pts tmp run share; do
+            # A file system that is read only must have them already.
+            [ -d "/disk/$folder" ] || mkdir -p "/disk/$folder"
+            mount --bind "/$folder" "/disk/$folder"
+        done
+    else
+        echo "eitri: the disk has neither ext4 nor squashfs, or this kernel lacks them" >&2
+        devmem "$(cat /eitri/ending)" 32 2
+        poweroff -n -f
+    fi
+fi
 if ! [ -e /dev/dri/renderD128 ]; then
     if [ -d /sys/bus/platform/drivers/panthor ]; then
         echo "eitri: Linux's driver has found no GPU; what it said:" >&2
@@ -28,7 +41,15 @@ if [ -e /eitri/command ]; then
     # Lines end as the command ends them.
     stty -onlcr </dev/console
     # Programs of packages come before those of busybox.
-    PATH=/usr/bin:/usr/sbin:/bin sh /eitri/command
+    if [ -e /eitri/disk ]; then
+        cp /eitri/command /run/command
+        PATH=/usr/bin:/usr/sbin:/bin chroot /disk /bin/sh /run/command
+    else
+        PATH=/usr/bin:/usr/sbin:/bin sh /eitri/command
+    fi
+    status=$?
+elif [ -e /eitri/disk ]; then
+    PATH=/usr/bin:/usr/sbin:/bin setsid cttyhack chroot /disk /bin/sh -l
     status=$?
 else
     PATH=/usr/bin:/usr/sbin:/bin setsid cttyhack sh -l

@@ -52,6 +52,11 @@ impl Modules {
         })
     }
 
+    /// Whether there is a module of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.paths.contains_key(name)
+    }
+
     /// Puts those of `wanted` that are no part of the kernel itself into the archive, with what they need.
     pub(super) fn put(&self, wanted: &[&str], archive: &mut Archive) -> Result<(), Failure> {
         let mut there = BTreeMap::new();

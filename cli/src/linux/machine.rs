@@ -98,6 +98,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) programs: bool,
     /// Write that to a file, as JSON, and do not print it.
     pub(crate) programs_file: Option<&'a Path>,
+    /// Where a timeline of the GPU goes.
+    pub(crate) trace: Option<&'a str>,
+    /// Where a core dump of the GPU goes.
+    pub(crate) dump: Option<&'a Path>,
+    /// An image of a disk, which becomes the root file system of the command.
+    pub(crate) disk: Option<&'a Path>,
     /// Longest that it may run.
     pub(crate) limit: Option<Duration>,
     /// Gets what QEMU reads.
@@ -140,8 +146,10 @@ impl Machine<'_> {
         command.args(["-object", &object]);
         let child = start(&mut command)?;
         let (status, watched) = self.with_model(&memory, || self.watch(child, &said));
+        // Of a guest that did not end well, too.
+        let told = watched.map_or(Ok(()), Watched::tell);
         let status = status?;
-        watched.map_or(Ok(()), Watched::tell)?;
+        told?;
         Ok(status)
     }
 
@@ -165,13 +173,13 @@ impl Machine<'_> {
     fn with_model<T>(
         &self,
         memory: &MachineMemory,
-        meanwhile: impl FnOnce() -> T,
-    ) -> (T, Option<Watched>) {
-        let stop = AtomicBool::new(false);
+        meanwhile: impl FnOnce() -> Result<T, Failure>,
+    ) -> (Result<T, Failure>, Option<Watched>) {
+        let (stop, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let mailbox = memory.mailbox(MAILBOX.base - GUEST_RAM.base);
             let model = mailbox.map(|mailbox| {
-                let stop = &stop;
+                let (stop, has_failed) = (&stop, &has_failed);
                 scope.spawn(move || {
                     let config = self.gpu.config();
                     let arch = config.product.arch();
@@ -183,12 +191,16 @@ impl Machine<'_> {
                                 file: self.programs_file,
                             },
                         ),
+                        trace: self.trace,
+                        dump: self.dump.map(|path| (path, has_failed)),
+                        all_diagnoses: self.verbose,
                     });
                     eitri_host_gpu::serve(config, memory, mailbox, stop, &mut watch);
                     watch.finish()
                 })
             });
             let result = meanwhile();
+            has_failed.store(result.is_err(), Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
             // A panic of the model's thread is an error of ours, and goes on here.
             let watched = model.map(|model| model.join());
@@ -311,6 +323,14 @@ impl Machine<'_> {
             let folder = format!("local,id=share,path={path},security_model=none,multidevs=remap");
             command.args(["-fsdev", &folder]);
             command.args(["-device", "virtio-9p-device,fsdev=share,mount_tag=share"]);
+        }
+        if let Some(disk) = self.disk {
+            // What the guest writes is gone when it ends: every run finds the same disk.
+            let drive = format!(
+                "file={},format=raw,if=none,id=disk,snapshot=on",
+                doubled(disk)
+            );
+            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
         command.stdin(match std::io::stdin().is_terminal() || !self.interactive {
             true => Stdio::inherit(),

@@ -4,10 +4,9 @@
 //! holds from earlier work (registers, resources) stands in the record as instructions in front of the new ones, in the part of the
 //! ring that was consumed already.  Facts: hardware/csf-scheduling.md 2 and 3, csf-firmware.md 9 to 11.
 
-mod file;
-mod now;
-
+use super::now::Now;
 use crate::outcome::Failure;
+use crate::output::sparse_file::SparseFile;
 use eitri_csf::interface::group::CsgState;
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_INSERT};
 use eitri_csf::table::Register;
@@ -16,13 +15,13 @@ use eitri_dump::walk::Space;
 use eitri_dump::{Extent, Region, Source, StreamNow, collect_part, streams};
 use eitri_host_gpu::MachineMemory;
 use eitri_model::Gpu;
-use file::SparseFile;
-use now::Now;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Runs of physical memory that a record may have.
 const REGIONS: usize = 1 << 14;
+/// What records say of their producer.
+const PRODUCER: &str = ", a record of work before it runs";
 /// Bytes of an instruction.
 const WORD: u64 = 8;
 
@@ -119,7 +118,7 @@ impl Recorder {
         if self.failure.is_some() {
             return;
         }
-        let found = streams(&mut Now::new(gpu, memory));
+        let found = streams(&mut Now::new(gpu, memory, PRODUCER));
         let found: Vec<(StreamNow, Key)> = found.into_iter().filter_map(with_key).collect();
         for (now, key) in &found {
             let state = gpu.stream_snapshot(now.slot, now.stream);
@@ -127,7 +126,7 @@ impl Recorder {
         }
         for group in found.chunk_by(|(a, _), (b, _)| a.slot == b.slot) {
             if group.iter().any(|(now, key)| self.is_new(now, *key))
-                && let Err(failure) = self.record(Now::new(gpu, memory), group)
+                && let Err(failure) = self.record(Now::new(gpu, memory, PRODUCER), group)
             {
                 self.failure = Some(failure);
                 return;

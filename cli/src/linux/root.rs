@@ -25,6 +25,14 @@ const FIRMWARE_FOLDER: &str = "lib/firmware/arm/mali";
 const DRIVERS: &[&str] = &["fixed", "panthor"];
 /// What shares a folder.
 const SHARING: &[&str] = &["virtio_mmio", "9pnet_virtio", "9p"];
+/// What finds a disk, and file systems that it may have.
+const DISKS: &[&str] = &[
+    "virtio_mmio",
+    "virtio_blk",
+    "crc32c_generic",
+    "ext4",
+    "squashfs",
+];
 const INIT: &str = include_str!("init.sh");
 
 /// What a run wants of the guest.
@@ -45,12 +53,16 @@ pub(crate) struct Wanted<'a> {
     pub(crate) runner: Option<&'a [u8]>,
     /// Whether a folder is shared.
     pub(crate) share: bool,
+    /// Whether there is a disk with a root file system.
+    pub(crate) disk: bool,
 }
 
 /// The file system's archive.
 pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::new();
-    for folder in ["proc", "sys", "tmp", "run", "root", "share", "usr/sbin"] {
+    for folder in [
+        "proc", "sys", "tmp", "run", "root", "share", "disk", "usr/sbin",
+    ] {
         archive.folder(folder);
     }
     archive.program("init", INIT.as_bytes());
@@ -77,6 +89,10 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
         archive.file("eitri/share", b"");
         modules.extend(SHARING);
     }
+    if wanted.disk {
+        archive.file("eitri/disk", b"");
+        modules.extend(DISKS);
+    }
     // First, so that the libraries are as new as the programs need them.
     if let Some(folder) = wanted.extra {
         extra::put(folder, &mut archive)?;
@@ -85,6 +101,8 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     put_firmware(wanted, &mut archive)?;
     let found = match wanted.kernel.and_then(Modules::find) {
         Some(found) => {
+            // Kernels differ in what is a module and what is inside.
+            modules.retain(|name| found.has(name));
             found.put(&modules, &mut archive)?;
             modules
         }

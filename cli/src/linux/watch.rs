@@ -1,16 +1,19 @@
 //! Watch: what a run hears of the model while the guest uses it, and what is left of that at the end.
 
-use super::expected;
+use super::expected::Teller;
+use super::fault_dump::FaultDump;
 use super::programs::Programs;
 use super::record::Recorder;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::output::whole_file;
+use crate::reports::timeline::{Both, Timeline, Timelines};
 use eitri_host_gpu::{MachineMemory, Watcher};
 use eitri_isa::Arch;
 use eitri_model::diagnosis::News;
 use eitri_model::{Gpu, Sink};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// What is watched for.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +22,12 @@ pub(super) struct Wanted<'a> {
     pub(super) record: Option<&'a Path>,
     /// How instructions are counted by program.
     pub(super) programs: Option<CountPrograms<'a>>,
+    /// Where a timeline goes.
+    pub(super) trace: Option<&'a str>,
+    /// Where a core dump goes, and what tells that the guest has ended badly.
+    pub(super) dump: Option<(&'a Path, &'a AtomicBool)>,
+    /// Whether diagnoses are told that are expected.
+    pub(super) all_diagnoses: bool,
 }
 
 /// How instructions are counted by program.
@@ -34,6 +43,9 @@ pub(super) struct CountPrograms<'a> {
 pub(super) struct Watch<'a> {
     recorder: Option<Recorder>,
     programs: Option<(Programs, CountPrograms<'a>)>,
+    trace: Option<(Timeline, &'a str)>,
+    dump: Option<FaultDump<'a>>,
+    diagnoses: Teller,
 }
 
 /// What was seen.
@@ -41,6 +53,11 @@ pub(super) struct Watched {
     recorded: Option<Result<String, Failure>>,
     /// The table of programs, or how writing their file went.
     programs: Option<Result<String, Failure>>,
+    /// How writing the timeline went.
+    trace: Option<Result<(), Failure>>,
+    dumped: Option<Result<String, Failure>>,
+    /// The diagnoses that were only counted.
+    expected: Option<String>,
 }
 
 impl<'a> Watch<'a> {
@@ -49,6 +66,11 @@ impl<'a> Watch<'a> {
         Watch {
             recorder: wanted.record.map(Recorder::new),
             programs: wanted.programs.map(|how| (Programs::default(), how)),
+            trace: wanted.trace.map(|path| (Timeline::default(), path)),
+            dump: wanted
+                .dump
+                .map(|(path, has_failed)| FaultDump::new(path, has_failed)),
+            diagnoses: Teller::new(wanted.all_diagnoses),
         }
     }
 
@@ -64,13 +86,20 @@ impl<'a> Watch<'a> {
                     written.map(|()| format!("programs are in {}", file.display()))
                 }
             }),
+            trace: self.trace.map(|(timeline, path)| {
+                let timelines = Timelines::default();
+                timelines.add("linux", &timeline);
+                timelines.write(path)
+            }),
+            dumped: self.dump.map(FaultDump::finish),
+            expected: self.diagnoses.summary(),
         }
     }
 }
 
 impl Watcher for Watch<'_> {
     fn report(&mut self, news: News<'_>) {
-        expected::tell(news);
+        self.diagnoses.tell(news);
     }
 
     fn doorbell(&mut self, gpu: &mut Gpu, memory: &MachineMemory) {
@@ -79,8 +108,25 @@ impl Watcher for Watch<'_> {
         }
     }
 
+    fn worked(&mut self, gpu: &mut Gpu, memory: &MachineMemory, is_store_due: bool) {
+        if let Some(dump) = &mut self.dump {
+            dump.worked(gpu, memory, is_store_due);
+        }
+    }
+
+    fn ended(&mut self, gpu: &mut Gpu, memory: &MachineMemory) {
+        if let Some(dump) = &mut self.dump {
+            dump.ended(gpu, memory);
+        }
+    }
+
     fn sink(&mut self) -> Option<Box<dyn Sink>> {
-        self.programs.as_ref().map(|(programs, _)| programs.sink())
+        let programs = self.programs.as_ref().map(|(programs, _)| programs.sink());
+        let trace = self.trace.as_ref().map(|(timeline, _)| timeline.sink());
+        match (programs, trace) {
+            (Some(programs), Some(trace)) => Some(Box::new(Both(programs, trace))),
+            (one, other) => one.or(other),
+        }
     }
 }
 
@@ -93,6 +139,12 @@ impl Watched {
         if let Some(recorded) = self.recorded {
             talk!("{}", recorded?);
         }
-        Ok(())
+        if let Some(dumped) = self.dumped {
+            talk!("{}", dumped?);
+        }
+        if let Some(expected) = self.expected {
+            talk!("{expected}");
+        }
+        self.trace.unwrap_or(Ok(()))
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod findings;
 pub(crate) mod list;
 pub(crate) mod png;
 pub(crate) mod source_text;
+pub(crate) mod sparse_file;
 pub(crate) mod streams;
 pub(crate) mod whole_file;
 pub(crate) mod xml;

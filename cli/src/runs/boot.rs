@@ -3,14 +3,19 @@
 //! The command lines and exit statuses are those of qemu-tests/README.md.
 
 use crate::outcome::{Failure, FileError};
-use crate::process::{End, Finished, run_attended, run_with_input};
+use crate::process::{End, Finished, run_attended, run_attended_with_input, run_with_input};
 use crate::runs::screen::{Attendant, Screen};
 use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM, TREE};
+use eitri_host_gpu::MachineMemory;
 use eitri_launch::tools::Tool;
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// Bytes of memory of every machine.
+pub(crate) const MEMORY_BYTES: usize = MONITOR_RAM.end() - GUEST_RAM.base;
 
 /// What a machine begins with.
 #[derive(Clone, Copy, Debug)]
@@ -111,9 +116,25 @@ pub(crate) fn boot_shown(
     Ok(booted(boot, &finished))
 }
 
-/// What a person has of a machine besides its console.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Attached {
+/// What the console of a machine receives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What this command gets on its standard input.
+    Own,
+    /// The bytes of a file.
+    File(PathBuf),
+}
+
+/// What a person has of a machine besides what its console prints.
+#[derive(Debug, Default)]
+pub(crate) struct Attached<'a> {
+    /// What its console receives.
+    pub(crate) input: Input,
+    /// The machine's memory, where this process sees it too.
+    pub(crate) memory: Option<&'a MachineMemory>,
     /// It waits for GDB at this TCP port of this host before its first instruction.
     pub(crate) debugger: Option<u16>,
     /// It has a display, in this window.
@@ -123,10 +144,10 @@ pub(crate) struct Attached {
 /// Boots a machine, and calls `attend` again and again until it ends or `attend` says no.
 pub(crate) fn boot_attended(
     boot: &Boot<'_>,
-    attached: &Attached,
+    attached: &Attached<'_>,
     attend: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Booted, Failure> {
-    let mut command = command(boot);
+    let mut command = command_attached(boot, attached);
     match &attached.window {
         Some(screen) => {
             command.args(screen.arguments(&boot.folder.join("qmp")));
@@ -142,8 +163,27 @@ pub(crate) fn boot_attended(
         command.args(["-gdb", &format!("tcp:localhost:{port}"), "-S"]);
     }
     let log = boot.folder.join("qemu.log");
-    let finished = run_attended(&mut command, &log, attend)?;
+    let input = fed(&attached.input)?;
+    let finished = run_attended_with_input(&mut command, input, &log, attend)?;
     Ok(booted(boot, &finished))
+}
+
+/// The standard input of QEMU, which a thread feeds: so a terminal stays as it is, and whatever ends QEMU leaves nothing to put right.
+fn fed(input: &Input) -> Result<Stdio, Failure> {
+    let mut source: Box<dyn Read + Send> = match input {
+        Input::Nothing => return Ok(Stdio::null()),
+        Input::Own => Box::new(std::io::stdin()),
+        Input::File(path) => {
+            let file = File::open(path);
+            Box::new(file.map_err(|cause| Failure::unreadable(path, cause))?)
+        }
+    };
+    let pipe = std::io::pipe();
+    let (reader, mut writer) =
+        pipe.map_err(|cause| Failure::missing(FileError::at("create", "a pipe to QEMU", cause)))?;
+    // It ends with its input, or when QEMU has ended; nobody waits for it, since a terminal's input may never end.
+    std::thread::spawn(move || std::io::copy(&mut source, &mut writer));
+    Ok(reader.into())
 }
 
 /// Where the console of a machine goes: U-Boot's is QEMU's own output.
@@ -167,6 +207,11 @@ fn booted(boot: &Boot<'_>, finished: &Finished) -> Booted {
 
 /// The command that boots a machine, but for its display and its clock.
 fn command(boot: &Boot<'_>) -> Command {
+    command_attached(boot, &Attached::default())
+}
+
+/// The same with what is attached to the machine's console and memory.
+fn command_attached(boot: &Boot<'_>, attached: &Attached<'_>) -> Command {
     let (console, monitor) = (console_of(boot), boot.folder.join("monitor.log"));
     let level = match boot.start {
         Start::Image(_, level) | Start::At(_, _, level) => level,
@@ -178,19 +223,34 @@ fn command(boot: &Boot<'_>) -> Command {
         Level::El2 => "virt,gic-version=3,virtualization=on",
         Level::El3 => "virt,gic-version=3,secure=on",
     };
-    let memory = format!("{}M", (MONITOR_RAM.end() - GUEST_RAM.base) >> 20);
+    let memory = format!("{}M", MEMORY_BYTES >> 20);
     let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();
     for word in boot.words {
         semihosting.push_str(&format!(",arg={}", doubled(word)));
     }
     let mut command = Command::new(Tool::Qemu.program());
-    command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
+    match attached.memory {
+        None => command.args(["-M", machine]),
+        Some(shared) => {
+            let path = doubled(&shared.path().display().to_string());
+            let object =
+                format!("memory-backend-file,id=ram,size={MEMORY_BYTES},mem-path={path},share=on");
+            command.args(["-M", &format!("{machine},memory-backend=ram")]);
+            command.args(["-object", &object])
+        }
+    };
+    command.args(["-cpu", "cortex-a57", "-m", &memory]);
     // The second is off until an image starts it.
     command.args(["-smp", "2"]);
     command.args(["-nodefaults", "-no-reboot"]);
-    match boot.start {
-        Start::UBoot { .. } => command.args(["-serial", "stdio"]),
-        _ => command.args(["-serial", &format!("file:{}", console.display())]),
+    match (boot.start, &attached.input) {
+        (Start::UBoot { .. }, _) => command.args(["-serial", "stdio"]),
+        (_, Input::Nothing) => command.args(["-serial", &format!("file:{}", console.display())]),
+        (_, Input::Own | Input::File(_)) => {
+            let path = doubled(&console.display().to_string());
+            let device = format!("stdio,id=console,signal=off,logfile={path},logappend=on");
+            command.args(["-chardev", &device, "-serial", "chardev:console"])
+        }
     };
     let path = doubled(&monitor.display().to_string());
     command.args(["-chardev", &format!("file,id=monitor,path={path}")]);

@@ -299,6 +299,19 @@ fn in_qemu(request: &Request) -> qemu::Setting<'static> {
     }
 }
 
+/// Refuses a request that does not fit what the shader wants: resources that are missing, say.
+pub(crate) fn refuse_what_does_not_fit(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+) -> Result<(), Failure> {
+    let program = Program::parse(&compiled.program).map_err(|cause| {
+        let path = path.to_owned();
+        Failure::refused(DispatchError::Program { path, cause })
+    })?;
+    check(path, &program, request).map_err(Failure::refused)
+}
+
 /// The bundle for a request, once everything about it has been checked.
 pub(crate) fn bundle(
     path: &str,

@@ -1,6 +1,7 @@
 //! Runs: jobs from their compilation to their results, in this process, in QEMU, or from a dump.
 
 pub(crate) mod boot;
+pub(crate) mod boot_dump;
 pub(crate) mod case_run;
 pub(crate) mod checked;
 pub(crate) mod checking;
@@ -21,3 +22,4 @@ pub(crate) mod qmp;
 pub(crate) mod replay;
 pub(crate) mod screen;
 pub(crate) mod tail;
+pub(crate) mod work_progress;

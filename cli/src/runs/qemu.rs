@@ -2,6 +2,7 @@
 
 use crate::images::console;
 use crate::images::image::{Builder, Image, Parts};
+use crate::images::prebuilt;
 use crate::input::board_tree;
 use crate::input::buffer_source::BindingName;
 use crate::input::gpu_choice::GpuChoice;
@@ -91,12 +92,15 @@ impl Machine {
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
-        let folder = tempfile::tempdir()
-            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
         let builder = Builder::new()?;
-        let monitor = builder.build(MONITOR, MONITOR)?;
-        let image = image(&builder)?;
-        whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
+        Machine::of((builder.build(MONITOR, MONITOR)?.elf, image(&builder)?))
+    }
+
+    /// A machine of the monitor's ELF file and an image.
+    fn of((monitor, image): (Vec<u8>, Image)) -> Result<Machine, Failure> {
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+        whole_file::put(&folder.path().join("monitor.elf"), &monitor)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
     }
@@ -422,7 +426,7 @@ pub(crate) fn run_validation(
     scripts: Option<&[u8]>,
     setting: &Setting<'_>,
 ) -> Result<(String, Vec<String>), Failure> {
-    let machine = Machine::with(|builder| builder.build_validation(board, firmware, scripts))?;
+    let machine = Machine::of(prebuilt::validation_in_qemu(board, firmware, scripts)?)?;
     validate(&machine, board, setting)
 }
 

@@ -208,6 +208,44 @@ fn ids_tell_runs_and_devices_apart() {
     }
 }
 
+/// The first lines of an image are fields of every report.
+#[test]
+fn an_image_says_what_it_is() {
+    let about = "image: revision 0123456789ab, eitri-validation-image, with firmware+scripts\r\n";
+    let log = LOG.replacen(
+        "[    1.200000] TAP",
+        &format!("{about}[    1.200000] TAP"),
+        1,
+    );
+    let (text, _, _) = told(&["console", "-", "--kcidb", "-"], &log);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["checkouts"][0]["id"], "eitri:0123456789ab");
+    assert_eq!(json["builds"][0]["misc"]["revision"], "0123456789ab");
+    assert_eq!(json["builds"][0]["misc"]["version"], "0.1.0");
+    let (text, _, _) = told(&["console", "-", "--results", "-"], &log);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    for (name, value) in [
+        ("version", "0.1.0"),
+        ("revision", "0123456789ab"),
+        ("image", "eitri-validation-image"),
+        ("features", "firmware+scripts"),
+        ("build", "00c0ffee"),
+    ] {
+        assert_eq!(json["properties"][name], value, "{json}");
+    }
+    // What was told of the run counts for more, and sources that were changed are no commit.
+    let (text, _, _) = told(
+        &["console", "-", "--kcidb", "-", "--commit", "abc123"],
+        &log,
+    );
+    assert!(text.contains("eitri:abc123"), "{text}");
+    let (text, _, _) = told(
+        &["console", "-", "--kcidb", "-"],
+        &log.replace("89ab,", "89ab-dirty,"),
+    );
+    assert!(text.contains("eitri:00c0ffee"), "{text}");
+}
+
 /// What comes over a pipe is shown while it comes, and the end of the suite is the end, though the pipe stays open.
 #[test]
 fn a_pipe_is_listened_to_until_the_suite_is_done() {

@@ -25,6 +25,7 @@ mod ir3;
 mod isa;
 mod kernel;
 mod kernels_on_model;
+mod linux;
 mod metrics;
 mod on_model;
 mod operations_on_model;

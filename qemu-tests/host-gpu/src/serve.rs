@@ -36,6 +36,12 @@ pub trait Watcher {
     /// begun.
     fn doorbell(&mut self, _gpu: &mut Gpu, _memory: &MachineMemory) {}
 
+    /// The model has worked, or the driver is about to store to a register.
+    fn worked(&mut self, _gpu: &mut Gpu, _memory: &MachineMemory, _is_store_due: bool) {}
+
+    /// The machine has ended.
+    fn ended(&mut self, _gpu: &mut Gpu, _memory: &MachineMemory) {}
+
     /// Receiver of the model's events; asked for once, before the first access.
     fn sink(&mut self) -> Option<Box<dyn Sink>> {
         None
@@ -76,11 +82,13 @@ pub fn serve(
     while !stop.load(Ordering::Relaxed) {
         let asked = server.answer(watcher);
         let worked = server.work();
+        watcher.worked(&mut server.gpu, server.memory, false);
         teller.tell(&server.gpu, |news| watcher.report(news));
         if !asked && !worked {
             server.pause();
         }
     }
+    watcher.ended(&mut server.gpu, server.memory);
 }
 
 /// Whether a store rings a doorbell.
@@ -147,6 +155,7 @@ impl Server<'_> {
                 value = self.gpu.read32_at(&mut self.memory, offset, Some(pc));
             }
             Request::Write { offset, value, pc } => {
+                watcher.worked(&mut self.gpu, self.memory, true);
                 if rings(offset, value) {
                     watcher.doorbell(&mut self.gpu, self.memory);
                 }
@@ -259,6 +268,8 @@ mod tests {
     struct Heard {
         said: Vec<String>,
         doorbells: u32,
+        stores: u32,
+        ends: u32,
     }
 
     impl Watcher for Heard {
@@ -268,6 +279,14 @@ mod tests {
 
         fn doorbell(&mut self, _: &mut Gpu, _: &MachineMemory) {
             self.doorbells += 1;
+        }
+
+        fn worked(&mut self, _: &mut Gpu, _: &MachineMemory, is_store_due: bool) {
+            self.stores += u32::from(is_store_due);
+        }
+
+        fn ended(&mut self, _: &mut Gpu, _: &MachineMemory) {
+            self.ends += 1;
         }
     }
 
@@ -349,6 +368,7 @@ mod tests {
             write(mailbox, DOORBELL.at(3).offset, 0);
         });
         assert_eq!(heard.doorbells, 1, "one store of two rings");
+        assert_eq!((heard.stores, heard.ends), (8, 1));
         let said = heard.said;
         assert!(said[0].contains("0x30000"), "{said:?}");
         assert_eq!(said.len(), 2, "nobody listens to the doorbell: {said:?}");

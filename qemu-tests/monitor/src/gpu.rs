@@ -76,6 +76,13 @@ impl Gpu {
         }
     }
 
+    /// The machine's tick: a model in here shows its registers to whoever dumps them.
+    pub(crate) fn show_registers(&mut self) {
+        if let Gpu::Here(gpu) = self {
+            gpu.show_registers();
+        }
+    }
+
     /// A CPU of the image's sleeps: lets the GPU work, and tells what the CPU may do.
     pub(crate) fn rest(&mut self) -> Rest {
         match self {

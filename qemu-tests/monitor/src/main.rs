@@ -35,6 +35,7 @@ mod vectors;
 
 // The GPU.
 mod caches;
+mod dump;
 mod gpu;
 mod host_gpu;
 mod model_gpu;

@@ -3,6 +3,7 @@
 //! The model's time follows the machine's counter. While the image sleeps it may run ahead: nobody is looking.
 
 use crate::caches::Caches;
+use crate::dump::Dump;
 use crate::gpu::Rest;
 use crate::report::say;
 use crate::settings::Settings;
@@ -44,6 +45,8 @@ pub(crate) struct ModelGpu {
     teller: Teller,
     /// What the image has not read yet of the diagnosis that it asked for.
     asked: vec::IntoIter<u8>,
+    /// Who is told what a core dump needs.
+    dump: Option<Dump>,
 }
 
 impl ModelGpu {
@@ -64,6 +67,7 @@ impl ModelGpu {
             start: time::now(),
             teller: Teller::default(),
             asked: Vec::new().into_iter(),
+            dump: settings.dump.as_deref().and_then(Dump::by),
         }
     }
 
@@ -114,8 +118,14 @@ impl ModelGpu {
     /// A store by the code at `pc`.
     pub(crate) fn write(&mut self, offset: u32, value: u32, pc: u64) {
         self.memory.announce();
+        if let Some(dump) = &mut self.dump {
+            dump.before_store(&mut self.model);
+        }
         self.model
             .write32_at(&mut self.memory, offset, value, Some(pc));
+        if let Some(dump) = &self.dump {
+            dump.registers(&mut self.model);
+        }
     }
 
     /// Something goes wrong from now on, or does no longer: as `control::FAULT` has it.
@@ -144,7 +154,18 @@ impl ModelGpu {
             time: slice,
             instructions: MOST_INSTRUCTIONS,
         };
-        self.model.run(&mut self.memory, budget)
+        let progress = self.model.run(&mut self.memory, budget);
+        if let Some(dump) = &mut self.dump {
+            dump.worked(&mut self.model);
+        }
+        progress
+    }
+
+    /// A moment at which the image does nothing: its driver may end QEMU before the next.
+    pub(crate) fn show_registers(&mut self) {
+        if let Some(dump) = &self.dump {
+            dump.registers(&mut self.model);
+        }
     }
 
     /// Nobody is looking: lets it work, or its time go on to where something happens next.

@@ -235,6 +235,7 @@ impl Monitor {
     fn tick(&mut self) {
         let mut shared = self.machine.shared();
         shared.gpu.catch_up();
+        shared.gpu.show_registers();
         shared.around.now(time::now());
         drop(shared);
         let machine = self.machine;
@@ -530,6 +531,7 @@ impl Monitor {
 
     fn stop(&mut self, why: fmt::Arguments<'_>, exit: End) -> ! {
         self.say_news();
+        self.machine.shared().gpu.show_registers();
         report::stop(&self.guest, why, exit)
     }
 }

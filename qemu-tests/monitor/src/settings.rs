@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) gpu_time: bool,
     /// The file of the host's that gets a trace: `trace=`.
     pub(crate) trace: Option<String>,
+    /// The folder of the host's through which core dumps are taken: `dump=`.
+    pub(crate) dump: Option<String>,
 }
 
 /// Whether the GPU sees the image's caches.
@@ -118,6 +120,7 @@ impl Settings {
             model: ModelPlace::Monitor,
             gpu_time: false,
             trace: None,
+            dump: None,
         };
         let Some(host) = BOARD.host() else {
             return Ok(settings);
@@ -142,6 +145,8 @@ impl Settings {
                 settings.wide_varyings_drift = named.wide_varyings_drift;
             } else if let Some(path) = word.strip_prefix("trace=") {
                 settings.trace = Some(path.into());
+            } else if let Some(path) = word.strip_prefix("dump=") {
+                settings.dump = Some(path.into());
             } else if let Some(value) = word.strip_prefix("device-tree=") {
                 let key = "device-tree";
                 settings.device_tree = u64::from_str_radix(value, 16)

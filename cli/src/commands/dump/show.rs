@@ -8,7 +8,8 @@ use crate::pages;
 use eitri_dump::Dump;
 use eitri_dump::note::Reporter;
 use eitri_dump::show::{
-    Entry, Facts, FaultFacts, MappingFacts, Options, StreamFacts, entries, facts,
+    CandidateFacts, Entry, Facts, FaultFacts, LabelFacts, MappingFacts, Options, StreamFacts,
+    entries, facts,
 };
 use serde_json::{Value, json};
 
@@ -59,6 +60,7 @@ fn values(dump: &Dump<'_>) -> Value {
         faults,
         mappings,
         streams,
+        labels,
     } = facts(dump);
     let memory = dump.memory().iter();
     let memory = memory.map(|it| json!({ "address": it.address, "bytes": it.bytes }));
@@ -69,6 +71,7 @@ fn values(dump: &Dump<'_>) -> Value {
         "faults": faults.iter().map(fault).collect::<Vec<_>>(),
         "streams": streams.iter().map(stream).collect::<Vec<_>>(),
         "mappings": mappings.iter().map(mapping).collect::<Vec<_>>(),
+        "labels": labels.iter().map(label).collect::<Vec<_>>(),
         "memory": memory.collect::<Vec<_>>(),
         "missing": {
             "cut": dump.cut(),
@@ -100,7 +103,22 @@ fn fault(fault: &FaultFacts) -> Value {
         "access": fault.access,
         "source": fault.source,
         "mapped": fault.mapped,
+        "place": fault.place,
+        "candidates": fault.candidates.as_ref().map(|all| all.iter().map(candidate).collect::<Vec<_>>()),
     })
+}
+
+fn candidate(candidate: &CandidateFacts) -> Value {
+    json!({
+        "address": candidate.address,
+        "word": format!("{:016x}", candidate.word),
+        "text": candidate.text,
+        "program": candidate.program,
+    })
+}
+
+fn label(label: &LabelFacts) -> Value {
+    json!({ "space": label.space, "start": label.start, "end": label.end, "name": label.name })
 }
 
 fn stream(stream: &StreamFacts) -> Value {

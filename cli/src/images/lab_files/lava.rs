@@ -65,14 +65,19 @@ const TAP_MONITORS: &str = "- test:
       fixupdict: {'ok': pass, 'not ok': fail}
 ";
 
-/// What a monitor looks for: it must not match half a line, so each pattern ends with the line's own end.
+/// What two monitors look for, one after the other: results, then measured numbers, which count as passes. They must not match half a
+/// line, so each pattern ends with the line's own end.
 const MONITORS: &str = "- test:
     timeout: {minutes: 10}
     monitors:
     - name: eitri
       start: 'EITRI-START'
-      end: '# done: '
+      end: 'EITRI-END \\d+ \\d+ \\d+'
       pattern: '@R (?P<test_case_id>[A-Za-z0-9_.-]+) (?P<result>pass|fail|skip)\\r'
+    - name: eitri-numbers
+      start: 'EITRI-NUMBERS'
+      end: '# done: '
+      pattern: '@N (?P<test_case_id>[A-Za-z0-9_.-]+) (?P<measurement>\\d+) (?P<units>[A-Za-z]+)\\r'
 ";
 
 fn on_board(board: Target, lab: &Lab, image: &str) -> String {
@@ -212,4 +217,73 @@ fn in_qemu(image: &str) -> String {
     timeout: {{minutes: 3}}
 {MONITORS}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eitri_validation::{
+        Console, Form, Listener, Measurement, Status, Summary, TestResult, Unit,
+    };
+    use regex::Regex;
+
+    /// What the image prints in LAVA's form for one test with a number.
+    fn printed() -> String {
+        let mut text = String::new();
+        let mut console = Console::new(Form::Lava, "0.1 board build", |line: &str| {
+            text += &format!("{line}\r\n");
+        });
+        console.plan(1);
+        console.result(&TestResult {
+            number: 1,
+            name: "power.l2".into(),
+            status: Status::Passed,
+            why: String::new(),
+            measured: vec![Measurement {
+                name: "power.l2.on".into(),
+                value: 20,
+                unit: Unit::Microseconds,
+            }],
+        });
+        console.done(Summary {
+            passed: 1,
+            failed: 0,
+            skipped: 0,
+        });
+        drop(console);
+        text
+    }
+
+    /// A monitor waits for its start, takes what its pattern matches up to its end, and leaves the rest to the next one.
+    #[test]
+    fn monitors_take_what_the_image_prints() {
+        let values = |key: &str| {
+            let lines = MONITORS.lines().filter_map(move |line| {
+                let value = line.trim_start().strip_prefix(key)?;
+                value.strip_prefix(" '")?.strip_suffix('\'')
+            });
+            lines.map(|it| Regex::new(it).unwrap()).collect::<Vec<_>>()
+        };
+        let (starts, ends, patterns) = (values("start:"), values("end:"), values("pattern:"));
+        assert_eq!([starts.len(), ends.len(), patterns.len()], [2; 3]);
+        let text = printed();
+        let mut at = 0;
+        let mut taken = Vec::new();
+        for ((start, end), pattern) in starts.iter().zip(&ends).zip(&patterns) {
+            let begin = start.find_at(&text, at).expect("it begins").end();
+            let stop = end.find_at(&text, begin).expect("it ends");
+            for found in pattern.captures_iter(&text[begin..stop.start()]) {
+                let group = |name: &str| found.name(name).map_or("", |it| it.as_str()).to_owned();
+                taken.push(["test_case_id", "result", "measurement", "units"].map(group));
+            }
+            at = stop.end();
+        }
+        assert_eq!(
+            taken,
+            [
+                ["power.l2", "pass", "", ""],
+                ["power.l2.on", "", "20", "us"]
+            ]
+        );
+    }
 }

@@ -27,7 +27,11 @@ pub(super) fn kcidb(log: &Log, results: &Results, run: &Run<'_>) -> Value {
         "" => "unknown".to_owned(),
         build => id(build),
     };
-    let source = run.commit.map_or_else(|| build.clone(), id);
+    // What was told of the run counts; else what the image says of itself, unless its sources were changed since.
+    let is_commit =
+        |revision: &&str| revision.len() >= 7 && revision.chars().all(|c| c.is_ascii_hexdigit());
+    let own = Some(log.revision.as_str()).filter(is_commit);
+    let source = run.commit.or(own).map_or_else(|| build.clone(), id);
     let checkout_id = format!("{ORIGIN}:{source}");
     let build_id = format!("{ORIGIN}:{build}-aarch64");
     let names = [Some(log.board.as_str()), run.device, Some(&run.id)];
@@ -43,6 +47,17 @@ pub(super) fn kcidb(log: &Log, results: &Results, run: &Run<'_>) -> Value {
     for case in &results.cases {
         tests.extend(document.tests(case));
     }
+    let mut image = Map::new();
+    for (name, value) in [
+        ("version", &log.version),
+        ("revision", &log.revision),
+        ("image", &log.image),
+        ("features", &log.features),
+    ] {
+        if !value.is_empty() {
+            image.insert(name.to_owned(), json!(value));
+        }
+    }
     let mut checkout = json!({ "id": checkout_id, "origin": ORIGIN });
     if let Some(commit) = run.commit {
         checkout["git_commit_hash"] = json!(commit);
@@ -55,6 +70,7 @@ pub(super) fn kcidb(log: &Log, results: &Results, run: &Run<'_>) -> Value {
             "origin": ORIGIN,
             "checkout_id": checkout_id,
             "architecture": "aarch64",
+            "misc": image,
         }],
         "tests": tests,
     })

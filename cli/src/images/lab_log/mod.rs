@@ -56,6 +56,12 @@ pub(crate) struct Log {
     pub(crate) board: String,
     /// The build id.
     pub(crate) build: String,
+    /// The version of the sources that the image was built from: its number, and the revision.
+    pub(crate) version: String,
+    pub(crate) revision: String,
+    /// The package that the image is of, and what it has inside.
+    pub(crate) image: String,
+    pub(crate) features: String,
     /// Tests that were promised; `None` if nothing was.
     pub(crate) planned: Option<usize>,
     pub(crate) tests: Vec<Told>,
@@ -135,6 +141,10 @@ impl Log {
         for (name, value) in [
             ("board", &self.board),
             ("build", &self.build),
+            ("version", &self.version),
+            ("revision", &self.revision),
+            ("image", &self.image),
+            ("features", &self.features),
             ("title", &self.title),
         ] {
             if !value.is_empty() {

@@ -157,6 +157,8 @@ impl Reader {
             self.output.clear();
         } else if let Some(rest) = line.strip_prefix("eitri ") {
             first_line(log, rest);
+        } else if let Some(rest) = line.strip_prefix("image: revision ") {
+            describe(log, rest);
         } else if let Some(count) = plan(line) {
             if let Some((_, title)) = line.split_once(" tests, ") {
                 begin(log, title);
@@ -238,7 +240,8 @@ fn begin(log: &mut Log, title: &str) {
     log.starts += 1;
     log.title = title.to_owned();
     let mut words = title.split(' ');
-    let (_, board, build) = (words.next(), words.next(), words.next());
+    let (version, board, build) = (words.next(), words.next(), words.next());
+    version.unwrap_or("").clone_into(&mut log.version);
     log.board = board.unwrap_or("").to_owned();
     if let Some(build) = build {
         log.build = build.to_owned();
@@ -251,5 +254,19 @@ fn first_line(log: &mut Log, rest: &str) {
         && rest.contains(" on ")
     {
         log.build = build.to_owned();
+        let version = rest.split(' ').next().unwrap_or_default();
+        log.version = version.to_owned();
     }
+}
+
+/// Its second: `image: revision REVISION, PACKAGE, with FEATURE+FEATURE`.
+fn describe(log: &mut Log, rest: &str) {
+    let mut parts = rest.split(", ");
+    let mut next = || parts.next().unwrap_or_default().to_owned();
+    (log.revision, log.image) = (next(), next());
+    let features = next();
+    features
+        .strip_prefix("with ")
+        .unwrap_or_default()
+        .clone_into(&mut log.features);
 }

@@ -178,6 +178,11 @@ fn programs_find_the_fault_by_its_values() {
     ] {
         assert_eq!(fault[name], wanted, "{name} of {fault}");
     }
+    // The shader stores once.
+    let candidates = fault["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), 1, "{candidates:?}");
+    let text = candidates[0]["text"].as_str().unwrap();
+    assert!(text.starts_with("STORE"), "{text}");
     let address = fault["address"].as_u64().unwrap();
     let mappings = value["mappings"].as_array().unwrap();
     let numbers =
@@ -203,6 +208,36 @@ fn programs_find_the_fault_by_its_values() {
             .unwrap()
             .starts_with("ring of stream 0.")
     );
+}
+
+#[test]
+fn the_instruction_that_may_have_failed_is_shown_below_the_fault() {
+    let text = show(&[], &MISSED);
+    let line = text.lines().find(|line| line.contains("instruction: "));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.contains(" STORE.") && line.contains("of the program at 0x"),
+        "{line}"
+    );
+}
+
+#[test]
+fn ranges_have_the_names_that_the_driver_has_for_them() {
+    let dump = taken::taken_by_the_driver(WILD);
+    let value: Value = serde_json::from_str(&show(&["--json"], &dump)).unwrap();
+    let labels = value["labels"].as_array().unwrap();
+    let named = |name: &str| labels.iter().find(|it| it["name"] == name);
+    let buffer = labels
+        .iter()
+        .find(|it| it["name"].as_str().unwrap().starts_with("buffer "));
+    let buffer = buffer.unwrap_or_else(|| panic!("{labels:?}"));
+    let [start, end] = [&buffer["start"], &buffer["end"]].map(|it| it.as_u64().unwrap());
+    assert_eq!(end - start, 256, "as it was asked for");
+    assert!(named("rings of queue 0").is_some(), "{labels:?}");
+    let text = show(&[], &dump);
+    let name = buffer["name"].as_str().unwrap();
+    let line = format!("{start:#x}: {name}, 0x100 bytes");
+    assert!(text.contains(&line), "no {line} in {text}");
 }
 
 #[test]

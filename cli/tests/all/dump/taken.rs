@@ -54,6 +54,32 @@ pub(super) fn dumped(machine: &Machine, after: Duration) -> Vec<u8> {
 /// The dump of a machine that was given one job of 64 threads, and 5 ms for it. `before` is told the machine before the job
 /// is submitted.
 pub fn taken(source: &str, before: impl FnOnce(&Machine)) -> Vec<u8> {
+    run(source, before, |machine, _| {
+        dumped(machine, Duration::from_millis(5))
+    })
+}
+
+/// The same, taken by the driver.
+pub fn taken_by_the_driver(source: &str) -> Vec<u8> {
+    run(
+        source,
+        |_| (),
+        |machine, device| {
+            machine.pass(Duration::from_millis(5));
+            let mut file = Vec::new();
+            let mut room = vec![eitri_dump::Region::default(); 4096];
+            device.dump(None, &mut room, &mut file).unwrap();
+            file
+        },
+    )
+}
+
+/// Gives a machine the job, and takes a dump of it.
+fn run(
+    source: &str,
+    before: impl FnOnce(&Machine),
+    dump: impl FnOnce(&Machine, &mut Device<'_, '_, Machine>) -> Vec<u8>,
+) -> Vec<u8> {
     let machine = Machine::new(Config::default());
     let firmware = stub_firmware();
     let mut storage: Storage<'_> = Storage::new();
@@ -77,5 +103,5 @@ pub fn taken(source: &str, before: impl FnOnce(&Machine)) -> Vec<u8> {
     device.submit(queue, commands).unwrap();
     // The group is put on a slot by `poll`; nobody polls once it has failed.
     device.poll(machine.clone().now());
-    dumped(&machine, Duration::from_millis(5))
+    dump(&machine, &mut device)
 }

@@ -258,3 +258,15 @@ fn messages_have_the_form_that_is_asked_for() {
     let output = eitri(&["run", &path, "--color", "always"], b"");
     assert!(output.stderr.contains(&0x1b), "no colour");
 }
+
+/// Checkers see an empty buffer where none was given; that is no finding about the shader.
+#[test]
+fn what_is_missing_is_no_finding_of_the_checkers() {
+    let folder = Folder::new();
+    let shader = folder.file("a.wgsl", DOUBLE);
+    let output = eitri(&["run", &shader], b"");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("no buffer is given"), "{errors}");
+    assert!(!errors.contains("out-of-bounds"), "{errors}");
+}

@@ -216,6 +216,7 @@ fn tell<S: Source, K: Sink>(
     notes.registers(&mut |tell| tell_registers(source, tell));
     source.faults(&mut |fault| notes.fault(fault));
     source.submissions(&mut |submission| notes.submission(submission));
+    source.labels(&mut |label| notes.label(label));
     let Some((interface, used)) = interface else {
         return;
     };
@@ -268,11 +269,16 @@ fn tell<S: Source, K: Sink>(
     }
 }
 
-/// Registers that drivers use and that can be read without effect.
 fn tell_registers(source: &mut impl Source, tell: &mut dyn FnMut(u32, u32)) {
-    let major = GpuId(source.register(GPU_ID.offset)).arch_version().0;
-    let present = register(source, AS_PRESENT);
-    let powered = register(source, L2_READY) != 0;
+    registers(&mut |offset| source.register(offset), tell);
+}
+
+/// Tells the registers that drivers use and that can be read without effect, word by word: offset and value. `read` gives the word
+/// at an offset.
+pub fn registers(read: &mut dyn FnMut(u32) -> u32, tell: &mut dyn FnMut(u32, u32)) {
+    let major = GpuId(read(GPU_ID.offset)).arch_version().0;
+    let present = read(AS_PRESENT.offset);
+    let powered = read(L2_READY.offset) | read(L2_READY.offset + 4) != 0;
     for block in BLOCKS {
         for row in block.registers {
             let exists = match row.since {
@@ -289,9 +295,9 @@ fn tell_registers(source: &mut impl Source, tell: &mut dyn FnMut(u32, u32)) {
                     continue;
                 }
                 let offset = row.at(index).offset;
-                tell(offset, source.register(offset));
+                tell(offset, read(offset));
                 if row.width == Width::Bits64 {
-                    tell(offset + 4, source.register(offset + 4));
+                    tell(offset + 4, read(offset + 4));
                 }
             }
         }

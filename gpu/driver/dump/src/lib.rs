@@ -56,7 +56,7 @@ pub mod show;
 #[cfg(feature = "alloc")]
 mod streams;
 
-pub use collect::{Extent, Summary, collect, collect_part};
+pub use collect::{Extent, Summary, collect, collect_part, registers};
 #[cfg(feature = "alloc")]
 pub use read::{BlockWords, Contents, Dump, Group, ReadError, Stream, Words};
 pub use regions::{Region, Regions};

@@ -30,11 +30,13 @@ pub enum Kind {
     Incomplete = 0x4D41_0007,
     /// Who wrote the dump: text.
     Producer = 0x4D41_0008,
+    /// What the driver calls a range of addresses.
+    Label = 0x4D41_0009,
 }
 
 impl Kind {
     /// All, by number.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Registers,
         Kind::Firmware,
         Kind::Group,
@@ -43,6 +45,7 @@ impl Kind {
         Kind::Fault,
         Kind::Incomplete,
         Kind::Producer,
+        Kind::Label,
     ];
 
     /// The type with this number.
@@ -120,6 +123,21 @@ pub struct Submission {
     pub bytes: u64,
     /// GPU address of the first instructions that are its own: where the ring calls to, or the place in the ring.
     pub start: u64,
+}
+
+/// What the driver calls a range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label<'n> {
+    /// The address space.
+    pub space: u32,
+    /// The driver's number for it, or [`NONE`].
+    pub number: u32,
+    /// Its first address.
+    pub start: u64,
+    /// Its length, as it was asked for: mappings are whole pages.
+    pub bytes: u64,
+    /// What it is, without the number.
+    pub name: &'n str,
 }
 
 /// A ring buffer and how far it is filled and consumed.

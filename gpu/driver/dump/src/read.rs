@@ -4,7 +4,7 @@
 //! is copied.  Notes of other owners and of types that are not known are counted and passed over.
 
 use crate::elf::{HEADER_BYTES, Header, NotCore, PT_LOAD, PT_NOTE, SEGMENT_BYTES, Segment};
-use crate::note::{Fault, Incomplete, Kind, NONE, OWNER, Reporter, Ring, Submission};
+use crate::note::{Fault, Incomplete, Kind, Label, NONE, OWNER, Reporter, Ring, Submission};
 use crate::source::{Memory, Unreadable};
 use crate::walk::{SPACES, Space};
 use alloc::collections::BTreeMap;
@@ -196,6 +196,7 @@ pub struct Dump<'a> {
     groups: Vec<Group<'a>>,
     streams: Vec<Stream<'a>>,
     submissions: Vec<Submission>,
+    labels: Vec<Label<'a>>,
     faults: Vec<Fault>,
     incomplete: Incomplete,
     producer: Option<&'a str>,
@@ -259,6 +260,7 @@ impl<'a> Dump<'a> {
             groups: Vec::new(),
             streams: Vec::new(),
             submissions: Vec::new(),
+            labels: Vec::new(),
             faults: Vec::new(),
             incomplete: Incomplete::default(),
             producer: None,
@@ -438,6 +440,17 @@ impl<'a> Dump<'a> {
                     tables: u64_at(body, 16),
                 };
             }
+            Kind::Label => {
+                long_enough(24)?;
+                let name = body.get(24..).unwrap_or_default();
+                self.labels.push(Label {
+                    space: u32_at(body, 0),
+                    number: u32_at(body, 4),
+                    start: u64_at(body, 8),
+                    bytes: u64_at(body, 16),
+                    name: core::str::from_utf8(name).map_err(|_| "is not text")?,
+                });
+            }
             Kind::Producer => {
                 let text = core::str::from_utf8(body).map_err(|_| "is not text")?;
                 self.producer = Some(text);
@@ -519,6 +532,11 @@ impl<'a> Dump<'a> {
         self.streams
             .iter()
             .find(|stream| (stream.slot, stream.number) == wanted)
+    }
+
+    /// What the driver calls ranges of addresses, in the order of the file.
+    pub fn labels(&self) -> &[Label<'a>] {
+        &self.labels
     }
 
     /// Submissions, in the order of the file.

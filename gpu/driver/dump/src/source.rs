@@ -1,6 +1,6 @@
 //! Source: what a dump is taken from, a GPU with its memory.
 
-use crate::note::{Fault, Submission};
+use crate::note::{Fault, Label, Submission};
 use core::fmt;
 
 /// There is no memory at a physical address, or none that can be read.
@@ -45,4 +45,7 @@ pub trait Source: Memory {
 
     /// Tells the last submissions to each stream, oldest first. Called twice, as [`Source::faults`].
     fn submissions(&mut self, _tell: &mut dyn FnMut(Submission)) {}
+
+    /// Tells what the driver calls the ranges of addresses that it gave out. Called twice, as [`Source::faults`].
+    fn labels(&mut self, _tell: &mut dyn FnMut(Label<'_>)) {}
 }

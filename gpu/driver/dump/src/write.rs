@@ -6,7 +6,7 @@
 use crate::elf::{
     ALIGNMENT, HEADER_BYTES, Header, MOST_SEGMENTS, PT_LOAD, PT_NOTE, SEGMENT_BYTES, Segment,
 };
-use crate::note::{Fault, Incomplete, Kind, OWNER, Ring, Submission};
+use crate::note::{Fault, Incomplete, Kind, Label, OWNER, Ring, Submission};
 use crate::regions::Region;
 use crate::source::Unreadable;
 use core::fmt;
@@ -204,7 +204,22 @@ impl<K: Sink> Notes<'_, K> {
     /// Who writes the dump.
     pub fn producer(&mut self, name: &str) {
         self.begin(Kind::Producer, name.len() as u32);
-        for chunk in name.as_bytes().chunks(4) {
+        self.text(name);
+    }
+
+    /// What the driver calls a range of addresses.
+    pub fn label(&mut self, label: Label<'_>) {
+        self.begin(Kind::Label, 24 + label.name.len() as u32);
+        self.word(label.space);
+        self.word(label.number);
+        self.long(label.start);
+        self.long(label.bytes);
+        self.text(label.name);
+    }
+
+    /// Text at the end of a note.
+    fn text(&mut self, text: &str) {
+        for chunk in text.as_bytes().chunks(4) {
             let mut word = [0; 4];
             for (to, from) in word.iter_mut().zip(chunk) {
                 *to = *from;

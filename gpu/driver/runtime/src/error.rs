@@ -39,9 +39,10 @@ pub enum Thing {
     TilerHeap,
 }
 
-impl fmt::Display for Thing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Thing {
+    /// What it is called in messages and core dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
             Thing::Space => "address space",
             Thing::Queue => "queue",
             Thing::Buffer => "buffer",
@@ -53,7 +54,13 @@ impl fmt::Display for Thing {
             Thing::Semaphore => "semaphore",
             Thing::QueryPool => "query pool",
             Thing::TilerHeap => "tiler heap",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::result::{Status, Summary, TestResult};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use crc32fast::Hasher;
 
 /// Longest line, without its end.
@@ -18,7 +19,8 @@ pub enum Form {
     /// The Test Anything Protocol, version 14.
     #[default]
     Tap,
-    /// Lines for a monitor of LAVA's: `@R name pass`.
+    /// Lines for monitors of LAVA's: `@R name pass`, and all measured numbers once more behind the tests, `@N name 20 us`: a monitor
+    /// takes a line with a result or one with a number, and monitors work one after another.
     Lava,
     /// For people.
     Plain,
@@ -76,6 +78,8 @@ pub struct Console<'t, W> {
     write: W,
     /// Of the lines of the test that is told of.
     sum: Hasher,
+    /// What was measured, as it is told again behind the tests.
+    numbers: Vec<String>,
 }
 
 impl<'t, W: FnMut(&str)> Console<'t, W> {
@@ -86,6 +90,7 @@ impl<'t, W: FnMut(&str)> Console<'t, W> {
             title,
             write,
             sum: Hasher::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -176,6 +181,9 @@ impl<W: FnMut(&str)> Listener for Console<'_, W> {
         self.summed(&line);
         for it in &result.measured {
             let (name, value, unit) = (&it.name, it.value, it.unit);
+            if self.form == Form::Lava {
+                self.numbers.push(format!("@N {name} {value} {unit}"));
+            }
             self.summed(&match self.form {
                 Form::Tap => format!("# @M {name} {value} {unit}"),
                 Form::Lava => format!("@M {name} {value} {unit}"),
@@ -197,7 +205,13 @@ impl<W: FnMut(&str)> Listener for Console<'_, W> {
         let end = format!("EITRI-END {passed} {failed} {skipped}");
         match self.form {
             Form::Tap => self.line(&format!("# {end}")),
-            Form::Lava => self.line(&end),
+            Form::Lava => {
+                self.line(&end);
+                self.line("EITRI-NUMBERS");
+                for line in core::mem::take(&mut self.numbers) {
+                    self.line(&line);
+                }
+            }
             Form::Plain => {}
         }
         self.line(&format!(
@@ -211,7 +225,6 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::result::{Measurement, Unit};
-    use alloc::vec::Vec;
 
     #[track_caller]
     fn check(form: Form, expected: &[&str]) {
@@ -279,6 +292,8 @@ mod tests {
                 "@R power.l2 skip",
                 "# @C 3c0a2b88",
                 "EITRI-END 1 1 1",
+                "EITRI-NUMBERS",
+                "@N power.l2.on 20 us",
                 "# done: 1 passed, 1 failed, 1 skipped",
             ],
         );

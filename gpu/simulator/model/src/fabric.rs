@@ -301,6 +301,7 @@ impl Fabric {
                 gpu_faultstatus::SOURCE.set32(status, unit.into())
             }
         };
+        self.journal.count_fault();
         self.gpu_fault = Some(GpuFault {
             status,
             address: address.unwrap_or(0),

@@ -124,6 +124,17 @@ impl Gpu {
         &self.fabric.fidelity
     }
 
+    /// The word that [`Gpu::read32`] would give, for whoever watches the device: no time passes, nothing is traced, and injected
+    /// failures of reads do not strike.
+    pub fn peek32(&mut self, offset: u32) -> u32 {
+        window::read(self, offset)
+    }
+
+    /// How many faults the device has reported to the host: of address spaces, of streams, and its own.
+    pub fn faults(&self) -> u64 {
+        self.fabric.journal.faults()
+    }
+
     /// The host writes the 32-bit register word at `offset` bytes of the window.
     ///
     /// Writes to nothing and to read-only registers are ignored and diagnosed. Time advances by one access.

@@ -3,6 +3,7 @@
 //! The tree of [`super::entries`] is for people: its words may change. These are what programs look for.
 
 use super::View;
+use super::candidates::{self, CandidateFacts};
 use super::fault::{self, Found};
 use super::map::Map;
 use crate::note::{NONE, Reporter, Ring, Submission};
@@ -42,6 +43,23 @@ pub struct FaultFacts {
     pub source: Option<String>,
     /// Whether the address is mapped now; `None` where the dump does not say.
     pub mapped: Option<bool>,
+    /// Where the address lies, by what the driver calls ranges in or near which it is.
+    pub place: Option<String>,
+    /// The instructions of shaders that may have made the access; `None` where nothing says that a shader did.
+    pub candidates: Option<Vec<CandidateFacts>>,
+}
+
+/// What the driver calls a range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelFacts {
+    /// The address space.
+    pub space: u8,
+    /// Its first address.
+    pub start: u64,
+    /// The first address behind it.
+    pub end: u64,
+    /// What it is, with the driver's number for it.
+    pub name: String,
 }
 
 /// A range of virtual addresses that are mapped alike.
@@ -57,7 +75,7 @@ pub struct MappingFacts {
     pub attributes: Attributes,
     /// Physical address of its start; `None` where the memory is not in one piece.
     pub physical: Option<u64>,
-    /// What lies there, as far as the dump tells: the rings of streams.
+    /// What lies there, as far as the dump tells: what the driver calls it, with commas between several, or the rings of streams.
     pub label: Option<String>,
 }
 
@@ -87,6 +105,8 @@ pub struct Facts {
     pub mappings: Vec<MappingFacts>,
     /// In the order of the file.
     pub streams: Vec<StreamFacts>,
+    /// By address space and address.
+    pub labels: Vec<LabelFacts>,
 }
 
 /// What a dump says.
@@ -94,7 +114,10 @@ pub fn facts(dump: &Dump<'_>) -> Facts {
     let view = View::new(dump, super::Options::default());
     let streams: Vec<StreamFacts> = dump.streams().iter().map(|it| stream(dump, it)).collect();
     let found = fault::find(dump);
+    // Jobs name the programs among which the one that failed is.
+    super::stream::entries(&view, &found);
     Facts {
+        labels: view.maps.iter().flat_map(labels).collect(),
         faults: found.iter().map(|found| of_fault(&view, found)).collect(),
         mappings: view
             .maps
@@ -161,6 +184,10 @@ fn of_fault(view: &View<'_>, found: &Found) -> FaultFacts {
             let mut memory = view.dump;
             Some(map.space.look(&mut memory, address).is_ok())
         }),
+        place: address
+            .filter(|_| !is_physical)
+            .and_then(|address| view.map(fault.space)?.place_by_labels(address)),
+        candidates: candidates::find(view, fault),
     }
 }
 
@@ -197,13 +224,27 @@ fn mappings(map: &Map, streams: &[StreamFacts]) -> Vec<MappingFacts> {
             ring.stream
         ))
     };
+    let named = |range: &super::map::Range| {
+        let names: Vec<&str> = map.labels_in(range).map(|it| it.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
     let of_range = |range: &super::map::Range| MappingFacts {
         space,
         start: range.start,
         end: range.end,
         attributes: range.attributes,
         physical: range.physical,
-        label: label(range.start, range.end),
+        label: named(range).or_else(|| label(range.start, range.end)),
     };
     map.ranges.iter().map(of_range).collect()
+}
+
+fn labels(map: &Map) -> impl Iterator<Item = LabelFacts> {
+    let space = map.space.number;
+    map.labels.iter().map(move |label| LabelFacts {
+        space,
+        start: label.start,
+        end: label.end,
+        name: label.name.clone(),
+    })
 }

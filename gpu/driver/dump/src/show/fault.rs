@@ -3,6 +3,7 @@
 //! Facts: hardware/gpu-mmu.md section 8, csf-scheduling.md section 6, csf-firmware.md sections 9 to 11.
 
 use super::View;
+use super::candidates;
 use super::entry::Entry;
 use crate::note::{Fault, NONE, Reporter};
 use crate::read::{Dump, Group, Stream};
@@ -200,6 +201,7 @@ fn one(view: &View<'_>, name: &str, found: &Found) -> Entry {
                 as_faultstatus::SOURCE.get(fault.status),
             );
             walk(view, &mut entry, fault, kind);
+            entry.entries.extend(candidates::entry(view, fault));
             entry.push(Entry::line(AS_FAULTSTATUS.decode(fault.status.into())));
         }
         Reporter::Gpu => {

@@ -1,5 +1,6 @@
 //! Maps: what an address space maps, as ranges, and how far an address is from them.
 
+use crate::note::NONE;
 use crate::read::Dump;
 use crate::walk::{MOST_TABLES, Mapping, Met, Space, Translation};
 use alloc::format;
@@ -25,6 +26,35 @@ pub(super) struct Range {
     pub(super) attributes: Attributes,
     /// Physical address of the start; `None` where the memory is not in one piece.
     pub(super) physical: Option<u64>,
+}
+
+/// What the driver calls a range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) start: u64,
+    /// The first address behind it.
+    pub(super) end: u64,
+    pub(super) name: String,
+}
+
+/// The labels of an address space, by their starts.
+fn labels(dump: &Dump<'_>, space: u8) -> Vec<Label> {
+    let of_space = dump
+        .labels()
+        .iter()
+        .filter(|label| label.space == u32::from(space));
+    let mut labels: Vec<Label> = of_space
+        .map(|label| Label {
+            start: label.start,
+            end: label.start.saturating_add(label.bytes),
+            name: match label.number {
+                NONE => String::from(label.name),
+                number => format!("{} {number}", label.name),
+            },
+        })
+        .collect();
+    labels.sort_by_key(|label| (label.start, core::cmp::Reverse(label.end)));
+    labels
 }
 
 /// Permissions as letters.
@@ -60,6 +90,8 @@ impl fmt::Display for Range {
 pub(super) struct Map {
     pub(super) space: Space,
     pub(super) ranges: Vec<Range>,
+    /// What the driver calls ranges of it, by their starts.
+    pub(super) labels: Vec<Label>,
     /// Ranges that were not kept.
     dropped: u64,
     /// Tables that were not walked.
@@ -71,6 +103,7 @@ impl Map {
         let mut map = Map {
             space,
             ranges: Vec::new(),
+            labels: labels(dump, space.number),
             dropped: 0,
             skipped: 0,
         };
@@ -115,8 +148,38 @@ impl Map {
         (address < range.end).then_some(range)
     }
 
-    /// In words, how `address` lies to what is mapped.
+    /// In words, how `address` lies to what the driver has names for and to what is mapped.
     pub(super) fn place(&self, address: u64) -> String {
+        let place = self.place_by_mappings(address);
+        match self.place_by_labels(address) {
+            Some(named) => format!("{named}; {place}"),
+            None => place,
+        }
+    }
+
+    /// In words, which labelled range holds `address`, or is near in front of it.
+    pub(super) fn place_by_labels(&self, address: u64) -> Option<String> {
+        let labels = || self.labels.iter();
+        let holds = |label: &&Label| label.start <= address && address < label.end;
+        // Of ranges in ranges the last begins innermost.
+        if let Some(label) = labels().rfind(holds) {
+            return Some(match address - label.start {
+                0 => format!("at the start of {}", label.name),
+                bytes => format!("{bytes:#x} bytes into {}", label.name),
+            });
+        }
+        let past = |label: &Label| address.checked_sub(label.end);
+        let label = labels().filter(|label| past(label).is_some());
+        let label = label.min_by_key(|label| past(label))?;
+        let bytes = past(label).filter(|bytes| *bytes < NEAR)?;
+        Some(match bytes {
+            0 => format!("right past the end of {}", label.name),
+            bytes => format!("{bytes:#x} bytes past the end of {}", label.name),
+        })
+    }
+
+    /// In words, how `address` lies to what is mapped.
+    fn place_by_mappings(&self, address: u64) -> String {
         if let Some(range) = self.range_of(address) {
             return match address - range.start {
                 0 => format!("at the start of {range}"),
@@ -150,6 +213,13 @@ impl Map {
         }
     }
 
+    /// The labelled ranges that begin in a range.
+    pub(super) fn labels_in(&self, range: &Range) -> impl Iterator<Item = &Label> {
+        let (start, end) = (range.start, range.end);
+        let inside = move |label: &&Label| (start..end).contains(&label.start);
+        self.labels.iter().filter(inside)
+    }
+
     /// The whole map.
     pub(super) fn entry(&self) -> Entry {
         let name = format!("address space {}", self.space.number);
@@ -176,9 +246,15 @@ impl Map {
                 true => "",
                 false => ", access flag clear",
             };
-            entry.push(Entry::line(format!(
-                "{range} {bytes:#x} bytes {physical}, attribute {index}{accessed}"
-            )));
+            let line = format!("{range} {bytes:#x} bytes {physical}, attribute {index}{accessed}");
+            let inside = self.labels_in(range).map(|label| {
+                let bytes = label.end - label.start;
+                Entry::line(format!(
+                    "{:#x}: {}, {bytes:#x} bytes",
+                    label.start, label.name
+                ))
+            });
+            entry.push(Entry::line(line).with(inside));
         }
         if self.dropped != 0 {
             entry.note("more", format!("{} ranges are not shown", self.dropped));
@@ -208,15 +284,35 @@ mod tests {
                 attributes: Attributes::CACHED.read_only(),
                 physical: None,
             }]),
+            labels: Vec::from([Label {
+                start: 0x20_0100,
+                end: 0x20_0200,
+                name: String::from("buffer 3"),
+            }]),
             dropped: 0,
             skipped: 0,
         }
     }
 
     #[test]
+    fn an_address_is_placed_by_what_the_driver_calls_it() {
+        let map = map();
+        let named = |address| map.place_by_labels(address);
+        assert_eq!(named(0x20_0000), None, "before it");
+        assert_eq!(named(0x20_0100).unwrap(), "at the start of buffer 3");
+        assert_eq!(named(0x20_0110).unwrap(), "0x10 bytes into buffer 3");
+        assert_eq!(named(0x20_0200).unwrap(), "right past the end of buffer 3");
+        assert_eq!(
+            map.place(0x20_0210),
+            "0x10 bytes past the end of buffer 3; 0x210 bytes into 0x200000..0x201000 r--"
+        );
+        assert_eq!(named(0x80_0000), None, "not near");
+    }
+
+    #[test]
     fn an_address_is_placed_by_what_is_near() {
         let map = map();
-        let place = |address| map.place(address);
+        let place = |address| map.place_by_mappings(address);
         assert_eq!(place(0x20_0000), "at the start of 0x200000..0x201000 r--");
         assert_eq!(place(0x20_0010), "0x10 bytes into 0x200000..0x201000 r--");
         assert_eq!(

@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod candidates;
 mod code;
 mod compute;
 mod draw;
@@ -27,8 +28,9 @@ mod programs;
 mod stream;
 mod trace;
 
+pub use candidates::CandidateFacts;
 pub use entry::Entry;
-pub use facts::{Facts, FaultFacts, MappingFacts, StreamFacts, facts};
+pub use facts::{Facts, FaultFacts, LabelFacts, MappingFacts, StreamFacts, facts};
 pub use programs::{ProgramFacts, programs};
 
 use crate::read::{Dump, Words};
@@ -139,9 +141,11 @@ pub fn entries(dump: &Dump<'_>, options: &Options) -> Vec<Entry> {
     let view = View::new(dump, *options);
     let faults = fault::find(dump);
     let mut entries = Vec::new();
+    // Jobs name the programs among which the one that failed is.
+    let streams = stream::entries(&view, &faults);
     entries.push(fault::entry(&view, &faults));
     entries.push(gpu::entry(&view));
-    entries.extend(stream::entries(&view, &faults));
+    entries.extend(streams);
     let mut maps = Entry::heading("memory map");
     for map in &view.maps {
         if !map.ranges.is_empty() || view.options.all {

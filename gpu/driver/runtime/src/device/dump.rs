@@ -3,7 +3,7 @@
 //! Guarantees: memory is read only where the platform gave it, whatever the GPU's registers say; nothing that a fault has left
 //! is acknowledged.  Facts: hardware/csf-scheduling.md 7, csf-firmware.md 11 (STATUS_UPDATE).
 
-use super::Device;
+use super::{Device, Kind};
 use crate::access::RegisterAccess;
 use crate::fault::Cause;
 use crate::gpu::caches;
@@ -22,7 +22,7 @@ use eitri_csf::interface::stream::{cs_fault, cs_req};
 use eitri_csf::page_table::PAGE_BYTES;
 use eitri_csf::registers::interrupts::{GPU_IRQ, MMU_IRQ, gpu_irq, mmu_irq};
 use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
-use eitri_dump::note::{Fault, NONE, Reporter, Submission};
+use eitri_dump::note::{Fault, Label, NONE, Reporter, Submission};
 use eitri_dump::{Memory, Region, Sink, Source, Summary, Unreadable, WriteError};
 use heapless::Vec;
 
@@ -315,6 +315,50 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
                 bytes: span.end.wrapping_sub(span.start),
                 start: stream.ring_address().offset(inside).0,
             });
+        }
+    }
+    /// Objects and the memory of queues, by the names that messages have for them.
+    fn labels(&mut self, tell: &mut dyn FnMut(Label<'_>)) {
+        let device = &*self.device;
+        let number_of = |space| {
+            let space = device.spaces.get(space);
+            space.and_then(|vm| vm.space.holds())
+        };
+        for (key, object) in device.objects.iter() {
+            let Some(space) = number_of(object.space) else {
+                continue;
+            };
+            let bytes = match object.kind {
+                Kind::Buffer { bytes, .. } => bytes,
+                _ => object.mapping.bytes(),
+            };
+            tell(Label {
+                space,
+                number: u32::from(key.index() as u16),
+                start: object.mapping.address().0,
+                bytes,
+                name: object.kind.thing().name(),
+            });
+        }
+        for (key, group) in device.groups.iter() {
+            let memory = &group.memory;
+            let own = number_of(group.space);
+            let parts = [
+                (own, &memory.rings, "rings of queue"),
+                (own, &memory.syncs, "sync objects of queue"),
+                (Some(0), &memory.pages, "user pages of queue"),
+                (Some(0), &memory.suspend, "suspend buffer of queue"),
+            ];
+            for (space, mapping, name) in parts {
+                let Some(space) = space else { continue };
+                tell(Label {
+                    space,
+                    number: u32::from(key.index() as u16),
+                    start: mapping.address().0,
+                    bytes: mapping.bytes(),
+                    name,
+                });
+            }
         }
     }
 }

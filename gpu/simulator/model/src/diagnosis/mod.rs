@@ -183,6 +183,8 @@ pub(crate) struct Journal {
     sink: Option<Box<dyn Sink>>,
     /// Whether the sink wants to hear of instructions.
     traces_instructions: bool,
+    /// Faults that the device has reported to the host.
+    faults: u64,
     time: Nanoseconds,
     pc: Option<u64>,
 }
@@ -196,6 +198,7 @@ impl Clone for Journal {
             dropped: self.dropped,
             sink: None,
             traces_instructions: false,
+            faults: self.faults,
             time: self.time,
             pc: self.pc,
         }
@@ -222,6 +225,15 @@ impl Journal {
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.traces_instructions = sink.as_ref().is_some_and(|sink| sink.wants_instructions());
         self.sink = sink;
+    }
+
+    /// The device reports a fault to the host.
+    pub(crate) fn count_fault(&mut self) {
+        self.faults = self.faults.saturating_add(1);
+    }
+
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults
     }
 
     pub(crate) fn report(&mut self, misuse: impl Into<Misuse>) {

@@ -278,6 +278,7 @@ impl Slot {
             if stream.reported {
                 continue;
             }
+            words.fabric.journal.count_fault();
             words.fabric.trace(Event::Fault {
                 group: self.number,
                 stream: index as u8,

@@ -289,6 +289,7 @@ impl Mmu {
             exception,
             source: request.source,
         };
+        journal.count_fault();
         journal.trace(crate::trace::Event::PageFault(fault));
         let bit = 1u32 << (request.space % 16);
         let space = self.space_mut(request.space);

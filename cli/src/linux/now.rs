@@ -18,16 +18,19 @@ pub(super) struct Now<'n> {
     changed: BTreeMap<u64, [u8; BYTES]>,
     /// Notes of submissions.
     pub(super) submissions: Vec<Submission>,
+    /// Who takes it.
+    producer: String,
 }
 
 impl Now<'_> {
-    /// Everything as it is.
-    pub(super) fn new<'n>(gpu: &'n mut Gpu, memory: &'n MachineMemory) -> Now<'n> {
+    /// Everything as it is; `what` is told of the dump's producer.
+    pub(super) fn new<'n>(gpu: &'n mut Gpu, memory: &'n MachineMemory, what: &str) -> Now<'n> {
         Now {
             gpu,
             memory,
             changed: BTreeMap::new(),
             submissions: Vec::new(),
+            producer: format!("Eitri {}{what}", env!("CARGO_PKG_VERSION")),
         }
     }
 
@@ -68,11 +71,7 @@ impl Source for Now<'_> {
     }
 
     fn producer(&self) -> &str {
-        concat!(
-            "Eitri ",
-            env!("CARGO_PKG_VERSION"),
-            ", a record of work before it runs"
-        )
+        &self.producer
     }
 
     fn submissions(&mut self, tell: &mut dyn FnMut(Submission)) {

@@ -1,4 +1,4 @@
-//! The file of a record, whole or not at all. Pages of zeros take no room on a disk.
+//! The file of a core dump, whole or not at all. Pages of zeros take no room on a disk.
 
 use crate::outcome::{Failure, FileError};
 use eitri_dump::{Sink, WriteError};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const PAGE: usize = 4096;
 
 /// A file that is being written, under another name.
-pub(super) struct SparseFile {
+pub(crate) struct SparseFile {
     path: PathBuf,
     beside: PathBuf,
     file: BufWriter<File>,
@@ -18,7 +18,7 @@ pub(super) struct SparseFile {
 
 impl SparseFile {
     /// Begins the file.
-    pub(super) fn create(path: &Path) -> Result<SparseFile, Failure> {
+    pub(crate) fn create(path: &Path) -> Result<SparseFile, Failure> {
         let mut beside = path.to_owned().into_os_string();
         beside.push(".part");
         let beside = PathBuf::from(beside);
@@ -31,7 +31,7 @@ impl SparseFile {
     }
 
     /// Gives the file its name, if all was written.
-    pub(super) fn finish<T>(
+    pub(crate) fn finish<T>(
         self,
         written: Result<T, WriteError<io::Error>>,
     ) -> Result<(), Failure> {
