@@ -1,357 +1,16 @@
-//! Incremental rendering: a heap that is too small for a pass and may not grow draws what one that grows does.
+//! Incremental rendering: a heap that is too small for a pass and may not grow draws what one that grows does, whatever happens.
 
-use super::bench::{BLUE, Bench, SIDE, Up, vertices};
-use super::shaders;
-use crate::bench::{OrFail, brief, machine, some, up};
-use crate::machine::{Host, Machine};
-use crate::shapes::Random;
-use alloc::vec;
+use super::many_triangles::{Context, Like, PLAIN, PLENTY, Scene, Seen, heap, same};
+use crate::bench::{
+    LIMIT, OrFail, brief, config, diagnoses, inject, long, machine, some, up, up_on, withdraw,
+};
+use crate::machine::Machine;
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
-use eitri_descriptors::raster::StencilOp;
-use eitri_descriptors::texture::Func;
-use eitri_runtime::{
-    BlendComponent, Buffer, ClearColor, ColorAttachment, ColorBlend, DepthAttachment, DepthState,
-    Draw, GraphicsPipeline, GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView, LoadOp,
-    Occlusion, QueryPool, Rect, RenderingInfo, Resolve, StencilAttachment, StencilFace,
-    StencilState, StoreOp, TilerHeapConfig, Tiling,
-};
-
-/// Triangles of a draw, and draws of a pass.
-const TRIANGLES: u32 = 700;
-const DRAWS: u32 = 3;
-/// Chunks that no pass here needs.
-const PLENTY: u32 = 24;
-
-const fn heap(initial: u32, most: u32) -> TilerHeapConfig {
-    TilerHeapConfig {
-        chunk_bytes: 128 << 10,
-        initial,
-        most,
-        reserve: most - initial,
-        passes: 16,
-    }
-}
-
-/// What a pass is like.
-#[derive(Clone, Copy, Debug)]
-struct Like {
-    samples: u32,
-    /// Samples are kept, too.
-    keeps: bool,
-    /// Colours: one, or two of different formats.
-    colors: usize,
-    /// It is drawn in two parts, of which the second resumes the first.
-    parts: bool,
-    /// It begins with what is there.
-    loads: bool,
-    views: u32,
-    area: Option<Rect>,
-}
-
-const PLAIN: Like = Like {
-    samples: 1,
-    keeps: false,
-    colors: 1,
-    parts: false,
-    loads: false,
-    views: 0,
-    area: None,
-};
-
-/// Colours, what their samples become one in, depth with stencil, and a query.
-struct Targets {
-    colors: Vec<Image>,
-    resolved: Vec<Image>,
-    depth: Image,
-    query: QueryPool,
-}
-
-/// What is seen of a pass: the texels of all images that it keeps, and the samples that were counted.
-type Seen = (Vec<Vec<u32>>, Vec<Option<u64>>);
-
-struct Scene {
-    like: Like,
-    bench: Bench,
-    targets: Targets,
-    pipeline: GraphicsPipeline,
-    triangles: Buffer,
-}
-
-const FORMATS: [&str; 2] = ["R8G8B8A8_UNORM", "A2B10G10R10_UNORM_PACK32"];
-
-impl Targets {
-    fn new(it: &mut Bench, like: &Like) -> Targets {
-        let layers = 32 - like.views.leading_zeros();
-        let mut image = |name: &str, samples, tiling| {
-            let format = it.format(name);
-            let info = ImageInfo {
-                samples,
-                tiling,
-                layers: layers.max(1),
-                ..ImageInfo::two_d(format, SIDE, SIDE)
-            };
-            let made = it.device.create_image(it.space, info);
-            made.or_fail("there is memory")
-        };
-        let names = FORMATS.iter().take(like.colors);
-        let several = like.samples > 1;
-        let tiling = if several {
-            Tiling::UInterleaved
-        } else {
-            Tiling::Linear
-        };
-        let colors = names
-            .clone()
-            .map(|name| image(name, like.samples, tiling))
-            .collect();
-        let resolved = names
-            .filter(|_| several)
-            .map(|name| image(name, 1, Tiling::Linear));
-        let resolved = resolved.collect();
-        let depth = image("D24_UNORM_S8_UINT", like.samples, Tiling::UInterleaved);
-        let query = it.device.create_query_pool(it.space, 8);
-        Targets {
-            colors,
-            resolved,
-            depth,
-            query: query.or_fail("there is memory"),
-        }
-    }
-
-    /// Those that are seen.
-    fn kept(&self) -> &[Image] {
-        match self.resolved.as_slice() {
-            [] => &self.colors,
-            resolved => resolved,
-        }
-    }
-
-    fn attachments(&self, like: &Like) -> Vec<Option<ColorAttachment>> {
-        let attachment = |(number, image): (usize, &Image)| {
-            let view = ImageView::of(*image);
-            let resolved = self.resolved.get(number);
-            Some(ColorAttachment {
-                view,
-                resolve: resolved.map(|to| Resolve::average(ImageView::of(*to))),
-                load: match like.loads {
-                    true => LoadOp::Load,
-                    false => LoadOp::Clear(ClearColor::Float(BLUE)),
-                },
-                store: match resolved {
-                    Some(_) if !like.keeps => StoreOp::DontCare,
-                    _ => StoreOp::Store,
-                },
-            })
-        };
-        self.colors.iter().enumerate().map(attachment).collect()
-    }
-
-    fn info<'c>(
-        &self,
-        like: &Like,
-        colors: &'c [Option<ColorAttachment>],
-        (resuming, suspending): (bool, bool),
-    ) -> RenderingInfo<'c> {
-        let view = ImageView::of(self.depth);
-        RenderingInfo {
-            colors,
-            area: like.area,
-            view_mask: like.views,
-            depth: Some(DepthAttachment::transient(view, 1.0)),
-            stencil: Some(StencilAttachment {
-                view,
-                load: LoadOp::Clear(0),
-                store: StoreOp::DontCare,
-            }),
-            resuming,
-            suspending,
-            ..RenderingInfo::default()
-        }
-    }
-}
-
-/// Triangles anywhere around the target, of random colours and depths.
-fn triangles() -> Vec<u32> {
-    let mut random = Random(0x2545_F491_4F6C_DD1D);
-    let mut part = |from: f32, to: f32| from + (to - from) * random.roll(4096) as f32 / 4096.0;
-    let mut all = Vec::new();
-    for _ in 0..TRIANGLES * DRAWS {
-        let (x, y) = (part(-1.1, 1.1), part(-1.1, 1.1));
-        let color = [
-            part(0.0, 1.0),
-            part(0.0, 1.0),
-            part(0.0, 1.0),
-            part(0.2, 1.0),
-        ];
-        for _ in 0..3 {
-            let at = [
-                x + part(-0.2, 0.2),
-                y + part(-0.2, 0.2),
-                part(0.0, 1.0),
-                1.0,
-            ];
-            all.push((at, color));
-        }
-    }
-    vertices(&all)
-}
-
-/// Over each other by their alpha, if they are nearer, and at most five in each place: what comes later needs colours, depth and
-/// stencil of what came before.
-fn pipeline(it: &mut Bench, like: &Like) -> GraphicsPipeline {
-    let counted = StencilFace {
-        compare: Func::Greater,
-        fail: StencilOp::Keep,
-        depth_fail: StencilOp::Keep,
-        pass: StencilOp::IncrSat,
-        compare_mask: 0xFF,
-        write_mask: 0xFF,
-        reference: 5,
-    };
-    let over = ColorBlend {
-        equations: Some([BlendComponent::OVER; 2]),
-        ..ColorBlend::default()
-    };
-    let colors: Vec<_> = FORMATS
-        .iter()
-        .take(like.colors)
-        .map(|name| Some(it.format(name)))
-        .collect();
-    let blends = vec![over; like.colors];
-    let info = GraphicsPipelineInfo {
-        colors: &colors,
-        blends: &blends,
-        depth: Some(DepthState {
-            compare: Func::Less,
-            write: true,
-        }),
-        stencil: Some(StencilState {
-            front: counted,
-            back: counted,
-        }),
-        has_depth: true,
-        has_stencil: true,
-        samples: like.samples,
-        ..it.info()
-    };
-    let fragments = match like.colors {
-        1 => shaders::color(it.arch()),
-        _ => shaders::two_colors(it.arch()),
-    };
-    let programs = (shaders::vertices(it.arch()), fragments);
-    it.pipeline_of(&programs, &info)
-}
-
-impl Scene {
-    fn new(like: Like, machine: Machine, device: Up<Host>, heap: TilerHeapConfig) -> Scene {
-        let mut bench = Bench::of(machine, device, heap);
-        let targets = Targets::new(&mut bench, &like);
-        let pipeline = pipeline(&mut bench, &like);
-        let triangles = bench.buffer(&triangles());
-        let mut scene = Scene {
-            like,
-            bench,
-            targets,
-            pipeline,
-            triangles,
-        };
-        scene.record();
-        scene
-    }
-
-    fn with(like: Like, heap: TilerHeapConfig) -> Scene {
-        let machine = machine();
-        let device = up(machine.clone());
-        Scene::new(like, machine, device, heap)
-    }
-
-    fn record(&mut self) {
-        let Scene {
-            like,
-            bench,
-            targets,
-            pipeline,
-            triangles,
-        } = self;
-        let colors = targets.attachments(like);
-        let of = |flags| targets.info(like, &colors, flags);
-        let query = targets.query;
-        let draw = |first: u32| Draw {
-            first: 3 * TRIANGLES * first,
-            ..Draw::of(3 * TRIANGLES)
-        };
-        let parts = match like.parts {
-            true => vec![(0..2, (false, true)), (2..DRAWS, (true, false))],
-            false => vec![(0..DRAWS, (false, false))],
-        };
-        bench.record(|recorder| {
-            recorder.reset_queries(query, 0, 8)?;
-            for (number, (draws, flags)) in (0..).zip(parts) {
-                let mut pass = recorder.begin_rendering(&of(flags))?;
-                pass.bind_pipeline(*pipeline)?
-                    .bind_vertex_buffer(0, *triangles, 0)?
-                    .begin_query(query, 4 * number, Occlusion::Precise)?;
-                for number in draws {
-                    pass.draw(draw(number))?;
-                }
-                pass.end_query()?;
-                pass.end_rendering()?;
-            }
-            Ok(())
-        });
-    }
-
-    /// What is there before: a frame of a colour.
-    fn begin(&mut self) {
-        let layers = (32 - self.like.views.leading_zeros()).max(1);
-        for image in self.targets.kept() {
-            let bytes = vec![0x35; (SIDE * SIDE * 4) as usize];
-            for layer in 0..layers {
-                let part = ImagePart {
-                    layer,
-                    ..ImagePart::default()
-                };
-                let written = self.bench.device.write_image(*image, part, &bytes);
-                written.or_fail("no job is in flight");
-            }
-        }
-    }
-
-    fn seen(&mut self) -> Seen {
-        let layers = (32 - self.like.views.leading_zeros()).max(1);
-        let mut all = Vec::new();
-        for image in self.targets.kept() {
-            for layer in 0..layers {
-                all.push(self.bench.texels_of(*image, layer));
-            }
-        }
-        let mut counted = vec![None; 8];
-        let device = &mut self.bench.device;
-        let found = device.query_results(self.targets.query, 0, &mut counted);
-        found.or_fail("they are there");
-        (all, counted)
-    }
-
-    fn draw(&mut self) -> Seen {
-        self.begin();
-        self.bench.run();
-        self.seen()
-    }
-
-    fn chunks(&self) -> u32 {
-        let info = self.bench.device.tiler_heap(self.bench.heap);
-        info.or_fail("it is there").chunks
-    }
-}
-
-#[track_caller]
-fn same(found: &Seen, expected: &Seen, what: &str) {
-    assert_eq!(found.1, expected.1, "{what}: samples that are counted");
-    for (number, (found, expected)) in found.0.iter().zip(&expected.0).enumerate() {
-        let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
-        assert_eq!(wrong, 0, "{what}: texels of image {number} are wrong");
-    }
-}
+use core::time::Duration;
+use eitri_model::Injection;
+use eitri_runtime::{DevicePower, Error, Fence, Instant, Options, Rect, Status};
 
 /// Under every limit the picture is that of a heap that grows, however often the commands are submitted.
 pub(crate) fn a_small_heap_draws_what_a_large_one_does() {
@@ -404,12 +63,228 @@ pub(crate) fn a_small_heap_draws_what_a_large_one_does() {
         assert!((4..PLENTY).contains(&needed), "{like:?}: {needed} chunks");
         let limits = if brief() { 2..3 } else { 1..needed };
         for chunks in limits {
-            let what = alloc::format!("{like:?} with {chunks} of {needed} chunks");
+            let what = format!("{like:?} with {chunks} of {needed} chunks");
             let mut scene = Scene::with(*like, heap(chunks, chunks));
-            for _ in 0..2 {
+            same(&scene.draw(), &expected, &what);
+            if chunks == 1 {
                 same(&scene.draw(), &expected, &what);
             }
             assert_eq!(scene.chunks(), chunks);
         }
     }
+}
+
+/// Samples, depth and stencil that the pass does not keep, and two chunks for what takes four.
+const SAMPLED: Like = Like {
+    samples: 4,
+    ..PLAIN
+};
+const CHUNKS: u32 = 2;
+
+pub(crate) fn a_small_heap_draws_the_same_behind_caches() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    for seed in 1..4 {
+        let machine = machine();
+        let device = up_on(machine.behind_caches(seed), Options::default());
+        let mut scene = Scene::new(SAMPLED, machine, device, heap(CHUNKS, CHUNKS));
+        for _ in 0..2 {
+            same(&scene.draw(), &expected, &format!("seed {seed}"));
+        }
+    }
+}
+
+/// What a dropped pass has tiled is given back, though the heap has no room for all of it.
+pub(crate) fn a_dropped_pass_exhausts_no_heap() {
+    let expected = Scene::with(PLAIN, heap(1, PLENTY)).draw();
+    let mut scene = Scene::with(PLAIN, heap(1, 1));
+    scene.drop_a_pass_before();
+    for _ in 0..2 {
+        same(&scene.draw(), &expected, "behind a dropped pass");
+    }
+}
+
+/// Groups are suspended at every moment of a pass, in the middle of its handler too, and resumed.
+pub(crate) fn a_small_heap_draws_the_same_when_the_gpu_is_suspended() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    let machine = Machine::new(config()).with_supply_delay(Duration::from_micros(20));
+    let device = up(machine.clone());
+    let mut scene = Scene::new(SAMPLED, machine, device, heap(CHUNKS, CHUNKS));
+    let took = unharmed(&mut scene, &expected);
+    let steps = if brief() { 3 } else { 16 };
+    let mut suspended = 0;
+    for step in 0..steps {
+        scene.begin();
+        let fence = scene.bench.submit();
+        poll_for(&mut scene, took * step / steps);
+        let taken = scene.bench.device.suspend();
+        taken.or_fail("the device is alive");
+        for _ in 0..2000 {
+            if scene.bench.device.power() != DevicePower::Off {
+                poll_for(&mut scene, Duration::from_micros(20));
+            }
+        }
+        let it = &mut scene.bench.device;
+        assert_eq!(it.power(), DevicePower::Off, "step {step}");
+        suspended += u32::from(it.status(fence) == Status::Pending);
+        it.resume().or_fail("the device is alive");
+        assert_eq!(it.wait(fence, LIMIT), Status::Done, "step {step}");
+        same(&scene.seen(), &expected, &format!("step {step}"));
+    }
+    assert!(suspended > steps / 2, "{suspended} of {steps}");
+    assert_eq!(diagnoses(&scene.bench.machine), [""; 0]);
+}
+
+/// Goes on in the next context.
+fn next(scene: &mut Scene, others: &mut Vec<Context>) {
+    let next = others.remove(0);
+    others.push(scene.switch(next));
+}
+
+/// Queues with address spaces and heaps of their own run out of memory side by side.
+pub(crate) fn several_contexts_run_out_of_memory_side_by_side() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    for count in [2, 5] {
+        if brief() && count > 2 {
+            continue;
+        }
+        let mut scene = Scene::with(SAMPLED, heap(1, 1));
+        let mut others: Vec<_> = (1..count).map(|_| scene.another(heap(1, 1))).collect();
+        for round in 0..2 {
+            let mut fences = Vec::new();
+            for _ in 0..count {
+                scene.begin();
+                fences.push(scene.bench.submit());
+                next(&mut scene, &mut others);
+            }
+            for fence in fences {
+                let status = scene.bench.device.wait(fence, LIMIT);
+                assert_eq!(status, Status::Done, "round {round} of {count}");
+            }
+            for number in 0..count {
+                let what = format!("context {number} of {count} in round {round}");
+                same(&scene.seen(), &expected, &what);
+                assert_eq!(scene.chunks(), 1);
+                next(&mut scene, &mut others);
+            }
+        }
+        assert_eq!(diagnoses(&scene.bench.machine), [""; 0]);
+    }
+}
+
+/// How long a pass takes that nothing strikes.
+fn unharmed(scene: &mut Scene, expected: &Seen) -> Duration {
+    scene.begin();
+    let before = scene.bench.machine.time();
+    scene.bench.run();
+    let took = scene.bench.machine.time() - before;
+    same(&scene.seen(), expected, "unharmed");
+    took
+}
+
+/// Polls for so long.
+fn poll_for(scene: &mut Scene, time: Duration) {
+    let (device, machine) = (&mut scene.bench.device, &scene.bench.machine);
+    let end = machine.time() + time;
+    while machine.time() < end {
+        device.poll(Instant(machine.time()));
+        machine.pass((end - machine.time().min(end)).min(Duration::from_micros(10)));
+    }
+}
+
+/// Polls until it is over.
+fn settle(scene: &mut Scene, fence: Fence, injection: Injection, case: &str) -> Status {
+    let (device, machine) = (&mut scene.bench.device, &scene.bench.machine);
+    for _ in 0..40_000 {
+        match device.status(fence) {
+            Status::Pending => {}
+            status => return status,
+        }
+        let next = device.poll(Instant(machine.time()));
+        // What stays in force until it is taken back strikes once.
+        if device.recoveries() > 0 {
+            withdraw(machine, injection);
+        }
+        let now = machine.time();
+        let step = next.at.unwrap_or(Instant(now)).0.saturating_sub(now);
+        machine.pass(step.clamp(Duration::from_micros(1), Duration::from_millis(1)));
+    }
+    panic!("{case}: it never ends: {:?}", diagnoses(machine));
+}
+
+/// A fault at any moment of a pass that is rendered in increments is that pass's, by name; the heap has all of its memory for the
+/// next one.
+pub(crate) fn a_fault_between_increments_loses_its_pass_alone() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    let mut first = Scene::with(SAMPLED, heap(CHUNKS, CHUNKS));
+    let took = unharmed(&mut first, &expected);
+    let table = [
+        Injection::JobFault { exception: 0x58 },
+        Injection::StreamFault { exception: 0x4B },
+        Injection::StreamFatal { exception: 0x49 },
+        Injection::GpuFault { exception: 0x80 },
+        Injection::McuCrash,
+        Injection::PageFault { space: 1 },
+        Injection::TilerOutOfMemory,
+    ];
+    let steps = match (long(), brief()) {
+        (true, _) => 32,
+        (false, false) => 5,
+        (false, true) => 2,
+    };
+    let mut ended = [0; 2];
+    for injection in some(&table, 3).iter().copied() {
+        let mut scene = Scene::with(SAMPLED, heap(CHUNKS, CHUNKS));
+        for step in 0..steps {
+            let case = format!("{injection:?} at step {step}");
+            scene.begin();
+            let fence = scene.bench.submit();
+            poll_for(&mut scene, took * step / steps);
+            inject(&scene.bench.machine, injection);
+            match settle(&mut scene, fence, injection, &case) {
+                Status::Done => {
+                    ended[0] += 1;
+                    same(&scene.seen(), &expected, &case);
+                }
+                Status::Failed(fault) => {
+                    ended[1] += 1;
+                    assert!(!fault.to_string().is_empty());
+                    scene.bench.device.discard(fence);
+                }
+                status => panic!("{case}: {status:?}"),
+            }
+            withdraw(&scene.bench.machine, injection);
+            again(&mut scene, &expected, injection, &case);
+            assert_eq!(scene.chunks(), CHUNKS, "{case}");
+        }
+    }
+    assert!(ended[1] > 0, "nothing was struck: {ended:?}");
+}
+
+/// The pass once more, on the queue that there is or on a new one.
+fn again(scene: &mut Scene, expected: &Seen, injection: Injection, case: &str) {
+    // What was latched comes out now.
+    if let Ok(fence) = scene
+        .bench
+        .device
+        .submit(scene.bench.queue, scene.bench.commands)
+    {
+        let _ = settle(scene, fence, injection, case);
+        scene.bench.device.discard(fence);
+    }
+    scene.begin();
+    let fence = match scene
+        .bench
+        .device
+        .submit(scene.bench.queue, scene.bench.commands)
+    {
+        Ok(fence) => fence,
+        Err(Error::QueueFailed { .. }) => {
+            scene.renew_queue();
+            scene.bench.submit()
+        }
+        Err(error) => panic!("{case}: {error}"),
+    };
+    let status = settle(scene, fence, injection, case);
+    assert_eq!(status, Status::Done, "{case}: again");
+    same(&scene.seen(), expected, &format!("{case}: again"));
 }

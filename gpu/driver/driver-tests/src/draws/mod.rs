@@ -8,6 +8,7 @@ mod images;
 mod incremental;
 mod indirect;
 mod loss;
+mod many_triangles;
 mod observed;
 mod passes;
 mod passes_in_turn;
