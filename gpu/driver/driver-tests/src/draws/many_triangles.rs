@@ -120,7 +120,11 @@ impl Targets {
             .filter(|_| several)
             .map(|name| image(name, 1, Tiling::Linear));
         let resolved = resolved.collect();
-        let depth = image("D24_UNORM_S8_UINT", like.samples, Tiling::UInterleaved);
+        let depth = match like.colors {
+            1 => "D24_UNORM_S8_UINT",
+            _ => "D32_SFLOAT_S8_UINT",
+        };
+        let depth = image(depth, like.samples, Tiling::UInterleaved);
         let query = it.device.create_query_pool(it.space, 8);
         Targets {
             colors,
