@@ -17,12 +17,12 @@
 use super::error::Attachment;
 use super::framebuffer::{DepthTarget, Framebuffer, MOST_LAYERS};
 use super::framebuffer_words::Around;
-use super::lane::{OTHERS, iterators};
+use super::lane::iterators;
 use super::load::FrameShaders;
 use super::pass::FRAMEBUFFER;
 use super::surface::surface;
 use super::tiling::{CHUNKS, COMPLETED, CONTEXT};
-use crate::command::{CommandError, Recorder};
+use crate::command::Recorder;
 use crate::device::Device;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -30,10 +30,7 @@ use crate::queue::{Reach, SubQueue};
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
 use eitri_cs::enums::Condition;
-use eitri_cs::instr::{
-    Branch, FinishFragment, Instruction, Move32, Move48, RunFragment, SetExceptionHandler,
-    StoreMultiple, Wait,
-};
+use eitri_cs::instr::{Branch, FinishFragment, SetExceptionHandler, StoreMultiple, Wait};
 use eitri_cs::{Pair, Reg, RegMask, SlotMask, d, r};
 use heapless::Vec;
 
@@ -83,6 +80,11 @@ impl Increments {
         self.handler
     }
 
+    /// The table of sample positions that the descriptors name.
+    pub(super) const fn locations(&self) -> GpuAddress {
+        self.locations
+    }
+
     /// The descriptor with which a layer is rendered last.
     pub(super) fn last(&self, layer: u32) -> GpuAddress {
         let last = self.last.get(layer as usize);
@@ -90,7 +92,7 @@ impl Increments {
     }
 }
 
-/// Instructions of all passes that may be rendered in increments.
+/// Instructions of all passes that may be rendered in increments, and of their handlers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OfIncrements {
     rendered: Load32,
@@ -99,10 +101,32 @@ pub(super) struct OfIncrements {
     set_handler: Checked,
     /// Passes over the next instruction if nothing was rendered before the pass was tiled.
     unless_rendered: Checked,
+    wait_for_iterators: Checked,
+    finish: Checked,
+    /// Empty the list of the tiler context.
+    empty_list: [Checked; 6],
+    /// Loads the address of a descriptor, and stores into it where the tiler context is.
+    descriptor: Load64,
+    store_context: Checked,
 }
 
 impl OfIncrements {
     pub(super) fn new(config: &Config) -> Result<OfIncrements, BuildFault> {
+        let [first_heap_chunk, last_heap_chunk] = CHUNKS;
+        let slots = iterators().into_iter();
+        let zero = |number| {
+            let register = Reg::new(ZEROS.number().wrapping_add(number));
+            Ok::<_, BuildFault>(Load32::new(config, register)?.with(0))
+        };
+        let empty = |(offset, count)| {
+            config.checked(StoreMultiple {
+                base_register: ZEROS,
+                mask: RegMask::first(count),
+                address: CONTEXT,
+                offset,
+            })
+        };
+        let [list, chunks] = LIST_WORDS;
         Ok(OfIncrements {
             rendered: Load32::new(config, RENDERED)?,
             handler: Load64::new(config, HANDLER)?,
@@ -112,11 +136,26 @@ impl OfIncrements {
                 length: LENGTH,
                 ..SetExceptionHandler::default()
             })?,
-            unless_rendered: config.checked(Branch {
-                condition: Condition::Equal,
-                value: RENDERED,
-                offset: 1,
+            unless_rendered: config.checked(branch(Condition::Equal, 1))?,
+            wait_for_iterators: config.checked(Wait {
+                wait_mask: slots.fold(SlotMask::NONE, |mask, slot| mask | slot.mask()),
+                ..Wait::default()
             })?,
+            finish: config.checked(FinishFragment {
+                first_heap_chunk,
+                last_heap_chunk,
+                ..FinishFragment::default()
+            })?,
+            empty_list: [
+                zero(0)?,
+                zero(1)?,
+                zero(2)?,
+                zero(3)?,
+                empty(list)?,
+                empty(chunks)?,
+            ],
+            descriptor: Load64::new(config, DESCRIPTOR)?,
+            store_context: config.checked(store_context(DESCRIPTOR, TILER))?,
         })
     }
 
@@ -131,20 +170,32 @@ impl OfIncrements {
 }
 
 impl Framebuffer {
-    /// Turns what a pass loads and stores into what a render of it does. Renders come in order, each from the one before.
+    /// Turns what a pass loads and stores into what a render of it does. Renders come in order, each from the one before. `false` if
+    /// it is the same.
     fn become_render<P: Platform>(
         &mut self,
         device: &Device<'_, '_, P>,
         render: Render,
         whole: &Framebuffer,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let stores_all = whole.stores_all();
         match render {
+            Render::First if stores_all => return Ok(false),
             Render::First => self.store_all(device)?,
             Render::Middle => self.load_all(),
+            Render::Last if stores_all => return Ok(false),
             Render::Last => self.store_as(whole),
         }
         self.note_loads_and_clears();
-        Ok(())
+        Ok(true)
+    }
+
+    /// Whether the pass stores all that its tiles hold, as they hold it.
+    fn stores_all(&self) -> bool {
+        let mut colors = self.colors.iter().flatten();
+        let mut others = [self.depth, self.stencil].into_iter().flatten();
+        colors.all(|color| color.written.is_some() && color.resolves.is_none())
+            && others.all(|target| target.store)
     }
 
     fn store_all<P: Platform>(&mut self, device: &Device<'_, '_, P>) -> Result<(), Error> {
@@ -222,7 +273,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let _ = all.push([GpuAddress(0); RENDERS.len()]);
         }
         for (number, render) in RENDERS.into_iter().enumerate() {
-            rendered.become_render(self.device, render, &whole)?;
+            let is_new = rendered.become_render(self.device, render, &whole)?;
+            if !is_new {
+                self.take_over(&mut all, render, around, layers)?;
+                continue;
+            }
             for (((layer, own), loads), place) in layers.iter().zip(&mut loads).zip(&mut all) {
                 let frame_shaders = match (render, *loads) {
                     (Render::First, _) => *own,
@@ -262,6 +317,28 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(made)
     }
 
+    /// Descriptors of a render that does what is described already: the first what the whole pass does, the last what the middle does.
+    fn take_over(
+        &mut self,
+        all: &mut [OfLayer],
+        render: Render,
+        around: &Around,
+        layers: &[(u32, Option<FrameShaders>)],
+    ) -> Result<(), Error> {
+        for ([first, middle, last], (layer, frame_shaders)) in all.iter_mut().zip(layers) {
+            let around = Around {
+                frame_shaders: *frame_shaders,
+                ..*around
+            };
+            match render {
+                // A copy: commands that are submitted again need the pass's own.
+                Render::First => *first = self.place_framebuffer(*layer, &around)?,
+                Render::Middle | Render::Last => *last = *middle,
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the descriptor of a layer for a render, where the handler can write its tiler context into it.
     fn place_render(
         &mut self,
@@ -284,45 +361,57 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
     /// The handler of passes whose layers have these descriptors, with `tag` below their addresses.
     fn handler_code(&self, tag: u64, layers: &[OfLayer]) -> Result<Vec<u64, MOST_CODE>, Error> {
-        let words = self.words()?;
-        let mut code = Handler {
-            config: words.config(),
-            code: Vec::new(),
+        let (words, encoded) = (self.words()?, self.encoded()?);
+        let of = &encoded.increments;
+        let mut code = Vec::<u64, MOST_CODE>::new();
+        let mut put = |it: Checked| {
+            // There is room: MOST_CODE counts what handlers of the most layers have.
+            let _ = code.push(it.word());
         };
         // What the last pass has on the slot that this handler's jobs count on is over before they begin.
-        code.wait_for_iterators()?;
+        put(of.wait_for_iterators);
         if !layers.is_empty() {
             let per_layer = 4;
             let of_render = i16::try_from(layers.len().saturating_mul(per_layer));
             let of_render = of_render.unwrap_or(i16::MAX);
-            code.branch(Condition::NotEqual, of_render.saturating_add(1))?;
-            code.render(tag, layers.iter().map(|[first, _, _]| *first))?;
-            code.branch(Condition::Always, of_render)?;
-            code.render(tag, layers.iter().map(|[_, middle, _]| *middle))?;
-            code.wait_for_iterators()?;
+            // The tag is below 64.
+            let store_context = store_context(FRAMEBUFFER, TILER.saturating_sub(tag as i16));
+            let store_context = self.check(store_context)?;
+            let render = |descriptor: GpuAddress| {
+                [
+                    encoded.framebuffer.with_address(descriptor.0 | tag),
+                    store_context,
+                    words.wait_others(),
+                    encoded.run_fragment,
+                ]
+            };
+            let behind = of_render.saturating_add(1);
+            let to_middle = self.check(branch(Condition::NotEqual, behind))?;
+            let to_end = self.check(branch(Condition::Always, of_render))?;
+            put(to_middle);
+            for [first, _, _] in layers {
+                render(*first).into_iter().for_each(&mut put);
+            }
+            put(to_end);
+            for [_, middle, _] in layers {
+                render(*middle).into_iter().for_each(&mut put);
+            }
+            put(of.wait_for_iterators);
         }
-        code.put(self.encoded()?.tiling.load_completed);
-        code.put(words.wait_others());
-        let [first_heap_chunk, last_heap_chunk] = CHUNKS;
-        code.push(FinishFragment {
-            first_heap_chunk,
-            last_heap_chunk,
-            ..FinishFragment::default()
-        })?;
-        code.empty_list()?;
+        put(encoded.tiling.load_completed);
+        put(words.wait_others());
+        put(of.finish);
+        of.empty_list.into_iter().for_each(&mut put);
         for [_, _, last] in layers {
-            code.load(DESCRIPTOR, last.0)?;
-            code.store_context(DESCRIPTOR, TILER)?;
+            put(of.descriptor.with_address(last.0));
+            put(of.store_context);
         }
-        code.push(Move32 {
-            destination: RENDERED,
-            immediate: 1,
-        })?;
+        put(of.rendered.with(1));
         // What was stored is loaded through caches that nothing keeps coherent.
-        code.put(words.flush_always());
-        code.put(words.flush(Reach::ReadOnly));
-        code.put(words.wait_others());
-        Ok(code.code)
+        put(words.flush_always());
+        put(words.flush(Reach::ReadOnly));
+        put(words.wait_others());
+        Ok(code)
     }
 
     fn place_handler(&mut self, code: &[u64]) -> Result<(GpuAddress, u32), Error> {
@@ -360,90 +449,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 }
 
-/// A handler that is put together.
-struct Handler<'c> {
-    config: &'c Config,
-    code: Vec<u64, MOST_CODE>,
+/// Goes on so many instructions further, by whether something was rendered.
+const fn branch(condition: Condition, offset: i16) -> Branch {
+    Branch {
+        condition,
+        value: RENDERED,
+        offset,
+    }
 }
 
-impl Handler<'_> {
-    fn put(&mut self, it: Checked) {
-        // There is room: MOST_CODE counts what handlers of the most layers have.
-        let _ = self.code.push(it.word());
-    }
-
-    fn push(&mut self, instr: impl Instruction) -> Result<(), Error> {
-        let it = self.config.checked(instr);
-        self.put(it.map_err(CommandError::Build)?);
-        Ok(())
-    }
-
-    fn wait(&mut self, wait_mask: SlotMask) -> Result<(), Error> {
-        self.push(Wait {
-            wait_mask,
-            ..Wait::default()
-        })
-    }
-
-    fn wait_for_iterators(&mut self) -> Result<(), Error> {
-        let slots = iterators().into_iter();
-        self.wait(slots.fold(SlotMask::NONE, |mask, slot| mask | slot.mask()))
-    }
-
-    /// Goes on so many instructions further, by whether something was rendered.
-    fn branch(&mut self, condition: Condition, offset: i16) -> Result<(), Error> {
-        self.push(Branch {
-            condition,
-            value: RENDERED,
-            offset,
-        })
-    }
-
-    fn load(&mut self, destination: Pair, immediate: u64) -> Result<(), Error> {
-        self.push(Move48 {
-            destination,
-            immediate,
-        })
-    }
-
-    /// Stores where the tiler context is.
-    fn store_context(&mut self, address: Pair, offset: i16) -> Result<(), Error> {
-        self.push(StoreMultiple {
-            base_register: CONTEXT.low(),
-            mask: RegMask::first(2),
-            address,
-            offset,
-        })
-    }
-
-    /// Renders layers: four instructions for each.
-    fn render(&mut self, tag: u64, layers: impl Iterator<Item = GpuAddress>) -> Result<(), Error> {
-        for descriptor in layers {
-            self.load(FRAMEBUFFER, descriptor.0 | tag)?;
-            // The tag is below 64.
-            self.store_context(FRAMEBUFFER, TILER.saturating_sub(tag as i16))?;
-            self.wait(OTHERS.mask())?;
-            self.push(RunFragment::default())?;
-        }
-        Ok(())
-    }
-
-    /// Empties the list of the tiler context.
-    fn empty_list(&mut self) -> Result<(), Error> {
-        for number in 0..4 {
-            self.push(Move32 {
-                destination: Reg::new(ZEROS.number().wrapping_add(number)),
-                immediate: 0,
-            })?;
-        }
-        for (offset, count) in LIST_WORDS {
-            self.push(StoreMultiple {
-                base_register: ZEROS,
-                mask: RegMask::first(count),
-                address: CONTEXT,
-                offset,
-            })?;
-        }
-        Ok(())
+/// Stores where the tiler context is.
+const fn store_context(address: Pair, offset: i16) -> StoreMultiple {
+    StoreMultiple {
+        base_register: CONTEXT.low(),
+        mask: RegMask::first(2),
+        address,
+        offset,
     }
 }

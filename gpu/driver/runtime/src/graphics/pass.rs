@@ -126,8 +126,13 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         passes.map_or(&NOTHING, |passes| &passes.targets.last().framebuffer)
     }
 
-    /// The table of sample positions of a pass.
+    /// The table of sample positions of a pass: that of the last pass of its template, or of the last pass with as many samples.
     fn sample_locations(&mut self, count: u32) -> Result<GpuAddress, Error> {
+        let passes = self.passes.as_ref();
+        let increments = passes.and_then(|it| it.targets.last().template.increments.as_ref());
+        if let Some(of_template) = increments {
+            return Ok(of_template.locations());
+        }
         let known = self.passes.as_ref().and_then(|passes| passes.locations);
         if let Some((_, at)) = known.filter(|(of, _)| *of == count) {
             return Ok(at);
@@ -281,7 +286,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Writes the framebuffer descriptor of a layer.
-    fn place_framebuffer(&mut self, layer: u32, around: &Around) -> Result<GpuAddress, Error> {
+    pub(super) fn place_framebuffer(
+        &mut self,
+        layer: u32,
+        around: &Around,
+    ) -> Result<GpuAddress, Error> {
         let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
         let arch = self.arch();
