@@ -112,6 +112,12 @@ macro_rules! each_test {
                 several_targets_have_their_own_colors;
                 samples_are_averaged;
                 only_what_is_to_be_drawn_is_drawn;
+                a_small_heap_draws_what_a_large_one_does;
+                a_small_heap_draws_the_same_behind_caches;
+                a_dropped_pass_exhausts_no_heap;
+                a_small_heap_draws_the_same_when_the_gpu_is_suspended;
+                several_contexts_run_out_of_memory_side_by_side;
+                a_fault_between_increments_loses_its_pass_alone;
                 a_pass_sees_what_another_has_drawn;
                 passes_in_turn_are_as_each_alone: "its passes take minutes there, and others do the same";
                 passes_behind_a_dropped_one_are_as_each_alone;

@@ -115,7 +115,8 @@ impl Bench<Recording<Host>> {
 }
 
 impl<P: Platform> Bench<P> {
-    fn of(machine: Machine, mut device: Up<P>, heap: TilerHeapConfig) -> Self {
+    /// With a heap of the caller's.
+    pub(super) fn of(machine: Machine, mut device: Up<P>, heap: TilerHeapConfig) -> Self {
         let space = device.create_space().or_fail("there is memory");
         let queue = queue_in(&mut device, space);
         let heap = device

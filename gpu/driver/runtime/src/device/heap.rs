@@ -1,8 +1,9 @@
 //! Tiler heaps: memory that the tiler takes while it bins, in chunks, and that the host adds to when it runs out.
 //!
 //! A heap grows in `poll`, from chunks that were made before: nothing is mapped there. What is used up is made again by
-//! [`Device::refill_tiler_heap`]. A heap that may not grow is answered with nothing, and the firmware finds another way, or fails
-//! the job.
+//! [`Device::refill_tiler_heap`]. A heap that may not grow is answered with nothing: then the firmware waits for fragments that free
+//! chunks, and if there are none it runs the handler of the pass, which renders what is binned so far (`graphics/incremental.rs`).
+//! A stream of the caller's own without a handler fails, or waits for one.
 //! Facts: hardware/csf-scheduling.md 7, command-stream.md 1.12.
 
 use super::{Device, Kind};

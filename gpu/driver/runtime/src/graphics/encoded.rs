@@ -3,6 +3,7 @@
 //! Those of a lane that name a slot of its iterators are there for each of the slots.
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-draw.md 3.1.
 
+use super::incremental::OfIncrements;
 use super::lane::{self, DEFERRED, OTHERS, iterators};
 use super::pass::FRAMEBUFFER;
 use super::registers::{COUNT, DrawRegisters};
@@ -34,6 +35,8 @@ pub(crate) struct EncodedDraws {
     pub(super) iterators: [OfIterator; ITERATORS],
     /// Those of a tiling.
     pub(super) tiling: OfTiling,
+    /// Those of passes that are rendered in increments.
+    pub(super) increments: OfIncrements,
     /// A fragment job, and the load of its framebuffer pointer.
     pub(super) run_fragment: Checked,
     pub(super) framebuffer: Load64,
@@ -144,6 +147,7 @@ impl EncodedDraws {
                 iterator(fifth, first)?,
             ],
             tiling: OfTiling::new(config)?,
+            increments: OfIncrements::new(config)?,
             run_fragment: config.checked(RunFragment::default())?,
             framebuffer: Load64::new(config, FRAMEBUFFER)?,
             count_of: [

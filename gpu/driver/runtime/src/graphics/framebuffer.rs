@@ -32,6 +32,8 @@ pub(crate) struct ColorTarget {
     pub(super) target: &'static TargetFormat,
     /// Bytes of a sample in the tile buffer.
     pub(super) bytes: u32,
+    /// What is rendered to: samples, if they become one where they are written.
+    pub(super) view: ImageView,
     /// What is written in the end.
     pub(super) written: Option<Target>,
     pub(super) clear: Option<[u32; 4]>,
@@ -102,6 +104,14 @@ pub(super) struct ColorFormats {
     /// Places of colours.
     pub(super) count: u32,
     pub(super) samples: u32,
+}
+
+/// What frame shaders load: colours by their locations, depth and stencil.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loads {
+    pub(super) formats: ColorFormats,
+    pub(super) colors: [Option<ImageView>; MOST_COLORS],
+    pub(super) depth_stencil: [Option<ImageView>; 2],
 }
 
 /// What checking the attachments finds out on its way.
@@ -249,6 +259,7 @@ impl Framebuffer {
                 format,
                 target,
                 bytes: row.bytes,
+                view: it.view,
                 written,
                 clear,
                 loaded: (it.load == LoadOp::Load).then_some(it.view),
@@ -320,8 +331,13 @@ impl Framebuffer {
         self.view_mask = info.view_mask;
         self.tile = tile.ok_or(GraphicsError::TileBuffer { bytes })?;
         self.count = given.max(1);
-        (self.loads, self.clears) = (self.finds_loads(), self.finds_clears());
+        self.note_loads_and_clears();
         Ok(())
+    }
+
+    /// Notes whether it loads and clears, after either has changed.
+    pub(super) fn note_loads_and_clears(&mut self) {
+        (self.loads, self.clears) = (self.finds_loads(), self.finds_clears());
     }
 
     /// What the tiler is told of it.
@@ -358,32 +374,34 @@ impl Framebuffer {
         self.deferred.clone()
     }
 
-    /// The images that are rendered to.
+    /// The images that are rendered to: those whose samples are not kept, too, because an incremental render writes them.
     pub(crate) fn images(&self) -> impl Iterator<Item = Key> + '_ {
-        let written = |color: &ColorTarget| color.written.map(|target| target.image);
-        let loaded = |color: &ColorTarget| color.loaded.map(|view| view.image.0);
+        let resolved = |color: &ColorTarget| {
+            let image = color.written.map(|target| target.image);
+            image.filter(|image| *image != color.view.image.0)
+        };
         let colors = self.colors.iter().flatten();
-        let colors = colors.flat_map(move |color| [written(color), loaded(color)]);
+        let colors = colors.flat_map(move |color| [Some(color.view.image.0), resolved(color)]);
         let others = [self.depth, self.stencil];
         let others = others.map(|target| target.map(|target| target.target.image));
         colors.chain(others).flatten()
     }
 
-    /// The colours that are loaded, by their locations.
-    pub(super) fn loaded_colors(&self) -> [Option<ImageView>; MOST_COLORS] {
-        let mut views = [None; MOST_COLORS];
-        for (view, color) in views.iter_mut().zip(&self.colors) {
+    /// What frame shaders load of it.
+    pub(super) fn loaded(&self) -> Loads {
+        let mut colors = [None; MOST_COLORS];
+        for (view, color) in colors.iter_mut().zip(&self.colors) {
             *view = color.as_ref().and_then(|color| color.loaded);
         }
-        views
-    }
-
-    /// Depth and stencil, if they are loaded.
-    pub(super) fn loaded_depth_stencil(&self) -> [Option<ImageView>; 2] {
-        [self.depth, self.stencil].map(|target| {
+        let depth_stencil = [self.depth, self.stencil].map(|target| {
             let target = target.filter(|target| target.load);
             target.map(|target| target.view)
-        })
+        });
+        Loads {
+            formats: self.formats(),
+            colors,
+            depth_stencil,
+        }
     }
 
     /// Whether anything of it is loaded.

@@ -8,7 +8,7 @@
 use super::blend::{self, ColorBlend, OFF};
 use super::clear_attachments::tests_that_replace;
 use super::error::Attachment;
-use super::framebuffer::{ColorFormats, MOST_COLORS};
+use super::framebuffer::{ColorFormats, Loads, MOST_COLORS};
 use super::surface::{Surface, surface};
 use crate::command::{
     DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
@@ -230,15 +230,28 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if !framebuffer.loads() {
             return Ok(None);
         }
-        let formats = framebuffer.formats();
         if let Some(texels) = framebuffer.texels().copied() {
+            let formats = framebuffer.formats();
             return self.texel_shaders(&formats, &texels).map(Some);
         }
+        let loads = framebuffer.loaded();
+        self.load_shaders(&loads, layer)
+    }
+
+    /// The frame shaders of a layer that load these attachments; `None` if there are none.
+    pub(super) fn load_shaders(
+        &mut self,
+        loads: &Loads,
+        layer: u32,
+    ) -> Result<Option<FrameShaders>, Error> {
+        let &Loads {
+            formats,
+            colors: views,
+            depth_stencil: others,
+        } = loads;
         let samples = formats.samples > 1;
         let mut surfaces = [None; MOST_COLORS];
         let mut kinds = [None; MOST_COLORS];
-        let views = framebuffer.loaded_colors();
-        let others = framebuffer.loaded_depth_stencil();
         let places = surfaces.iter_mut().zip(&mut kinds).zip(views).zip(0..);
         for (((place, kind), view), location) in places {
             let Some(view) = view else { continue };

@@ -38,6 +38,7 @@ mod draw_state;
 mod draw_uniforms;
 mod dynamic;
 mod first_draw;
+mod incremental;
 mod indirect;
 mod lane;
 mod load;

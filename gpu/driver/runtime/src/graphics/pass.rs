@@ -5,7 +5,7 @@
 use super::draw_state::{DrawState, DrawStatePlace};
 use super::encoded::EncodedDraws;
 use super::error::GraphicsError;
-use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::framebuffer::{Framebuffer, MOST_COLORS, MOST_LAYERS};
 use super::framebuffer_words::Around;
 use super::pass_template::PassTarget;
 use super::rendering::RenderingInfo;
@@ -126,8 +126,13 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         passes.map_or(&NOTHING, |passes| &passes.targets.last().framebuffer)
     }
 
-    /// The table of sample positions of a pass.
+    /// The table of sample positions of a pass: that of the last pass of its template, or of the last pass with as many samples.
     fn sample_locations(&mut self, count: u32) -> Result<GpuAddress, Error> {
+        let passes = self.passes.as_ref();
+        let increments = passes.and_then(|it| it.targets.last().template.increments.as_ref());
+        if let Some(of_template) = increments {
+            return Ok(of_template.locations());
+        }
         let known = self.passes.as_ref().and_then(|passes| passes.locations);
         if let Some((_, at)) = known.filter(|(of, _)| *of == count) {
             return Ok(at);
@@ -191,9 +196,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// last vertices provoke.
     fn put_fragments(&mut self, tiler: Option<(GpuAddress, bool)>) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
-        if tiler.is_some() {
-            self.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
-        }
         let framebuffer = self.framebuffer();
         let &Framebuffer {
             samples,
@@ -209,66 +211,86 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             tiler: tiler.map(|(context, _)| context),
             last_provokes: tiler.is_some_and(|(_, last)| last),
         };
-        self.next_iterator(STREAM)?;
-        let pixels = [
-            (FIRST_PIXEL, min_y << 16 | min_x),
-            (LAST_PIXEL, max_y << 16 | max_x),
-        ];
+        let mut shaders = Vec::<_, { MOST_LAYERS as usize }>::new();
+        let mut placed = Vec::<GpuAddress, { MOST_LAYERS as usize }>::new();
         for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
             if loads {
                 around.frame_shaders = self.frame_shaders(layer)?;
             }
-            let at = self.place_framebuffer(layer, &around)?;
-            self.run_fragment(at.0 | tag, pixels)?;
+            // There is room: passes have no more layers.
+            let _ = shaders.push((layer, around.frame_shaders));
+            let _ = placed.push(self.place_framebuffer(layer, &around)?);
+        }
+        // The handler's jobs have the pixels of the pass, too.
+        self.load_pixels([
+            (FIRST_PIXEL, min_y << 16 | min_x),
+            (LAST_PIXEL, max_y << 16 | max_x),
+        ])?;
+        let mut increments = None;
+        if let Some((context, _)) = tiler {
+            let made = self.increments(&around, &shaders)?;
+            self.wait_until_tiled(context, made.handler())?;
+            increments = Some(made);
+        }
+        self.next_iterator(STREAM)?;
+        for (at, (layer, _)) in placed.iter().zip(&shaders) {
+            let last = increments.as_ref().map(|it| it.last(*layer).0 | tag);
+            self.run_fragment(at.0 | tag, last)?;
         }
         let slot = self.iterator(STREAM);
         self.finish_queries(slot.mask())?;
         let of = self.own_iterator(STREAM)?;
-        if let Some((context, _)) = tiler {
+        if tiler.is_some() {
             self.next_iterator(STREAM)?;
-            self.finish_fragments(context, &of)?;
+            self.finish_fragments(&of)?;
         }
         self.count_up(STREAM, &of)
     }
 
-    /// Puts a fragment job: loads of its pixels, as far as they are others than the last job's, of its framebuffer, and the job.
-    fn run_fragment(&mut self, framebuffer: u64, pixels: [(u8, u32); 2]) -> Result<(), Error> {
-        const MOST: usize = 2 + 2 + 1;
-        self.make_room(MOST as u32)?;
+    /// Loads the pixels of fragment jobs, as far as they are others than the last job's.
+    fn load_pixels(&mut self, pixels: [(u8, u32); 2]) -> Result<(), Error> {
+        self.make_room(pixels.len() as u32)?;
         let (Some(drawing), Some(passes)) = (&self.device.drawing, &mut self.passes) else {
             return Ok(());
         };
-        let EncodedDraws {
-            loads: registers,
-            run_fragment: run,
-            framebuffer: pointer,
-            ..
-        } = &drawing.encoded;
-        let mut all = Vec::<u64, MOST>::new();
-        let loaded = passes.fragments.as_mut().map(|lane| &mut lane.loaded);
-        if let Some(loaded) = loaded {
+        let mut all = Vec::<u64, 2>::new();
+        if let Some(loaded) = passes.fragments.as_mut().map(|lane| &mut lane.loaded) {
             for (register, value) in pixels {
                 // Both are among the first registers, and there is room.
                 if loaded.change(register, value)
-                    && let Some(load) = registers.with(register, value)
+                    && let Some(load) = drawing.encoded.loads.with(register, value)
                 {
                     let _ = all.push(load.word());
                 }
             }
         }
-        let (load, more) = pointer.with(framebuffer);
-        let _ = all.push(load.word());
-        if let Some(more) = more {
-            let _ = all.push(more.word());
-        }
-        let _ = all.push(run.word());
         self.writer.put_words(&mut self.device.hw.platform, &all);
         Ok(())
     }
 
-    /// Writes the framebuffer descriptor of a layer where the GPU may write, too: what goes on without memory for the tiler changes
-    /// it.
-    fn place_framebuffer(&mut self, layer: u32, around: &Around) -> Result<GpuAddress, Error> {
+    /// Puts a fragment job of a framebuffer: of `last` in its place if something of the pass was rendered before.
+    fn run_fragment(&mut self, framebuffer: u64, last: Option<u64>) -> Result<(), Error> {
+        let &EncodedDraws {
+            run_fragment: run,
+            framebuffer: pointer,
+            increments,
+            ..
+        } = self.encoded()?;
+        match last {
+            Some(last) => {
+                let [whole, unless, last] = increments.choose(pointer, framebuffer, last);
+                self.put_together([whole, unless, last, run])
+            }
+            None => self.put_together([pointer.with_address(framebuffer), run]),
+        }
+    }
+
+    /// Writes the framebuffer descriptor of a layer.
+    pub(super) fn place_framebuffer(
+        &mut self,
+        layer: u32,
+        around: &Around,
+    ) -> Result<GpuAddress, Error> {
         let bytes = (self.framebuffer().words() as u32).saturating_mul(4);
         let (memory, at) = self.written_room(bytes)?;
         let arch = self.arch();

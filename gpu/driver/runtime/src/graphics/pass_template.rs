@@ -5,6 +5,7 @@
 
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::framebuffer_words::{Around, MOST_WORDS};
+use super::incremental::Increments;
 use super::rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
     StencilAttachment,
@@ -107,6 +108,8 @@ pub(super) struct PassTemplate {
     made: Option<u32>,
     around: Around,
     words: Vec<u64, MOST_WORDS>,
+    /// What such a pass does if the tiler's heap is exhausted.
+    pub(super) increments: Option<Increments>,
 }
 
 impl PassTemplate {
@@ -124,6 +127,7 @@ impl PassTemplate {
         made: None,
         around: Around::NOTHING,
         words: Vec::new(),
+        increments: None,
     };
 
     /// Whether a pass is asked for again.
@@ -144,6 +148,7 @@ impl PassTemplate {
     pub(super) const fn forget(&mut self) {
         self.known = false;
         self.made = None;
+        self.increments = None;
     }
 
     /// Keeps what a pass was asked to render to, which was found to be right.
@@ -158,6 +163,7 @@ impl PassTemplate {
         (self.depth, self.stencil) = (info.depth, info.stencil);
         (self.depth_resolve, self.stencil_resolve) = (info.depth_resolve, info.stencil_resolve);
         self.made = None;
+        self.increments = None;
     }
 
     /// Writes the descriptor of a layer, if it is the one that was made last, or differs in its tiler context alone, which is a double

@@ -51,7 +51,7 @@ const SAID: usize = 16;
 const OF_HEAP_COUNT: usize = 4;
 const NOT_HEAP: u16 = !0x03C0;
 /// Where a context has the chunks that its pass has used up.
-const COMPLETED: i16 = 40;
+pub(super) const COMPLETED: i16 = 40;
 
 /// The registers that hold the words on their way, and those that hold the chunks.
 const WORDS: Reg = r!(66);
@@ -232,11 +232,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         const STREAM: SubQueue = SubQueue::Fragment;
         self.finish_tiling()?;
         self.in_lane(STREAM, |it| {
-            it.wait_for_stream(STREAM, SubQueue::VertexTiler)?;
+            it.wait_until_dropped_is_tiled(context)?;
             it.next_iterator(STREAM)?;
             let of = it.own_iterator(STREAM)?;
             it.next_iterator(STREAM)?;
-            it.finish_fragments(context, &of)?;
+            it.finish_fragments(&of)?;
             it.count_up(STREAM, &of)
         })
     }
@@ -257,17 +257,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Gives the chunks back that a pass has used up, in the commands of the fragments' lane: behind the work on the slot of an
-    /// iterator, and counted on the slot that comes after it, so that chunks come back in the order of passes.
-    pub(super) fn finish_fragments(
-        &mut self,
-        context: GpuAddress,
-        of: &OfIterator,
-    ) -> Result<(), Error> {
-        let tiling = &self.encoded()?.tiling;
-        let context = tiling.context.with_address(context.0);
-        let load = tiling.load_completed;
+    /// iterator, and counted on the slot that comes after it, so that chunks come back in the order of passes. The register of contexts
+    /// holds the pass's since [`Recorder::wait_until_tiled`].
+    pub(super) fn finish_fragments(&mut self, of: &OfIterator) -> Result<(), Error> {
+        let load = self.encoded()?.tiling.load_completed;
         let wait = self.words()?.wait_others();
-        self.put_together([context, load, wait, of.finish_fragments])
+        self.put_together([load, wait, of.finish_fragments])
     }
 }
 

@@ -293,9 +293,7 @@ impl Tiling {
     /// Allocates memory for the results of the segment's vertices.
     fn allocate(&mut self, memory: &mut Through<'_>) -> Result<(), TilingStop<Refusal>> {
         let count = self.fresh.len() as u32;
-        if lacks_memory(memory.fabric, &self.reader) {
-            return Err(TilingStop::Exhausted);
-        }
+        self.strike(memory)?;
         let batch = self.list.allocate_vertices(memory, self.layout, count)?;
         let carried = self.carried;
         let reshaded = self.reshaded.take();
@@ -316,6 +314,15 @@ impl Tiling {
             self.shaded.insert(name, shaded);
         }
         self.batch = Some(batch);
+        Ok(())
+    }
+
+    /// Fails as a heap without memory does if an injection says so: the list is stored first, as a handler may render it.
+    fn strike(&mut self, memory: &mut Through<'_>) -> Result<(), TilingStop<Refusal>> {
+        if lacks_memory(memory.fabric, &self.reader) {
+            self.list.store(memory)?;
+            return Err(TilingStop::Exhausted);
+        }
         Ok(())
     }
 
@@ -393,10 +400,9 @@ impl Tiling {
             self.pending = all.primitives.into_iter().skip(self.entered).collect();
         }
         if let Some(primitive) = self.pending.front().copied() {
-            let added = if lacks_memory(memory.fabric, &self.reader) {
-                Err(TilingStop::Exhausted)
-            } else {
-                self.list.add(memory, &primitive)
+            let added = match self.strike(memory) {
+                Ok(()) => self.list.add(memory, &primitive),
+                exhausted => exhausted,
             };
             if self.has_memory(memory, added)? {
                 self.memory = MemoryState::Enough;

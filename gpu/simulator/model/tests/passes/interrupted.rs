@@ -19,6 +19,7 @@ use eitri_cs::instr::{
 use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as Mode;
+use eitri_model::{Aim, Injection};
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
 const POSITION: &str = "
@@ -349,6 +350,25 @@ fn every_chunk_is_exhausted_and_the_picture_is_the_same() {
         let (exhausted, picture) = Drawing::submit(&pass, triangles).finish(|| answer);
         assert!(exhausted > 8, "{answer:?}: exhausted {exhausted} times");
         assert!(picture == wanted, "{answer:?}: another picture");
+    }
+}
+
+/// An allocation that an injection lets fail is as one of a heap without chunks: what is listed before is rendered.
+#[test]
+fn a_handler_renders_what_is_listed_before_an_injected_failure() {
+    const TRIANGLES: u32 = 100;
+    let wanted = undisturbed(TRIANGLES);
+    for nth in [1, 2, 40, 90] {
+        let pass = Pass {
+            chunk: 0xff_f000,
+            ..pass(TRIANGLES)
+        };
+        let mut drawing = Drawing::submit(&pass, TRIANGLES);
+        let (injection, aim) = (Injection::TilerOutOfMemory, Aim::NOW.nth(nth));
+        drawing.bench.gpu.inject_aimed(injection, aim);
+        let (exhausted, picture) = drawing.finish(|| Answer::Refusal);
+        assert_eq!(exhausted, 1, "allocation {nth}");
+        assert!(picture == wanted, "allocation {nth}: another picture");
     }
 }
 

@@ -1,0 +1,311 @@
+//! Incremental rendering: a heap that is too small for a pass and may not grow draws what one that grows does, whatever happens.
+
+use super::many_triangles::{Context, Like, PLAIN, PLENTY, Scene, Seen, heap, same};
+use crate::bench::{
+    LIMIT, OrFail, brief, config, diagnoses, inject, long, machine, some, up, up_on, withdraw,
+};
+use crate::machine::Machine;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+use eitri_model::Injection;
+use eitri_runtime::{DevicePower, Error, Fence, Instant, Options, Rect, Status};
+
+/// Under every limit the picture is that of a heap that grows, however often the commands are submitted.
+pub(crate) fn a_small_heap_draws_what_a_large_one_does() {
+    let quarter = Rect {
+        x: 9,
+        y: 5,
+        width: 41,
+        height: 37,
+    };
+    let all = [
+        PLAIN,
+        Like {
+            samples: 4,
+            ..PLAIN
+        },
+        Like {
+            samples: 4,
+            parts: true,
+            ..PLAIN
+        },
+        Like {
+            samples: 4,
+            keeps: true,
+            colors: 2,
+            ..PLAIN
+        },
+        Like { colors: 2, ..PLAIN },
+        Like {
+            loads: true,
+            area: Some(quarter),
+            ..PLAIN
+        },
+        Like {
+            area: Some(quarter),
+            ..PLAIN
+        },
+        Like {
+            views: 0b101,
+            ..PLAIN
+        },
+        Like {
+            parts: true,
+            ..PLAIN
+        },
+    ];
+    for like in some(&all, 2) {
+        let mut scene = Scene::with(*like, heap(1, PLENTY));
+        let expected = scene.draw();
+        let needed = scene.chunks();
+        assert!((4..PLENTY).contains(&needed), "{like:?}: {needed} chunks");
+        let limits = if brief() { 2..3 } else { 1..needed };
+        for chunks in limits {
+            let what = format!("{like:?} with {chunks} of {needed} chunks");
+            let mut scene = Scene::with(*like, heap(chunks, chunks));
+            same(&scene.draw(), &expected, &what);
+            if chunks == 1 {
+                same(&scene.draw(), &expected, &what);
+            }
+            assert_eq!(scene.chunks(), chunks);
+        }
+    }
+}
+
+/// Samples, depth and stencil that the pass does not keep, and two chunks for what takes four.
+const SAMPLED: Like = Like {
+    samples: 4,
+    ..PLAIN
+};
+const CHUNKS: u32 = 2;
+
+pub(crate) fn a_small_heap_draws_the_same_behind_caches() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    for seed in 1..4 {
+        let machine = machine();
+        let device = up_on(machine.behind_caches(seed), Options::default());
+        let mut scene = Scene::new(SAMPLED, machine, device, heap(CHUNKS, CHUNKS));
+        for _ in 0..2 {
+            same(&scene.draw(), &expected, &format!("seed {seed}"));
+        }
+    }
+}
+
+/// What a dropped pass has tiled is given back, though the heap has no room for all of it.
+pub(crate) fn a_dropped_pass_exhausts_no_heap() {
+    let expected = Scene::with(PLAIN, heap(1, PLENTY)).draw();
+    let mut scene = Scene::with(PLAIN, heap(1, 1));
+    scene.drop_a_pass_before();
+    for _ in 0..2 {
+        same(&scene.draw(), &expected, "behind a dropped pass");
+    }
+}
+
+/// Groups are suspended at every moment of a pass, in the middle of its handler too, and resumed.
+pub(crate) fn a_small_heap_draws_the_same_when_the_gpu_is_suspended() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    let machine = Machine::new(config()).with_supply_delay(Duration::from_micros(20));
+    let device = up(machine.clone());
+    let mut scene = Scene::new(SAMPLED, machine, device, heap(CHUNKS, CHUNKS));
+    let took = unharmed(&mut scene, &expected);
+    let steps = if brief() { 3 } else { 16 };
+    let mut suspended = 0;
+    for step in 0..steps {
+        scene.begin();
+        let fence = scene.bench.submit();
+        poll_for(&mut scene, took * step / steps);
+        let taken = scene.bench.device.suspend();
+        taken.or_fail("the device is alive");
+        for _ in 0..2000 {
+            if scene.bench.device.power() != DevicePower::Off {
+                poll_for(&mut scene, Duration::from_micros(20));
+            }
+        }
+        let it = &mut scene.bench.device;
+        assert_eq!(it.power(), DevicePower::Off, "step {step}");
+        suspended += u32::from(it.status(fence) == Status::Pending);
+        it.resume().or_fail("the device is alive");
+        assert_eq!(it.wait(fence, LIMIT), Status::Done, "step {step}");
+        same(&scene.seen(), &expected, &format!("step {step}"));
+    }
+    assert!(suspended > steps / 2, "{suspended} of {steps}");
+    assert_eq!(diagnoses(&scene.bench.machine), [""; 0]);
+}
+
+/// Goes on in the next context.
+fn next(scene: &mut Scene, others: &mut Vec<Context>) {
+    let next = others.remove(0);
+    others.push(scene.switch(next));
+}
+
+/// Queues with address spaces and heaps of their own run out of memory side by side.
+pub(crate) fn several_contexts_run_out_of_memory_side_by_side() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    for count in [2, 5] {
+        if brief() && count > 2 {
+            continue;
+        }
+        let mut scene = Scene::with(SAMPLED, heap(1, 1));
+        let mut others: Vec<_> = (1..count).map(|_| scene.another(heap(1, 1))).collect();
+        for round in 0..2 {
+            let mut fences = Vec::new();
+            for _ in 0..count {
+                scene.begin();
+                fences.push(scene.bench.submit());
+                next(&mut scene, &mut others);
+            }
+            for fence in fences {
+                let status = scene.bench.device.wait(fence, LIMIT);
+                assert_eq!(status, Status::Done, "round {round} of {count}");
+            }
+            for number in 0..count {
+                let what = format!("context {number} of {count} in round {round}");
+                same(&scene.seen(), &expected, &what);
+                assert_eq!(scene.chunks(), 1);
+                next(&mut scene, &mut others);
+            }
+        }
+        assert_eq!(diagnoses(&scene.bench.machine), [""; 0]);
+    }
+}
+
+/// How long a pass takes that nothing strikes.
+fn unharmed(scene: &mut Scene, expected: &Seen) -> Duration {
+    scene.begin();
+    let before = scene.bench.machine.time();
+    scene.bench.run();
+    let took = scene.bench.machine.time() - before;
+    same(&scene.seen(), expected, "unharmed");
+    took
+}
+
+/// Polls for so long.
+fn poll_for(scene: &mut Scene, time: Duration) {
+    let (device, machine) = (&mut scene.bench.device, &scene.bench.machine);
+    let end = machine.time() + time;
+    while machine.time() < end {
+        device.poll(Instant(machine.time()));
+        machine.pass((end - machine.time().min(end)).min(Duration::from_micros(10)));
+    }
+}
+
+/// Polls until it is over.
+fn settle(scene: &mut Scene, fence: Fence, injection: Injection, case: &str) -> Status {
+    let (device, machine) = (&mut scene.bench.device, &scene.bench.machine);
+    for _ in 0..40_000 {
+        match device.status(fence) {
+            Status::Pending => {}
+            status => return status,
+        }
+        let next = device.poll(Instant(machine.time()));
+        // What stays in force until it is taken back strikes once.
+        if device.recoveries() > 0 {
+            withdraw(machine, injection);
+        }
+        let now = machine.time();
+        let step = next.at.unwrap_or(Instant(now)).0.saturating_sub(now);
+        machine.pass(step.clamp(Duration::from_micros(1), Duration::from_millis(1)));
+    }
+    panic!("{case}: it never ends: {:?}", diagnoses(machine));
+}
+
+/// Whether a fault takes the whole GPU, and whoever uses it; `None` if nobody is harmed.
+const fn takes_all(injection: Injection) -> Option<bool> {
+    match injection {
+        Injection::TilerOutOfMemory => None,
+        Injection::GpuFault { .. } | Injection::McuCrash => Some(true),
+        _ => Some(false),
+    }
+}
+
+/// A fault at any moment of passes that are rendered in increments is one pass's, by name; the heap has all of its memory for the
+/// next one.
+pub(crate) fn a_fault_between_increments_loses_its_pass_alone() {
+    let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
+    let mut first = Scene::with(SAMPLED, heap(CHUNKS, CHUNKS));
+    let took = unharmed(&mut first, &expected);
+    let table = [
+        Injection::JobFault { exception: 0x58 },
+        Injection::StreamFault { exception: 0x4B },
+        Injection::StreamFatal { exception: 0x49 },
+        Injection::GpuFault { exception: 0x80 },
+        Injection::McuCrash,
+        Injection::PageFault { space: 1 },
+        Injection::TilerOutOfMemory,
+    ];
+    let steps = match (long(), brief()) {
+        (true, _) => 32,
+        (false, false) => 4,
+        (false, true) => 2,
+    };
+    let mut struck = 0;
+    for injection in some(&table, 3).iter().copied() {
+        let mut scene = Scene::with(SAMPLED, heap(CHUNKS, CHUNKS));
+        let mut others = Vec::from([scene.another(heap(CHUNKS, CHUNKS))]);
+        for step in 0..steps {
+            let case = format!("{injection:?} at step {step}");
+            let fences = [0; 2].map(|_| {
+                scene.begin();
+                let fence = scene.bench.submit();
+                next(&mut scene, &mut others);
+                fence
+            });
+            poll_for(&mut scene, took * step / steps);
+            inject(&scene.bench.machine, injection);
+            let mut failed = 0;
+            for fence in fences {
+                match settle(&mut scene, fence, injection, &case) {
+                    Status::Done => same(&scene.seen(), &expected, &case),
+                    Status::Failed(fault) => {
+                        failed += 1;
+                        assert!(!fault.to_string().is_empty());
+                        scene.bench.device.discard(fence);
+                    }
+                    status => panic!("{case}: {status:?}"),
+                }
+                next(&mut scene, &mut others);
+            }
+            let most = takes_all(injection).map_or(0, |all| 1 + u32::from(all));
+            assert!(failed <= most, "{case}: {failed} passes failed");
+            struck += failed;
+            withdraw(&scene.bench.machine, injection);
+            for _ in fences {
+                again(&mut scene, &expected, injection, &case);
+                assert_eq!(scene.chunks(), CHUNKS, "{case}");
+                next(&mut scene, &mut others);
+            }
+        }
+    }
+    assert!(struck > steps, "only {struck} passes were struck");
+}
+
+/// The pass once more, on the queue that there is or on a new one.
+fn again(scene: &mut Scene, expected: &Seen, injection: Injection, case: &str) {
+    // What was latched comes out now.
+    if let Ok(fence) = scene
+        .bench
+        .device
+        .submit(scene.bench.queue, scene.bench.commands)
+    {
+        let _ = settle(scene, fence, injection, case);
+        scene.bench.device.discard(fence);
+    }
+    scene.begin();
+    let fence = match scene
+        .bench
+        .device
+        .submit(scene.bench.queue, scene.bench.commands)
+    {
+        Ok(fence) => fence,
+        Err(Error::QueueFailed { .. }) => {
+            scene.renew_queue();
+            scene.bench.submit()
+        }
+        Err(error) => panic!("{case}: {error}"),
+    };
+    let status = settle(scene, fence, injection, case);
+    assert_eq!(status, Status::Done, "{case}: again");
+    same(&scene.seen(), expected, &format!("{case}: again"));
+}
