@@ -4,6 +4,7 @@ use crate::ir::{Function, Stage};
 use crate::link::{VaryingLayout, link};
 use crate::lower::blend_colors::blend_colors;
 use crate::lower::clip_distances::discard_clipped;
+use crate::opt::round_flat_colors;
 use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
@@ -116,6 +117,10 @@ pub(crate) fn lower_functions<'i, 'o>(
     match &mut fragment {
         Some(fragment) => {
             prepare(fragment);
+            let (function, options, runner) = fragment;
+            let rounded = round_flat_colors::find(function, &options.colors);
+            pipeline::pack_colors(function, runner);
+            round_flat_colors::round(&mut vertex.0, function, &rounded);
             discard_clipped(&vertex.0, &mut fragment.0);
         }
         None => check_clipped(&vertex.0)?,

@@ -229,7 +229,10 @@ pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
     for pass in CLEAN_UP {
         runner.run(function, *pass);
     }
-    // Before the stages are linked: what it makes halves of a location is handed on as halves.
+}
+
+/// Makes colours halves before the stages are linked: what it loads as halves of a location is handed on as halves.
+pub fn pack_colors(function: &mut Function, runner: &mut Runner<'_>) {
     if runner.target.pairs_halves() {
         runner.improve(function, pack_colors::PASS);
     }

@@ -20,6 +20,7 @@ pub(crate) mod pack_colors;
 pub(crate) mod pair_halves;
 pub(crate) mod push_uniform_buffers;
 pub(crate) mod reduce_strength;
+pub(crate) mod round_flat_colors;
 mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trim_shared;
