@@ -3,6 +3,7 @@
 //! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
 pub(crate) mod algebra;
 pub(crate) mod constant_tables;
+pub(crate) mod constant_varyings;
 pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
 mod decided;

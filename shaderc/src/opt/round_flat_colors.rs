@@ -184,19 +184,13 @@ fn is_plain(fragment: &Function, loads: &Loads, store: &Store) -> bool {
     let args = fragment.inst(store.inst).args.iter().zip(store.channels);
     let mut args = args.map(|(value, channel)| match channel {
         Rounding::Any | Rounding::Half => true,
-        Rounding::Fraction(_) => {
-            fragment.as_word(*value).is_some() || loads.of.contains_key(value)
-        }
+        Rounding::Fraction(_) => fragment.as_word(*value).is_some() || loads.of.contains_key(value),
     });
     args.all(|plain| plain)
 }
 
 /// What some stores want of locations, and how often they read each. A location of which they want different things is left out.
-fn wanted(
-    fragment: &Function,
-    loads: &Loads,
-    stores: &[Store],
-) -> (Rounded, BTreeMap<u8, usize>) {
+fn wanted(fragment: &Function, loads: &Loads, stores: &[Store]) -> (Rounded, BTreeMap<u8, usize>) {
     let mut rounded = Rounded::new();
     let mut uses: BTreeMap<u8, usize> = BTreeMap::new();
     let mut torn = vec![];
