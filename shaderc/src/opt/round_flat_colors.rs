@@ -5,11 +5,8 @@
 //! Needs: both stages without dead code; colours blended; before [`super::pack_colors`] for [`find`], before `link` for
 //! [`round`].  Guarantees: a target holds the same bits.  Never: rounds what is interpolated, mixed with what is there, or read
 //! by anything else; an alpha that may become coverage.
-//! Facts: hardware/graphics-model.md 4.5 (fractions are clamped and rounded to nearest, ties to even),
+//! Facts: hardware/graphics-model.md 4.4 (fractions are clamped and rounded to nearest, ties to even),
 //! hardware/graphics-compiler.md 4 (halves as colours).
-// FACT: which way a board rounds a colour just between two codes is not known (hardware/graphics-framebuffer.md 6.3 has
-// "nearest"); here it goes to the even one, as hardware/graphics-model.md has it.
-
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -111,6 +108,8 @@ fn largest(bits: u32) -> f32 {
 }
 
 /// The fraction of so many bits that is nearest to a value.
+// FACT: which way a board rounds a colour just between two codes is inferred: hardware/graphics-model.md 4.4 has ties to even,
+// hardware/graphics-framebuffer.md 6.4 "nearest" alone. Settled by drawing a flat 0.5 to a target of 8 bits on any board.
 fn fraction(b: &mut Builder<'_>, value: Value, bits: u32) -> Value {
     let above = b.alu_float(Alu::FMax, value, 0.0);
     let inside = b.alu_float(Alu::FMin, above, 1.0);
