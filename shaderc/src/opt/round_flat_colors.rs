@@ -122,7 +122,8 @@ fn fraction(b: &mut Builder<'_>, value: Value, bits: u32) -> Value {
 
 /// The same of a constant.
 fn constant_fraction(value: f32, bits: u32) -> f32 {
-    let inside = f64::from(value.max(0.0).min(1.0));
+    let number = if value.is_nan() { 0.0 } else { value };
+    let inside = f64::from(number.clamp(0.0, 1.0));
     let code = (inside * f64::from(largest(bits))).round_ties_even();
     (code / f64::from(largest(bits))) as f32
 }
