@@ -22,6 +22,8 @@ pub struct ColorState {
     pub logic_op: Option<LogicOp>,
     /// Alpha becomes 1, once it has become coverage.
     pub alpha_to_one: bool,
+    /// Alpha never becomes coverage.
+    pub no_alpha_to_coverage: bool,
     /// Bits of the blend constants, if they stay what they are: where they may change the shader reads them.
     pub constants: Option<[u32; 4]>,
     /// Samples of a pixel; 0 counts as 1.
@@ -58,6 +60,20 @@ pub(crate) struct Components {
     /// Of red, green, blue and alpha; 0 if there is none.
     pub(crate) bits: [u32; 4],
 }
+
+/// What a target makes of a channel of a colour that replaces what is there, where a half can hold the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rounding {
+    /// Nothing: the format has no such channel.
+    Any,
+    /// A float of 16 bits.
+    Half,
+    /// A fraction from 0 to 1 of so many bits.
+    Fraction(u32),
+}
+
+/// Widest fraction of which a half names each code: its steps below 1 are 2048ths.
+const WIDEST_FRACTION: u32 = 10;
 
 /// What the fragment shader does in place of the hardware.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +114,29 @@ impl Components {
 }
 
 impl ColorState {
+    /// What a target makes of the channels of a colour; none where halves can't hold it, where it is mixed with what is there, or
+    /// where its alpha has another reader.
+    pub(crate) fn rounding(&self, target: u8) -> Option<[Rounding; 4]> {
+        let ColorTarget { format, blend } = (*self.targets.get(usize::from(target))?)?;
+        let replace = [BlendComponent::REPLACE; 2];
+        let replaces = blend.equations.is_none_or(|it| it == replace);
+        let may_cover = target == 0 && !self.no_alpha_to_coverage;
+        if !replaces || self.logic_op.is_some() || may_cover {
+            return None;
+        }
+        let Components { numbers, bits } = Components::of(format)?;
+        let mut channels = [Rounding::Any; 4];
+        for (channel, bits) in channels.iter_mut().zip(bits) {
+            *channel = match numbers {
+                _ if bits == 0 => Rounding::Any,
+                Numbers::Unorm if bits <= WIDEST_FRACTION => Rounding::Fraction(bits),
+                Numbers::Float if bits == 16 => Rounding::Half,
+                _ => return None,
+            };
+        }
+        Some(channels)
+    }
+
     /// What the shader does for each target; none for what the hardware does.
     pub(crate) fn in_shader(&self) -> Vec<Option<InShader>> {
         // The hardware has one constant, of one width.

@@ -4,6 +4,8 @@ use crate::ir::{Function, Stage};
 use crate::link::{VaryingLayout, link};
 use crate::lower::blend_colors::blend_colors;
 use crate::lower::clip_distances::discard_clipped;
+use crate::opt::constant_varyings;
+use crate::opt::round_flat_colors::{self, Rounded};
 use crate::options::{Options, ShaderStage};
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
@@ -116,6 +118,21 @@ pub(crate) fn lower_functions<'i, 'o>(
     match &mut fragment {
         Some(fragment) => {
             prepare(fragment);
+            let (function, options, runner) = fragment;
+            if !runner.skips(CONSTANT_VARYINGS.name) {
+                constant_varyings::replace(&vertex.0, function);
+            }
+            runner.after(CONSTANT_VARYINGS.name, function);
+            let rounds = runner.target.pairs_halves() && !runner.skips(ROUND_FLAT_COLORS.name);
+            let rounded = match rounds {
+                true => round_flat_colors::find(function, &options.colors),
+                false => Rounded::new(),
+            };
+            pipeline::pack_colors(function, runner);
+            vertex.2.time(ROUND_FLAT_COLORS.name, |()| {
+                round_flat_colors::round(&mut vertex.0, function, &rounded);
+            });
+            vertex.2.after(ROUND_FLAT_COLORS.name, &vertex.0);
             discard_clipped(&vertex.0, &mut fragment.0);
         }
         None => check_clipped(&vertex.0)?,
@@ -215,6 +232,20 @@ pub(crate) const BLEND_COLORS: crate::pass::PassRow = crate::pass::PassRow {
     name: "blend_colors",
     what: "colours are blended that the hardware can't blend",
     needed: true,
+};
+
+/// What takes constants out of what a vertex shader hands on, for the list of passes.
+pub(crate) const CONSTANT_VARYINGS: crate::pass::PassRow = crate::pass::PassRow {
+    name: "constant_varyings",
+    what: "varyings that are the same constant at every vertex are not interpolated",
+    needed: false,
+};
+
+/// What rounds flat colours in the vertex shader, for the list of passes.
+pub(crate) const ROUND_FLAT_COLORS: crate::pass::PassRow = crate::pass::PassRow {
+    name: "round_flat_colors",
+    what: "flat colours are rounded as their targets would, so that halves can hand them on",
+    needed: false,
 };
 
 /// What fits the stages of a graphics pipeline to each other, for the list of passes.

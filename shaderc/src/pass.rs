@@ -281,10 +281,17 @@ impl<'o> Runner<'o> {
         changed
     }
 
+    /// Whether a pass that may be left out is.
+    pub fn skips(&self, name: &str) -> bool {
+        let mut skipped = self.settings.skip.iter();
+        skipped.any(|skipped| skipped == name)
+            || self.settings.level == Level::None
+            || self.is_over()
+    }
+
     /// Runs a pass that may be left out.
     pub fn improve<U: IrUnit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
-        let skipped = self.settings.skip.iter().any(|name| name == pass.name);
-        match skipped || self.settings.level == Level::None {
+        match self.skips(pass.name) {
             true => Changed::No,
             false => self.run(unit, pass),
         }

@@ -203,12 +203,16 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     };
     let Members { needed, improving } = Members::of(STAGES);
     let needed = needed.into_iter().map(row(true));
-    use crate::front_end::{BLEND_COLORS, LINK, TRANSLATE};
+    use crate::front_end::{BLEND_COLORS, CONSTANT_VARYINGS, LINK, ROUND_FLAT_COLORS, TRANSLATE};
     let first = [TRANSLATE, BLEND_COLORS, LINK];
     first
         .into_iter()
         .chain(needed)
-        .chain(std::iter::once(row(false)(pack_colors::PASS)))
+        .chain([
+            CONSTANT_VARYINGS,
+            ROUND_FLAT_COLORS,
+            row(false)(pack_colors::PASS),
+        ])
         .chain(improving.into_iter().map(row(false)))
 }
 
@@ -218,7 +222,7 @@ pub fn order() -> String {
     let clean_up = names.join(", ");
     format!(
         "{}; clean-up: in turn, until none changes anything: {clean_up}\n\
-         ; graphics: before all this blend_colors, a first clean-up of both stages, pack_colors*, then link\n",
+         ; graphics: before all this blend_colors, a first clean-up of both stages, constant_varyings*, round_flat_colors*, pack_colors*, then link\n",
         order::print(STAGES)
     )
 }
@@ -229,7 +233,10 @@ pub fn prepare(function: &mut Function, runner: &mut Runner<'_>) {
     for pass in CLEAN_UP {
         runner.run(function, *pass);
     }
-    // Before the stages are linked: what it makes halves of a location is handed on as halves.
+}
+
+/// Makes colours halves before the stages are linked: what it loads as halves of a location is handed on as halves.
+pub fn pack_colors(function: &mut Function, runner: &mut Runner<'_>) {
     if runner.target.pairs_halves() {
         runner.improve(function, pack_colors::PASS);
     }

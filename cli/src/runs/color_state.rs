@@ -25,6 +25,7 @@ pub(crate) fn color_state<'n>(
         inputs: Vec::new(),
         logic_op: blend.logic_op.map(logic_op),
         alpha_to_one: multisample.alpha_to_one,
+        no_alpha_to_coverage: !multisample.alpha_to_coverage,
         constants: Some(blend.constants.map(f32::to_bits)),
         samples: multisample.samples,
     }

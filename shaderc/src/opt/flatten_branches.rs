@@ -1,12 +1,14 @@
 //! If-conversion: short branches without effects become straight code and selects.
 //!
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
+//! Never: moves what asks the texture unit. A message takes it as long as eight instructions take the arithmetic units, and lanes
+//! that part anyway execute both sides either way.
 //! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions; one that all
 //! lanes take together costs no more than itself.
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{BlockId, Builder, Function, Terminator, Value};
+use crate::ir::{BlockId, Builder, Function, ImageAction, Op, Terminator, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -85,13 +87,35 @@ fn candidate(
     let mut count = function.block(join).phis.len();
     for side in sides.into_iter().flatten() {
         let data = function.block(side);
-        let movable = |inst| function.inst(inst).op.is_pure();
+        let movable = |inst| {
+            let op = function.inst(inst).op;
+            op.is_pure() && !reads_texels(op)
+        };
         if !data.phis.is_empty() || !data.insts.iter().all(|inst| movable(*inst)) {
             return None;
         }
         count += data.insts.len();
     }
     (count <= most).then_some((sides, join))
+}
+
+/// Whether an operation is a message to the texture unit.
+fn reads_texels(op: Op) -> bool {
+    let Op::Image(image) = op else {
+        return false;
+    };
+    match image.action {
+        ImageAction::Fetch
+        | ImageAction::Sample(_)
+        | ImageAction::Gather(_)
+        | ImageAction::QueryLod => true,
+        ImageAction::Read
+        | ImageAction::Write(_)
+        | ImageAction::Atomic(_)
+        | ImageAction::Size
+        | ImageAction::Levels
+        | ImageAction::Samples => false,
+    }
 }
 
 fn flatten(function: &mut Function, block: BlockId, sides: [Side; 2], join: BlockId) {

@@ -3,6 +3,7 @@
 //! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
 pub(crate) mod algebra;
 pub(crate) mod constant_tables;
+pub(crate) mod constant_varyings;
 pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
 mod decided;
@@ -20,6 +21,7 @@ pub(crate) mod pack_colors;
 pub(crate) mod pair_halves;
 pub(crate) mod push_uniform_buffers;
 pub(crate) mod reduce_strength;
+pub(crate) mod round_flat_colors;
 mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trim_shared;

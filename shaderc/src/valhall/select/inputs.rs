@@ -190,12 +190,35 @@ impl Selector<'_> {
         self.define(result, copy);
     }
 
-    /// A coordinate of the sample in its pixel: the table has two numbers of 16 bits a sample, in 256ths.
+    /// A coordinate of the sample in its pixel, in 256ths.
     pub(super) fn sample_position(
         &mut self,
         sysval: SysVal,
         result: ir::Value,
     ) -> Result<(), Unsupported> {
+        let place = match self.sample_place {
+            Some(place) => place,
+            None => self.load_sample_place()?,
+        };
+        let half = match sysval {
+            SysVal::SampleX => Select::H0,
+            _ => Select::H1,
+        };
+        let place = Source::plain(Operand::Word(place));
+        let number = self.compute(Op::U16ToU32, &[place.select(half)]);
+        let number = self.compute(Op::U32ToF32, &[number]);
+        let part = Source::constant((1.0f32 / 256.0).to_bits());
+        let minus_zero = Source::constant((-0.0f32).to_bits());
+        let instr = Instr {
+            sources: smallvec![number, part, minus_zero],
+            ..Instr::new(Op::Fma)
+        };
+        self.define(result, instr);
+        Ok(())
+    }
+
+    /// Both coordinates of the sample: the table has two numbers of 16 bits a sample. They are loaded once in a block.
+    fn load_sample_place(&mut self) -> Result<Word, Unsupported> {
         let sample = self.arrived(SysVal::SampleId)?;
         let two = Source::constant(2).select(Select::B0);
         let offset = self.compute(Op::LShiftOr, &[sample, two, Source::constant(0)]);
@@ -213,29 +236,17 @@ impl Selector<'_> {
             sources: smallvec![table, Source::plain(Operand::Pair(low, high))],
             ..Instr::new(Op::IAdd64U)
         });
-        let place = self.function.new_value();
+        let place = Word::Value(self.function.new_value());
         let load = Instr {
-            dests: smallvec![Word::Value(place)],
+            dests: smallvec![place],
             sources: smallvec![Source::plain(Operand::Pair(address[0], address[1]))],
             immediate: Some(0),
             space: Some(Space::Constant),
             ..Instr::new(Op::Load32)
         };
         self.emit(load.with(Modifier::Unsigned));
-        let half = match sysval {
-            SysVal::SampleX => Select::H0,
-            _ => Select::H1,
-        };
-        let number = self.compute(Op::U16ToU32, &[Source::value(place).select(half)]);
-        let number = self.compute(Op::U32ToF32, &[number]);
-        let part = Source::constant((1.0f32 / 256.0).to_bits());
-        let minus_zero = Source::constant((-0.0f32).to_bits());
-        let instr = Instr {
-            sources: smallvec![number, part, minus_zero],
-            ..Instr::new(Op::Fma)
-        };
-        self.define(result, instr);
-        Ok(())
+        self.sample_place = Some(place);
+        Ok(place)
     }
 }
 

@@ -79,6 +79,8 @@ struct Selector<'a> {
     elements: HashMap<outputs::Element, [Word; 2]>,
     /// The place in a point, if this block has loaded it.
     point: Option<[Word; 2]>,
+    /// Both coordinates of the sample in its pixel, if this block has loaded them.
+    sample_place: Option<Word>,
     /// Where varyings lie.
     varyings: &'a VaryingLayout,
     /// Addresses in shared memory, by base and the constant that is in them, and where each was made.
@@ -160,6 +162,7 @@ pub(crate) fn select(
         addresses: HashMap::default(),
         elements: HashMap::default(),
         point: None,
+        sample_place: None,
         varyings,
         shared_addresses: HashMap::default(),
         scratch_addresses: HashMap::default(),
@@ -205,6 +208,7 @@ impl Selector<'_> {
             self.block = BlockId(place as u32);
             self.elements.clear();
             self.point = None;
+            self.sample_place = None;
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;
             }

@@ -473,6 +473,8 @@ b0:
         let made = binary(text, arch, &inputs());
         let listing = made.listing.to_string();
         assert!(listing.contains("ZS_EMIT.stencil"), "{listing}");
+        let loads = listing.matches("LOAD.").count();
+        assert_eq!(loads, 1, "both coordinates of the sample\n{listing}");
         assert_eq!(made.preload >> 9, 0b11_1111, "r57 to r62\n{listing}");
     }
 }
