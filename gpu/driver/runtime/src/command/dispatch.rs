@@ -107,10 +107,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// As [`Recorder::dispatch`]; or if the counts are not inside the buffer.
     pub fn dispatch_indirect(&mut self, counts: Buffer, offset: u64) -> Result<&mut Self, Error> {
-        let pipeline = *self.shape()?;
+        let Shape {
+            size,
+            threads,
+            counts: has_counts,
+            buffer_words,
+            ..
+        } = *self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
-        // EncodedInstructions of uniforms that the stream fills in are waited for as the counts are.
-        let uniforms = match (pipeline.buffer_words, pipeline.counts) {
+        // Words of uniforms that the stream fills in are waited for as the counts are.
+        let uniforms = match (buffer_words, has_counts) {
             (true, _) => self.filled_uniforms([0; 3])?,
             (false, true) => self.written_uniforms([0; 3])?,
             (false, false) => self.uniforms([0; 3])?,
@@ -122,11 +128,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.wait_for_memory()?;
         self.known.forget_grid(Grid::Count);
         self.made.last = None;
-        if pipeline.counts {
+        if has_counts {
             self.store_counts(uniforms)?;
         }
         self.invocations = None;
-        let task = task_of_unknown_grid(pipeline.size.invocations(), pipeline.threads);
+        let task = task_of_unknown_grid(size.invocations(), threads);
         self.run(
             uniforms,
             &Job {

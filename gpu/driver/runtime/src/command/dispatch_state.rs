@@ -23,7 +23,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// as it is, unless its local storage is this job's own.
     #[inline(never)]
     pub(super) fn set_state(&mut self, uniforms: u64, total: u64) -> Result<(), Error> {
-        let shape = *self.shape()?;
+        let shape = self.shape()?;
         let (samples, writes_texels, shared) =
             (shape.samples, shape.writes_texels, shape.storage());
         self.note_texels(samples, writes_texels)?;
@@ -32,10 +32,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some(storage) => storage,
             None => self.storage(total)?,
         };
+        let state = self.shape()?.state(storage);
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Resources, resources);
             it.wide(Wide::Uniforms, uniforms);
-            it.state(&shape.state(storage));
+            it.state(&state);
         })?;
         self.made.state = shared.is_some();
         Ok(())

@@ -6,6 +6,7 @@
 use super::descriptors::{local_storage, shader_program, workgroup_size};
 use super::emitter::PipelineState;
 use super::error::{CommandError, Limit};
+use super::repeat::Last;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
@@ -44,6 +45,7 @@ impl Pipelined<'_> {
         (it.counts, it.buffer_words, it.samples) = (own.counts, own.buffer_words, own.samples);
         (it.writes_texels, it.table, it.highest) = (own.writes_texels, own.table, own.highest);
         (it.data, it.shader, it.needs_no_storage) = (data, shader, own.needs_no_storage);
+        it.last = own.last;
     }
 }
 
@@ -75,6 +77,8 @@ pub(super) struct Shape {
     pub(super) shader: GpuAddress,
     /// The program needs no local storage, of which a descriptor that says so stands behind the shader's.
     needs_no_storage: bool,
+    /// The last dispatch of it that can be repeated, whatever commands it was recorded for.
+    pub(super) last: Last,
 }
 
 impl Shape {
@@ -99,10 +103,15 @@ impl Shape {
     /// The descriptor of local storage, if the program needs none.
     pub(super) const fn storage(&self) -> Option<GpuAddress> {
         if self.needs_no_storage {
-            Some(self.shader.offset(LINE))
+            Some(self.no_storage())
         } else {
             None
         }
+    }
+
+    /// The descriptor of local storage that says that there is none.
+    pub(super) const fn no_storage(&self) -> GpuAddress {
+        self.shader.offset(LINE)
     }
 }
 
@@ -166,6 +175,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             data: GpuAddress(places.data),
             shader: GpuAddress(places.shader),
             needs_no_storage: program.scratch_bytes() == 0 && program.shared_bytes() == 0,
+            last: Last::NONE,
         };
         let program = *program;
         let bytes = places.storage.saturating_add(LINE);
@@ -193,6 +203,15 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
     pub fn destroy_pipeline(&mut self, pipeline: Pipeline) -> Result<(), Error> {
         self.destroy_object(pipeline.0, WHAT)
+    }
+
+    /// Lets a pipeline keep a dispatch that can be repeated.
+    pub(super) fn keep_last(&mut self, pipeline: Pipeline, last: Last) {
+        if let Some(object) = self.objects.get_mut(pipeline.0)
+            && let Kind::Pipeline(it) = &mut object.kind
+        {
+            it.shape.last = last;
+        }
     }
 
     /// The program of a pipeline.

@@ -1,11 +1,12 @@
 //! Repetition: dispatches that differ from the last one in their uniforms, their sets or their pipeline, but not in their grid.
 //!
 //! What such a dispatch needs is known before a word of it is written: so room is made once, and all its instructions are emitted in
-//! one go. Whatever is not of this kind is left to [`super::dispatch`].
+//! one go. A pipeline keeps its last dispatch: of as many workgroups its job is not found out again. Whatever is not of this kind is
+//! left to [`super::dispatch`].
 //! Facts: hardware/command-stream.md sections 4.1 and 6.10.
 
 use super::dispatch::{COUNT_SHIFT, MOST_WORDS, too_large, total_of};
-use super::emitter::{Emitter, PipelineState};
+use super::emitter::Emitter;
 use super::recorder::Recorder;
 use super::storage::Used;
 use super::task::{TaskShape, task_shape};
@@ -86,6 +87,14 @@ impl LastDispatch {
 }
 
 impl Last {
+    /// No dispatch: none that can be repeated has no workgroups.
+    pub(super) const NONE: Last = Last {
+        workgroups: [0; 3],
+        bytes: 0,
+        threads: 0,
+        run: Checked::NOP,
+    };
+
     /// A dispatch of so many workgroups, with so many pairs of uniforms, of which there are some.
     #[inline(always)]
     pub(super) const fn new(workgroups: [u32; 3], pairs: u32, threads: u64, run: Checked) -> Last {
@@ -105,8 +114,8 @@ pub(super) enum Changed {
     Nothing,
     /// The resource table's register.
     Sets(u64),
-    /// The same, and the state of the pipeline.
-    Pipeline(u64, PipelineState, Last),
+    /// The same, and the pipeline: it keeps a dispatch of as many workgroups.
+    Pipeline(u64),
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -115,7 +124,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline]
     pub(super) fn repeat(&mut self, workgroups: [u32; 3], changed: &Changed) -> bool {
         let last = match changed {
-            Changed::Pipeline(_, _, dispatch) => Some(dispatch),
+            Changed::Pipeline(_) => self.pipeline.as_ref().map(|shape| &shape.last),
             Changed::Nothing | Changed::Sets(_) => self.made.last.as_ref(),
         };
         let (Some(last), Ok(words)) = (last, &self.device.words) else {
@@ -131,7 +140,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some((made, _)) => made,
             None => {
                 let (at, address) = self.writer.take(last.bytes);
-                if let Changed::Pipeline(..) = changed {
+                if let Changed::Pipeline(_) = changed {
                     // The last dispatch may have had no uniforms, and left no numbers of workgroups there.
                     uniforms.set_counts(workgroups);
                 }
@@ -149,10 +158,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 emitter.wide(Wide::Resources, *resources);
                 self.made.state = true;
             }
-            Changed::Pipeline(resources, state, dispatch) => {
+            Changed::Pipeline(resources) => {
                 emitter.wide(Wide::Resources, *resources);
-                emitter.state(state);
-                self.made.last = Some(*dispatch);
+                if let Some(shape) = &self.pipeline {
+                    // A pipeline whose dispatches can be repeated needs no local storage.
+                    emitter.state(&shape.state(shape.no_storage()));
+                    self.made.last = Some(shape.last);
+                }
                 self.made.state = true;
             }
         }
@@ -168,13 +180,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline(never)]
     pub(super) fn dispatch_changed(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
         if !self.made.state
-            && let Some(changed) = self.changed(workgroups)
+            && let Some(other_pipeline) = self.other_pipeline(workgroups)
             && self.knows_state()?
         {
             let resources = self.made.resources.unwrap_or(0);
-            let changed = match changed {
-                None => Changed::Sets(resources),
-                Some((state, last)) => Changed::Pipeline(resources, state, last),
+            let changed = if other_pipeline {
+                Changed::Pipeline(resources)
+            } else {
+                Changed::Sets(resources)
             };
             if self.repeat(workgroups, &changed) {
                 return Ok(self);
@@ -183,20 +196,33 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.dispatch_base([0; 3], workgroups)
     }
 
-    /// The pipeline's state and its dispatch, if the last dispatch was of another; `None` if the registers hold another grid, or such
-    /// a dispatch can't be repeated.
+    /// Whether the last dispatch was of another pipeline; `None` if the registers hold another grid, or such a dispatch can't be
+    /// repeated.
     #[inline]
-    fn changed(&self, workgroups: [u32; 3]) -> Option<Option<(PipelineState, Last)>> {
+    fn other_pipeline(&mut self, workgroups: [u32; 3]) -> Option<bool> {
         if let Some(last) = &self.made.last {
-            return (last.workgroups == workgroups).then_some(None);
+            return (last.workgroups == workgroups).then_some(false);
         }
         let known = &self.known;
         if !known.has_grid(Grid::Count, workgroups) || !known.has_grid(Grid::First, [0; 3]) {
             return None;
         }
-        let shape = self.pipeline.as_ref().filter(|shape| !shape.buffer_words)?;
-        let state = shape.state(shape.storage()?);
-        Some(Some((state, self.first_of(workgroups)?)))
+        // The registers never hold a grid without workgroups, which [`Last::NONE`] has.
+        let kept = self.pipeline.as_ref()?.last.workgroups == workgroups;
+        (kept || self.keep_first(workgroups)).then_some(true)
+    }
+
+    /// Lets the bound pipeline keep a dispatch of so many workgroups; false if it can't be repeated.
+    #[inline(never)]
+    fn keep_first(&mut self, workgroups: [u32; 3]) -> bool {
+        let (Some(first), Some(pipeline)) = (self.first_of(workgroups), self.pipeline_of) else {
+            return false;
+        };
+        if let Some(shape) = &mut self.pipeline {
+            shape.last = first;
+        }
+        self.device.keep_last(pipeline, first);
+        true
     }
 
     /// Whether the state of what is bound is known: its resource table, and its uniforms.
@@ -214,15 +240,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(true)
     }
 
-    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
-    #[inline(always)]
+    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, has uniforms that the stream does not fill
+    /// in, and needs no local storage.
     fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
         let shape = self.pipeline.as_ref()?;
         let words = self.device.words.as_ref().ok()?;
         let total = total_of(workgroups);
-        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
+        let refused = too_large(shape.size, [0; 3], workgroups).is_some();
+        if total == 0 || shape.pairs == 0 || shape.buffer_words || refused {
             return None;
         }
+        shape.storage()?;
         let invocations = shape.size.invocations();
         let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
         let run = words.run.with(axis, increment);

@@ -119,7 +119,28 @@ impl EncodedInstructions {
         };
         let [first_x, first_y, first_z] = registers::FIRST;
         let [count_x, count_y, count_z] = registers::COUNT;
-        let load32 = |to| Load32::new(&config, to);
+        // In one loop: each of them in its own place would be as much code again.
+        let loads = loads(
+            &config,
+            [
+                registers::RESOURCES.low(),
+                registers::UNIFORMS.low(),
+                registers::PROGRAM.low(),
+                registers::STORAGE.low(),
+                registers::ATTRIBUTE_OFFSET,
+                registers::WORKGROUP_SIZE,
+                first_x,
+                first_y,
+                first_z,
+                count_x,
+                count_y,
+                count_z,
+                COUNT,
+            ],
+        )?;
+        let [resources, uniforms, program, storage, narrow @ .., count] = loads;
+        let [attribute_offset, workgroup_size, grid @ ..] = narrow;
+        let [first_x, first_y, first_z, number_x, number_y, number_z] = grid;
         let load64 = |to| Load64::new(&config, to);
         Ok(EncodedInstructions {
             begin: begin(&config)?,
@@ -133,23 +154,12 @@ impl EncodedInstructions {
                 load64(registers::PROGRAM)?,
                 load64(registers::STORAGE)?,
             ],
-            low: [
-                load32(registers::RESOURCES.low())?,
-                load32(registers::UNIFORMS.low())?,
-                load32(registers::PROGRAM.low())?,
-                load32(registers::STORAGE.low())?,
-            ],
-            narrow: [
-                load32(registers::ATTRIBUTE_OFFSET)?,
-                load32(registers::WORKGROUP_SIZE)?,
-            ],
-            grid: [
-                [load32(first_x)?, load32(first_y)?, load32(first_z)?],
-                [load32(count_x)?, load32(count_y)?, load32(count_z)?],
-            ],
+            low: [resources, uniforms, program, storage],
+            narrow: [attribute_offset, workgroup_size],
+            grid: [[first_x, first_y, first_z], [number_x, number_y, number_z]],
             address: load64(ADDRESS)?,
             value: load64(VALUE)?,
-            count: load32(COUNT)?,
+            count,
             any: AnyLoad::new(&config)?,
             load_counts: config.checked(LoadMultiple {
                 base_register: count_x,
@@ -226,6 +236,15 @@ impl EncodedInstructions {
             Grid::Count => count,
         }
     }
+}
+
+/// Loads of registers.
+fn loads<const N: usize>(config: &Config, registers: [Reg; N]) -> Result<[Load32; N], BuildFault> {
+    let mut loads = [Load32::new(config, COUNT)?; N];
+    for (load, to) in loads.iter_mut().zip(registers) {
+        *load = Load32::new(config, to)?;
+    }
+    Ok(loads)
 }
 
 /// SET_SB_ENTRY on v10, else SET_STATE_IMM32, as drivers do; and REQ_RESOURCE.
