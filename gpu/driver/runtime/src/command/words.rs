@@ -102,67 +102,35 @@ impl EncodedInstructions {
         registers: u32,
         scoreboards: u32,
     ) -> Result<EncodedInstructions, BuildFault> {
-        let mut config = Config::new(arch);
-        let registers = u8::try_from(registers).ok();
-        if let Some(layout) = registers.and_then(Layout::with_count) {
-            config.layout = layout;
-            config.writable = layout.all().without(layout.kernel());
-        }
-        if let Ok(slots) = u8::try_from(scoreboards) {
-            config.slots = slots;
-        }
+        let config = config_of(arch, registers, scoreboards);
         let wait = |wait_mask: SlotMask| {
             config.checked(Wait {
                 wait_mask,
                 ..Wait::default()
             })
         };
-        let [first_x, first_y, first_z] = registers::FIRST;
-        let [count_x, count_y, count_z] = registers::COUNT;
-        // In one loop: each of them in its own place would be as much code again.
-        let loads = loads(
-            &config,
-            [
-                registers::RESOURCES.low(),
-                registers::UNIFORMS.low(),
-                registers::PROGRAM.low(),
-                registers::STORAGE.low(),
-                registers::ATTRIBUTE_OFFSET,
-                registers::WORKGROUP_SIZE,
-                first_x,
-                first_y,
-                first_z,
-                count_x,
-                count_y,
-                count_z,
-                COUNT,
-            ],
-        )?;
+        let [first_count, ..] = registers::COUNT;
+        let loads = narrow_loads(&config)?;
         let [resources, uniforms, program, storage, narrow @ .., count] = loads;
         let [attribute_offset, workgroup_size, grid @ ..] = narrow;
         let [first_x, first_y, first_z, number_x, number_y, number_z] = grid;
-        let load64 = |to| Load64::new(&config, to);
+        let [wide_0, wide_1, wide_2, wide_3, address, value] = wide_loads(&config)?;
         Ok(EncodedInstructions {
             begin: begin(&config)?,
             end: config.checked(ReqResource::default())?,
             wait_jobs: wait(JOBS.mask())?,
             wait_others: wait(OTHERS.mask())?,
             wait_states: wait(STATES.mask() | SIGNALS.mask())?,
-            wide: [
-                load64(registers::RESOURCES)?,
-                load64(registers::UNIFORMS)?,
-                load64(registers::PROGRAM)?,
-                load64(registers::STORAGE)?,
-            ],
+            wide: [wide_0, wide_1, wide_2, wide_3],
             low: [resources, uniforms, program, storage],
             narrow: [attribute_offset, workgroup_size],
             grid: [[first_x, first_y, first_z], [number_x, number_y, number_z]],
-            address: load64(ADDRESS)?,
-            value: load64(VALUE)?,
+            address,
+            value,
             count,
             any: AnyLoad::new(&config)?,
             load_counts: config.checked(LoadMultiple {
-                base_register: count_x,
+                base_register: first_count,
                 mask: RegMask::first(3),
                 address: ADDRESS,
                 offset: 0,
@@ -238,11 +206,61 @@ impl EncodedInstructions {
     }
 }
 
-/// Loads of registers.
-fn loads<const N: usize>(config: &Config, registers: [Reg; N]) -> Result<[Load32; N], BuildFault> {
-    let mut loads = [Load32::new(config, COUNT)?; N];
-    for (load, to) in loads.iter_mut().zip(registers) {
+/// What streams of so many registers and slots hold.
+fn config_of(arch: Arch, registers: u32, scoreboards: u32) -> Config {
+    let mut config = Config::new(arch);
+    let registers = u8::try_from(registers).ok();
+    if let Some(layout) = registers.and_then(Layout::with_count) {
+        config.layout = layout;
+        config.writable = layout.all().without(layout.kernel());
+    }
+    if let Ok(slots) = u8::try_from(scoreboards) {
+        config.slots = slots;
+    }
+    config
+}
+
+// Loads are made in loops: each of them in a statement of its own would be twice the code.
+
+/// Loads of the low halves of [`Wide`], of [`Narrow`], of both [`Grid`]s, and of [`COUNT`].
+fn narrow_loads(config: &Config) -> Result<[Load32; 13], BuildFault> {
+    let [first_x, first_y, first_z] = registers::FIRST;
+    let [count_x, count_y, count_z] = registers::COUNT;
+    let all = [
+        registers::RESOURCES.low(),
+        registers::UNIFORMS.low(),
+        registers::PROGRAM.low(),
+        registers::STORAGE.low(),
+        registers::ATTRIBUTE_OFFSET,
+        registers::WORKGROUP_SIZE,
+        first_x,
+        first_y,
+        first_z,
+        count_x,
+        count_y,
+        count_z,
+        COUNT,
+    ];
+    let mut loads = [Load32::new(config, COUNT)?; 13];
+    for (load, to) in loads.iter_mut().zip(all) {
         *load = Load32::new(config, to)?;
+    }
+    Ok(loads)
+}
+
+/// Loads of [`Wide`], of [`ADDRESS`] and of [`VALUE`].
+fn wide_loads(config: &Config) -> Result<[Load64; 6], BuildFault> {
+    let all = [
+        registers::RESOURCES,
+        registers::UNIFORMS,
+        registers::PROGRAM,
+        registers::STORAGE,
+        ADDRESS,
+        VALUE,
+    ];
+    let mut loads = [Load64::new(config, ADDRESS)?; 6];
+    for (load, to) in loads.iter_mut().zip(all) {
+        *load = Load64::new(config, to)?;
     }
     Ok(loads)
 }
