@@ -1,7 +1,7 @@
 //! Dispatches: what a job needs, written where it has changed.
 //!
 //! Shader, local storage and resource table of most dispatches stand in memory already (see [`super::pipeline`] and
-//! [`super::descriptor_set`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
+//! [`crate::resource`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
 //! Facts: hardware/command-stream.md sections 4.1, 6.10, 6.12, compiler-abi.md sections 1 to 4.
 
 use super::error::{CommandError, Limit};

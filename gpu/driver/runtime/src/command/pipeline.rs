@@ -3,7 +3,6 @@
 //! Behind code and data stand the shader's descriptor and, where it needs no memory of threads and workgroups, that of its local
 //! storage: a dispatch does not write them again.  Facts: hardware/descriptors.md 11 and 13.
 
-use super::descriptors::{local_storage, shader_program, workgroup_size};
 use super::emitter::PipelineState;
 use super::error::{CommandError, Limit};
 use super::repeat::Last;
@@ -11,6 +10,7 @@ use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
+use crate::resource::{local_storage, shader_program, workgroup_size};
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Protection};
 use eitri_program::{Access, BindingKind, DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
@@ -215,7 +215,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// The program of a pipeline.
-    pub(super) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
+    pub(crate) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
         Ok(*self.program_of(pipeline.0)?)
     }
 
