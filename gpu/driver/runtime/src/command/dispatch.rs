@@ -221,7 +221,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 }
 
 /// Workgroups of a grid.
-pub(super) fn total_of([x, y, z]: [u32; 3]) -> u64 {
+fn total_of([x, y, z]: [u32; 3]) -> u64 {
     u64::from(x)
         .saturating_mul(y.into())
         .saturating_mul(z.into())
@@ -232,7 +232,7 @@ const GLOBAL_IDS: u64 = 1 << 32;
 
 /// How many ids a grid wants along an axis, if that is more than there are.
 #[inline(always)]
-pub(super) fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
+fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
     let ([x, y, z], [base_x, base_y, base_z]) = (workgroups, base);
     let wanted = |count: u32, base: u32, threads: u32| {
         let end = u64::from(base).wrapping_add(u64::from(count));

@@ -5,11 +5,10 @@
 //! left to [`super::dispatch`].
 //! Facts: hardware/command-stream.md sections 4.1 and 6.10.
 
-use super::dispatch::{COUNT_SHIFT, MOST_WORDS, too_large, total_of};
+use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
 use super::emitter::Emitter;
 use super::recorder::Recorder;
 use super::storage::Used;
-use super::task::{TaskShape, task_shape};
 use super::words::{Grid, Wide};
 use super::writer::ALIGNMENT;
 use crate::error::Error;
@@ -108,6 +107,17 @@ impl Last {
     }
 }
 
+/// What differs between a dispatch and the last one, which had the same grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Differs {
+    /// Sets at most.
+    Sets,
+    /// The pipeline, which keeps a dispatch of this grid.
+    Pipeline,
+    /// The pipeline, which keeps none.
+    NewPipeline,
+}
+
 /// What differs from the last dispatch, its uniforms aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Changed {
@@ -179,12 +189,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The same as [`Recorder::dispatch`] where more than the uniforms differs from the last dispatch.
     #[inline(never)]
     pub(super) fn dispatch_changed(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        if !self.made.state
-            && let Some(other_pipeline) = self.other_pipeline(workgroups)
+        let differs = if self.made.state {
+            None
+        } else {
+            self.differs(workgroups)
+        };
+        if let Some(differs @ (Differs::Sets | Differs::Pipeline)) = differs
             && self.knows_state()?
         {
             let resources = self.made.resources.unwrap_or(0);
-            let changed = if other_pipeline {
+            let changed = if differs == Differs::Pipeline {
                 Changed::Pipeline(resources)
             } else {
                 Changed::Sets(resources)
@@ -193,15 +207,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 return Ok(self);
             }
         }
+        if differs == Some(Differs::NewPipeline) {
+            return self.dispatch_kept(workgroups);
+        }
         self.dispatch_base([0; 3], workgroups)
     }
 
-    /// Whether the last dispatch was of another pipeline; `None` if the registers hold another grid, or such a dispatch can't be
-    /// repeated.
+    /// What differs from the last dispatch; `None` if the registers hold another grid.
     #[inline]
-    fn other_pipeline(&mut self, workgroups: [u32; 3]) -> Option<bool> {
+    fn differs(&self, workgroups: [u32; 3]) -> Option<Differs> {
         if let Some(last) = &self.made.last {
-            return (last.workgroups == workgroups).then_some(false);
+            return (last.workgroups == workgroups).then_some(Differs::Sets);
         }
         let known = &self.known;
         if !known.has_grid(Grid::Count, workgroups) || !known.has_grid(Grid::First, [0; 3]) {
@@ -209,20 +225,24 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         // The registers never hold a grid without workgroups, which [`Last::NONE`] has.
         let kept = self.pipeline.as_ref()?.last.workgroups == workgroups;
-        (kept || self.keep_first(workgroups)).then_some(true)
+        Some(if kept {
+            Differs::Pipeline
+        } else {
+            Differs::NewPipeline
+        })
     }
 
-    /// Lets the bound pipeline keep a dispatch of so many workgroups; false if it can't be repeated.
+    /// Runs the bound pipeline, which keeps the dispatch if it can be repeated.
     #[inline(never)]
-    fn keep_first(&mut self, workgroups: [u32; 3]) -> bool {
-        let (Some(first), Some(pipeline)) = (self.first_of(workgroups), self.pipeline_of) else {
-            return false;
-        };
-        if let Some(shape) = &mut self.pipeline {
-            shape.last = first;
+    fn dispatch_kept(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
+        self.dispatch_base([0; 3], workgroups)?;
+        if let (Some(shape), Some(pipeline)) = (&mut self.pipeline, self.pipeline_of)
+            && let Some(last) = self.made.last
+        {
+            shape.last = last;
+            self.device.keep_last(pipeline, last);
         }
-        self.device.keep_last(pipeline, first);
-        true
+        Ok(self)
     }
 
     /// Whether the state of what is bound is known: its resource table, and its uniforms.
@@ -238,24 +258,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.made.resources = Some(self.resources()?);
         }
         Ok(true)
-    }
-
-    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, has uniforms that the stream does not fill
-    /// in, and needs no local storage.
-    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
-        let shape = self.pipeline.as_ref()?;
-        let words = self.device.words.as_ref().ok()?;
-        let total = total_of(workgroups);
-        let refused = too_large(shape.size, [0; 3], workgroups).is_some();
-        if total == 0 || shape.pairs == 0 || shape.buffer_words || refused {
-            return None;
-        }
-        shape.storage()?;
-        let invocations = shape.size.invocations();
-        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
-        let run = words.run.with(axis, increment);
-        let threads = total.saturating_mul(invocations.into());
-        Some(Last::new(workgroups, shape.pairs, threads, run))
     }
 
     /// Whether the uniforms of what is bound were found out: a set may keep them.

@@ -114,19 +114,24 @@ impl EncodedInstructions {
         let [resources, uniforms, program, storage, narrow @ .., count] = loads;
         let [attribute_offset, workgroup_size, grid @ ..] = narrow;
         let [first_x, first_y, first_z, number_x, number_y, number_z] = grid;
-        let [wide_0, wide_1, wide_2, wide_3, address, value] = wide_loads(&config)?;
+        let wide = |to| Load64::new(&config, to);
         Ok(EncodedInstructions {
             begin: begin(&config)?,
             end: config.checked(ReqResource::default())?,
             wait_jobs: wait(JOBS.mask())?,
             wait_others: wait(OTHERS.mask())?,
             wait_states: wait(STATES.mask() | SIGNALS.mask())?,
-            wide: [wide_0, wide_1, wide_2, wide_3],
+            wide: [
+                wide(registers::RESOURCES)?,
+                wide(registers::UNIFORMS)?,
+                wide(registers::PROGRAM)?,
+                wide(registers::STORAGE)?,
+            ],
             low: [resources, uniforms, program, storage],
             narrow: [attribute_offset, workgroup_size],
             grid: [[first_x, first_y, first_z], [number_x, number_y, number_z]],
-            address,
-            value,
+            address: wide(ADDRESS)?,
+            value: wide(VALUE)?,
             count,
             any: AnyLoad::new(&config)?,
             load_counts: config.checked(LoadMultiple {
@@ -220,9 +225,8 @@ fn config_of(arch: Arch, registers: u32, scoreboards: u32) -> Config {
     config
 }
 
-// Loads are made in loops: each of them in a statement of its own would be twice the code.
-
-/// Loads of the low halves of [`Wide`], of [`Narrow`], of both [`Grid`]s, and of [`COUNT`].
+/// Loads of the low halves of [`Wide`], of [`Narrow`], of both [`Grid`]s, and of [`COUNT`]: in a loop, as each in a statement of its
+/// own would be twice the code.
 fn narrow_loads(config: &Config) -> Result<[Load32; 13], BuildFault> {
     let [first_x, first_y, first_z] = registers::FIRST;
     let [count_x, count_y, count_z] = registers::COUNT;
@@ -244,23 +248,6 @@ fn narrow_loads(config: &Config) -> Result<[Load32; 13], BuildFault> {
     let mut loads = [Load32::new(config, COUNT)?; 13];
     for (load, to) in loads.iter_mut().zip(all) {
         *load = Load32::new(config, to)?;
-    }
-    Ok(loads)
-}
-
-/// Loads of [`Wide`], of [`ADDRESS`] and of [`VALUE`].
-fn wide_loads(config: &Config) -> Result<[Load64; 6], BuildFault> {
-    let all = [
-        registers::RESOURCES,
-        registers::UNIFORMS,
-        registers::PROGRAM,
-        registers::STORAGE,
-        ADDRESS,
-        VALUE,
-    ];
-    let mut loads = [Load64::new(config, ADDRESS)?; 6];
-    for (load, to) in loads.iter_mut().zip(all) {
-        *load = Load64::new(config, to)?;
     }
     Ok(loads)
 }
