@@ -31,6 +31,12 @@ pub(crate) struct Pipelined<'d> {
 }
 
 impl Pipelined<'_> {
+    /// Workgroups of the dispatch that it keeps.
+    #[cfg(test)]
+    pub(super) const fn kept_workgroups(&self) -> [u32; 3] {
+        self.shape.last.workgroups()
+    }
+
     /// What each dispatch needs to know of it, if its code is there, put into its place: a copy of all of it at once would be a call.
     #[inline(always)]
     pub(super) const fn put_shape(&self, code: GpuAddress, place: &mut Option<Shape>) {
@@ -77,7 +83,7 @@ pub(super) struct Shape {
     pub(super) shader: GpuAddress,
     /// The program needs no local storage, of which a descriptor that says so stands behind the shader's.
     needs_no_storage: bool,
-    /// The last dispatch of it that can be repeated, whatever commands it was recorded for.
+    /// A dispatch of it that can be repeated, whatever commands it was recorded for.
     pub(super) last: Last,
 }
 

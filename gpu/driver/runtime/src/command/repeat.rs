@@ -1,8 +1,8 @@
 //! Repetition: dispatches that differ from the last one in their uniforms, their sets or their pipeline, but not in their grid.
 //!
 //! What such a dispatch needs is known before a word of it is written: so room is made once, and all its instructions are emitted in
-//! one go. A pipeline keeps its last dispatch: of as many workgroups its job is not found out again. Whatever is not of this kind is
-//! left to [`super::dispatch`].
+//! one go. A pipeline keeps a dispatch, once it follows another pipeline's: of as many workgroups its job is not found out again.
+//! Whatever is not of this kind is left to [`super::dispatch`].
 //! Facts: hardware/command-stream.md sections 4.1 and 6.10.
 
 use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
@@ -93,6 +93,12 @@ impl Last {
         threads: 0,
         run: Checked::NOP,
     };
+
+    /// Its workgroups.
+    #[cfg(test)]
+    pub(super) const fn workgroups(&self) -> [u32; 3] {
+        self.workgroups
+    }
 
     /// A dispatch of so many workgroups, with so many pairs of uniforms, of which there are some.
     #[inline(always)]
@@ -264,5 +270,74 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline]
     pub(super) fn knows_uniforms(&mut self) -> Result<bool, Error> {
         Ok(self.device.uniforms.found || self.recall_uniforms()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command::tests::{Bound, bound, program_with, recorded};
+    use crate::device::{Device, Kind};
+    use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
+    use crate::testing::Fake;
+    use crate::testing::firmware::{control_blocks, image};
+    use eitri_program::FauWord;
+
+    /// Jobs of four dispatches of two pipelines in turn, and their invocations.
+    fn jobs(
+        device: &mut Device<'_, '_, Fake>,
+        (commands, pipelines, set): (CommandBuffer, [Pipeline; 2], DescriptorSet),
+        grid: [u32; 3],
+    ) -> (std::vec::Vec<u64>, Option<u64>) {
+        let recording = device.record(commands, |it| {
+            for pipeline in pipelines.into_iter().chain(pipelines) {
+                it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+                it.dispatch(grid)?;
+            }
+            Ok(())
+        });
+        recording.expect("complete");
+        let run = device.words.as_ref().expect("encoded").run;
+        let job =
+            |word: &u64| *word >> 56 == run.with(eitri_cs::enums::TaskAxis::X, 1).word() >> 56;
+        let jobs = recorded(device, commands).into_iter().filter(job);
+        let it = device.commands_mut(commands.0).and_then(|it| it.recorded);
+        (jobs.collect(), it.and_then(|it| it.invocations))
+    }
+
+    /// Another grid than that of the dispatch which the pipelines keep, and the same again.
+    #[test]
+    fn a_kept_dispatch_is_what_would_be_found() {
+        let image = image(&control_blocks());
+        let program = program_with(&[FauWord::Constant(7)], |_| ());
+        let grids = [[3, 1, 1], [5, 2, 1], [3, 1, 1], [3, 1, 1]];
+        let all = |grids: &[[u32; 3]]| {
+            let Bound {
+                mut device,
+                pipeline,
+                set,
+                commands,
+                ..
+            } = bound(&image, &program);
+            let space = device.object(pipeline.0, crate::error::Thing::Pipeline);
+            let space = Space(space.expect("there").space);
+            let parsed = eitri_program::Program::parse(&program).expect("legal");
+            let other = device.create_pipeline(space, &parsed).expect("memory");
+            let parts = (commands, [pipeline, other], set);
+            let jobs = grids.iter().map(|grid| jobs(&mut device, parts, *grid));
+            let jobs: std::vec::Vec<_> = jobs.collect();
+            let kept = [pipeline, other].map(|it| match &device.objects.get(it.0)?.kind {
+                Kind::Pipeline(it) => Some(it.kept_workgroups()),
+                _ => None,
+            });
+            (jobs, kept)
+        };
+        let (jobs, kept) = all(&grids);
+        assert_eq!(kept, [Some([3, 1, 1]); 2], "the last one that was found");
+        for (grid, jobs) in grids.iter().zip(jobs) {
+            // A device on which nothing is kept.
+            let (fresh, _) = all(&[*grid]);
+            assert_eq!([jobs.clone()], fresh.as_slice(), "{grid:?}");
+            assert_eq!(jobs.0.len(), 4, "{grid:?}");
+        }
     }
 }
