@@ -336,7 +336,7 @@ mod tests {
         for (grid, jobs) in grids.iter().zip(jobs) {
             // A device on which nothing is kept.
             let (fresh, _) = all(&[*grid]);
-            assert_eq!([jobs.clone()], fresh.as_slice(), "{grid:?}");
+            assert_eq!(fresh.as_slice(), core::slice::from_ref(&jobs), "{grid:?}");
             assert_eq!(jobs.0.len(), 4, "{grid:?}");
         }
     }
