@@ -154,7 +154,6 @@ unsafe extern "C" {
 /// What another CPU does, from its first stack on; what [`crate::image!`] calls.
 #[doc(hidden)]
 pub extern "C" fn park() -> ! {
-    crate::aarch64_rt::set_exception_vector();
     // SAFETY: the initial map is in use, which has all that this function and the map proper have.
     unsafe { memory::share_map() };
     interrupts::unmask_errors();

@@ -1,8 +1,9 @@
 //! Entry: the arm64 Image header, the drop from EL2 to EL1, and what an image states about itself.
 //!
 //! The stub runs without a stack. Where it finds the MMU on, as UEFI firmware and U-Boot's `go` leave it, it cleans what the
-//! image occupies and turns MMU and caches off; the map must be the identity. It hands over to `aarch64-rt`, which turns the
-//! MMU on with the initial table, clears `.bss` and calls [`crate::start`].
+//! image occupies and turns MMU and caches off; the map must be the identity. `aarch64-rt` turns the MMU on with the initial
+//! table; then the stub takes the vectors of EL1, clears `.bss` and calls [`crate::start`]. Everything runs at EL1: the vector
+//! tables of other exception levels, which `aarch64-rt`'s own entry would keep, are left out by the linker.
 //!
 //! An image for a board is linked for one place, and says where it finds itself at another. One for an outline is linked with
 //! relocations: the stub adds to each the distance between where it is linked and where it lies, and maps nothing but the image
@@ -184,7 +185,34 @@ macro_rules! image {
                 .endif
                 // What was written past the caches is not hidden by what they still have of it.
                 bl      forget_lines
-                b       entry
+                bl      at_home
+                adrp    x9, bss_begin
+                add     x9, x9, :lo12:bss_begin
+                adrp    x10, bss_end
+                add     x10, x10, :lo12:bss_end
+            7:  cmp     x9, x10
+                b.hs    9f
+                stp     xzr, xzr, [x9], #16
+                b       7b
+            9:  adrp    x9, boot_stack_end
+                add     x9, x9, :lo12:boot_stack_end
+                mov     sp, x9
+                mov     x29, xzr
+                mov     x30, xzr
+                b       {main}
+
+                // The MMU on, floating point for EL1, and the vectors of EL1. Changes x8 to x16.
+            at_home:
+                mov     x16, x30
+                bl      enable_mmu
+                mrs     x9, cpacr_el1
+                orr     x9, x9, #(3 << 20)
+                msr     cpacr_el1, x9
+                adrp    x9, vector_table_el1
+                add     x9, x9, :lo12:vector_table_el1
+                msr     vbar_el1, x9
+                isb
+                ret     x16
 
                 // The caches have nothing of the memory from x9 to x10 any more.
             forget_lines:
@@ -260,11 +288,7 @@ macro_rules! image {
                 b.hi    stop
                 adr     x30, 3f
                 b       drop_to_el1
-            3:  bl      enable_mmu
-                mrs     x9, cpacr_el1
-                orr     x9, x9, #(3 << 20)
-                msr     cpacr_el1, x9
-                isb
+            3:  bl      at_home
                 mov     sp, x0
                 sub     x9, x0, #{exceptions}
                 msr     sp_el0, x9
@@ -337,6 +361,7 @@ macro_rules! image {
             mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
             exceptions = const $crate::cpus::EXCEPTIONS_BYTES,
             tables = sym INITIAL_TABLES,
+            main = sym image_main,
             block = const $crate::eitri_aarch64::BLOCK,
             block_shift = const $crate::eitri_aarch64::BLOCK.trailing_zeros(),
             park = sym $crate::cpus::park,
@@ -360,9 +385,11 @@ macro_rules! image {
             $crate::aarch64_rt::DEFAULT_TCR_EL3
         );
         $crate::aarch64_rt::exception_handlers!($crate::vectors::Vectors);
-        $crate::aarch64_rt::entry!(image_main, 8);
+        #[used]
+        #[unsafe(link_section = ".stack.boot_stack")]
+        static mut BOOT_STACK: $crate::aarch64_rt::Stack<8> = $crate::aarch64_rt::Stack::new();
 
-        fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {
+        extern "C" fn image_main(x0: u64) -> ! {
             let image = $crate::Image {
                 origin: IMAGE_ORIGIN,
                 tables: INITIAL_TABLES.pages(),

@@ -112,7 +112,7 @@ mod group;
 
 mod queue;
 
-mod image;
+mod resource;
 
 mod command;
 
@@ -135,9 +135,8 @@ mod warning;
 mod log_format;
 
 pub use command::{
-    Accesses, BindingElement, BufferImageCopy, BufferRange, CommandError, Component, DynamicOffset,
-    ImageCopy, ImageSubresource, Invocations, Limit, QueryCopy, Recorder, SamplerInfo, ShaderStage,
-    ViewInfo,
+    Accesses, BufferImageCopy, CommandError, ImageCopy, ImageSubresource, Invocations, Limit,
+    QueryCopy, Recorder, ShaderStage,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -167,7 +166,6 @@ pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,
     QueryPool, Queue, Semaphore, Space, TilerHeap,
 };
-pub use image::{Aspect, ImageError, ImageInfo, ImageRange, Tiling};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;
@@ -177,6 +175,10 @@ pub use platform::{
 };
 pub use queue::{Status, SubQueue, UnusableStream};
 pub use report::{Done, Reporter, Step};
+pub use resource::{
+    Aspect, BindingElement, BufferRange, Component, DynamicOffset, ImageError, ImageInfo,
+    ImageRange, SamplerInfo, Tiling, ViewInfo,
+};
 pub use scheduler::Priority;
 pub use storage::Storage;
 pub use vm::{GpuAddress, VmError};

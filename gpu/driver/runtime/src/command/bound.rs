@@ -2,13 +2,13 @@
 //!
 //! Guarantees: commands refer only to what was there, in their own space, when it was bound.
 
-use super::descriptor_set::BoundSet;
 use super::error::CommandError;
 use super::recorder::Recorder;
 use crate::device::{Kind, Object};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Pipeline};
 use crate::platform::Platform;
+use crate::resource::BoundSet;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_program::MAX_PUSH_CONSTANT_BYTES;
@@ -140,7 +140,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(self)
     }
 
-    pub(super) fn bind_set(&mut self, set: BoundSet) {
+    pub(crate) fn bind_set(&mut self, set: BoundSet) {
         self.set = None;
         self.device.uniforms.found = false;
         // A table is at most MAX_TABLE: `Program::parse` has checked it.

@@ -1,7 +1,7 @@
 //! Dispatches: what a job needs, written where it has changed.
 //!
 //! Shader, local storage and resource table of most dispatches stand in memory already (see [`super::pipeline`] and
-//! [`super::descriptor_set`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
+//! [`crate::resource`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
 //! Facts: hardware/command-stream.md sections 4.1, 6.10, 6.12, compiler-abi.md sections 1 to 4.
 
 use super::error::{CommandError, Limit};
@@ -107,10 +107,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// As [`Recorder::dispatch`]; or if the counts are not inside the buffer.
     pub fn dispatch_indirect(&mut self, counts: Buffer, offset: u64) -> Result<&mut Self, Error> {
-        let pipeline = *self.shape()?;
+        let Shape {
+            size,
+            threads,
+            counts: has_counts,
+            buffer_words,
+            ..
+        } = *self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
-        // EncodedInstructions of uniforms that the stream fills in are waited for as the counts are.
-        let uniforms = match (pipeline.buffer_words, pipeline.counts) {
+        // Words of uniforms that the stream fills in are waited for as the counts are.
+        let uniforms = match (buffer_words, has_counts) {
             (true, _) => self.filled_uniforms([0; 3])?,
             (false, true) => self.written_uniforms([0; 3])?,
             (false, false) => self.uniforms([0; 3])?,
@@ -122,11 +128,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.wait_for_memory()?;
         self.known.forget_grid(Grid::Count);
         self.made.last = None;
-        if pipeline.counts {
+        if has_counts {
             self.store_counts(uniforms)?;
         }
         self.invocations = None;
-        let task = task_of_unknown_grid(pipeline.size.invocations(), pipeline.threads);
+        let task = task_of_unknown_grid(size.invocations(), threads);
         self.run(
             uniforms,
             &Job {
@@ -215,7 +221,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 }
 
 /// Workgroups of a grid.
-pub(super) fn total_of([x, y, z]: [u32; 3]) -> u64 {
+fn total_of([x, y, z]: [u32; 3]) -> u64 {
     u64::from(x)
         .saturating_mul(y.into())
         .saturating_mul(z.into())
@@ -226,7 +232,7 @@ const GLOBAL_IDS: u64 = 1 << 32;
 
 /// How many ids a grid wants along an axis, if that is more than there are.
 #[inline(always)]
-pub(super) fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
+fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
     let ([x, y, z], [base_x, base_y, base_z]) = (workgroups, base);
     let wanted = |count: u32, base: u32, threads: u32| {
         let end = u64::from(base).wrapping_add(u64::from(count));

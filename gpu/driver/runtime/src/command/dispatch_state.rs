@@ -3,11 +3,7 @@
 //! Guarantees: a dispatch has everything that its pipeline needs, or is refused; what stands in memory already is not written again.
 //! Facts: hardware/command-stream.md sections 4.1 and 6.12, compiler-abi.md sections 1 to 4.
 
-use super::descriptors::{
-    DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
-};
 use super::dispatch::{ADDRESS_BITS, COUNT_SHIFT, MOST_WORDS};
-use super::image_descriptors::FETCHES;
 use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
 use super::uniforms::Source;
@@ -15,6 +11,10 @@ use super::words::Wide;
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::FETCHES;
+use crate::resource::{
+    DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
+};
 use crate::vm::GpuAddress;
 use eitri_program::{DescriptorSlot, FauWord};
 
@@ -23,7 +23,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// as it is, unless its local storage is this job's own.
     #[inline(never)]
     pub(super) fn set_state(&mut self, uniforms: u64, total: u64) -> Result<(), Error> {
-        let shape = *self.shape()?;
+        let shape = self.shape()?;
         let (samples, writes_texels, shared) =
             (shape.samples, shape.writes_texels, shape.storage());
         self.note_texels(samples, writes_texels)?;
@@ -32,10 +32,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some(storage) => storage,
             None => self.storage(total)?,
         };
+        let state = self.shape()?.state(storage);
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Resources, resources);
             it.wide(Wide::Uniforms, uniforms);
-            it.state(&shape.state(storage));
+            it.state(&state);
         })?;
         self.made.state = shared.is_some();
         Ok(())

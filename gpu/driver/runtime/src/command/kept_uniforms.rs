@@ -6,36 +6,36 @@
 //! binding anything else to the set makes all of them void.  Never: keeps anything of a program that uses several sets, or of a
 //! set of which the commands have a copy.
 
-use super::descriptor_set::BoundSet;
 use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::Error;
 use crate::handle::{DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::BoundSet;
 
 /// EncodedInstructions of a place: the pipeline, the version of the set, and the uniforms.
 const WORDS: usize = 32;
 const BYTES: u64 = WORDS as u64 * 8;
 /// EncodedInstructions of the uniforms.
 pub(super) const MOST: usize = WORDS - 2;
-/// Places of a set at most.
+/// KeptPlaces of a set at most.
 const PLACES: u64 = 255;
 
 /// Where a set keeps uniforms.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(crate) struct KeptPlaces {
     start: PhysicalAddress,
     count: u8,
     /// Version of what is bound to the set.
     version: u64,
 }
 
-impl Places {
+impl KeptPlaces {
     /// Between two addresses of the set's memory.
-    pub(super) fn between(from: PhysicalAddress, end: PhysicalAddress, version: u64) -> Places {
+    pub(crate) fn between(from: PhysicalAddress, end: PhysicalAddress, version: u64) -> KeptPlaces {
         let start = PhysicalAddress(from.0.next_multiple_of(64));
         let count = end.0.saturating_sub(start.0) / BYTES;
-        Places {
+        KeptPlaces {
             start,
             count: count.min(PLACES) as u8,
             version,
@@ -51,7 +51,7 @@ impl Places {
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Something else is bound to a set: what it keeps is void.
-    pub(super) fn forget_kept_uniforms(&mut self, set: DescriptorSet) {
+    pub(crate) fn forget_kept_uniforms(&mut self, set: DescriptorSet) {
         let new = self.versions.next();
         if let Some(object) = self.objects.get_mut(set.0)
             && let Kind::Set { version, .. } = &mut object.kind
@@ -139,7 +139,7 @@ mod tests {
     fn places_are_what_is_left_of_the_memory() {
         let at = |start, end| {
             let (start, end) = (PhysicalAddress(start), PhysicalAddress(end));
-            Places::between(start, end, 7)
+            KeptPlaces::between(start, end, 7)
         };
         let places = at(0x1050, 0x2000);
         assert_eq!((places.start, places.count), (PhysicalAddress(0x1080), 15));

@@ -1,14 +1,9 @@
-//! Commands: pipelines, descriptor sets, and the buffers that commands are recorded into.
+//! Commands: pipelines, and the buffers that commands are recorded into.
 //!
 //! Recording takes memory when a command buffer grows, which it does once; submission takes none.  Facts: hardware/command-stream.md sections 4.1, 6.9, 6.10 and
 //! 7.1, compiler-abi.md sections 1 to 4.
 
 // What is made once.
-mod bind;
-mod descriptor_set;
-mod descriptors;
-mod image_descriptors;
-mod image_view;
 mod pipeline;
 
 // How words get into memory.
@@ -44,21 +39,11 @@ mod tests;
 mod transfer;
 
 pub use accesses::{Accesses, ShaderStage};
-pub use bind::{BindingElement, BufferRange};
 pub(crate) use buffer::Commands;
 pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
-pub use descriptor_set::DynamicOffset;
-pub(crate) use descriptor_set::{BoundSet, SetPart};
-pub(crate) use descriptors::{
-    DESCRIPTOR_BYTES, RESOURCE_WORDS, ThreadStorage, buffer, local_storage, pack, resource,
-    resource_entries,
-};
 pub use error::{CommandError, Limit};
 pub(crate) use filled_uniforms::Run;
-pub use image_descriptors::SamplerInfo;
-pub(crate) use image_descriptors::{FETCHES, PlanePart, planes, sampler};
-pub(crate) use image_view::CheckedView;
-pub use image_view::{Component, ViewInfo};
+pub(crate) use kept_uniforms::KeptPlaces;
 pub(crate) use own_code::OwnCode;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;

@@ -3,13 +3,14 @@
 //! Behind code and data stand the shader's descriptor and, where it needs no memory of threads and workgroups, that of its local
 //! storage: a dispatch does not write them again.  Facts: hardware/descriptors.md 11 and 13.
 
-use super::descriptors::{local_storage, shader_program, workgroup_size};
 use super::emitter::PipelineState;
 use super::error::{CommandError, Limit};
+use super::repeat::Last;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
+use crate::resource::{local_storage, shader_program, workgroup_size};
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Protection};
 use eitri_program::{Access, BindingKind, DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
@@ -30,6 +31,12 @@ pub(crate) struct Pipelined<'d> {
 }
 
 impl Pipelined<'_> {
+    /// Workgroups of the dispatch that it keeps.
+    #[cfg(test)]
+    pub(super) const fn kept_workgroups(&self) -> [u32; 3] {
+        self.shape.last.workgroups()
+    }
+
     /// What each dispatch needs to know of it, if its code is there, put into its place: a copy of all of it at once would be a call.
     #[inline(always)]
     pub(super) const fn put_shape(&self, code: GpuAddress, place: &mut Option<Shape>) {
@@ -44,6 +51,7 @@ impl Pipelined<'_> {
         (it.counts, it.buffer_words, it.samples) = (own.counts, own.buffer_words, own.samples);
         (it.writes_texels, it.table, it.highest) = (own.writes_texels, own.table, own.highest);
         (it.data, it.shader, it.needs_no_storage) = (data, shader, own.needs_no_storage);
+        it.last = own.last;
     }
 }
 
@@ -75,6 +83,8 @@ pub(super) struct Shape {
     pub(super) shader: GpuAddress,
     /// The program needs no local storage, of which a descriptor that says so stands behind the shader's.
     needs_no_storage: bool,
+    /// A dispatch of it that can be repeated, whatever commands it was recorded for.
+    pub(super) last: Last,
 }
 
 impl Shape {
@@ -99,10 +109,15 @@ impl Shape {
     /// The descriptor of local storage, if the program needs none.
     pub(super) const fn storage(&self) -> Option<GpuAddress> {
         if self.needs_no_storage {
-            Some(self.shader.offset(LINE))
+            Some(self.no_storage())
         } else {
             None
         }
+    }
+
+    /// The descriptor of local storage that says that there is none.
+    pub(super) const fn no_storage(&self) -> GpuAddress {
+        self.shader.offset(LINE)
     }
 }
 
@@ -166,6 +181,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             data: GpuAddress(places.data),
             shader: GpuAddress(places.shader),
             needs_no_storage: program.scratch_bytes() == 0 && program.shared_bytes() == 0,
+            last: Last::NONE,
         };
         let program = *program;
         let bytes = places.storage.saturating_add(LINE);
@@ -195,8 +211,17 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.destroy_object(pipeline.0, WHAT)
     }
 
+    /// Lets a pipeline keep a dispatch that can be repeated.
+    pub(super) fn keep_last(&mut self, pipeline: Pipeline, last: Last) {
+        if let Some(object) = self.objects.get_mut(pipeline.0)
+            && let Kind::Pipeline(it) = &mut object.kind
+        {
+            it.shape.last = last;
+        }
+    }
+
     /// The program of a pipeline.
-    pub(super) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
+    pub(crate) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
         Ok(*self.program_of(pipeline.0)?)
     }
 

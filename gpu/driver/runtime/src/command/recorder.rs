@@ -5,7 +5,6 @@
 //! Facts: hardware/command-stream.md sections 1.6 to 1.8, 6.1, 6.7 to 6.9, 7.1.
 
 use super::accesses::Accesses;
-use super::descriptor_set::BoundSet;
 use super::emitter::Emitter;
 use super::error::CommandError;
 use super::pipeline::Shape;
@@ -19,6 +18,7 @@ use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::Platform;
 use crate::queue::{CacheUse, Code, SubQueue};
+use crate::resource::BoundSet;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::Checked;

@@ -1,14 +1,14 @@
 //! Repetition: dispatches that differ from the last one in their uniforms, their sets or their pipeline, but not in their grid.
 //!
 //! What such a dispatch needs is known before a word of it is written: so room is made once, and all its instructions are emitted in
-//! one go. Whatever is not of this kind is left to [`super::dispatch`].
+//! one go. A pipeline keeps a dispatch, once it follows another pipeline's: of as many workgroups its job is not found out again.
+//! Whatever is not of this kind is left to [`super::dispatch`].
 //! Facts: hardware/command-stream.md sections 4.1 and 6.10.
 
-use super::dispatch::{COUNT_SHIFT, MOST_WORDS, too_large, total_of};
-use super::emitter::{Emitter, PipelineState};
+use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
+use super::emitter::Emitter;
 use super::recorder::Recorder;
 use super::storage::Used;
-use super::task::{TaskShape, task_shape};
 use super::words::{Grid, Wide};
 use super::writer::ALIGNMENT;
 use crate::error::Error;
@@ -86,6 +86,20 @@ impl LastDispatch {
 }
 
 impl Last {
+    /// No dispatch: none that can be repeated has no workgroups.
+    pub(super) const NONE: Last = Last {
+        workgroups: [0; 3],
+        bytes: 0,
+        threads: 0,
+        run: Checked::NOP,
+    };
+
+    /// Its workgroups.
+    #[cfg(test)]
+    pub(super) const fn workgroups(&self) -> [u32; 3] {
+        self.workgroups
+    }
+
     /// A dispatch of so many workgroups, with so many pairs of uniforms, of which there are some.
     #[inline(always)]
     pub(super) const fn new(workgroups: [u32; 3], pairs: u32, threads: u64, run: Checked) -> Last {
@@ -99,14 +113,25 @@ impl Last {
     }
 }
 
+/// What differs between a dispatch and the last one, which had the same grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Differs {
+    /// Sets at most.
+    Sets,
+    /// The pipeline, which keeps a dispatch of this grid.
+    Pipeline,
+    /// The pipeline, which keeps none.
+    NewPipeline,
+}
+
 /// What differs from the last dispatch, its uniforms aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Changed {
     Nothing,
     /// The resource table's register.
     Sets(u64),
-    /// The same, and the state of the pipeline.
-    Pipeline(u64, PipelineState, Last),
+    /// The same, and the pipeline: it keeps a dispatch of as many workgroups.
+    Pipeline(u64),
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -115,7 +140,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline]
     pub(super) fn repeat(&mut self, workgroups: [u32; 3], changed: &Changed) -> bool {
         let last = match changed {
-            Changed::Pipeline(_, _, dispatch) => Some(dispatch),
+            Changed::Pipeline(_) => self.pipeline.as_ref().map(|shape| &shape.last),
             Changed::Nothing | Changed::Sets(_) => self.made.last.as_ref(),
         };
         let (Some(last), Ok(words)) = (last, &self.device.words) else {
@@ -131,7 +156,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Some((made, _)) => made,
             None => {
                 let (at, address) = self.writer.take(last.bytes);
-                if let Changed::Pipeline(..) = changed {
+                if let Changed::Pipeline(_) = changed {
                     // The last dispatch may have had no uniforms, and left no numbers of workgroups there.
                     uniforms.set_counts(workgroups);
                 }
@@ -149,10 +174,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 emitter.wide(Wide::Resources, *resources);
                 self.made.state = true;
             }
-            Changed::Pipeline(resources, state, dispatch) => {
+            Changed::Pipeline(resources) => {
                 emitter.wide(Wide::Resources, *resources);
-                emitter.state(state);
-                self.made.last = Some(*dispatch);
+                if let Some(shape) = &self.pipeline {
+                    // A pipeline whose dispatches can be repeated needs no local storage.
+                    emitter.state(&shape.state(shape.no_storage()));
+                    self.made.last = Some(shape.last);
+                }
                 self.made.state = true;
             }
         }
@@ -167,36 +195,60 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The same as [`Recorder::dispatch`] where more than the uniforms differs from the last dispatch.
     #[inline(never)]
     pub(super) fn dispatch_changed(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        if !self.made.state
-            && let Some(changed) = self.changed(workgroups)
+        let differs = if self.made.state {
+            None
+        } else {
+            self.differs(workgroups)
+        };
+        if let Some(differs @ (Differs::Sets | Differs::Pipeline)) = differs
             && self.knows_state()?
         {
             let resources = self.made.resources.unwrap_or(0);
-            let changed = match changed {
-                None => Changed::Sets(resources),
-                Some((state, last)) => Changed::Pipeline(resources, state, last),
+            let changed = if differs == Differs::Pipeline {
+                Changed::Pipeline(resources)
+            } else {
+                Changed::Sets(resources)
             };
             if self.repeat(workgroups, &changed) {
                 return Ok(self);
             }
         }
+        if differs == Some(Differs::NewPipeline) {
+            return self.dispatch_kept(workgroups);
+        }
         self.dispatch_base([0; 3], workgroups)
     }
 
-    /// The pipeline's state and its dispatch, if the last dispatch was of another; `None` if the registers hold another grid, or such
-    /// a dispatch can't be repeated.
+    /// What differs from the last dispatch; `None` if the registers hold another grid.
     #[inline]
-    fn changed(&self, workgroups: [u32; 3]) -> Option<Option<(PipelineState, Last)>> {
+    fn differs(&self, workgroups: [u32; 3]) -> Option<Differs> {
         if let Some(last) = &self.made.last {
-            return (last.workgroups == workgroups).then_some(None);
+            return (last.workgroups == workgroups).then_some(Differs::Sets);
         }
         let known = &self.known;
         if !known.has_grid(Grid::Count, workgroups) || !known.has_grid(Grid::First, [0; 3]) {
             return None;
         }
-        let shape = self.pipeline.as_ref().filter(|shape| !shape.buffer_words)?;
-        let state = shape.state(shape.storage()?);
-        Some(Some((state, self.first_of(workgroups)?)))
+        // The registers never hold a grid without workgroups, which [`Last::NONE`] has.
+        let kept = self.pipeline.as_ref()?.last.workgroups == workgroups;
+        Some(if kept {
+            Differs::Pipeline
+        } else {
+            Differs::NewPipeline
+        })
+    }
+
+    /// Runs the bound pipeline, which keeps the dispatch if it can be repeated.
+    #[inline(never)]
+    fn dispatch_kept(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
+        self.dispatch_base([0; 3], workgroups)?;
+        if let (Some(shape), Some(pipeline)) = (&mut self.pipeline, self.pipeline_of)
+            && let Some(last) = self.made.last
+        {
+            shape.last = last;
+            self.device.keep_last(pipeline, last);
+        }
+        Ok(self)
     }
 
     /// Whether the state of what is bound is known: its resource table, and its uniforms.
@@ -214,25 +266,78 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(true)
     }
 
-    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
-    #[inline(always)]
-    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
-        let shape = self.pipeline.as_ref()?;
-        let words = self.device.words.as_ref().ok()?;
-        let total = total_of(workgroups);
-        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
-            return None;
-        }
-        let invocations = shape.size.invocations();
-        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
-        let run = words.run.with(axis, increment);
-        let threads = total.saturating_mul(invocations.into());
-        Some(Last::new(workgroups, shape.pairs, threads, run))
-    }
-
     /// Whether the uniforms of what is bound were found out: a set may keep them.
     #[inline]
     pub(super) fn knows_uniforms(&mut self) -> Result<bool, Error> {
         Ok(self.device.uniforms.found || self.recall_uniforms()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command::tests::{Bound, bound, program_with, recorded};
+    use crate::device::{Device, Kind};
+    use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
+    use crate::testing::Fake;
+    use crate::testing::firmware::{control_blocks, image};
+    use eitri_program::FauWord;
+
+    /// Jobs of four dispatches of two pipelines in turn, and their invocations.
+    fn jobs(
+        device: &mut Device<'_, '_, Fake>,
+        (commands, pipelines, set): (CommandBuffer, [Pipeline; 2], DescriptorSet),
+        grid: [u32; 3],
+    ) -> (std::vec::Vec<u64>, Option<u64>) {
+        let recording = device.record(commands, |it| {
+            for pipeline in pipelines.into_iter().chain(pipelines) {
+                it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+                it.dispatch(grid)?;
+            }
+            Ok(())
+        });
+        recording.expect("complete");
+        let run = device.words.as_ref().expect("encoded").run;
+        let job =
+            |word: &u64| *word >> 56 == run.with(eitri_cs::enums::TaskAxis::X, 1).word() >> 56;
+        let jobs = recorded(device, commands).into_iter().filter(job);
+        let it = device.commands_mut(commands.0).and_then(|it| it.recorded);
+        (jobs.collect(), it.and_then(|it| it.invocations))
+    }
+
+    /// Another grid than that of the dispatch which the pipelines keep, and the same again.
+    #[test]
+    fn a_kept_dispatch_is_what_would_be_found() {
+        let image = image(&control_blocks());
+        let program = program_with(&[FauWord::Constant(7)], |_| ());
+        let grids = [[3, 1, 1], [5, 2, 1], [3, 1, 1], [3, 1, 1]];
+        let all = |grids: &[[u32; 3]]| {
+            let Bound {
+                mut device,
+                pipeline,
+                set,
+                commands,
+                ..
+            } = bound(&image, &program);
+            let space = device.object(pipeline.0, crate::error::Thing::Pipeline);
+            let space = Space(space.expect("there").space);
+            let parsed = eitri_program::Program::parse(&program).expect("legal");
+            let other = device.create_pipeline(space, &parsed).expect("memory");
+            let parts = (commands, [pipeline, other], set);
+            let jobs = grids.iter().map(|grid| jobs(&mut device, parts, *grid));
+            let jobs: std::vec::Vec<_> = jobs.collect();
+            let kept = [pipeline, other].map(|it| match &device.objects.get(it.0)?.kind {
+                Kind::Pipeline(it) => Some(it.kept_workgroups()),
+                _ => None,
+            });
+            (jobs, kept)
+        };
+        let (jobs, kept) = all(&grids);
+        assert_eq!(kept, [Some([3, 1, 1]); 2], "the last one that was found");
+        for (grid, jobs) in grids.iter().zip(jobs) {
+            // A device on which nothing is kept.
+            let (fresh, _) = all(&[*grid]);
+            assert_eq!(fresh.as_slice(), core::slice::from_ref(&jobs), "{grid:?}");
+            assert_eq!(jobs.0.len(), 4, "{grid:?}");
+        }
     }
 }

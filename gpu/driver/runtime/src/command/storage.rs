@@ -6,13 +6,13 @@
 //! Facts: hardware/descriptors.md section 11.
 
 use super::buffer::is_kept;
-use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
 use crate::device::Device;
 use crate::error::{Error, Thing};
 use crate::gpu::Properties;
 use crate::handle::Space;
 use crate::platform::Platform;
+use crate::resource::{ThreadStorage, WorkgroupStorage};
 use crate::slab::Key;
 use crate::vm::Protection;
 use eitri_program::Program;

@@ -2,11 +2,11 @@
 
 mod texels;
 
-use crate::command::{BindingElement, BufferRange};
 use crate::device::Device;
 use crate::error::Error;
 use crate::handle::{Buffer, CommandBuffer, DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::{BindingElement, BufferRange};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use crate::vm::GpuAddress;

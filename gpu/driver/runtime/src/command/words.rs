@@ -102,25 +102,19 @@ impl EncodedInstructions {
         registers: u32,
         scoreboards: u32,
     ) -> Result<EncodedInstructions, BuildFault> {
-        let mut config = Config::new(arch);
-        let registers = u8::try_from(registers).ok();
-        if let Some(layout) = registers.and_then(Layout::with_count) {
-            config.layout = layout;
-            config.writable = layout.all().without(layout.kernel());
-        }
-        if let Ok(slots) = u8::try_from(scoreboards) {
-            config.slots = slots;
-        }
+        let config = config_of(arch, registers, scoreboards);
         let wait = |wait_mask: SlotMask| {
             config.checked(Wait {
                 wait_mask,
                 ..Wait::default()
             })
         };
-        let [first_x, first_y, first_z] = registers::FIRST;
-        let [count_x, count_y, count_z] = registers::COUNT;
-        let load32 = |to| Load32::new(&config, to);
-        let load64 = |to| Load64::new(&config, to);
+        let [first_count, ..] = registers::COUNT;
+        let loads = narrow_loads(&config)?;
+        let [resources, uniforms, program, storage, narrow @ .., count] = loads;
+        let [attribute_offset, workgroup_size, grid @ ..] = narrow;
+        let [first_x, first_y, first_z, number_x, number_y, number_z] = grid;
+        let wide = |to| Load64::new(&config, to);
         Ok(EncodedInstructions {
             begin: begin(&config)?,
             end: config.checked(ReqResource::default())?,
@@ -128,31 +122,20 @@ impl EncodedInstructions {
             wait_others: wait(OTHERS.mask())?,
             wait_states: wait(STATES.mask() | SIGNALS.mask())?,
             wide: [
-                load64(registers::RESOURCES)?,
-                load64(registers::UNIFORMS)?,
-                load64(registers::PROGRAM)?,
-                load64(registers::STORAGE)?,
+                wide(registers::RESOURCES)?,
+                wide(registers::UNIFORMS)?,
+                wide(registers::PROGRAM)?,
+                wide(registers::STORAGE)?,
             ],
-            low: [
-                load32(registers::RESOURCES.low())?,
-                load32(registers::UNIFORMS.low())?,
-                load32(registers::PROGRAM.low())?,
-                load32(registers::STORAGE.low())?,
-            ],
-            narrow: [
-                load32(registers::ATTRIBUTE_OFFSET)?,
-                load32(registers::WORKGROUP_SIZE)?,
-            ],
-            grid: [
-                [load32(first_x)?, load32(first_y)?, load32(first_z)?],
-                [load32(count_x)?, load32(count_y)?, load32(count_z)?],
-            ],
-            address: load64(ADDRESS)?,
-            value: load64(VALUE)?,
-            count: load32(COUNT)?,
+            low: [resources, uniforms, program, storage],
+            narrow: [attribute_offset, workgroup_size],
+            grid: [[first_x, first_y, first_z], [number_x, number_y, number_z]],
+            address: wide(ADDRESS)?,
+            value: wide(VALUE)?,
+            count,
             any: AnyLoad::new(&config)?,
             load_counts: config.checked(LoadMultiple {
-                base_register: count_x,
+                base_register: first_count,
                 mask: RegMask::first(3),
                 address: ADDRESS,
                 offset: 0,
@@ -226,6 +209,47 @@ impl EncodedInstructions {
             Grid::Count => count,
         }
     }
+}
+
+/// What streams of so many registers and slots hold.
+fn config_of(arch: Arch, registers: u32, scoreboards: u32) -> Config {
+    let mut config = Config::new(arch);
+    let registers = u8::try_from(registers).ok();
+    if let Some(layout) = registers.and_then(Layout::with_count) {
+        config.layout = layout;
+        config.writable = layout.all().without(layout.kernel());
+    }
+    if let Ok(slots) = u8::try_from(scoreboards) {
+        config.slots = slots;
+    }
+    config
+}
+
+/// Loads of the low halves of [`Wide`], of [`Narrow`], of both [`Grid`]s, and of [`COUNT`]: in a loop, as each in a statement of its
+/// own would be twice the code.
+fn narrow_loads(config: &Config) -> Result<[Load32; 13], BuildFault> {
+    let [first_x, first_y, first_z] = registers::FIRST;
+    let [count_x, count_y, count_z] = registers::COUNT;
+    let all = [
+        registers::RESOURCES.low(),
+        registers::UNIFORMS.low(),
+        registers::PROGRAM.low(),
+        registers::STORAGE.low(),
+        registers::ATTRIBUTE_OFFSET,
+        registers::WORKGROUP_SIZE,
+        first_x,
+        first_y,
+        first_z,
+        count_x,
+        count_y,
+        count_z,
+        COUNT,
+    ];
+    let mut loads = [Load32::new(config, COUNT)?; 13];
+    for (load, to) in loads.iter_mut().zip(all) {
+        *load = Load32::new(config, to)?;
+    }
+    Ok(loads)
 }
 
 /// SET_SB_ENTRY on v10, else SET_STATE_IMM32, as drivers do; and REQ_RESOURCE.

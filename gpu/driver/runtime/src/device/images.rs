@@ -4,11 +4,11 @@
 //! in the image.
 
 use super::{Device, Kind};
-use crate::command::planes;
 use crate::error::{Error, Thing};
 use crate::handle::{Image, Space};
-use crate::image::{Aspect, ImageError, ImageInfo, Level, TILE_BYTES, Tiling, in_tile};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::planes;
+use crate::resource::{Aspect, ImageError, ImageInfo, Level, TILE_BYTES, Tiling, in_tile};
 use crate::vm::Protection;
 
 const WHAT: Thing = Thing::Image;

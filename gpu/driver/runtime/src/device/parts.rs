@@ -15,7 +15,7 @@ use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
 use crate::queue::{
-    CacheUse, Code, Join, MOST_JOINS, NewJob, PartPlaces, PartShape, Points, PushError, SubQueue,
+    CacheUse, Code, Join, MOST_JOINS, NewJob, PartPlaces, PartShape, PushError, SubQueue,
 };
 use crate::slab::Key;
 use crate::tiler_page::{BASE, PAGE};
@@ -296,16 +296,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if info.waits.is_empty() && info.signals.is_empty() {
             return Ok(None);
         }
-        let Some((points, place)) = self.points.reuse(Points::default) else {
-            return Err(self.jobs_are_full());
-        };
-        place.waits.clear();
-        place.signals.clear();
-        if let Err(error) = self.find_points(space, points, stream, info) {
-            let _ = self.points.release(points);
-            return Err(error);
-        }
-        Ok(Some(points))
+        self.new_points(space, stream, info).map(Some)
     }
 
     /// What a part waits for on other streams before it begins: what was submitted to them before, where it has to.

@@ -6,8 +6,8 @@
 use super::Device;
 use crate::error::{Error, Thing};
 use crate::handle::Image;
-use crate::image::Tiling;
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::Tiling;
 
 /// Where the rows of a picture lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

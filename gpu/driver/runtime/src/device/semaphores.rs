@@ -227,79 +227,36 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
+    /// Takes a place for the semaphores of a job of `stream`, which has its point still to come, and finds out where a space has them.
     ///
     /// # Errors
-    /// If there are too many, one was destroyed, one is not mapped in the space for what the job does with it, or the job would not
-    /// raise one that it signals: over the value that it has, over the one that the last job of its stream signals, and over what
-    /// this job signals before. The order in which jobs of other streams end is not known here.
-    pub(super) fn find_points(
+    /// If there is no place, there are too many, one was destroyed, one is not mapped in the space for what the job does with it, or
+    /// the job would not raise one that it signals: over the value that it has, over the one that the last job of its stream signals,
+    /// and over what this job signals before. The order in which jobs of other streams end is not known here.
+    #[inline(always)]
+    pub(super) fn new_points(
         &mut self,
         space: Key,
-        points: Key,
         stream: Fence,
         info: &SubmitInfo<'_>,
-    ) -> Result<(), Error> {
-        const FULL: Error = Error::TooMany { most: MOST_POINTS };
-        let mut tables = SpaceTables {
+    ) -> Result<Key, Error> {
+        // There are as many places as for jobs. They are large: what was there last is written over.
+        let Some((key, points)) = self.points.reuse(Points::default) else {
+            return Err(self.jobs_are_full());
+        };
+        points.clear();
+        let tables = SpaceTables {
             space,
             platform: &mut self.hw.platform,
             spaces: &self.spaces,
         };
-        let (objects, points) = (&mut self.objects, self.points.get_mut(points));
-        let Points { waits, signals } = points.ok_or(FULL)?;
-        if info.waits.len() > MOST_POINTS {
-            return Err(FULL);
-        }
-        for SemaphorePoint { semaphore, value } in info.waits {
-            let key = semaphore.0;
-            let Used { mapping, seen, .. } = semaphore_of(objects, key)?;
-            let [seen, _] = seen;
-            let address = mapping.address();
-            tables.check(address, seen, false)?;
-            let point = SyncPoint {
-                semaphore: key,
-                address,
-                value: *value,
-            };
-            // Every value is at least 0.
-            if *value > 0 {
-                waits.push(point).map_err(|_| FULL)?;
+        match tables.find_points(&mut self.objects, points, stream, info) {
+            Ok(()) => Ok(key),
+            Err(error) => {
+                let _ = self.points.release(key);
+                Err(error)
             }
         }
-        for SemaphorePoint { semaphore, value } in info.signals {
-            let (key, value) = (semaphore.0, *value);
-            let Used {
-                mapping,
-                seen,
-                promise,
-            } = semaphore_of(objects, key)?;
-            let [_, seen] = seen;
-            let block = SharedBlock::new(mapping.memory());
-            let mut reached = block.read(tables.platform, SYNC64_VALUE);
-            let of_stream =
-                |it: &Promise| it.queue == stream.queue && it.sub_queue == stream.sub_queue;
-            if let Some(promise) = promise.filter(of_stream) {
-                reached = reached.max(promise.value);
-            }
-            for before in &*signals {
-                if before.semaphore == key {
-                    reached = reached.max(before.value);
-                }
-            }
-            if value <= reached {
-                return Err(Error::NotLarger { value, reached });
-            }
-            let address = mapping.address();
-            tables.check(address, seen, true)?;
-            let point = SyncPoint {
-                semaphore: key,
-                address,
-                value,
-            };
-            signals.push(point).map_err(|_| FULL)?;
-        }
-        Ok(())
     }
 
     /// Counts a job in flight that uses semaphores, and notes what it signals.
@@ -379,6 +336,9 @@ fn range(mapping: &Mapping) -> Range<u64> {
     start..start.wrapping_add(mapping.bytes())
 }
 
+/// Too many semaphores of a kind.
+const FULL: Error = Error::TooMany { most: MOST_POINTS };
+
 /// A semaphore that a job uses.
 struct Used<'a> {
     mapping: &'a Mapping,
@@ -411,6 +371,69 @@ struct SpaceTables<'a, 's, P> {
 }
 
 impl<P: Platform> SpaceTables<'_, '_, P> {
+    /// As [`Device::new_points`], into `points`.
+    #[inline(always)]
+    fn find_points(
+        mut self,
+        objects: &mut Slab<'_, Object<'_>>,
+        points: &mut Points,
+        stream: Fence,
+        info: &SubmitInfo<'_>,
+    ) -> Result<(), Error> {
+        let Points { waits, signals } = points;
+        if info.waits.len() > MOST_POINTS {
+            return Err(FULL);
+        }
+        for SemaphorePoint { semaphore, value } in info.waits {
+            let key = semaphore.0;
+            let Used { mapping, seen, .. } = semaphore_of(objects, key)?;
+            let [seen, _] = seen;
+            let address = mapping.address();
+            self.check(address, seen, false)?;
+            let point = SyncPoint {
+                semaphore: key,
+                address,
+                value: *value,
+            };
+            // Every value is at least 0.
+            if *value > 0 {
+                waits.push(point).map_err(|_| FULL)?;
+            }
+        }
+        for SemaphorePoint { semaphore, value } in info.signals {
+            let (key, value) = (semaphore.0, *value);
+            let Used {
+                mapping,
+                seen,
+                promise,
+            } = semaphore_of(objects, key)?;
+            let [_, seen] = seen;
+            let block = SharedBlock::new(mapping.memory());
+            let mut reached = block.read(self.platform, SYNC64_VALUE);
+            let of_stream =
+                |it: &Promise| it.queue == stream.queue && it.sub_queue == stream.sub_queue;
+            if let Some(promise) = promise.filter(of_stream) {
+                reached = reached.max(promise.value);
+            }
+            for before in &*signals {
+                if before.semaphore == key {
+                    reached = reached.max(before.value);
+                }
+            }
+            if value <= reached {
+                return Err(Error::NotLarger { value, reached });
+            }
+            let address = mapping.address();
+            self.check(address, seen, true)?;
+            let point = SyncPoint {
+                semaphore: key,
+                address,
+                value,
+            };
+            signals.push(point).map_err(|_| FULL)?;
+        }
+        Ok(())
+    }
     /// Checks that jobs of the space may read a semaphore at `address`, and write it if it is signalled.
     #[inline]
     fn check(

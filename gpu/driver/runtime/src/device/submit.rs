@@ -13,7 +13,7 @@ use crate::fault::{Cause, Recovery};
 use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, Code, NewJob, Points, PushError, SubQueue, fault_of};
+use crate::queue::{CacheUse, Code, NewJob, PushError, SubQueue, fault_of};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
@@ -162,21 +162,13 @@ impl<P: Platform> Device<'_, '_, P> {
     #[inline(never)]
     fn push_points(&mut self, work: &mut NewJob, info: &SubmitInfo<'_>) -> Result<Fence, Error> {
         let (queue, sub_queue, space) = (work.queue, info.sub_queue, work.space);
-        // There are as many places as for jobs. They are large: what was there last is written over.
-        let Some((points, place)) = self.points.reuse(Points::default) else {
-            return Err(self.jobs_are_full());
-        };
-        place.clear();
-        work.points = Some(points);
         let stream = Fence {
             queue,
             sub_queue,
             point: 0,
         };
-        if let Err(error) = self.find_points(space, points, stream, info) {
-            let _ = self.points.release(points);
-            return Err(error);
-        }
+        let points = self.new_points(space, stream, info)?;
+        work.points = Some(points);
         let pushed = self.push(sub_queue, work);
         match &pushed {
             Ok(fence) => self.count_points(points, *fence),

@@ -1,10 +1,10 @@
 //! Planes of views that have none among the image's own. They are areas of the image, and go with it.
 
 use super::Device;
-use crate::command::CheckedView;
 use crate::error::{Error, Thing};
 use crate::handle::{Image, Space};
 use crate::platform::Platform;
+use crate::resource::CheckedView;
 use crate::vm::Protection;
 
 /// The tags of areas of planes among what an image refers to.

@@ -7,10 +7,11 @@
 
 use super::lane::{OTHERS, TEMPORARY};
 use super::uniforms::set_for;
-use crate::command::{BoundSet, Recorder, Run};
+use crate::command::{Recorder, Run};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{Reach, SubQueue};
+use crate::resource::BoundSet;
 use eitri_cs::instr::{LoadMultiple, StoreMultiple};
 use eitri_cs::{Reg, RegMask, r};
 use eitri_program::{EntryPoint, FauWord};

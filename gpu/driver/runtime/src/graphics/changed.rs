@@ -12,9 +12,10 @@ use super::pipeline_registers::MOST_REGISTERS;
 use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::tiling::Tiling;
 use super::uniform_plan::UniformPlan;
-use crate::command::{ALIGNMENT, DESCRIPTOR_BYTES, SetPart};
+use crate::command::ALIGNMENT;
 use crate::device::{Kind, Object, Versions};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::{DESCRIPTOR_BYTES, SetPart};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
 

@@ -8,9 +8,10 @@ use super::draw_state::DrawState;
 use super::draw_words::DrawWords;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::pipeline::{GraphicsPipelined, PipelineColors, Places};
-use crate::command::{Recorder, ThreadStorage, local_storage};
+use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::resource::{ThreadStorage, local_storage};
 use eitri_program::FragmentFacts;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {

@@ -9,10 +9,11 @@ use super::uniform_plan::{
     BoundWord, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlaces, UniformPlan,
 };
 use super::uniforms::Values;
-use crate::command::{BoundSet, Recorder, Uniforms};
+use crate::command::{Recorder, Uniforms};
 use crate::device::Versions;
 use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::BoundSet;
 use crate::slab::Key;
 use core::ops::Range;
 use eitri_program::DescriptorSlot;

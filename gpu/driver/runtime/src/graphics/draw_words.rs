@@ -146,24 +146,33 @@ pub(crate) fn needs_fragments(
         || info.alpha_to_coverage
 }
 
-/// The words of a draw.
-pub(crate) fn draw_words(
+/// What a draw does with pixels: the operation that kills them, and the one that updates depth and stencil.
+fn pixel_operations(
     arch: Arch,
     info: &GraphicsPipelineInfo<'_>,
     stages: &Stages,
-) -> Result<DrawWords, DescriptorError> {
-    let triangles = info.topology.is_triangles();
-    let many = info.samples > 1;
-    let facts = stages.fragment;
-    let (kill, update) = match facts {
+) -> (PixelKill, PixelKill) {
+    match stages.fragment {
         Some(facts) => {
             let tested = Tested::of_info(info);
             operations(arch, facts, (info.alpha_to_coverage, stages.counts), tested)
         }
         None => (PixelKill::ForceEarly, PixelKill::ForceEarly),
-    };
-    let covers =
-        facts.is_some_and(|it| it.writes_sample_mask || it.can_discard) || info.alpha_to_coverage;
+    }
+}
+
+/// Whether the shader changes which samples are covered.
+fn changes_coverage(info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> bool {
+    let facts = stages.fragment;
+    facts.is_some_and(|it| it.writes_sample_mask || it.can_discard) || info.alpha_to_coverage
+}
+
+/// The first word of flags.
+fn flags_0(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdFlags0 {
+    let triangles = info.topology.is_triangles();
+    let many = info.samples > 1;
+    let facts = stages.fragment;
+    let (kill, update) = pixel_operations(arch, info, stages);
     let reads_tile =
         stages.read != 0 || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
     let can_kill = facts.is_none_or(|it| it.can_be_killed());
@@ -172,7 +181,7 @@ pub(crate) fn draw_words(
             || facts.is_some_and(|it| {
                 it.sample_shading || it.reads_sample_id || it.reads_sample_position
             }));
-    let flags_0 = DcdFlags0 {
+    DcdFlags0 {
         allow_forward_pixel_to_kill: can_kill
             && !reads_tile
             && !info.alpha_to_coverage
@@ -191,12 +200,17 @@ pub(crate) fn draw_words(
         cull_front_face: triangles && info.cull_front,
         cull_back_face: triangles && info.cull_back,
         multisample_enable: many,
-        shader_modifies_coverage: covers,
+        shader_modifies_coverage: changes_coverage(info, stages),
         alpha_to_coverage: info.alpha_to_coverage,
         scissor_to_bounding_box: true,
         cull_zero_area: arch >= Arch::V11,
         ..DcdFlags0::default()
-    };
+    }
+}
+
+/// The third word of flags.
+fn flags_2(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdFlags2 {
+    let facts = stages.fragment;
     let mut flags_2 = DcdFlags2 {
         read_mask: stages.read,
         write_mask: stages.written,
@@ -207,7 +221,8 @@ pub(crate) fn draw_words(
         flags_2.no_shader_depth_read = facts.is_none_or(|it| !it.reads_tile_depth);
     }
     if arch >= Arch::V13 {
-        let late = covers || update == PixelKill::ForceLate;
+        let (_, update) = pixel_operations(arch, info, stages);
+        let late = changes_coverage(info, stages) || update == PixelKill::ForceLate;
         flags_2.z_write_or_stencil = Tested::of_info(info).writes || stencil_of(info).is_some();
         flags_2.hsr_update_operation = if late {
             HsrUpdate::Late
@@ -215,6 +230,12 @@ pub(crate) fn draw_words(
             HsrUpdate::Early
         };
     }
+    flags_2
+}
+
+/// What the tiler does with primitives.
+fn primitive(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> PrimitiveFlags {
+    let facts = stages.fragment;
     let mut primitive = PrimitiveFlags {
         draw_mode: info.topology.draw_mode(),
         primitive_index_enable: facts.is_some_and(|it| it.reads_primitive_id),
@@ -235,16 +256,25 @@ pub(crate) fn draw_words(
     if stages.point_size && arch < Arch::V13 {
         primitive.point_size_array_format = PointSizeArrayFormat::FP16;
     }
+    primitive
+}
+
+/// The words of a draw.
+pub(crate) fn draw_words(
+    arch: Arch,
+    info: &GraphicsPipelineInfo<'_>,
+    stages: &Stages,
+) -> Result<DrawWords, DescriptorError> {
     let flags_1 = DcdFlags1 {
         sample_mask: info.sample_mask.into(),
         render_target_mask: stages.written,
         ..DcdFlags1::default()
     };
     Ok(DrawWords {
-        primitive: word(arch, &primitive)?,
-        flags_0: word(arch, &flags_0)?,
+        primitive: word(arch, &primitive(arch, info, stages))?,
+        flags_0: word(arch, &flags_0(arch, info, stages))?,
         flags_1: word(arch, &flags_1)?,
-        flags_2: word(arch, &flags_2)?,
+        flags_2: word(arch, &flags_2(arch, info, stages))?,
     })
 }
 

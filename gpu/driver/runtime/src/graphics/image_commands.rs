@@ -15,8 +15,8 @@ use super::texels::{TexelSource, Transform};
 use crate::command::{Accesses, ImageCopy, ImageSubresource, Recorder};
 use crate::error::Error;
 use crate::handle::Image;
-use crate::image::{Aspect, ImageError, ImageInfo, ImageRange};
 use crate::platform::Platform;
+use crate::resource::{Aspect, ImageError, ImageInfo, ImageRange};
 use eitri_program::ImageDimension;
 
 /// How a blit chooses texels.

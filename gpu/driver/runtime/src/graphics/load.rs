@@ -10,12 +10,11 @@ use super::clear_attachments::tests_that_replace;
 use super::error::Attachment;
 use super::framebuffer::{ColorFormats, Loads, MOST_COLORS};
 use super::surface::{Surface, surface};
-use crate::command::{
-    DESCRIPTOR_BYTES, FETCHES, OwnCode, PlanePart, Recorder, local_storage, pack, resource,
-};
+use crate::command::{OwnCode, Recorder};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
+use crate::resource::{DESCRIPTOR_BYTES, FETCHES, PlanePart, local_storage, pack, resource};
 use crate::vm::GpuAddress;
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::raster::{DcdFlags0, DcdFlags1, DcdFlags2, DepthStencil, Draw, PixelKill};

@@ -5,7 +5,7 @@
 
 use super::framebuffer_words::PARAMETER_WORDS;
 use super::resource_tables::doubles;
-use crate::command::{RESOURCE_WORDS, buffer, resource};
+use crate::resource::{RESOURCE_WORDS, buffer, resource};
 use eitri_descriptors::framebuffer::FramebufferParameters;
 use eitri_descriptors::{Aligned, Arch, Descriptor, DescriptorError};
 

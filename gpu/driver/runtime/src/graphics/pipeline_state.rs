@@ -53,6 +53,90 @@ const fn only_table(tables: u16) -> Option<u8> {
     }
 }
 
+/// What is drawn to: blend descriptors, which targets are written, as a bit each, and whether all of it replaces what is there.
+struct Targets {
+    blends: [TargetBlend; MOST_COLORS],
+    written: u32,
+    replaces_all: bool,
+}
+
+impl Targets {
+    /// Those of a pipeline.
+    fn of(
+        arch: Arch,
+        fragment: Option<&GraphicsProgram<'_>>,
+        info: &GraphicsPipelineInfo<'_>,
+    ) -> Result<Targets, CommandError> {
+        let most = MOST_COLORS;
+        let found = info.colors.len();
+        if found > most {
+            return Err(GraphicsError::Attachments { found, most }.into());
+        }
+        let mut targets = [OFF; MOST_COLORS];
+        let mut written = 0_u32;
+        let mut replaces_all = true;
+        for (location, format) in info.colors.iter().enumerate() {
+            let Some(format) = *format else { continue };
+            let number = location as u32;
+            let attachment = Attachment::Color(location as u8);
+            let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
+            let output = outputs.find(|output| usize::from(output.target) == location);
+            let blend = info.blends.get(location).copied();
+            // What the shader has blended replaces what is there.
+            let blend = match output {
+                Some(output) if output.blended => ColorBlend::default(),
+                _ => blend.unwrap_or(ColorBlend::default()),
+            };
+            if format.target().is_none() {
+                let format = format.name;
+                return Err(GraphicsError::Format { attachment, format }.into());
+            }
+            let target = if output.is_some() {
+                let made = blend::target(arch, number, format, &blend)?;
+                made.ok_or(GraphicsError::Unsupported {
+                    what: Unsupported::Blend,
+                    target: Some(attachment),
+                })?
+            } else if fragment.is_some_and(|it| it.tile_reads() >> location & 1 != 0) {
+                blend::read_only(format)
+            } else {
+                OFF
+            };
+            written |= u32::from(target.is_on).checked_shl(number).unwrap_or(0);
+            replaces_all &= target.replaces;
+            if let Some(place) = targets.get_mut(location) {
+                *place = target;
+            }
+        }
+        Ok(Targets {
+            blends: targets,
+            written,
+            replaces_all,
+        })
+    }
+
+    /// Which of two components of the blend constants are read, and their bits.
+    fn constants(&self, info: &GraphicsPipelineInfo<'_>) -> Result<([bool; 2], u8), CommandError> {
+        let targets = &self.blends;
+        let constants = [0, 1].map(|which: usize| {
+            let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
+            targets.iter().any(uses)
+        });
+        let widths = targets
+            .iter()
+            .filter(|target| target.constants != [false; 2]);
+        let mut widths = widths.map(|target| target.widest);
+        let constant_bits = widths.next().unwrap_or(8);
+        let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
+        if widths.any(|width| width != constant_bits)
+            || !constants_are_one(constants, info.blend_constants)
+        {
+            return Err(unsupported.into());
+        }
+        Ok((constants, constant_bits))
+    }
+}
+
 /// What is known of a pipeline, but for its stages and inputs; and the blend descriptors of its colours.
 pub(super) fn pipelined(
     arch: Arch,
@@ -60,49 +144,9 @@ pub(super) fn pipelined(
     fragment: Option<&GraphicsProgram<'_>>,
     info: &GraphicsPipelineInfo<'_>,
 ) -> Result<(GraphicsPipelined, [TargetBlend; MOST_COLORS]), CommandError> {
-    let most = MOST_COLORS;
-    let found = info.colors.len();
-    if found > most {
-        return Err(GraphicsError::Attachments { found, most }.into());
-    }
-    let mut targets = [OFF; MOST_COLORS];
-    let mut written = 0_u32;
-    let mut replaces_all = true;
-    for (location, format) in info.colors.iter().enumerate() {
-        let Some(format) = *format else { continue };
-        let number = location as u32;
-        let attachment = Attachment::Color(location as u8);
-        let mut outputs = fragment.into_iter().flat_map(|it| it.outputs());
-        let output = outputs.find(|output| usize::from(output.target) == location);
-        let blend = info.blends.get(location).copied();
-        // What the shader has blended replaces what is there.
-        let blend = match output {
-            Some(output) if output.blended => ColorBlend::default(),
-            _ => blend.unwrap_or(ColorBlend::default()),
-        };
-        if format.target().is_none() {
-            let format = format.name;
-            return Err(GraphicsError::Format { attachment, format }.into());
-        }
-        let target = if output.is_some() {
-            let made = blend::target(arch, number, format, &blend)?;
-            made.ok_or(GraphicsError::Unsupported {
-                what: Unsupported::Blend,
-                target: Some(attachment),
-            })?
-        } else if fragment.is_some_and(|it| it.tile_reads() >> location & 1 != 0) {
-            blend::read_only(format)
-        } else {
-            OFF
-        };
-        written |= u32::from(target.is_on).checked_shl(number).unwrap_or(0);
-        replaces_all &= target.replaces;
-        if let Some(place) = targets.get_mut(location) {
-            *place = target;
-        }
-    }
+    let targets = Targets::of(arch, fragment, info)?;
     let facts = fragment.and_then(|fragment| fragment.fragment_facts());
-    let facts = facts.filter(|facts| draw_words::needs_fragments(*facts, written, info));
+    let facts = facts.filter(|facts| draw_words::needs_fragments(*facts, targets.written, info));
     let points = info.topology == Topology::PointList;
     let position = vertex.position(points);
     let stage = GraphicsError::Stage { wanted: "vertex" };
@@ -111,9 +155,9 @@ pub(super) fn pipelined(
     let varying = vertex.entry_point(EntryKind::Varying).is_some();
     let stages = Stages {
         fragment: facts,
-        written,
+        written: targets.written,
         read: fragment.map_or(0, |it| it.tile_reads().into()),
-        replaces_all,
+        replaces_all: targets.replaces_all,
         varying,
         point_size: points && of_vertices.writes_point_size,
         layer: of_vertices.writes_layer,
@@ -127,21 +171,7 @@ pub(super) fn pipelined(
         ..stages
     };
     let counted = draw_words::draw_words(arch, info, &counted)?;
-    let constants = [0, 1].map(|which: usize| {
-        let uses = |target: &TargetBlend| target.constants.get(which).is_some_and(|uses| *uses);
-        targets.iter().any(uses)
-    });
-    let widths = targets
-        .iter()
-        .filter(|target| target.constants != [false; 2]);
-    let mut widths = widths.map(|target| target.widest);
-    let constant_bits = widths.next().unwrap_or(8);
-    let unsupported = GraphicsError::unsupported(Unsupported::BlendConstants);
-    if widths.any(|width| width != constant_bits)
-        || !constants_are_one(constants, info.blend_constants)
-    {
-        return Err(unsupported.into());
-    }
+    let (constants, constant_bits) = targets.constants(info)?;
     let highest = vertex.common().highest_table().unwrap_or(0);
     let scratch = fragment.map_or(0, |fragment| fragment.common().scratch_bytes());
     let reads = |word| {
@@ -186,5 +216,5 @@ pub(super) fn pipelined(
         shades: facts.is_some(),
         scratch_bytes: vertex.common().scratch_bytes().max(scratch),
     };
-    Ok((made, targets))
+    Ok((made, targets.blends))
 }

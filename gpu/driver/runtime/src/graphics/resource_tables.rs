@@ -7,12 +7,11 @@ use super::draw_state::{DrawState, FRAGMENT, TABLES, VERTEX};
 use super::error::GraphicsError;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::vertex_input::MOST_ATTRIBUTES;
-use crate::command::{
-    BoundSet, CommandError, DESCRIPTOR_BYTES, RESOURCE_WORDS, Recorder, resource_entries,
-};
+use crate::command::{CommandError, Recorder};
 use crate::error::Error;
 use crate::handle::DescriptorSet;
 use crate::platform::{PhysicalAddress, Platform};
+use crate::resource::{BoundSet, DESCRIPTOR_BYTES, RESOURCE_WORDS, resource_entries};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 

@@ -7,10 +7,11 @@ use super::buffer_words::has_buffer_words;
 use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, TABLES, VARYINGS, VERTEX};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::rendering::Viewport;
-use crate::command::{BoundSet, Recorder};
+use crate::command::Recorder;
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
+use crate::resource::BoundSet;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_program::{

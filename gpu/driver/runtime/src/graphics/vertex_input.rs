@@ -5,7 +5,8 @@
 
 use super::error::GraphicsError;
 use super::state::{GraphicsPipelineInfo, InputRate};
-use crate::command::{CommandError, FETCHES, pack};
+use crate::command::CommandError;
+use crate::resource::{FETCHES, pack};
 use eitri_descriptors::formats::Uses;
 use eitri_descriptors::resource::{Attribute, AttributeFrequency, AttributeType};
 use eitri_descriptors::{Arch, DescriptorError};

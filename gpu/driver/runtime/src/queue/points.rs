@@ -29,6 +29,7 @@ pub(crate) struct Points {
 
 impl Points {
     /// Removes all of them.
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.waits.clear();
         self.signals.clear();

@@ -213,11 +213,27 @@ pub(crate) fn wrapper_with<P: Platform>(
     points: &Points,
     block: &mut Block<'_, P>,
 ) {
+    let [a, b, c, d, e] = own_words(shape, code, begin);
+    let (call, wait) = (shape.call.word(), shape.wait_all.word());
+    // Most jobs with semaphores have one: it fills a slot, which is written in one go.
+    match (points.waits.as_slice(), points.signals.as_slice()) {
+        ([point], []) => {
+            let [w, x, y, z] = shape.wait_for(point.address, point.value);
+            let [f, g, h, i, j] = tail(shape, sync);
+            block.put(&[w, x, y, z, a, b, c, d, e, call, f, g, h, i, j, 0]);
+            return;
+        }
+        ([], [point]) => {
+            let [w, x, y, z] = shape.signal_point(*point);
+            let [f, g, h, i, j] = tail(shape, sync);
+            block.put(&[a, b, c, d, e, call, wait, w, x, y, z, f, g, h, i, j]);
+            return;
+        }
+        _ => {}
+    }
     for point in &points.waits {
         block.put(&shape.wait_for(point.address, point.value));
     }
-    let [a, b, c, d, e] = own_words(shape, code, begin);
-    let (call, wait) = (shape.call.word(), shape.wait_all.word());
     if points.signals.is_empty() {
         block.put(&[a, b, c, d, e, call]);
     } else {
@@ -359,6 +375,21 @@ mod tests {
         let count = |op: u64| words.iter().filter(|word| **word >> 56 == op).count();
         // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
         assert_eq!([0x35, 0x34, 0x33].map(count), [MOST_POINTS, MOST_POINTS, 1]);
+        // With one it fills a slot, and has the words of a longer one.
+        let one = |waits: &[SyncPoint], signals: &[SyncPoint]| {
+            let mut points = Points::default();
+            let fits = points.waits.extend_from_slice(waits).is_ok();
+            assert!(fits && points.signals.extend_from_slice(signals).is_ok());
+            words_of(&shape, code, sync, &points)
+        };
+        let point = points.waits[0];
+        let words = one(&[point], &[point]);
+        let (first, rest) = words[..20].split_at(10);
+        let waits = [first, &rest[5..], &[0]].concat();
+        assert_eq!(one(&[point], &[]), waits, "{waits:x?}");
+        let signals = [&first[4..], rest].concat();
+        assert_eq!(one(&[], &[point]), signals, "{signals:x?}");
+        assert_eq!([waits.len(), signals.len()], [WRAPPER_WORDS; 2]);
         // Without any it is the plain one.
         let plain = wrapper(&shape, code, sync, Begin::NOTHING);
         let none = Points::default();

@@ -18,6 +18,9 @@ use crate::table::Info;
 pub struct Checked(u64);
 
 impl Checked {
+    /// NOP, which every stream may hold.
+    pub const NOP: Checked = Checked(0);
+
     /// The word.
     pub const fn word(self) -> u64 {
         self.0
@@ -368,5 +371,20 @@ impl Link {
     /// The load that [`Self::length`] gives, with the length still to be said.
     pub const fn length_load(&self) -> Load32 {
         self.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arch;
+    use crate::instr::Nop;
+
+    #[test]
+    fn nop_is_the_same_for_every_stream() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let checked = Config::new(arch).checked(Nop::default());
+            assert_eq!(checked, Ok(Checked::NOP), "{arch:?}");
+        }
     }
 }

@@ -11,7 +11,6 @@ mod side;
 
 pub use region::{BufferImageCopy, ImageCopy, ImageSubresource};
 
-use super::descriptors::{local_storage, pack};
 use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
 use super::emitter::PipelineState;
 use super::own_code::{OwnCode, descriptors_of};
@@ -20,8 +19,9 @@ use super::task::task_shape;
 use super::words::{Grid, Wide};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, Image};
-use crate::image::{ImageError, ImageInfo};
 use crate::platform::Platform;
+use crate::resource::{ImageError, ImageInfo};
+use crate::resource::{local_storage, pack};
 use crate::vm::GpuAddress;
 use eitri_descriptors::Address;
 use eitri_descriptors::shader::{

@@ -1,6 +1,6 @@
 //! Regions of copies, as their caller says them. Names and meaning are Vulkan's.
 
-use crate::image::Aspect;
+use crate::resource::Aspect;
 
 /// Layers of a level of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use super::kernel::Order;
 use super::region::ImageSubresource;
-use crate::image::{Aspect, ImageError, ImageInfo, ImagePlane, Tiling};
+use crate::resource::{Aspect, ImageError, ImageInfo, ImagePlane, Tiling};
 use eitri_program::ImageDimension;
 
 /// Elements in memory.

@@ -1,10 +1,11 @@
 //! Texels: a dispatch samples what one before it wrote behind an invalidation of the caches that it reads through.
 
 use super::{program_with, recorded};
-use crate::command::{Accesses, BindingElement, ShaderStage};
+use crate::command::{Accesses, ShaderStage};
 use crate::device::Device;
 use crate::handle::{CommandBuffer, DescriptorSet, Image, Pipeline};
-use crate::image::ImageInfo;
+use crate::resource::BindingElement;
+use crate::resource::ImageInfo;
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use eitri_descriptors::formats::VkFormat;

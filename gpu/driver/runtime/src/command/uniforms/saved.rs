@@ -78,9 +78,7 @@ impl Uniforms {
                 let [pair_a, pair_b, pair_c, pair_d, pair_e, ..] = &mut self.pairs;
                 (*pair_a, *pair_b, *pair_c, *pair_d, *pair_e) = (a, b, c, d, e);
                 if left != 0 || !same {
-                    let mut words = first.iter().skip(pairs.into());
-                    let next = &mut || words.next().copied().unwrap_or(0);
-                    self.restore_rest(pipeline, counts, next);
+                    self.restore_behind(pipeline, counts, first);
                 }
             }
             _ => {
@@ -94,6 +92,29 @@ impl Uniforms {
         }
         self.found = true;
         true
+    }
+
+    /// Takes what stands behind the pairs, of which all is at hand.
+    #[inline(never)]
+    fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
+        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
+        let mut words = first.iter().skip(pairs.into()).copied();
+        // Most programs take no steps, and one or two of their pairs change: one word says which.
+        if worked != 0 || steps != 0 || changing > 2 || self.plan == Some(pipeline) {
+            return self.restore_rest(pipeline, counts, &mut || words.next().unwrap_or(0));
+        }
+        let word = words.next().unwrap_or(0);
+        self.plan = Some(pipeline);
+        self.changing.clear();
+        self.steps.clear();
+        for (number, word) in [word, word >> 32].into_iter().enumerate() {
+            if number < usize::from(changing) {
+                let [pair, low, high, ..] = word.to_le_bytes();
+                let (from, fixed) = ([low, high], 0);
+                // There are as many places as pairs.
+                let _ = self.changing.push(Changing { pair, from, fixed });
+            }
+        }
     }
 
     /// Takes the values that steps begin with; and which words change, and the steps, if another pipeline's are here.

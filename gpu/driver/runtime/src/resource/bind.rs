@@ -4,9 +4,9 @@
 
 use super::descriptor_set::{ALIGNMENT, of_set, table_bytes};
 use super::descriptors::{DESCRIPTOR_BYTES, buffer};
-use super::error::CommandError;
 use super::image_descriptors::{SamplerInfo, sampler, texel_buffer, wrong_kind};
 use super::image_view::{CheckedView, ViewInfo};
+use crate::command::CommandError;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Image};

@@ -4,10 +4,10 @@
 //! Facts: hardware/compiler-abi.md section 1, descriptors.md sections 4 and 5.
 
 use super::descriptors::{DESCRIPTOR_BYTES, RESOURCE_BYTES, buffer, resource, resource_entries};
-use super::error::CommandError;
 use super::image_descriptors::FETCHES;
-use super::kept_uniforms::Places;
-use super::recorder::Recorder;
+use crate::command::CommandError;
+use crate::command::KeptPlaces;
+use crate::command::Recorder;
 use crate::device::{Device, Kind, Object};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Pipeline, Space};
@@ -19,7 +19,7 @@ use eitri_descriptors::resource::DescriptorType;
 use eitri_program::{Binding, BindingKind, Program};
 
 /// Buffers are bound at multiples of this.
-pub(super) const ALIGNMENT: u64 = 16;
+pub(crate) const ALIGNMENT: u64 = 16;
 
 const WHAT: Thing = Thing::DescriptorSet;
 
@@ -27,7 +27,7 @@ const WHAT: Thing = Thing::DescriptorSet;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundSet {
     /// The set, if its descriptors are used where they are.
-    pub(super) whole: Option<DescriptorSet>,
+    pub(crate) whole: Option<DescriptorSet>,
     /// The resource table in which the program looks for it.
     pub(crate) table: u8,
     /// Where its descriptors are, and their bytes.
@@ -36,19 +36,19 @@ pub(crate) struct BoundSet {
     /// Where they are in memory.
     memory: PhysicalAddress,
     /// The value of the resource table register for a program that uses no other set.
-    pub(super) alone: Option<u64>,
+    pub(crate) alone: Option<u64>,
     /// What is bound, by the descriptors' numbers.
     pub(crate) list: List,
     /// The commands that are being recorded refer to all of it.
-    pub(super) mentioned: bool,
+    pub(crate) mentioned: bool,
     /// Where it keeps uniforms.
-    pub(super) places: Places,
+    pub(crate) places: KeptPlaces,
 }
 
 impl BoundSet {
     /// Of an object, in a recording; `None` if it is no set.
     #[inline]
-    pub(super) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {
+    pub(crate) fn of(set: DescriptorSet, object: &Object<'_>, recording: u32) -> Option<BoundSet> {
         let Kind::Set {
             table,
             bytes,
@@ -74,7 +74,7 @@ impl BoundSet {
             alone: Some(address.0 | u64::from(resource_entries(table))),
             list: object.list,
             mentioned: mentioned == recording,
-            places: Places::between(own, end, version),
+            places: KeptPlaces::between(own, end, version),
         })
     }
 }
@@ -127,12 +127,12 @@ pub struct DynamicOffset {
 }
 
 /// Bytes of the resource table before the descriptors: whole lines, as entries come in groups.
-pub(super) const fn table_bytes(table: u8) -> u64 {
+pub(crate) const fn table_bytes(table: u8) -> u64 {
     (resource_entries(table) as u64).wrapping_mul(RESOURCE_BYTES)
 }
 
 /// The bindings of one set.
-pub(super) fn of_set<'p>(
+pub(crate) fn of_set<'p>(
     program: &Program<'p>,
     set: u32,
 ) -> impl Iterator<Item = Binding> + use<'p> {

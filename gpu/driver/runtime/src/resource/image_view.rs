@@ -5,9 +5,9 @@
 //! Facts: hardware/graphics-texture.md 7.2 to 7.4.
 
 use super::descriptors::pack;
+use super::image::{Aspect, ImageError, ImageInfo, ImagePlane, ImageRange, PLANE_BYTES, Tiling};
 use super::image_descriptors::PlanePart;
 use crate::error::Error;
-use crate::image::{Aspect, ImageError, ImageInfo, ImagePlane, ImageRange, PLANE_BYTES, Tiling};
 use eitri_descriptors::formats::{Uses, VkFormat};
 use eitri_descriptors::texture::{Texture, TextureDimension};
 use eitri_descriptors::{Aligned, Arch, DescriptorError, Swizzle, Ulod};

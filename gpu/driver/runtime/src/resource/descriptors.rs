@@ -58,7 +58,7 @@ pub(crate) fn resource(
 }
 
 /// The compute shader whose code is at `address`.
-pub(super) fn shader_program(
+pub(crate) fn shader_program(
     arch: Arch,
     address: u64,
     program: &Program<'_>,
@@ -84,7 +84,7 @@ pub(super) fn shader_program(
 }
 
 /// The workgroup size register of a program.
-pub(super) fn workgroup_size(arch: Arch, program: &Program<'_>) -> Result<u32, DescriptorError> {
+pub(crate) fn workgroup_size(arch: Arch, program: &Program<'_>) -> Result<u32, DescriptorError> {
     let size = program.workgroup();
     let [word] = pack(
         arch,
@@ -109,9 +109,9 @@ pub(crate) struct ThreadStorage {
 /// Workgroup memory: instances a core (a power of two), log2 of bytes an instance, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorkgroupStorage {
-    pub(super) address: u64,
-    pub(super) instances: u32,
-    pub(super) size_log2: u32,
+    pub(crate) address: u64,
+    pub(crate) instances: u32,
+    pub(crate) size_log2: u32,
 }
 
 /// Local storage of a job.

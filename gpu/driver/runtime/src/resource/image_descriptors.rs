@@ -3,7 +3,7 @@
 //! Facts: hardware/descriptors.md sections 5, 7, 8 and 9; hardware/graphics-texture.md 7.2 to 7.5 and 7.8.
 
 use super::descriptors::pack;
-use crate::image::{ImageError, ImageInfo, Level, PLANE_BYTES};
+use super::image::{ImageError, ImageInfo, Level, PLANE_BYTES};
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::plane::{Astc2DPlane, ClumpFormat, GenericPlane};
 use eitri_descriptors::resource::Buffer;
@@ -57,7 +57,7 @@ impl Default for SamplerInfo {
 }
 
 /// The texels of a buffer of `bytes` at `address`.
-pub(super) fn texel_buffer(
+pub(crate) fn texel_buffer(
     arch: Arch,
     (address, bytes): (u64, u32),
     format: &VkFormat,
@@ -231,7 +231,7 @@ pub(crate) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], Descri
 }
 
 /// Something else stands at the binding.
-pub(super) const fn wrong_kind(set: u32, binding: u32, what: &'static str) -> ImageError {
+pub(crate) const fn wrong_kind(set: u32, binding: u32, what: &'static str) -> ImageError {
     ImageError::Kind { set, binding, what }
 }
 
