@@ -53,7 +53,7 @@ fn constants(vertex: &Function) -> BTreeMap<u8, Constants> {
     all
 }
 
-/// Loads what varies of a location, in one message; nothing where all of it does.
+/// Loads what varies of a location, all at once; nothing where all of it does.
 fn load_others(
     b: &mut Builder<'_>,
     varying: Varying,

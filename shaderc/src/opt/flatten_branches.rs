@@ -1,7 +1,7 @@
 //! If-conversion: short branches without effects become straight code and selects.
 //!
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
-//! Never: moves what asks the texture unit. A message takes it as long as eight instructions take the arithmetic units, and lanes
+//! Never: moves what asks the texture unit. A request takes it as long as eight instructions take the arithmetic units, and lanes
 //! that part anyway execute both sides either way.
 //! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions; one that all
 //! lanes take together costs no more than itself.
@@ -99,7 +99,7 @@ fn candidate(
     (count <= most).then_some((sides, join))
 }
 
-/// Whether an operation is a message to the texture unit.
+/// Whether an operation asks the texture unit.
 fn reads_texels(op: Op) -> bool {
     let Op::Image(image) = op else {
         return false;

@@ -66,8 +66,16 @@ fn register(job: &Job<'_, '_>, flags_override: u64, row: &StagingRegister) -> Op
         _ => !(row.name.starts_with("ITER_TRACE") && value.unwrap_or(0) == 0),
     };
     let Some(value) = value.filter(|_| matters) else {
-        let unknown = || Entry::new(row.name, format!("{name}, which is not known"));
-        return (matters && value.is_none()).then(unknown);
+        if !matters || value.is_some() {
+            return None;
+        }
+        let pair = Pair::new(number).filter(|_| row.is_pair);
+        return Some(match pair {
+            Some(pair) => job.one_of_two(row.name, pair, |job, value, entry| {
+                follow(job, row.name, value, entry);
+            }),
+            None => Entry::new(row.name, format!("{name}, which is not known")),
+        });
     };
     let mut entry = Entry::new(row.name, format!("{name} = {value:#x}"));
     let value = match row.name {

@@ -92,13 +92,35 @@ impl Job<'_, '_> {
             return Entry::new(name, "unknown");
         };
         match self.registers.pair(pair) {
-            None => Entry::new(name, format!("d{}, which is not known", pair.number())),
+            None => self.one_of_two(name, pair, decode),
             Some(value) => {
                 let mut entry = Entry::new(name, format!("d{} = {value:#x}", pair.number()));
                 decode(self, value, &mut entry);
                 entry
             }
         }
+    }
+
+    /// What the two values lead to of which a branch decides, if they are known.
+    pub(super) fn one_of_two(
+        &self,
+        name: &str,
+        pair: Pair,
+        decode: impl Fn(&Self, u64, &mut Entry),
+    ) -> Entry {
+        let number = pair.number();
+        let Some(values) = self.registers.either(pair) else {
+            return Entry::new(name, format!("d{number}, which is not known"));
+        };
+        let [first, second] = values;
+        let text = format!("d{number} = {first:#x} or {second:#x}, by a branch");
+        let mut entry = Entry::new(name, text);
+        for value in values {
+            let mut one = Entry::heading(format!("if {value:#x}"));
+            decode(self, value, &mut one);
+            entry.push(one);
+        }
+        entry
     }
 
     /// The words of a structure, or the reason why there are none as an entry.

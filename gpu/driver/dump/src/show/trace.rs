@@ -2,12 +2,12 @@
 //!
 //! Only what instructions set to constants is known. What is loaded from memory, or depends on a branch, is not: memory may have
 //! changed since. So a value that is shown was in the register whenever the instruction ran after the ring's oldest that is
-//! left.  Guarantees: bounded by [`MOST_STEPS`], whatever calls what.  Facts: hardware/command-stream.md 1 and 3.
+//! left. Behind a branch over instructions that set a register, that is one of two values, if both are known.  Guarantees: bounded by [`MOST_STEPS`], whatever calls what.  Facts: hardware/command-stream.md 1 and 3.
 
 use super::View;
 use super::map::Map;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_cs::instr::Instr;
@@ -22,15 +22,22 @@ const REGISTERS: usize = 256;
 
 /// What registers hold, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Registers(Box<[Option<u32>; REGISTERS]>);
+pub(super) struct Registers {
+    values: Box<[Option<u32>; REGISTERS]>,
+    /// Of registers that hold one of two values, by a branch: with the instructions between, and without.
+    either: BTreeMap<u8, [u32; 2]>,
+}
 
 impl Registers {
     fn unknown() -> Registers {
-        Registers(Box::new([None; REGISTERS]))
+        Registers {
+            values: Box::new([None; REGISTERS]),
+            either: BTreeMap::new(),
+        }
     }
 
     pub(super) fn get(&self, register: Reg) -> Option<u32> {
-        self.0[usize::from(register.number())]
+        self.values[usize::from(register.number())]
     }
 
     pub(super) fn pair(&self, pair: Pair) -> Option<u64> {
@@ -38,14 +45,26 @@ impl Registers {
         Some(u64::from(high) << 32 | u64::from(self.get(pair.low())?))
     }
 
+    /// The two values of which a branch decides.
+    pub(super) fn either(&self, pair: Pair) -> Option<[u64; 2]> {
+        let word = |register: Reg| {
+            let both = self.get(register).map(|value| [value; 2]);
+            both.or_else(|| self.either.get(&register.number()).copied())
+        };
+        let (low, high) = (word(pair.low())?, word(pair.high())?);
+        let value = |index: usize| u64::from(high[index]) << 32 | u64::from(low[index]);
+        Some([value(0), value(1)])
+    }
+
     /// Those that are known.
     pub(super) fn known(&self) -> impl Iterator<Item = (usize, u32)> {
-        let values = self.0.iter().enumerate();
+        let values = self.values.iter().enumerate();
         values.filter_map(|(number, value)| Some((number, (*value)?)))
     }
 
     fn set(&mut self, register: Reg, value: Option<u32>) {
-        self.0[usize::from(register.number())] = value;
+        self.values[usize::from(register.number())] = value;
+        self.either.remove(&register.number());
     }
 
     fn set_pair(&mut self, pair: Pair, value: Option<u64>) {
@@ -59,6 +78,34 @@ impl Registers {
         }
         if set.reaches_beyond() {
             *self = Registers::unknown();
+        }
+    }
+
+    /// Where an instruction may be reached in several ways; `before` is what registers held at a branch to it.
+    fn join(&mut self, join: &Join, before: Option<Registers>) {
+        match (join, before) {
+            (Join::None, _) => {}
+            (Join::Some(set), Some(before)) => self.meet(*set, &before),
+            (Join::Some(set), None) => self.forget(*set),
+            (Join::All, _) => *self = Registers::unknown(),
+        }
+    }
+
+    /// Behind a branch over instructions that write `set`: it may have been taken with what registers held `before`.
+    fn meet(&mut self, set: RegSet, before: &Registers) {
+        let now = self.clone();
+        self.forget(set);
+        if set.reaches_beyond() {
+            return;
+        }
+        for register in set.iter() {
+            match (now.get(register), before.get(register)) {
+                (Some(with), Some(without)) if with == without => self.set(register, Some(with)),
+                (Some(with), Some(without)) => {
+                    self.either.insert(register.number(), [with, without]);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -195,15 +242,12 @@ impl Run<'_, '_, '_> {
     fn buffer(&mut self, code: &[(u64, u64, u64)], depth: usize) {
         let arch = self.tracer.arch;
         let forgotten = joins(code, arch);
+        let mut taken: BTreeMap<usize, Registers> = BTreeMap::new();
         for (index, &(address, word, position)) in code.iter().enumerate() {
             if self.is_full() {
                 return;
             }
-            match &forgotten[index] {
-                Join::None => {}
-                Join::Some(set) => self.registers.forget(*set),
-                Join::All => self.registers = Registers::unknown(),
-            }
+            self.registers.join(&forgotten[index], taken.remove(&index));
             let instr = Instr::decode(word, arch).ok();
             self.keep_registers(instr.as_ref());
             self.trace.steps.push(Step {
@@ -229,7 +273,10 @@ impl Run<'_, '_, '_> {
                     self.follow(target, position, depth);
                     self.registers = Registers::unknown();
                 }
-                Some(Instr::Branch(_)) | None => {}
+                Some(branch @ Instr::Branch(_)) => {
+                    note_branch(&mut taken, index, &branch, &self.registers);
+                }
+                None => {}
                 Some(other) => self.registers.apply(&other, arch),
             }
         }
@@ -278,6 +325,27 @@ impl Run<'_, '_, '_> {
             self.registers = Registers::unknown();
         }
     }
+}
+
+/// Notes what registers hold where a branch forward is taken. With several to one place nothing more is known there.
+fn note_branch(
+    taken: &mut BTreeMap<usize, Registers>,
+    index: usize,
+    instr: &Instr,
+    registers: &Registers,
+) {
+    let Instr::Branch(branch) = instr else {
+        return;
+    };
+    let target = (index + 1).checked_add_signed(branch.offset.into());
+    let Some(target) = target.filter(|target| *target > index) else {
+        return;
+    };
+    let before = match taken.contains_key(&target) {
+        true => Registers::unknown(),
+        false => registers.clone(),
+    };
+    taken.insert(target, before);
 }
 
 /// What is not known any more where an instruction may be reached in several ways.
@@ -332,11 +400,11 @@ fn written(code: &[(u64, u64, u64)], arch: Arch, mut set: RegSet) -> Join {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
     use eitri_cs::text::{LabelSlot, assemble};
 
-    /// What is known of r66 at the end of a stream.
-    #[track_caller]
-    fn check(text: &str, expected: Option<u32>) {
+    /// What is known at the end of a stream.
+    fn ended(text: &str) -> Registers {
         let mut labels = [LabelSlot::default(); 4];
         let words = assemble(text, Arch::V10, &mut labels).expect("legal");
         let code: Vec<_> = words
@@ -346,16 +414,31 @@ mod tests {
             .collect();
         let joins = joins(&code, Arch::V10);
         let mut registers = Registers::unknown();
-        for ((_, word, _), join) in code.iter().zip(joins) {
-            match join {
-                Join::None => {}
-                Join::Some(set) => registers.forget(set),
-                Join::All => registers = Registers::unknown(),
-            }
+        let mut taken = BTreeMap::new();
+        for (index, (_, word, _)) in code.iter().enumerate() {
+            registers.join(&joins[index], taken.remove(&index));
             let instr = Instr::decode(*word, Arch::V10).expect("legal");
+            note_branch(&mut taken, index, &instr, &registers);
             registers.apply(&instr, Arch::V10);
         }
-        assert_eq!(registers.get(Reg::new(66)), expected, "{text}");
+        registers
+    }
+
+    /// What is known of r66 at the end of a stream.
+    #[track_caller]
+    fn check(text: &str, expected: Option<u32>) {
+        assert_eq!(ended(text).get(Reg::new(66)), expected, "{text}");
+    }
+
+    #[test]
+    fn behind_a_branch_one_of_two_values_is_known() {
+        let either = |text| ended(text).either(Pair::new(66).expect("even"));
+        let set = "MOVE48 d66, #0x5\nBRANCH.eq r70, over\nMOVE48 d66, #0x7\nover:\nNOP";
+        assert_eq!(either(set), Some([7, 5]));
+        let loaded = "BRANCH.eq r70, over\nMOVE48 d66, #0x7\nover:\nNOP";
+        assert_eq!(either(loaded), None);
+        let written = "LOAD_MULTIPLE r66, [d68]";
+        assert_eq!(either(&format!("{set}\n{written}")), None);
     }
 
     #[test]

@@ -121,7 +121,11 @@ fn defects_of_draws_are_caught_by_their_tests() {
         ),
         ("one-target-of-several", "graphics.targets", "target 1"),
         ("tiles-not-written", "graphics.clear", "was never written"),
-        ("added-chunks-forgotten", "graphics.heap", "no progress"),
+        (
+            "added-chunks-forgotten",
+            "graphics.heap",
+            "is what the heap grows by used?",
+        ),
         (
             "used-chunks-forgotten",
             "graphics.heap",
