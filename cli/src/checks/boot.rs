@@ -145,7 +145,7 @@ impl Check<'_> {
     fn input_and_dump(&self) -> Result<Option<String>, Failure> {
         whole_file::put(&self.folder.join("echo.elf"), &elf_of(&ECHO))?;
         whole_file::put(&self.folder.join("input.txt"), b"GHS")?;
-        // What an earlier run has left proves nothing.
+        // A file of an earlier run would pass for one of this run.
         let dump = self.folder.join("echo.core");
         let _ = std::fs::remove_file(&dump);
         let arguments = [
@@ -220,7 +220,7 @@ impl Check<'_> {
             "CARGO_TARGET_{}_RUNNER",
             BARE_METAL_TARGET.to_uppercase().replace('-', "_")
         );
-        // What is particular to this build would make another monitor, from nothing.
+        // Variables of this build would have cargo build another monitor, with all its crates.
         let plain = "env -u CARGO_TARGET_DIR -u CARGO_PROFILE_RELEASE_OPT_LEVEL";
         cargo.env(runner, format!("{plain} {} boot", self.eitri.display()));
         let log = self.folder.join("standalone.log");

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// unless it ends with status 0.
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
-    /// What the console receives: a file, or `-` for standard input. Without it a terminal's input goes there, and no other.
+    /// The console's input: a file, or `-` for standard input. Without it a terminal's input is passed on, and that of a pipe is not.
     #[arg(long, value_name = "FILE|-")]
     input: Option<PathBuf>,
     /// Wait for GDB at this port of localhost before the first instruction.
@@ -282,7 +282,7 @@ fn dump(args: &Args, seen: &Seen, folder: &Path) -> Result<Option<Arc<BootDump>>
     BootDump::new(path, folder, board).map(|dump| Some(Arc::new(dump)))
 }
 
-/// What the console receives.
+/// The source of the console's input.
 fn input(args: &Args, seen: &Seen) -> Result<Input, Failure> {
     let board = seen.board.and_then(Target::board);
     let console = board.map_or(BOARD.console, |board| board.console);

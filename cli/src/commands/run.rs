@@ -136,7 +136,7 @@ struct AllAlone {
     option: &'static str,
 }
 
-/// What is followed is in the model of this process.
+/// Only the model in this process can follow values.
 #[derive(Debug, Error, Diagnostic)]
 #[error("--fidelity is for jobs on the host")]
 #[diagnostic(help("leave out --on qemu and --show"))]

@@ -49,7 +49,7 @@ pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
 
-/// What stands before the description of an image, and before dots in what the linker made: as many as `kernel/src/build_id.rs` has.
+/// The prefix of an image's description. The linker leaves that many dots behind it, as in `kernel/src/build_id.rs`.
 const ABOUT: &[u8] = b"eitri about ";
 const ABOUT_DOTS: usize = 115;
 
@@ -320,7 +320,7 @@ impl Builder {
     }
 }
 
-/// What files are linked into an image, in words.
+/// Names of the files that are linked into an image.
 fn inside(parts: &Parts<'_>) -> Vec<&'static str> {
     let has = |variable: &str| parts.files.iter().any(|(name, _)| *name == variable);
     let names = [

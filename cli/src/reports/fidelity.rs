@@ -5,7 +5,7 @@
 
 use eitri_csf::registers::at_offset;
 use eitri_isa::{Arch, Instr};
-use eitri_model::{Fidelity, Inexact, InexactKind, Met};
+use eitri_model::{Fidelity, Inexact, Met};
 use eitri_shaderc::Listing;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -218,10 +218,7 @@ impl<'a> Report<'a> {
             let source = source.map(|(file, line)| json!({"file": file, "line": line}));
             json!({
                 "name": row.name,
-                "kind": match row.kind {
-                    InexactKind::Accuracy => "accuracy",
-                    InexactKind::Choice => "choice",
-                },
+                "kind": row.kind.name(),
                 "what": row.what,
                 "facts": row.fact,
                 "mark": row.mark.map(|(file, item)| json!({"file": format!("{MODEL}/{file}"), "item": item})),

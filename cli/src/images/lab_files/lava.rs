@@ -65,7 +65,7 @@ const TAP_MONITORS: &str = "- test:
       fixupdict: {'ok': pass, 'not ok': fail}
 ";
 
-/// What two monitors look for, one after the other: results, then measured numbers, which count as passes. They must not match half a
+/// The patterns of two monitors, one after the other: results, then measured numbers, which count as passes. They must not match half a
 /// line, so each pattern ends with the line's own end.
 const MONITORS: &str = "- test:
     timeout: {minutes: 10}

@@ -8,6 +8,7 @@ use super::coverage::PixelBox;
 use super::depth::DepthBias;
 use super::edge::Edge;
 use super::fixed::{Point, snap};
+use super::inexact::is_wide;
 use super::interpolate::{Corner, Gradient};
 use super::line::{self, LineWidth};
 use super::point::{self, PointSize};
@@ -158,17 +159,8 @@ impl Primitive {
 
     /// Lets the varyings of a very wide triangle drift; depth and 1/w are exact.
     pub(crate) fn drifting(self) -> Primitive {
-        let extent = |axis: fn(&Corner) -> f32| {
-            let places = self.corners.iter().map(axis);
-            let (least, most) = (f32::INFINITY, f32::NEG_INFINITY);
-            let (least, most) = places.fold((least, most), |(least, most), at| {
-                (least.min(at), most.max(at))
-            });
-            most - least
-        };
-        let wide = extent(|corner| corner.x).max(extent(|corner| corner.y)) > WIDEST_EXACT;
         let drift = match &self.gradient {
-            Gradient::Triangle { .. } if wide => DRIFT,
+            Gradient::Triangle { .. } if is_wide(&self.corners) => DRIFT,
             _ => 1.0,
         };
         Primitive { drift, ..self }
