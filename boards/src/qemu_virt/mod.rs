@@ -67,7 +67,9 @@ const DESCRIPTION: Description = Description {
         supply: &[],
         power_on: &[],
         power_off: &[],
-        slowdown: 1,
+        // The model works beside the image, in the emulated CPU: a tile of a hundred triangles takes it longer than a group has to
+        // be saved.
+        slowdown: 10,
         slice_hash: None,
         usable_cores: None,
     },

@@ -193,6 +193,10 @@ unsafe impl Platform for Machine {
         board().gpu.coherency()
     }
 
+    fn slowdown(&self) -> u32 {
+        board().gpu.slowdown()
+    }
+
     fn slice_hash(&self) -> Option<[u32; 3]> {
         self.0.slice_hash
     }

@@ -77,12 +77,10 @@ pub(crate) fn a_fault_is_dumped_before_it_is_answered() {
 
 /// Firmware that falls silent costs the GPU: whoever looks after the device sees it first as it is.
 pub(crate) fn a_silent_firmware_is_dumped_before_the_reset() {
-    let Ready {
-        machine,
-        mut device,
-        queue,
-        work,
-    } = ready(&DOUBLE, 64);
+    let machine = machine().with_slowdown(1);
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
     let space = device.space(queue).or_fail("it is there");
     let semaphore = device.create_semaphore(0).or_fail("there is memory");
     let mapped = device.map_semaphore(semaphore, space, Access::Read);

@@ -146,8 +146,8 @@ struct State {
     supply: Cell<Supply>,
     /// How CPU and GPU see each other's writes, whatever the GPU thinks of it.
     coherency: Cell<Option<SystemCoherency>>,
-    /// How many times slower than usual the GPU is clocked.
-    slowdown: Cell<u32>,
+    /// How many times slower than usual the GPU is clocked, whatever the platform says of it.
+    slowdown: Cell<Option<u32>>,
     /// Time that passes at each store barrier, as with a CPU that is slow beside its GPU.
     pace: Cell<Duration>,
     /// Upkeep of caches that is not done, as if the driver had forgotten it.
@@ -206,7 +206,7 @@ impl Machine {
             accesses: Cell::default(),
             supply: Cell::new(supply),
             coherency: Cell::new(None),
-            slowdown: Cell::new(1),
+            slowdown: Cell::new(None),
             pace: Cell::new(Duration::ZERO),
             left_out: Cell::new(None),
         }))
@@ -220,7 +220,7 @@ impl Machine {
 
     #[must_use]
     pub(crate) fn with_slowdown(self, slowdown: u32) -> Machine {
-        self.0.slowdown.set(slowdown);
+        self.0.slowdown.set(Some(slowdown));
         self
     }
 
@@ -385,7 +385,8 @@ unsafe impl Platform for Host {
     }
 
     fn slowdown(&self) -> u32 {
-        self.state.slowdown.get()
+        let inner = || self.inner.slowdown();
+        self.state.slowdown.get().unwrap_or_else(inner)
     }
 
     fn begin_supply(&mut self, change: PowerChange) {

@@ -27,7 +27,8 @@ fn options() -> Options {
 
 /// A machine whose supply takes its time.
 fn slow_supply() -> Machine {
-    Machine::new(config()).with_supply_delay(Duration::from_millis(3))
+    let machine = Machine::new(config()).with_slowdown(1);
+    machine.with_supply_delay(Duration::from_millis(3))
 }
 
 /// Polls as a loop does that sleeps until it is told to look again, for `time` at most; ends when it need not look any more.

@@ -88,7 +88,7 @@ pub(crate) fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_re
 }
 
 pub(crate) fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
-    let machine = machine();
+    let machine = machine().with_slowdown(1);
     let mut device = up(machine.clone());
     let space = device.create_space().or_fail("there is memory");
     let queue = queue_in(&mut device, space);
