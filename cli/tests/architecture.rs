@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-texels",      &[]),
     ("eitri-checks",      &["eitri-shaderc"]),
     ("eitri-waits",       &["eitri-isa"]),
-    ("eitri-debugger",    &["eitri-model", "eitri-shaderc", "eitri-texels"]),
+    ("eitri-debugger",    &["eitri-csf", "eitri-model", "eitri-shaderc", "eitri-texels"]),
     ("eitri-amber",       &[]),
     ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-drawing", "eitri-job", "eitri-player", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),

@@ -1,6 +1,7 @@
 //! `eitri debug`: a shader step by step, forward and back.
 
 use crate::commands::broken;
+use crate::commands::dump;
 use crate::commands::kernel;
 use crate::input::buffer_source;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
@@ -11,20 +12,22 @@ use crate::output::streams::{self, outln, talk};
 use crate::runs::case_run;
 use crate::runs::debug_protocol::{self, ListenArgument};
 use crate::runs::debugged::{self, DebugLevel, Prepared};
+use crate::runs::debugged_dump::{self, DumpJob};
 use clap::{Args as _, FromArgMatches};
 use eitri_compute_cases::Module;
 use eitri_debugger::console::{Answer, Console};
 use eitri_debugger::execution::Execution;
 use eitri_debugger::session::Session;
 use miette::Diagnostic;
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; or a kernel, NAME.json or its folder.
-    #[arg(value_name = "SHADER|KERNEL.json", required_unless_present_any = ["dap", "listen"])]
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel, NAME.json or its folder; or a core dump of the GPU, whose compute
+    /// job is stepped through, at first before the step that fails.
+    #[arg(value_name = "SHADER|KERNEL.json|DUMP", required_unless_present_any = ["dap", "listen"])]
     subject: Option<String>,
     #[command(flatten)]
     language: LanguageArgument,
@@ -32,9 +35,12 @@ pub(crate) struct Args {
     job: JobArguments,
     #[command(flatten)]
     gpu: GpuArgument,
-    /// What is stepped through: lines of the source, or instructions of the machine on the model.
-    #[arg(long, value_enum, default_value_t)]
-    level: DebugLevel,
+    /// What is stepped through: lines of the source, or instructions of the machine on the model. Of a dump it is always instructions.
+    #[arg(long, value_enum)]
+    level: Option<DebugLevel>,
+    /// Which compute job of a dump, in the order in which they start; without it the one that fails, or the first.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    job_number: Option<u32>,
     /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
     /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dap", "listen"])]
@@ -53,6 +59,17 @@ pub(crate) struct Args {
 #[error("nothing is to be debugged: neither the client nor the command line names a shader")]
 #[diagnostic(help("`program` of launch.json is the shader: docs/debugging.md"))]
 struct NoSubject;
+
+/// A dump has no source.
+#[derive(Debug, Error, Diagnostic)]
+#[error("a dump has machine code alone: it has no lines to step through")]
+#[diagnostic(help("leave `--level source` out"))]
+struct NoSource;
+
+/// `--job-number` without a dump.
+#[derive(Debug, Error, Diagnostic)]
+#[error("`--job-number` is for dumps: a shader or a kernel is one job")]
+struct OneJob;
 
 /// Arguments of a client that are none.
 #[derive(Debug, Error, Diagnostic)]
@@ -76,14 +93,20 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(at) = args.listen {
         return debug_protocol::listen(args, at);
     }
-    let prepared = args.prepare()?;
-    match prepared.level {
-        DebugLevel::Source => debugged::with_source(&prepared, |session| {
-            converse(session, &prepared.path, args.commands.as_deref())
-        })?,
-        DebugLevel::Machine => debugged::with_machine(&prepared, |session| {
-            converse(session, &prepared.path, args.commands.as_deref())
-        })?,
+    let subject = args.prepare()?;
+    let (path, commands) = (subject.path(), args.commands.as_deref());
+    match &subject {
+        Subject::Dump(job) => {
+            debugged_dump::with_dump(job, |session| converse(session, path, commands))?
+        }
+        Subject::Shader(shader) => match shader.level {
+            DebugLevel::Source => {
+                debugged::with_source(shader, |session| converse(session, path, commands))?
+            }
+            DebugLevel::Machine => {
+                debugged::with_machine(shader, |session| converse(session, path, commands))?
+            }
+        },
     }
 }
 
@@ -101,7 +124,7 @@ fn converse<E: Execution>(
 }
 
 /// What a client launches: a shader, and arguments as on a command line.
-pub(crate) fn prepare_launched(program: &str, args: &[String]) -> Result<Prepared, Failure> {
+pub(crate) fn prepare_launched(program: &str, args: &[String]) -> Result<Subject, Failure> {
     let refused = |error: clap::Error| Failure::refused(WrongArguments(error.to_string()));
     let command = clap::Command::new("eitri debug").no_binary_name(true);
     let all = std::iter::once(program).chain(args.iter().map(String::as_str));
@@ -115,16 +138,55 @@ impl Args {
     ///
     /// # Errors
     /// What is wrong with it, or that it is nothing.
-    pub(crate) fn prepare(&self) -> Result<Prepared, Failure> {
+    pub(crate) fn prepare(&self) -> Result<Subject, Failure> {
         let subject = self.subject.as_deref();
+        let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
+        if is_dump(Path::new(subject)) {
+            if self.level == Some(DebugLevel::Source) {
+                return Err(Failure::refused(NoSource));
+            }
+            return Ok(Subject::Dump(DumpJob {
+                path: subject.to_owned(),
+                file: dump::read(subject)?,
+                wanted: self.job_number.map(|number| number as usize),
+                limit: self.job.limit(),
+            }));
+        }
+        if self.job_number.is_some() {
+            return Err(Failure::refused(OneJob));
+        }
         let origin = Origin {
-            subject: subject.ok_or_else(|| Failure::refused(NoSubject))?,
+            subject,
             language: &self.language,
             job: &self.job,
             gpu: self.gpu.choice(),
         };
-        prepare(&origin, self.level)
+        let prepared = prepare(&origin, self.level.unwrap_or_default())?;
+        Ok(Subject::Shader(Box::new(prepared)))
     }
+}
+
+/// What is debugged.
+pub(crate) enum Subject {
+    Shader(Box<Prepared>),
+    Dump(DumpJob),
+}
+
+impl Subject {
+    /// The path of its file.
+    pub(crate) fn path(&self) -> &str {
+        match self {
+            Subject::Shader(shader) => &shader.path,
+            Subject::Dump(job) => &job.path,
+        }
+    }
+}
+
+/// Whether a file is a core dump: no shader begins like an ELF file.
+fn is_dump(path: &Path) -> bool {
+    let mut first = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"\x7FELF"
 }
 
 /// A shader or a kernel, as a person names it.

@@ -17,7 +17,7 @@ mod disasm;
 mod docs;
 mod doctor;
 pub(crate) mod draw;
-mod dump;
+pub(crate) mod dump;
 mod explain;
 mod firmware;
 pub(crate) mod fuzz;

@@ -2,10 +2,11 @@
 //!
 //! Guarantees: a client that goes away ends its session; bytes that are no messages end it too, with a sentence on standard error.
 
-use crate::commands::debug;
+use crate::commands::debug::{self, Subject};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
-use crate::runs::debugged::{self, DebugLevel, Prepared};
+use crate::runs::debugged::{self, DebugLevel};
+use crate::runs::debugged_dump;
 use eitri_debugger::dap::framing::{Decoder, Received, encode};
 use eitri_debugger::dap::{Handshake, Launch, Server, Step};
 use eitri_debugger::execution::Execution;
@@ -162,13 +163,19 @@ fn converse(given: &debug::Args, client: &mut Client<'_>) -> Result<(), Gone> {
             Step::Launch(launch) => {
                 let begun = prepare(given, &launch).and_then(|prepared| {
                     let own = (handshake.clone(), launch.clone());
-                    match prepared.level {
-                        DebugLevel::Source => debugged::with_source(&prepared, |session| {
-                            run(session, own, &prepared, client)
-                        }),
-                        DebugLevel::Machine => debugged::with_machine(&prepared, |session| {
-                            run(session, own, &prepared, client)
-                        }),
+                    let path = prepared.path();
+                    match &prepared {
+                        Subject::Dump(job) => {
+                            debugged_dump::with_dump(job, |session| run(session, own, path, client))
+                        }
+                        Subject::Shader(shader) => match shader.level {
+                            DebugLevel::Source => debugged::with_source(shader, |session| {
+                                run(session, own, path, client)
+                            }),
+                            DebugLevel::Machine => debugged::with_machine(shader, |session| {
+                                run(session, own, path, client)
+                            }),
+                        },
                     }
                 });
                 match begun {
@@ -184,7 +191,7 @@ fn converse(given: &debug::Args, client: &mut Client<'_>) -> Result<(), Gone> {
 }
 
 /// What a client launches, or what the command line names.
-fn prepare(given: &debug::Args, launch: &Launch) -> Result<Prepared, Failure> {
+fn prepare(given: &debug::Args, launch: &Launch) -> Result<Subject, Failure> {
     if let Some(folder) = &launch.cwd {
         let moved = std::env::set_current_dir(folder);
         moved.map_err(|cause| Failure::unreadable(folder, cause))?;
@@ -196,8 +203,8 @@ fn prepare(given: &debug::Args, launch: &Launch) -> Result<Prepared, Failure> {
 }
 
 /// The path of a source file for the client: absolute, where the file is found.
-fn find_source(prepared: &Prepared, file: &str) -> String {
-    let shader = Path::new(&prepared.path);
+fn find_source(subject: &str, file: &str) -> String {
+    let shader = Path::new(subject);
     let beside = || {
         let name = Path::new(file).file_name()?;
         shader.parent()?.join(name).canonicalize().ok()
@@ -209,11 +216,11 @@ fn find_source(prepared: &Prepared, file: &str) -> String {
 fn run<E: Execution>(
     session: Session<E>,
     (handshake, launch): (Handshake, Launch),
-    prepared: &Prepared,
+    subject: &str,
     client: &mut Client<'_>,
 ) -> Result<(), Gone> {
     let mut server = Server::new(session, handshake, launch, |file| {
-        find_source(prepared, file)
+        find_source(subject, file)
     });
     let launched = server.launched();
     client.send(&launched)?;

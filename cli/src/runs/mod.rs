@@ -8,6 +8,7 @@ pub(crate) mod checking;
 pub(crate) mod color_state;
 pub(crate) mod debug_protocol;
 pub(crate) mod debugged;
+pub(crate) mod debugged_dump;
 pub(crate) mod demo;
 pub(crate) mod dispatch;
 pub(crate) mod drawings;

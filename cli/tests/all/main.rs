@@ -12,6 +12,7 @@ mod console;
 mod cost;
 mod cs;
 mod debug;
+mod debug_dump;
 mod divergence_on_model;
 mod doctor;
 mod draw;

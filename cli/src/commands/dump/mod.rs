@@ -50,7 +50,7 @@ fn help(file: &[u8], cause: ReadError) -> &'static str {
 }
 
 /// The bytes of a file; `-` is standard input.
-fn read(path: &str) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let (name, result) = match path {
         "-" => (
@@ -64,7 +64,7 @@ fn read(path: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The dump that a file holds.
-fn parse<'a>(path: &str, file: &'a [u8]) -> Result<Dump<'a>, Failure> {
+pub(crate) fn parse<'a>(path: &str, file: &'a [u8]) -> Result<Dump<'a>, Failure> {
     Dump::parse(file).map_err(|cause| {
         Failure::refused(NoDump {
             name: path.to_owned(),

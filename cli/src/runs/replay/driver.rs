@@ -426,25 +426,64 @@ impl Driver {
     /// `limit` nanoseconds of the model's. Gives the streams that are not done.
     pub(super) fn run(&mut self, end: std::time::Instant, limit: u64) -> Vec<Work> {
         let stop = self.gpu.now().saturating_add(limit);
-        let failed = cs_req::FATAL.mask() | cs_req::FAULT.mask();
         loop {
-            let mut left = Vec::new();
-            let mut over = false;
-            for (work, running) in self.running.clone() {
-                if self.get(running.user_output, CS_EXTRACT) < work.positions.1 {
-                    left.push(work);
-                }
-                let req = self.get(running.input, CS_REQ);
-                over |= (self.get(running.output, CS_ACK) ^ req) & failed != 0;
-            }
-            over |= self.read(MMU_IRQ.rawstat) & 0xFFFF != 0;
-            over |= self.read(GPU_IRQ.rawstat) & gpu_irq::GPU_FAULT.mask() != 0;
-            let active = self.read(Domain::Shader.active()) != 0;
             let late = self.gpu.now() >= stop || std::time::Instant::now() >= end;
-            if over || late || (left.is_empty() && !active) {
+            let left = self.left();
+            if late || self.has_failed() || self.is_done() {
                 return left;
             }
             self.pass(LOOK);
         }
+    }
+
+    /// The same until a compute job is about to start: whether one is.
+    pub(super) fn run_to_dispatch(&mut self, end: std::time::Instant, limit: u64) -> bool {
+        let stop = self.gpu.now().saturating_add(limit);
+        while self.gpu.dispatch().is_none() {
+            let late = self.gpu.now() >= stop || std::time::Instant::now() >= end;
+            if late || self.has_failed() || self.is_done() {
+                return false;
+            }
+            let look = self.gpu.now().saturating_add(LOOK);
+            while self.gpu.now() < look {
+                let budget = Budget {
+                    time: look - self.gpu.now(),
+                    instructions: 1,
+                };
+                self.gpu.run(&mut self.ram, budget);
+                if self.gpu.dispatch().is_some() {
+                    return true;
+                }
+            }
+        }
+        true
+    }
+
+    /// Streams that have not consumed their rings.
+    fn left(&mut self) -> Vec<Work> {
+        let mut left = Vec::new();
+        for (work, running) in self.running.clone() {
+            if self.get(running.user_output, CS_EXTRACT) < work.positions.1 {
+                left.push(work);
+            }
+        }
+        left
+    }
+
+    /// Whether all rings are consumed and nothing works.
+    fn is_done(&mut self) -> bool {
+        self.left().is_empty() && self.read(Domain::Shader.active()) == 0
+    }
+
+    /// Whether a stream, an address space or the GPU reports a fault.
+    pub(super) fn has_failed(&mut self) -> bool {
+        let failed = cs_req::FATAL.mask() | cs_req::FAULT.mask();
+        let of_stream = self.running.clone().into_iter().any(|(_, running)| {
+            let req = self.get(running.input, CS_REQ);
+            (self.get(running.output, CS_ACK) ^ req) & failed != 0
+        });
+        of_stream
+            || self.read(MMU_IRQ.rawstat) & 0xFFFF != 0
+            || self.read(GPU_IRQ.rawstat) & gpu_irq::GPU_FAULT.mask() != 0
     }
 }

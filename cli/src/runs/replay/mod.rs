@@ -6,6 +6,7 @@
 
 mod driver;
 mod ram;
+mod stopped;
 
 use crate::input::engine_choice;
 use crate::outcome::Failure;
@@ -20,6 +21,7 @@ use eitri_model::{Config, Gpu, PhysicalMemory, Product, stub_firmware};
 use miette::Diagnostic;
 use ram::Ram;
 use std::time::{Duration, Instant};
+pub(crate) use stopped::{Ended, Stopped, stop};
 
 /// Regions of memory that the dump afterwards may have.
 const REGIONS: usize = 1 << 14;
@@ -51,6 +53,13 @@ pub(crate) enum ReplayError {
     Stuck(Stuck),
     #[error("the dump afterwards can't be written: {0}")]
     Dump(String),
+    #[error("no stream of the dump starts a compute job: there is nothing to step through")]
+    #[diagnostic(help("`eitri dump replay` runs draws too"))]
+    NoDispatch,
+    #[error(
+        "the streams of the dump start {found} compute jobs: there is none with number {wanted}"
+    )]
+    FewDispatches { wanted: usize, found: usize },
 }
 
 /// A stream as people name it: `0.1` is stream 1 of group 0.
@@ -134,17 +143,17 @@ pub(crate) fn replay(dump: &Dump<'_>, options: &Options) -> Result<Replayed, Fai
     run(dump, options).map_err(Failure::refused)
 }
 
-fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
+/// A model on which the streams of a dump are about to run.
+fn prepare(dump: &Dump<'_>, options: &Options, product: Product) -> Result<Driver, ReplayError> {
     let works = works(dump, options)?;
     let firmware = stub_firmware();
     let config = Config {
-        product: product(dump)?,
+        product,
         firmware: Some(firmware.clone()),
         engine: engine_choice::chosen(),
         ..Config::default()
     };
     let ram = Ram::of(dump).map_err(|error| ReplayError::Stuck(error.into()))?;
-    let end = Instant::now() + options.timeout;
     let boot = Driver::boot(Gpu::new(config), ram, &firmware);
     let mut driver = boot.map_err(ReplayError::Stuck)?;
     let mut spaces: Vec<Space> = works.iter().map(|(_, space)| *space).collect();
@@ -158,6 +167,12 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
     for group in works.chunk_by(|a, b| a.slot == b.slot) {
         driver.start_group(group).map_err(ReplayError::Stuck)?;
     }
+    Ok(driver)
+}
+
+fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
+    let end = Instant::now() + options.timeout;
+    let mut driver = prepare(dump, options, product(dump)?)?;
     let left = driver.run(end, LIMIT);
     if !left.is_empty() {
         let Driver { gpu, ram, .. } = &mut driver;

@@ -60,8 +60,8 @@ impl<E: Execution> Console<E> {
 
     /// Where the execution stands, as after a stop.
     pub fn show_start(&mut self) -> String {
-        self.session.go_to_first_line();
-        self.show_stop(&Stop::Entry)
+        let stop = self.session.enter();
+        self.show_stop(&stop)
     }
 
     /// Carries out a command.
@@ -96,6 +96,7 @@ impl<E: Execution> Console<E> {
         self.frame = 0;
         let reason = match stop {
             Stop::Entry => "start".to_owned(),
+            Stop::Failure(why) => format!("the next step fails: {why}"),
             Stop::Beginning => "start: no step is before it".to_owned(),
             Stop::Step => "step".to_owned(),
             Stop::Breakpoint(ids, lanes) => {
@@ -127,8 +128,16 @@ impl<E: Execution> Console<E> {
             self.session.time()
         );
         let frames = self.session.frames(thread);
-        if let Some(frame) = frames.get(self.frame) {
-            text.push_str(&format!("\n{}", self.show_frame(frame)));
+        let Some(frame) = frames.get(self.frame) else {
+            return text;
+        };
+        text.push_str(&format!("\n{}", self.show_frame(frame)));
+        // Where there is no line, the instruction is all that there is to see.
+        if frame.line.is_none()
+            && let Some(address) = self.session.address(thread)
+            && let Some(instruction) = self.session.program().at(address)
+        {
+            text.push_str(&format!("\n@{address:#x}  {}", instruction.text));
         }
         text
     }

@@ -6,6 +6,8 @@ mod memory;
 
 use std::sync::Arc;
 
+use eitri_csf::fault::Exception;
+use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS, as_faultstatus};
 use eitri_model::{DispatchView, Gpu, WarpView};
 
 use crate::execution::{Ahead, Execution, LaneState, Object, ScalarPlace, Touch};
@@ -90,11 +92,7 @@ impl MachineLevel {
     /// Notes what there is after a step.
     fn note(&mut self) {
         let Some(view) = self.gpu.dispatch() else {
-            let last = self.gpu.diagnoses().last();
-            let why = last.map_or("the job was ended by a fault".to_owned(), |last| {
-                format!("the job was ended by a fault: {last}")
-            });
-            self.ended = Some((false, why));
+            self.ended = Some((false, self.why_not("the job was ended by a fault")));
             return;
         };
         match view.workgroup {
@@ -107,6 +105,30 @@ impl MachineLevel {
                 }
             }
         }
+    }
+
+    /// What has happened, with what the model says of it.
+    fn why_not(&self, what: &str) -> String {
+        match self.gpu.diagnoses().last() {
+            Some(last) => format!("{what}: {last}"),
+            None => what.to_owned(),
+        }
+    }
+
+    /// The fault that the GPU reports: of the job's address space, if it has one.
+    fn fault(&mut self) -> String {
+        let space = u32::from(self.space);
+        let status = u64::from(self.gpu.peek32(AS_FAULTSTATUS.at(space).offset));
+        let exception = Exception(as_faultstatus::EXCEPTION.get(status) as u8);
+        let Some(access) = as_faultstatus::ACCESS
+            .get(status)
+            .filter(|_| exception.is_fault())
+        else {
+            return self.why_not("the GPU reports a fault");
+        };
+        let at = AS_FAULTADDRESS.at(space).offset;
+        let [low, high] = [at, at + 4].map(|word| u64::from(self.gpu.peek32(word)));
+        format!("{exception}: {} of {:#x}", access.about(), high << 32 | low)
     }
 
     fn view(&self) -> Option<DispatchView<'_>> {
@@ -145,9 +167,17 @@ impl Execution for MachineLevel {
         if self.ended.is_some() {
             return;
         }
+        let executed = |level: &MachineLevel| level.view().map(|view| view.executed);
+        let before = executed(self);
+        let faults = self.gpu.faults();
         self.gpu.step_dispatch(&mut self.memory);
         self.gpu.settle_dispatch();
         self.note();
+        if self.gpu.faults() != faults {
+            self.ended = Some((false, self.fault()));
+        } else if self.ended.is_none() && executed(self) == before {
+            self.ended = Some((false, self.why_not("the warps do not go on")));
+        }
     }
 
     fn ending(&self) -> Option<String> {

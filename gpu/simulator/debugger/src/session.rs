@@ -49,6 +49,8 @@ pub struct Session<E> {
     history: History<E>,
     stops: Stops,
     moving: Option<Moving>,
+    /// Why the step fails at which the session begins, if it begins there.
+    failure: Option<String>,
 }
 
 impl<E: Execution> Session<E> {
@@ -63,6 +65,36 @@ impl<E: Execution> Session<E> {
             time: 0,
             stops,
             moving: None,
+            failure: None,
+        }
+    }
+
+    /// The same before the step that fails, if one does within so many; else before the first.
+    #[must_use]
+    pub fn at_failure(mut self, steps: u64) -> Session<E> {
+        self.go_to(steps);
+        let ending = self.now.ending().filter(|_| !self.now.ended_well());
+        self.go_to(match ending {
+            Some(_) => self.time.saturating_sub(1),
+            None => 0,
+        });
+        self.failure = ending;
+        self
+    }
+
+    /// Whether the session begins before a step that fails.
+    pub fn is_at_failure(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Goes to where a person begins, and says what is there.
+    pub fn enter(&mut self) -> Stop {
+        match &self.failure {
+            Some(why) => Stop::Failure(why.clone()),
+            None => {
+                self.go_to_first_line();
+                Stop::Entry
+            }
         }
     }
 

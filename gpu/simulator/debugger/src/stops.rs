@@ -83,6 +83,8 @@ impl Watch {
 pub enum Stop {
     /// Before the first step.
     Entry,
+    /// Before the step that fails: why it does.
+    Failure(String),
     /// Going back has come to the first step.
     Beginning,
     /// A step is done.

@@ -174,9 +174,8 @@ impl<'f, E: Execution> Server<'f, E> {
             return Err(Refused::new("the configuration was done already"));
         }
         self.is_configured = true;
-        if self.launch.stop_on_entry {
-            self.session.go_to_first_line();
-            after.push(After::Stop(Stop::Entry));
+        if self.launch.stop_on_entry || self.session.is_at_failure() {
+            after.push(After::Stop(self.session.enter()));
         } else if let Some(stop) = self.session.stop_at_start() {
             after.push(After::Stop(stop));
         } else {
@@ -212,6 +211,7 @@ impl<'f, E: Execution> Server<'f, E> {
         self.handles.clear();
         let (reason, ids, text) = match stop {
             Stop::Entry => ("entry", vec![], String::new()),
+            Stop::Failure(why) => ("exception", vec![], why.clone()),
             Stop::Beginning => ("entry", vec![], "no step is before this one".to_owned()),
             Stop::Step => ("step", vec![], String::new()),
             Stop::Breakpoint(ids, lanes) => {

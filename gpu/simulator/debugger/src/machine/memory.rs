@@ -1,5 +1,6 @@
 //! Physical memory whose clones share pages until one of them writes.
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use eitri_model::{BusError, PAGE, PhysicalMemory};
@@ -7,22 +8,47 @@ use eitri_model::{BusError, PAGE, PhysicalMemory};
 /// The bytes of a page.
 type Page = [u8; PAGE as usize];
 
-/// Memory from a base address on. Pages that nobody has written are zero and take nothing.
+/// Ranges of memory. Pages that nobody has written are zero and take nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SharedPages {
-    base: u64,
-    bytes: u64,
+    /// Numbers of the pages that there are: in order, apart from each other.
+    ranges: Vec<Range<u64>>,
     pages: HashMap<u64, Arc<Page>>,
 }
 
 impl SharedPages {
     /// So many bytes from an address on, both multiples of a page.
     pub fn new(base: u64, bytes: u64) -> SharedPages {
-        SharedPages {
-            base,
-            bytes,
-            pages: HashMap::new(),
+        let mut memory = SharedPages::default();
+        memory.add(base, bytes);
+        memory
+    }
+
+    /// All pages that so many bytes from an address on touch are memory from now on.
+    pub fn add(&mut self, address: u64, bytes: u64) {
+        if bytes == 0 {
+            return;
         }
+        let mut new = address / PAGE..address.saturating_add(bytes).div_ceil(PAGE);
+        let first = self.ranges.partition_point(|own| own.end < new.start);
+        let behind = self.ranges.partition_point(|own| own.start <= new.end);
+        for own in self.ranges.drain(first..behind.max(first)) {
+            new = new.start.min(own.start)..new.end.max(own.end);
+        }
+        self.ranges.insert(first, new);
+    }
+
+    /// The range of memory that an address is in, as numbers of pages.
+    pub fn range(&self, address: u64) -> Option<Range<u64>> {
+        let number = address / PAGE;
+        let before = self.ranges.partition_point(|own| own.end <= number);
+        let range = self.ranges.get(before)?;
+        range.contains(&number).then(|| range.clone())
+    }
+
+    /// Whether something was written to the page of an address.
+    pub fn is_written(&self, address: u64) -> bool {
+        self.pages.contains_key(&(address / PAGE))
     }
 
     /// Pages that something was written to.
@@ -35,20 +61,14 @@ impl SharedPages {
         Reader(self)
     }
 
-    /// Whether all of it is memory.
-    fn check(&self, address: u64, length: usize) -> Result<(), BusError> {
-        let start = address.checked_sub(self.base);
-        let end = start.and_then(|start| start.checked_add(length as u64));
-        match end.is_some_and(|end| end <= self.bytes) {
-            true => Ok(()),
-            false => Err(BusError { address }),
-        }
+    /// Whether it is memory: an access never crosses a page.
+    fn check(&self, address: u64) -> Result<(), BusError> {
+        self.range(address).map(drop).ok_or(BusError { address })
     }
 
     fn load(&self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
-        self.check(address, bytes.len())?;
+        self.check(address)?;
         let (page, offset) = (address / PAGE, (address % PAGE) as usize);
-        // An access never crosses a page.
         let part = offset..offset.saturating_add(bytes.len());
         match self.pages.get(&page) {
             None => bytes.fill(0),
@@ -67,7 +87,7 @@ impl PhysicalMemory for SharedPages {
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
-        self.check(address, bytes.len())?;
+        self.check(address)?;
         let (page, offset) = (address / PAGE, (address % PAGE) as usize);
         let part = offset..offset.saturating_add(bytes.len());
         let page = self.pages.entry(page);
@@ -113,5 +133,29 @@ mod tests {
         assert!(memory.write(0, &[0]).is_err(), "below its start");
         assert!(memory.write(5 * PAGE, &[0]).is_err(), "behind its end");
         assert!(memory.reader().write(PAGE, &[0]).is_err());
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one() {
+        let mut memory = SharedPages::default();
+        for (address, bytes) in [
+            (8, 1),
+            (5 * PAGE, PAGE),
+            (3 * PAGE, PAGE),
+            (9 * PAGE, 2 * PAGE),
+        ] {
+            memory.add(address, bytes);
+        }
+        assert_eq!(memory.range(0), Some(0..1));
+        assert_eq!(memory.range(4 * PAGE), None);
+        memory.add(4 * PAGE, 0);
+        assert_eq!(memory.range(4 * PAGE), None, "nothing was added");
+        memory.add(4 * PAGE - 1, 2);
+        assert_eq!(memory.range(4 * PAGE), Some(3..6));
+        memory.add(PAGE, 9 * PAGE);
+        assert_eq!(memory.range(10 * PAGE), Some(0..11));
+        assert_eq!(memory.range(11 * PAGE), None);
+        memory.write(7 * PAGE + 1, &[4]).unwrap();
+        assert!(memory.is_written(7 * PAGE) && !memory.is_written(8 * PAGE));
     }
 }
