@@ -16,8 +16,8 @@ pub struct ColorState {
     pub targets: Vec<Option<ColorTarget>>,
     /// The target of each location, none where it goes nowhere; empty if each is the target of its own number.
     pub locations: Vec<Option<u8>>,
-    /// The target that holds each input attachment, by its index. Others are read from their image.
-    pub inputs: Vec<Option<u8>>,
+    /// What holds each input attachment, by its index. Others are read from their image.
+    pub inputs: Vec<Option<InputPlace>>,
     /// An operation on bits, in place of all equations.
     pub logic_op: Option<LogicOp>,
     /// Alpha becomes 1, once it has become coverage.
@@ -28,6 +28,15 @@ pub struct ColorState {
     pub constants: Option<[u32; 4]>,
     /// Samples of a pixel; 0 counts as 1.
     pub samples: u32,
+}
+
+/// The attachment of the pass that an input attachment is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InputPlace {
+    /// A colour, by its target.
+    Color(u8),
+    /// Depth and stencil: depth for a shader that reads floats, else stencil.
+    DepthStencil,
 }
 
 /// A colour attachment.

@@ -59,14 +59,14 @@ fn scene(root: &Path, name: &str, first: u32, features: &str) {
     std::fs::write(folder.join(format!("{name}.json")), text).unwrap();
 }
 
-fn draw(root: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn draw(root: &Path, arguments: &[&str]) -> Output {
     let mut all = vec!["draw", root.to_str().unwrap()];
     all.extend(arguments);
     eitri(&all, b"")
 }
 
 #[track_caller]
-fn check(output: &Output, lines: &str, status: i32) {
+pub(crate) fn check(output: &Output, lines: &str, status: i32) {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(stdout, lines, "stderr: {stderr}");

@@ -16,6 +16,7 @@ mod debug_dump;
 mod divergence_on_model;
 mod doctor;
 mod draw;
+mod draw_attachments;
 mod draw_models;
 mod dump;
 mod eitri;

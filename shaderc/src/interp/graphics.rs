@@ -71,6 +71,10 @@ pub struct Fragment {
     pub helper: bool,
     /// What the targets hold of it, by number: four components, those that a format lacks as 0, 0, 0, 1.
     pub tile: [[u32; 4]; COLOR_TARGETS as usize],
+    /// The depth that the framebuffer holds of it.
+    pub depth: f32,
+    /// The stencil value that it holds.
+    pub stencil: u8,
 }
 
 /// What an invocation stored, in its order.

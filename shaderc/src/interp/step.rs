@@ -10,7 +10,8 @@ use super::quads::{self, Coordinates};
 use super::run::{LaneInput, Machine, Warp};
 use super::trap::Trap;
 use crate::ir::{
-    Access, AtomicOp, Dim, Held, ImageAction, ImageOp, Inst, InstData, Op, Space, SysVal, Type,
+    Access, AtomicOp, Dim, Held, ImageAction, ImageOp, Inst, InstData, Op, Space, SysVal, TileLoad,
+    Type,
 };
 
 impl<O: Observer> Machine<'_, O> {
@@ -108,10 +109,11 @@ impl<O: Observer> Machine<'_, O> {
                     .unwrap_or_default();
                 words[it.first.into()..][..it.count.into()].to_vec()
             }
-            (Op::LoadTile(it), LaneInput::Fragment(fragment)) => {
-                let held = fragment.tile.get(usize::from(it.target))?;
-                held.to_vec()
-            }
+            (Op::LoadTile(it), LaneInput::Fragment(fragment)) => match it {
+                TileLoad::Color { target, .. } => fragment.tile.get(usize::from(target))?.to_vec(),
+                TileLoad::Depth => vec![fragment.depth.to_bits()],
+                TileLoad::Stencil => vec![fragment.stencil.into()],
+            },
             (Op::LoadVarying(it), LaneInput::Fragment(fragment)) => {
                 let of = |number: u8| {
                     let place = (it.location, it.first + number);

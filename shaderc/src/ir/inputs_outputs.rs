@@ -46,13 +46,20 @@ pub struct Varying {
     pub half: bool,
 }
 
-/// What a target of the framebuffer holds.
+/// What is read of what the framebuffer holds at the pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TileLoad {
-    /// The number of the attachment, less than [`COLOR_TARGETS`].
-    pub target: u8,
-    /// What its components are.
-    pub kind: TexelKind,
+pub enum TileLoad {
+    /// The four components of a colour.
+    Color {
+        /// The number of the attachment, less than [`COLOR_TARGETS`].
+        target: u8,
+        /// What its components are.
+        kind: TexelKind,
+    },
+    /// The depth, a float.
+    Depth,
+    /// The stencil value, 0 to 255.
+    Stencil,
 }
 
 /// At which place of the primitive something is interpolated.
@@ -259,21 +266,37 @@ impl Varying {
 impl TileLoad {
     /// Whether there is such a target.
     pub fn is_possible(self) -> bool {
-        self.target < COLOR_TARGETS
+        match self {
+            TileLoad::Color { target, .. } => target < COLOR_TARGETS,
+            TileLoad::Depth | TileLoad::Stencil => true,
+        }
     }
 
     /// What is loaded.
     pub fn results(self) -> Kinds {
-        color_kinds(self.kind)
+        match self {
+            TileLoad::Color { kind, .. } => color_kinds(kind),
+            TileLoad::Depth => smallvec![Kind::F32],
+            TileLoad::Stencil => smallvec![Kind::W32],
+        }
     }
 
     pub(super) fn show(self) -> String {
-        format!("{}.{}", self.target, self.kind.name())
+        match self {
+            TileLoad::Color { target, kind } => format!("{target}.{}", kind.name()),
+            TileLoad::Depth => "depth".to_owned(),
+            TileLoad::Stencil => "stencil".to_owned(),
+        }
     }
 
     pub(super) fn parse(text: &str) -> Option<TileLoad> {
+        match text {
+            "depth" => return Some(TileLoad::Depth),
+            "stencil" => return Some(TileLoad::Stencil),
+            _ => {}
+        }
         let [target, kind] = parts(text)?;
-        Some(TileLoad {
+        Some(TileLoad::Color {
             target: target.parse().ok()?,
             kind: TexelKind::from_name(kind)?,
         })
@@ -478,8 +501,10 @@ mod tests {
             let output = Output::parse(text);
             assert_eq!(output.map(Output::show).as_deref(), Some(text));
         }
-        let tile = TileLoad::parse("7.uint");
-        assert_eq!(tile.map(TileLoad::show).as_deref(), Some("7.uint"));
+        for text in ["7.uint", "depth", "stencil"] {
+            let tile = TileLoad::parse(text);
+            assert_eq!(tile.map(TileLoad::show).as_deref(), Some(text));
+        }
         assert_eq!(Output::parse("color.0.float"), None, "it lacks its index");
         assert_eq!(Varying::parse("0.0.4.middle"), None);
     }

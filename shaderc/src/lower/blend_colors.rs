@@ -85,7 +85,7 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
                 b.sys_val(SysVal::SampleId)
             }
         };
-        let there = b.inst(Op::LoadTile(TileLoad { target, kind }), &[sample]);
+        let there = b.inst(Op::LoadTile(TileLoad::Color { target, kind }), &[sample]);
         let there = present(&mut b, components, [there[0], there[1], there[2], there[3]]);
         let own = color_of(&b, inst);
         let given = [own, there, second.unwrap_or(own)];

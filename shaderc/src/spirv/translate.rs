@@ -25,6 +25,7 @@ use super::refusals::Refusals;
 use super::stage_interface;
 use super::stage_interface::StageState;
 use super::types::{ImageType, Type};
+use crate::color_state::InputPlace;
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
@@ -100,8 +101,8 @@ pub(crate) struct Translator<'m> {
     pub has_scans: bool,
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
-    /// By InputAttachmentIndex, the targets that hold input attachments.
-    pub input_targets: &'m [Option<u8>],
+    /// By InputAttachmentIndex, what holds input attachments.
+    pub input_places: &'m [Option<InputPlace>],
     /// Bindings of input attachments, and the index that each begins with.
     pub input_attachments: BTreeMap<u32, u32>,
     pub(super) frames: Vec<Frame>,
@@ -133,7 +134,7 @@ pub(crate) fn translate(
         limits: options.target.limits,
         has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
-        input_targets: &options.colors.inputs,
+        input_places: &options.colors.inputs,
         input_attachments: BTreeMap::new(),
         frames: vec![],
         stage: StageState::default(),

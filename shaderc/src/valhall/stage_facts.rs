@@ -6,7 +6,9 @@ use eitri_program as program;
 use std::collections::BTreeMap;
 
 use super::split_vertex::outputs;
-use crate::ir::{self, Function, ImageAction, Op, Output, Sampling, Space, SysVal, TexelKind};
+use crate::ir::{
+    self, Function, ImageAction, Op, Output, Sampling, Space, SysVal, TexelKind, TileLoad,
+};
 use crate::link::{Interpolation, VaryingLayout};
 
 /// Facts of a vertex shader.
@@ -51,7 +53,11 @@ pub(super) fn fragment(function: &Function, needs_helpers: bool) -> program::Fra
                 of_sampling(sampling, &mut facts);
             }
             Op::FragW(sampling) => of_sampling(sampling, &mut facts),
-            Op::LoadTile(_) => facts.wait_before_test = true,
+            Op::LoadTile(tile) => {
+                facts.wait_before_test = true;
+                facts.reads_tile_depth |= tile == TileLoad::Depth;
+                facts.reads_tile_stencil |= tile == TileLoad::Stencil;
+            }
             _ => {}
         }
     }
@@ -83,11 +89,11 @@ fn of_sampling(sampling: Sampling, facts: &mut program::FragmentFacts) {
     }
 }
 
-/// Targets whose tile a fragment shader reads, a bit each.
+/// Colours whose tile a fragment shader reads, a bit each.
 pub(super) fn tile_reads(function: &Function) -> u8 {
     let insts = function.placed_insts();
     let reads = insts.filter_map(|(_, inst)| match function.inst(inst).op {
-        Op::LoadTile(tile) => Some(1 << tile.target),
+        Op::LoadTile(TileLoad::Color { target, .. }) => Some(1 << target),
         _ => None,
     });
     reads.fold(0, |mask, bit: u8| mask | bit)

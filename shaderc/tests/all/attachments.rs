@@ -1,6 +1,6 @@
 //! What fragment shaders have of the attachments of a pass, and what a vertex shader clips by.
 use eitri_program::GraphicsProgram;
-use eitri_shaderc::color_state::ColorState;
+use eitri_shaderc::color_state::{ColorState, InputPlace};
 use eitri_shaderc::{Options, ShaderStage, compile_graphics, front_end, graphics_front_end};
 
 use crate::graphics::{TYPES, fragment, lines, module, options};
@@ -108,7 +108,7 @@ fn an_input_attachment_that_is_a_colour_is_read_from_the_tile() {
         lines(&made.function.to_string())
     };
     let tile = made(ColorState {
-        inputs: vec![None, Some(4)],
+        inputs: vec![None, Some(InputPlace::Color(4))],
         ..ColorState::default()
     });
     assert_eq!(
@@ -135,13 +135,44 @@ fn an_input_attachment_that_is_a_colour_is_read_from_the_tile() {
 }
 
 #[test]
+fn depth_and_stencil_are_read_from_the_tile() {
+    let spirv = input_attachment();
+    let options = Options {
+        colors: ColorState {
+            inputs: vec![None, Some(InputPlace::DepthStencil)],
+            ..ColorState::default()
+        },
+        ..options(ShaderStage::Fragment)
+    };
+    let made = front_end(&spirv, &options);
+    let made = made.unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(
+        lines(&made.function.to_string()),
+        [
+            "b0:",
+            "%0 = tile.depth 0",
+            "output.color.0.0.float %0, 0.0, 0.0, 1.0",
+            "return"
+        ]
+    );
+    let vertex = clipping_vertex();
+    let made = compile_graphics((&vertex, &options), Some((&spirv, &options)));
+    let made = made.unwrap_or_else(|errors| panic!("{errors}"));
+    let bytes = made.fragment.expect("it was given").program;
+    let program = GraphicsProgram::parse(&bytes).expect("the compiler made it");
+    let facts = program.fragment_facts().expect("a fragment program");
+    let reads = (facts.reads_tile_depth, facts.reads_tile_stencil);
+    assert_eq!((program.tile_reads(), reads), (0, (true, false)));
+}
+
+#[test]
 fn colours_go_to_the_targets_of_their_locations() {
     let spirv = input_attachment();
     let vertex = clipping_vertex();
     let options = Options {
         colors: ColorState {
             locations: vec![Some(2)],
-            inputs: vec![None, Some(0)],
+            inputs: vec![None, Some(InputPlace::Color(0))],
             ..ColorState::default()
         },
         ..options(ShaderStage::Fragment)

@@ -10,12 +10,15 @@ use eitri_drawing::{
     Attachment, AttachmentClear, ClearRect, ClearValue, Draw, GraphicsPipeline, Indirect, Pass,
     PassCommand, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
 };
+use eitri_shaderc::color_state::InputPlace;
 
 /// What the draws of a pass have of its attachments.
 pub(super) struct Targets {
     pub(super) colors: Colors,
     pub(super) depth: Option<String>,
     pub(super) stencil: Option<String>,
+    /// Draws may test depth and stencil; otherwise they are there for other parts of the pass.
+    pub(super) has_tests: bool,
     pub(super) size: [u32; 2],
     /// Samples where there are no attachments.
     pub(super) samples: u32,
@@ -28,8 +31,8 @@ pub(in super::super) struct Colors {
     pub(in super::super) formats: Vec<Option<String>>,
     /// The target of each location; empty if each is the target of its number.
     pub(in super::super) locations: Vec<Option<u8>>,
-    /// The target that holds each input attachment.
-    pub(in super::super) inputs: Vec<Option<u8>>,
+    /// What holds each input attachment.
+    pub(in super::super) inputs: Vec<Option<InputPlace>>,
 }
 
 impl Colors {
@@ -136,6 +139,7 @@ fn targets(scene: &SceneFile, pass: &scenes::Pass) -> Targets {
     let formats = pass.color.iter();
     let size = all.find_map(|it| size(scene, it));
     Targets {
+        has_tests: true,
         samples: draws
             .next()
             .map_or(1, |pipeline| pipeline.multisample.samples),
@@ -326,8 +330,8 @@ impl Pipelines<'_> {
             restart: pipeline.restart,
             raster: pipeline.raster,
             multisample: pipeline.multisample,
-            depth: pipeline.depth,
-            stencil: pipeline.stencil,
+            depth: pipeline.depth.filter(|_| targets.has_tests),
+            stencil: pipeline.stencil.filter(|_| targets.has_tests),
             blend: targets.colors.placed(&pipeline.blend),
         };
         if let Some(what) = eitri_player::unsupported(&made) {

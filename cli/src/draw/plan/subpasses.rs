@@ -5,20 +5,28 @@
 use super::super::lack::Lack;
 use super::Pipelines;
 use super::passes::{Colors, Targets, attachment, command, format, size};
+use eitri_descriptors::attachment_formats::DepthStencilFormat;
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile};
 use eitri_drawing::{ClearValue, Pass, PassCommand, Step};
+use eitri_shaderc::color_state::InputPlace;
 
 /// The attachments of a pass by what they are.
 struct Attachments<'s> {
     colors: Vec<&'s scenes::Attachment>,
     depth: Option<&'s scenes::Attachment>,
-    /// By number, the target that a colour is.
-    targets: Vec<Option<u8>>,
+    /// By number, the place that an attachment has in the pass; none where there are too many colours.
+    places: Vec<Option<InputPlace>>,
 }
 
 impl<'s> Attachments<'s> {
-    fn of(pass: &'s scenes::Subpasses) -> Result<Attachments<'s>, Lack> {
-        let mut depths = pass.subpasses.iter().filter_map(|part| part.depth);
+    fn of(scene: &SceneFile, pass: &'s scenes::Subpasses) -> Result<Attachments<'s>, Lack> {
+        let depths = pass.subpasses.iter().filter_map(|part| part.depth);
+        // One that is only read has a format that says what it is.
+        let read = (0..pass.attachments.len()).filter(|number| {
+            let attachment = pass.attachments.get(*number);
+            attachment.is_some_and(|it| row(scene, it).is_some())
+        });
+        let mut depths = depths.chain(read);
         let depth = depths.next();
         if depths.any(|it| Some(it) != depth) {
             return Err(Lack::not_yet("passes with several depth attachments"));
@@ -27,50 +35,57 @@ impl<'s> Attachments<'s> {
             return Err(Lack::not_yet("resolves between parts of a pass"));
         }
         let mut colors = vec![];
-        let targets = pass.attachments.iter().enumerate().map(|(number, it)| {
+        let places = pass.attachments.iter().enumerate().map(|(number, it)| {
             if depth == Some(number) {
-                return None;
+                return Some(InputPlace::DepthStencil);
             }
             colors.push(it);
-            u8::try_from(colors.len() - 1).ok()
+            u8::try_from(colors.len() - 1).ok().map(InputPlace::Color)
         });
-        let targets = targets.collect();
+        let places = places.collect();
         Ok(Attachments {
             colors,
             depth: depth.and_then(|number| pass.attachments.get(number)),
-            targets,
+            places,
         })
+    }
+
+    /// The format of depth and stencil, if it has that plane.
+    fn plane(
+        &self,
+        scene: &SceneFile,
+        of: fn(&DepthStencilFormat) -> Option<&'static str>,
+    ) -> Option<String> {
+        of(row(scene, self.depth?)?)?;
+        format(scene, self.depth?)
     }
 
     /// Attachments that the draws of a subpass see.
     fn of_part(&self, scene: &SceneFile, part: &scenes::Subpass) -> Targets {
-        let target = |number: &usize| self.targets.get(*number).copied().flatten();
+        let place = |number: &usize| self.places.get(*number).copied().flatten();
+        let target = |number: &usize| match place(number)? {
+            InputPlace::Color(target) => Some(target),
+            InputPlace::DepthStencil => None,
+        };
         let mut all = self.colors.iter().copied().chain(self.depth);
         Targets {
             colors: Colors {
                 formats: self.colors.iter().map(|it| format(scene, it)).collect(),
                 locations: part.colors.iter().map(target).collect(),
-                inputs: part.inputs.iter().map(target).collect(),
+                inputs: part.inputs.iter().map(place).collect(),
             },
-            depth: self.depth.and_then(|it| format(scene, it)),
-            stencil: None,
+            depth: self.plane(scene, DepthStencilFormat::depth_plane),
+            stencil: self.plane(scene, DepthStencilFormat::stencil_plane),
+            has_tests: part.depth.is_some(),
             samples: 1,
             size: all.find_map(|it| size(scene, it)).unwrap_or_default(),
         }
     }
 }
 
-/// True if a subpass reads an input attachment that is no colour attachment of the pass.
-fn reads_others(attachments: &Attachments<'_>, pass: &scenes::Subpasses) -> bool {
-    let mut inputs = pass.subpasses.iter().flat_map(|part| &part.inputs);
-    inputs.any(|number| {
-        attachments
-            .targets
-            .get(*number)
-            .copied()
-            .flatten()
-            .is_none()
-    })
+/// The row of an attachment's format, if it is one of depth or stencil.
+fn row(scene: &SceneFile, it: &scenes::Attachment) -> Option<&'static DepthStencilFormat> {
+    DepthStencilFormat::of_name(&format(scene, it)?.to_uppercase())
 }
 
 /// A pass of several parts as a step of a drawing.
@@ -79,10 +94,7 @@ pub(super) fn pass<'s>(
     pass: &'s scenes::Subpasses,
 ) -> Result<Step<'s>, Lack> {
     let scene = pipelines.scene;
-    let attachments = Attachments::of(pass)?;
-    if reads_others(&attachments, pass) {
-        return Err(Lack::not_yet("depth as input attachment"));
-    }
+    let attachments = Attachments::of(scene, pass)?;
     let mut commands: Vec<PassCommand<'s>> = vec![];
     let mut whole = [0; 2];
     for part in &pass.subpasses {
@@ -96,7 +108,18 @@ pub(super) fn pass<'s>(
         let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
         attachment(scene, it, ClearValue::Color(clear)).map(Some)
     };
-    let depth = |it| attachment(scene, it, ClearValue::Depth(it.clear_depth.unwrap_or(0.0)));
+    let depth = |it: &scenes::Attachment| {
+        let clear = it.clear_depth.unwrap_or(0.0);
+        attachment(scene, it, ClearValue::Depth(clear))
+    };
+    let stencil = |it: &scenes::Attachment| {
+        let clear = it.clear_stencil.unwrap_or(0);
+        attachment(scene, it, ClearValue::Stencil(clear))
+    };
+    let has = |plane| {
+        let plane = attachments.plane(scene, plane);
+        attachments.depth.filter(|_| plane.is_some())
+    };
     let [width, height] = whole;
     Ok(Step::Pass(Box::new(Pass {
         colors: attachments
@@ -104,8 +127,12 @@ pub(super) fn pass<'s>(
             .iter()
             .map(color)
             .collect::<Result<_, _>>()?,
-        depth: attachments.depth.map(depth).transpose()?,
-        stencil: None,
+        depth: has(DepthStencilFormat::depth_plane)
+            .map(depth)
+            .transpose()?,
+        stencil: has(DepthStencilFormat::stencil_plane)
+            .map(stencil)
+            .transpose()?,
         area: pass.area.unwrap_or(Rect {
             x: 0,
             y: 0,
@@ -121,7 +148,7 @@ pub(super) fn pass<'s>(
 
 /// The pipelines that draw in the parts of a pass, with their colours.
 pub(super) fn drawn<'s>(scene: &SceneFile, pass: &'s scenes::Subpasses) -> Vec<(&'s str, Colors)> {
-    let Ok(attachments) = Attachments::of(pass) else {
+    let Ok(attachments) = Attachments::of(scene, pass) else {
         return vec![];
     };
     let mut found = vec![];

@@ -1,10 +1,11 @@
 //! Input attachments: what the attachments of a pass hold of the fragment.
 //!
-//! Those that the pass has as colours are read from the tile; others are images, read at the fragment's pixel.
+//! Those that the pass has as colours, depth or stencil are read from the tile; others are images, read at the fragment's pixel.
 //! Facts: hardware/graphics-compiler.md 7.
 
 use super::image::Operands;
-use crate::ir::{ImageAction, ImageOp, Memory, Op, Stage, SysVal, TileLoad, Value};
+use crate::color_state::InputPlace;
+use crate::ir::{ImageAction, ImageOp, Memory, Op, Stage, SysVal, TexelKind, TileLoad, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::{Image, Translator};
@@ -27,18 +28,28 @@ pub(super) fn read(t: &mut Translator<'_>, instr: &Instr, image: &Image) -> Resu
     let place = index
         .zip(element)
         .map(|(index, (_, element))| index + element);
-    let target = place.and_then(|place| t.input_targets.get(place as usize).copied()?);
-    if let Some(target) = target {
-        let tile = TileLoad {
-            target,
-            kind: image.ty.in_binding().texel,
+    let place = place.and_then(|place| t.input_places.get(place as usize).copied()?);
+    if let Some(place) = place {
+        let kind = image.ty.in_binding().texel;
+        let tile = match (place, kind) {
+            (InputPlace::Color(target), kind) => TileLoad::Color { target, kind },
+            (InputPlace::DepthStencil, TexelKind::Float) => TileLoad::Depth,
+            (InputPlace::DepthStencil, _) => TileLoad::Stencil,
         };
         // Samples are there one by one only where each is shaded by itself.
         if let (Some(_), Stage::Fragment(stage)) = (sample, &mut t.builder.function.stage) {
             stage.sample_shading = true;
         }
         let sample = sample.unwrap_or_else(|| t.builder.word(0));
-        let words = t.builder.inst(Op::LoadTile(tile), &[sample]);
+        let mut words = t.builder.inst(Op::LoadTile(tile), &[sample]);
+        if !matches!(tile, TileLoad::Color { .. }) {
+            // Depth and stencil are red; green and blue are 0, alpha is 1.
+            let one = match tile {
+                TileLoad::Depth => 1.0_f32.to_bits(),
+                _ => 1,
+            };
+            words.extend([0, 0, one].map(|word| t.builder.word(word)));
+        }
         return t.define_words(instr, &words);
     }
     let offsets = t.integers(instr, instr.word(1)?, 2)?;

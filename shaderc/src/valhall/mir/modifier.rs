@@ -95,6 +95,7 @@ modifiers! {
     // Depth and stencil.
     WriteDepth   "z"          |to| to.set_flag(Flag::Z, true);
     WriteStencil "stencil"    |to| to.set_flag(Flag::Stencil, true);
+    DepthStencil "z_stencil"  |to| to.set_flag(Flag::ZStencil, true);
     // Branches.
     Absolute    "absolute"    |to| to.set_flag(Flag::Absolute, true);
     // Textures.

@@ -126,6 +126,9 @@ impl Scoreboard {
             Message::Store | Message::Atomic => accesses.loads | accesses.stores,
             Message::Barrier => self.busy,
             Message::Test => self.busy & Flow::DEPTH,
+            Message::Pixel if instr.modifiers.contains(&Modifier::DepthStencil) => {
+                self.busy & Flow::DEPTH
+            }
             Message::Pixel => self.busy & Flow::BELOW,
             Message::Fence if instr.space.is_none() => self.visible_accesses(),
             Message::Fence => accesses.slots(),

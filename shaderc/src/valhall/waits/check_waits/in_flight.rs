@@ -118,6 +118,10 @@ impl InFlight {
             }
             Message::Barrier => self.signalled,
             Message::Test => self.signalled & 0x40,
+            // Depth and stencil.
+            Message::Pixel if instr.modifiers.contains(&Modifier::DepthStencil) => {
+                self.signalled & 0x40
+            }
             Message::Pixel => self.signalled & 0xc0,
         };
         let flat = instr.modifiers.contains(&Modifier::Again);

@@ -169,6 +169,8 @@ fn quads(
                         centroid: [0.5; 2],
                         front_facing,
                         helper: !inside,
+                        depth: DEPTH_BEFORE,
+                        stencil: STENCIL_BEFORE,
                         ..Fragment::default()
                     };
                     fragment.tile[..held.len()].copy_from_slice(held);

@@ -5,7 +5,7 @@
 use super::super::start::{Start, begin, declare};
 use super::super::{Abilities, Content, DEPTH, Generator, OUTPUT, Random, Together, buffer};
 use super::textures;
-use super::{Agreed, ColorTarget, Handed, SIZE};
+use super::{Agreed, Handed, SIZE};
 use eitri_shaderc::Target;
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
@@ -17,7 +17,8 @@ use eitri_shaderc::ir::{
 pub struct Quads {
     random: Random,
     handed: Vec<Handed>,
-    targets: Vec<ColorTarget>,
+    /// What can be read of the tile, with the kind of its numbers.
+    tile: Vec<(TileLoad, TexelKind)>,
     /// Column and row of the pixel.
     pixel: [Value; 2],
     /// The number of the sample.
@@ -28,6 +29,19 @@ pub struct Quads {
     together: u32,
     /// Blocks behind which lanes are demoted and go to the end.
     kills: Vec<BlockId>,
+}
+
+/// What a fragment can read of the tile.
+fn tile(agreed: &Agreed) -> Vec<(TileLoad, TexelKind)> {
+    let colors = agreed.targets.iter().zip(0..).map(|(it, target)| {
+        let kind = it.kind;
+        (TileLoad::Color { target, kind }, kind)
+    });
+    let depth = agreed.depth.then_some((TileLoad::Depth, TexelKind::Float));
+    let stencil = agreed
+        .stencil
+        .then_some((TileLoad::Stencil, TexelKind::Unsigned));
+    colors.chain(depth).chain(stencil).collect()
 }
 
 /// Whole numbers that a float of a varying counts, in a pixel.
@@ -80,7 +94,7 @@ pub(super) fn generate(seed: u64, target: &Target, agreed: &Agreed) -> Function 
     generator.quads = Some(Quads {
         random: Random(seed ^ 0x5555_5555),
         handed: agreed.handed.clone(),
-        targets: agreed.targets.clone(),
+        tile: tile(agreed),
         pixel: [x, y],
         sample,
         looks: agreed.quads,
@@ -266,22 +280,16 @@ impl Generator<'_> {
 
     /// What a target holds, as words.
     fn load_tile(&mut self) {
-        let count = self.quads.as_ref().map_or(1, |it| it.targets.len() as u32);
-        let number = self.dice(count);
-        let targets = self.quads.as_ref().map(|quads| quads.targets.clone());
-        let target = targets.and_then(|targets| targets.get(number as usize).copied());
-        let Some(target) = target else {
+        let count = self.quads.as_ref().map_or(1, |it| it.tile.len() as u32);
+        let number = self.dice(count) as usize;
+        let Some(quads) = self.quads.as_ref() else {
             return;
         };
-        let load = TileLoad {
-            target: number as u8,
-            kind: target.kind,
-        };
-        let Some(sample) = self.quads.as_ref().map(|quads| quads.sample) else {
+        let (Some(&(load, kind)), sample) = (quads.tile.get(number), quads.sample) else {
             return;
         };
         for value in self.b.inst(Op::LoadTile(load), &[sample]) {
-            let word = match target.kind {
+            let word = match kind {
                 TexelKind::Float => self.b.alu(Alu::F2U, &[value]),
                 _ => value,
             };
