@@ -347,7 +347,10 @@ fn run(folder: &std::path::Path, source: &str, options: &[&str]) -> (Option<i32>
 fn a_job_that_fails_leaves_a_dump_that_fails_again() {
     let folder = tempfile::tempdir().unwrap();
     for coherency in [&[][..], &["--non-coherent"]] {
-        let options = [&["--dump", "a.core", "--robust", "off"], coherency].concat();
+        // Nothing here takes long, but the machine may be busy.
+        let patient = ["--timeout", "120"];
+        let options = ["--dump", "a.core", "--robust", "off"];
+        let options = [&options[..], &patient, coherency].concat();
         let (status, _, err) = run(folder.path(), WILD, &options);
         assert_eq!(status, Some(2), "{err}");
         let file = std::fs::read(folder.path().join("a.core")).unwrap();
@@ -358,7 +361,7 @@ fn a_job_that_fails_leaves_a_dump_that_fails_again() {
             " STORE.i32.slot2.end ",
         ];
         expect_lines(&text, &lines);
-        let (status, again, _) = replay(&[], &file);
+        let (status, again, _) = replay(&patient, &file);
         assert_eq!(status, Some(1), "{again}");
         assert!(again.contains("TRANSLATION_FAULT_2 (0xc2)"), "{again}");
         std::fs::remove_file(folder.path().join("a.core")).unwrap();
