@@ -108,13 +108,13 @@ fn machine<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// A client of the protocol, as small as one can be.
-struct Editor {
-    adapter: std::process::Child,
+pub(crate) struct Editor {
+    pub(crate) adapter: std::process::Child,
     seq: u64,
 }
 
 impl Editor {
-    fn start() -> Editor {
+    pub(crate) fn start() -> Editor {
         let adapter = Command::new(env!("CARGO_BIN_EXE_eitri"))
             .args(["debug", "--dap"])
             .stdin(std::process::Stdio::piped())
@@ -124,7 +124,7 @@ impl Editor {
         Editor { adapter, seq: 0 }
     }
 
-    fn send(&mut self, command: &str, arguments: serde_json::Value) {
+    pub(crate) fn send(&mut self, command: &str, arguments: serde_json::Value) {
         use std::io::Write;
         self.seq += 1;
         let message = serde_json::json!({
@@ -138,7 +138,7 @@ impl Editor {
 
     /// The next message with a member of that value; those before it are left out.
     #[track_caller]
-    fn wait(&mut self, member: &str, value: &str) -> serde_json::Value {
+    pub(crate) fn wait(&mut self, member: &str, value: &str) -> serde_json::Value {
         use std::io::Read;
         let output = self.adapter.stdout.as_mut().unwrap();
         loop {

@@ -1,7 +1,9 @@
 //! `eitri debug DUMP`: a compute job of a dump, from the step that fails on.
 
+use crate::debug::Editor;
 use crate::dump::MISSED;
 use crate::eitri::eitri;
+use serde_json::json;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
@@ -68,4 +70,26 @@ fn what_a_dump_does_not_have_is_refused() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("is no core dump of a GPU"), "{err}");
+}
+
+/// An editor that launches a dump is told of an exception at once, whatever it wants on entry.
+#[test]
+fn an_editor_is_told_what_fails() {
+    let dump = file(&MISSED);
+    let mut editor = Editor::start();
+    editor.send("initialize", json!({ "adapterID": "eitri" }));
+    editor.wait("command", "initialize");
+    editor.send("launch", json!({ "program": dump.path() }));
+    editor.wait("event", "initialized");
+    editor.send("configurationDone", json!(null));
+    let stop = editor.wait("event", "stopped");
+    assert_eq!(stop["body"]["reason"], "exception", "{stop}");
+    let text = stop["body"]["text"].as_str().unwrap_or_default();
+    assert!(
+        text.starts_with("TRANSLATION_FAULT_2: a write of 0x"),
+        "{stop}"
+    );
+    editor.send("disconnect", json!(null));
+    editor.wait("event", "terminated");
+    assert!(editor.adapter.wait().unwrap().success());
 }
