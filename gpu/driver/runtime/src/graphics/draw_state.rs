@@ -11,6 +11,7 @@ use super::tiling::Tiling;
 use super::uniforms::Values;
 use super::vertex_input::MOST_BINDINGS;
 use crate::handle::DescriptorSet;
+use crate::resource::SetPart;
 use crate::slab::Key;
 use core::cell::RefCell;
 use eitri_program::DescriptorSlot;
@@ -57,52 +58,68 @@ impl Stale {
     }
 }
 
+/// A set that is bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundTable {
+    pub(super) set: DescriptorSet,
+    /// What a draw needs of it: nothing changes a set while commands are recorded.
+    pub(super) part: SetPart,
+}
+
 /// What is bound in a pass by its number. It is large: it stays where the commands are recorded.
 #[derive(Debug)]
 pub(super) struct PassBound {
     /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
+    pub(super) sets: [[Option<BoundTable>; TABLES]; 2],
     pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
-    /// Something is bound.
-    any: bool,
+    /// Tables and bindings to which something is bound, a bit each.
+    tables: u16,
+    bindings: u16,
 }
+
+const _: () = assert!(TABLES <= u16::BITS as usize && MOST_BINDINGS <= u16::BITS as usize);
 
 impl PassBound {
     pub(super) const NOTHING: PassBound = PassBound {
         sets: [[None; TABLES]; 2],
         vertex_buffers: [None; MOST_BINDINGS],
-        any: false,
+        tables: 0,
+        bindings: 0,
     };
 
     /// The place for the set of a stage in a table, if there is such a table.
     #[inline(always)]
-    pub(super) fn set_mut(
-        &mut self,
-        stage: usize,
-        table: u8,
-    ) -> Option<&mut Option<DescriptorSet>> {
-        self.any = true;
-        self.sets.get_mut(stage)?.get_mut(usize::from(table))
+    pub(super) fn set_mut(&mut self, stage: usize, table: u8) -> Option<&mut Option<BoundTable>> {
+        let place = self.sets.get_mut(stage)?.get_mut(usize::from(table))?;
+        self.tables |= 1 << table;
+        Some(place)
     }
 
     /// The place for a vertex buffer, if there is such a binding.
     #[inline(always)]
     pub(super) fn vertex_buffer_mut(&mut self, binding: u32) -> Option<&mut Option<Bound>> {
-        self.any = true;
-        self.vertex_buffers.get_mut(binding as usize)
+        let place = self.vertex_buffers.get_mut(binding as usize)?;
+        self.bindings |= 1 << binding;
+        Some(place)
     }
 
     /// Binds nothing.
     pub(super) fn clear(&mut self) {
-        if !core::mem::take(&mut self.any) {
-            return;
+        let [vertex, fragment] = &mut self.sets;
+        for (number, (vertex, fragment)) in vertex.iter_mut().zip(fragment).enumerate() {
+            // The lowest tables are used first.
+            if self.tables >> number == 0 {
+                break;
+            }
+            (*vertex, *fragment) = (None, None);
         }
-        for set in self.sets.as_flattened_mut() {
-            *set = None;
-        }
-        for buffer in &mut self.vertex_buffers {
+        for (number, buffer) in self.vertex_buffers.iter_mut().enumerate() {
+            if self.bindings >> number == 0 {
+                break;
+            }
             *buffer = None;
         }
+        (self.tables, self.bindings) = (0, 0);
     }
 }
 
@@ -186,9 +203,11 @@ impl DrawState {
         // Field by field: a copy of all of it costs more.
         (self.tiler, self.last, self.pipeline) = (None, None, None);
         self.stale = Stale::ALL;
-        (self.says_state, self.says_sets, self.version) = (false, false, None);
+        (self.says_state, self.says_sets) = (false, false);
+        let viewport = Viewport::of(width, height);
+        self.set_viewport(viewport);
+        self.set_blend_constants([0.0; 4]);
         self.indices = None;
-        self.values.blend_constants = [0.0; 4];
         (self.values.first_vertex, self.values.base_instance) = (0, 0);
         self.values.view_index = 0;
         (self.scissor.x, self.scissor.y) = (0, 0);
@@ -201,8 +220,29 @@ impl DrawState {
         self.query = query;
         self.dynamic.clear();
         (self.words, self.predicate) = (None, None);
-        self.values.viewport = Viewport::of(width, height);
         (self.scissor.width, self.scissor.height) = (width, height);
+    }
+
+    /// Sets where vertices go. Of the same viewport the words stay what they were.
+    pub(super) const fn set_viewport(&mut self, viewport: Viewport) {
+        if !self.values.viewport.is(&viewport) {
+            self.values.viewport = viewport;
+            (self.version, self.says_state) = (None, false);
+        }
+    }
+
+    /// Sets what is blended with: the same of its words.
+    pub(super) const fn set_blend_constants(&mut self, constants: [f32; 4]) {
+        let [a, b, c, d] = self.values.blend_constants;
+        let [e, f, g, h] = constants;
+        let differ = a.to_bits() ^ e.to_bits()
+            | b.to_bits() ^ f.to_bits()
+            | c.to_bits() ^ g.to_bits()
+            | d.to_bits() ^ h.to_bits();
+        if differ != 0 {
+            self.values.blend_constants = constants;
+            (self.version, self.says_state) = (None, false);
+        }
     }
 
     /// Whether the last draw has indices.

@@ -14,7 +14,6 @@ use super::repeat::LastDraw;
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
-use crate::queue::SubQueue;
 use crate::slab::Key;
 
 /// State of the last draw of a pass that was ended, which registers of the vertex lane hold.
@@ -56,7 +55,13 @@ impl LanePassState {
         self.known = true;
         self.pipeline = pipeline;
         self.last = *last;
-        self.indices = state.indices.filter(|_| last.indexed);
+        // Field by field: what lies between fields would be copied by a call.
+        self.indices = match state.indices {
+            Some((Bound { address, bytes }, kind)) if last.indexed => {
+                Some((Bound { address, bytes }, kind))
+            }
+            _ => None,
+        };
         self.depths = depths(&state.values.viewport).map(f32::to_bits);
     }
 
@@ -120,14 +125,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let context = self.tiling(state, Some(provokes))?.context;
         let registers = DrawRegisters::of(self.arch());
         let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
-        self.in_lane(SubQueue::VertexTiler, |it| {
-            it.load_draw_registers(|it| {
-                it.pair(registers.context, context.0);
-                it.pair(registers.scissor, scissor);
-                if let Some(register) = registers.viewport {
-                    it.pair(register, scissor);
-                }
-            })
+        self.load_draw_registers(|it| {
+            it.pair(registers.context, context.0);
+            it.pair(registers.scissor, scissor);
+            if let Some(register) = registers.viewport {
+                it.pair(register, scissor);
+            }
         })?;
         state.values.first_vertex = draw.vertex_offset as u32;
         state.values.base_instance = draw.first_instance;
