@@ -3,7 +3,7 @@
 //! Guarantees: a draw has everything that its pipeline needs, or is refused.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
-use super::draw_descriptors::{constants_are_one, fits};
+use super::draw_descriptors::constants_are_one;
 use super::draw_state::{Bound, BoundTable, FRAGMENTS, Stale, VERTEX};
 use super::error::GraphicsError;
 use super::pass::RenderPass;
@@ -12,7 +12,7 @@ use super::put_draw::{Call, Indices, Source};
 use super::rendering::{Rect, Viewport};
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
-use crate::error::{Error, Thing};
+use crate::error::Error;
 use crate::handle::{Buffer, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
@@ -89,16 +89,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if self.state.pipeline == Some(key) {
             return Ok(self);
         }
-        self.recorder.refer(key, Thing::Pipeline)?;
-        let device = &*self.recorder.device;
-        let made = device.graphics_pipeline(key)?;
-        let colors = device.pipeline_colors(key)?;
-        if !fits(made, colors, self.recorder.framebuffer()) {
+        let constants = self.recorder.refer_to_graphics_pipeline(key)?;
+        let Some(constants) = constants else {
             return Err(CommandError::from(GraphicsError::Compatible).into());
-        }
+        };
         let state = &mut *self.state;
         state.pipeline = Some(key);
-        state.set_blend_constants(made.blend_constants);
+        state.set_blend_constants(constants);
         (state.stencil_reference, state.blend_constants) = (None, None);
         state.resources = [None; 2];
         state.uniforms = [None; 3];

@@ -77,7 +77,8 @@ pub(super) struct PassBound {
     bindings: u16,
 }
 
-const _: () = assert!(TABLES <= u16::BITS as usize && MOST_BINDINGS <= u16::BITS as usize);
+const _: () = assert!(TABLES <= u16::BITS as usize);
+const _: () = assert!(MOST_BINDINGS <= u16::BITS as usize);
 
 impl PassBound {
     pub(super) const NOTHING: PassBound = PassBound {
@@ -292,5 +293,37 @@ impl DrawState {
     pub(super) const fn forget_tests(&mut self) {
         self.tests = None;
         self.forget_words();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_constants_and_viewports_are_others() {
+        let mut state = DrawState::NOTHING;
+        state.begin((64, 64), None);
+        let is_said = |state: &mut DrawState| {
+            let said = state.version.is_some() && state.says_state;
+            (state.version, state.says_state) = (Some(1), true);
+            said
+        };
+        assert!(!is_said(&mut state), "a first pass");
+        state.set_blend_constants([0.0; 4]);
+        state.set_viewport(Viewport::of(64, 64));
+        assert!(is_said(&mut state), "the same");
+        for constants in [[0.0, 0.0, 0.0, 1.0], [-0.0, 0.0, 0.0, 1.0], [0.0; 4]] {
+            state.set_blend_constants(constants);
+            assert!(!is_said(&mut state), "{constants:?}");
+        }
+        state.set_viewport(Viewport::of(64, 32));
+        assert!(!is_said(&mut state), "another viewport");
+        let (version, says) = (state.version, state.says_state);
+        state.begin((64, 32), None);
+        assert_eq!((version, says), (Some(1), true));
+        assert_eq!(state.version, Some(1), "a pass of the same size");
+        state.begin((64, 64), None);
+        assert_eq!(state.version, None, "a pass of another size");
     }
 }

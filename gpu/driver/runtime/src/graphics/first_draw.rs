@@ -23,7 +23,9 @@ pub(super) struct LanePassState {
     known: bool,
     pipeline: Key,
     last: LastDraw,
-    indices: Option<(Bound, IndexType)>,
+    /// Apart from what they are: together they would be copied by a call.
+    indices: Bound,
+    kind: Option<IndexType>,
     /// Depths that are clipped to, as their bits.
     depths: [u32; 2],
 }
@@ -34,7 +36,11 @@ impl LanePassState {
         known: false,
         pipeline: Key::NONE,
         last: LastDraw::NOTHING,
-        indices: None,
+        indices: Bound {
+            address: 0,
+            bytes: 0,
+        },
+        kind: None,
         depths: [0; 2],
     };
 
@@ -55,14 +61,15 @@ impl LanePassState {
         self.known = true;
         self.pipeline = pipeline;
         self.last = *last;
-        // Field by field: what lies between fields would be copied by a call.
-        self.indices = match state.indices {
-            Some((Bound { address, bytes }, kind)) if last.indexed => {
-                Some((Bound { address, bytes }, kind))
-            }
-            _ => None,
-        };
+        self.kind = None;
+        if let (true, Some((indices, kind))) = (last.indexed, &state.indices) {
+            (self.indices, self.kind) = (*indices, Some(*kind));
+        }
         self.depths = depths(&state.values.viewport).map(f32::to_bits);
+    }
+
+    fn is_indices(&self, other: Option<&(Bound, IndexType)>) -> bool {
+        other.is_some_and(|(indices, kind)| self.indices == *indices && self.kind == Some(*kind))
     }
 
     /// Whether a draw of a pass is the same, the pipeline, sets and push constants aside.
@@ -70,7 +77,7 @@ impl LanePassState {
         self.known
             && self.last.draw == *draw
             && self.last.indexed == indexed
-            && (!indexed || self.indices == state.indices)
+            && (!indexed || self.is_indices(state.indices.as_ref()))
             && state.is_of_pipeline()
             && self.depths == depths(&state.values.viewport).map(f32::to_bits)
     }

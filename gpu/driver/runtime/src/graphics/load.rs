@@ -378,6 +378,7 @@ fn number_of(kind: Option<Kind>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eitri_descriptors::Arch;
     use eitri_isa::{Instr, Syntax};
     use std::vec::Vec;
 

@@ -226,12 +226,16 @@ pub(super) fn load_resources(it: &mut DrawLoads<'_>, [vertices, fragments]: [u64
 }
 
 #[inline(always)]
-pub(super) fn load_uniforms(it: &mut DrawLoads<'_>, uniforms: [u64; 3], varies: bool) {
-    for (pair, value) in BoundPair::UNIFORMS.into_iter().zip(uniforms) {
-        if varies || !matches!(pair, BoundPair::VaryingUniforms) {
-            it.bound(pair, value);
-        }
+pub(super) fn load_uniforms(
+    it: &mut DrawLoads<'_>,
+    [vertices, varyings, fragments]: [u64; 3],
+    varies: bool,
+) {
+    it.bound(BoundPair::VertexUniforms, vertices);
+    if varies {
+        it.bound(BoundPair::VaryingUniforms, varyings);
     }
+    it.bound(BoundPair::FragmentUniforms, fragments);
 }
 
 /// Loads what neither resources nor uniforms are, nor the numbers of a draw.

@@ -228,15 +228,6 @@ pub(super) enum BoundPair {
 /// How many there are.
 pub(super) const BOUND_PAIRS: usize = 5;
 
-impl BoundPair {
-    /// The uniforms of each program.
-    pub(super) const UNIFORMS: [BoundPair; 3] = [
-        BoundPair::VertexUniforms,
-        BoundPair::VaryingUniforms,
-        BoundPair::FragmentUniforms,
-    ];
-}
-
 /// Values of a draw's registers that a lane has loaded.
 #[derive(Debug)]
 pub(super) struct Loaded {
