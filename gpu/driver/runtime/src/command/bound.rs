@@ -8,7 +8,7 @@ use crate::device::{Kind, Object};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Pipeline};
 use crate::platform::Platform;
-use crate::resource::BoundSet;
+use crate::resource::{BoundSet, SetPart};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_program::MAX_PUSH_CONSTANT_BYTES;
@@ -43,12 +43,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         })
     }
 
-    /// Refers to a set; gives the resource table in which its program looks for it.
+    /// Refers to a set; gives the resource table in which its program looks for it, and what a draw needs of it.
     #[inline]
-    pub(crate) fn refer_to_set(&mut self, set: DescriptorSet) -> Result<u8, Error> {
-        self.refer_as(set.0, Thing::DescriptorSet, |object| match object.kind {
-            Kind::Set { table, .. } => Some(table),
-            _ => None,
+    pub(crate) fn refer_to_set(&mut self, set: DescriptorSet) -> Result<(u8, SetPart), Error> {
+        self.refer_as(set.0, Thing::DescriptorSet, |object| {
+            let Kind::Set { table, .. } = object.kind else {
+                return None;
+            };
+            Some((table, SetPart::of(object)?))
         })
     }
 

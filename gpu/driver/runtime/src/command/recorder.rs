@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::graphics::{DrawStatePlace, Passes};
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
-use crate::platform::Platform;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::{CacheUse, Code, SubQueue};
 use crate::resource::BoundSet;
 use crate::slab::Key;
@@ -164,7 +164,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
     pub(super) written: (u32, u32),
     /// The last of these areas.
-    pub(super) written_area: Option<Key>,
+    pub(super) written_area: Option<(PhysicalAddress, GpuAddress)>,
     /// The areas of earlier recordings: what the commands referred to when this one began.
     pub(super) kept: List,
     pub(crate) level: Level,

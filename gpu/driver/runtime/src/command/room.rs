@@ -86,20 +86,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     device.create_area(commands, space, tag, what, size, protection)?
                 }
             };
-            self.written_area = Some(area);
+            let mapping = &self.device.object(area, Thing::CommandBuffer)?.mapping;
+            self.written_area = Some((mapping.memory(), mapping.address()));
             (count, used) = (count.saturating_add(1), 0);
         }
-        let area = self.written_area;
         let what = Thing::CommandBuffer;
-        let mapping = match area {
-            Some(area) => &self.device.object(area, what)?.mapping,
-            None => return Err(Error::Gone { what }),
-        };
+        let (memory, address) = self.written_area.ok_or(Error::Gone { what })?;
         let offset = u64::from(used);
-        let room = (
-            mapping.memory().offset(offset),
-            mapping.address().offset(offset),
-        );
+        let room = (memory.offset(offset), address.offset(offset));
         self.written = (count, used.saturating_add(bytes));
         Ok(room)
     }

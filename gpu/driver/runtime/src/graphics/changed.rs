@@ -3,41 +3,42 @@
 //! What such a draw needs is found out before a word of it is written; whatever is not plain is left to [`super::put_draw`].
 //! Facts: hardware/graphics-draw.md 3.1, 3.5 and 3.6.
 
-use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, PassBound, Stale, VARYINGS, VERTEX};
+use super::draw_state::{DrawState, FRAGMENT, PassBound, Stale, VERTEX};
 use super::draw_uniforms::DrawUniforms;
+use super::lane::Lane;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::pipeline_registers::MOST_REGISTERS;
+use super::put_draw::{load_resources, load_uniforms};
 use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::tiling::Tiling;
 use super::uniform_plan::UniformPlan;
 use crate::command::ALIGNMENT;
-use crate::device::{Kind, Object, Versions};
+use crate::device::{Kind, Versions};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::{DESCRIPTOR_BYTES, SetPart};
-use crate::slab::{Key, Slab};
+use crate::slab::Key;
 use crate::vm::GpuAddress;
 
 /// Entries of a resource table that is written here: one group.
 const ENTRIES: usize = 4;
 const TABLE_BYTES: u32 = ENTRIES as u32 * 16;
 
-/// What is bound, and the objects that it names.
-struct Lookup<'a, 's, 'd> {
-    objects: &'a Slab<'s, Object<'d>>,
+/// What is bound.
+struct Lookup<'a> {
     recording: u32,
     bound: &'a PassBound,
     shapes: &'a PartShapes,
 }
 
-impl Lookup<'_, '_, '_> {
+impl Lookup<'_> {
     /// The set that is bound to a stage, if it is known to have all that the stage needs.
     #[inline(always)]
-    fn set(&self, stage: usize, key: Key, table: u8) -> Option<SetPart> {
-        let set = (*self.bound.sets.get(stage)?.get(usize::from(table))?)?;
-        let complete = Some((key, self.recording));
-        SetPart::of(self.objects.get(set.0)?).filter(|set| set.complete == complete)
+    fn set(&self, stage: usize, key: Key, table: u8) -> Option<&SetPart> {
+        let bound = self.bound.sets.get(stage)?.get(usize::from(table))?;
+        let part = &bound.as_ref()?.part;
+        (part.complete == Some((key, self.recording))).then_some(part)
     }
 
     /// Writes the resource table of the vertex stage, and the descriptors of its buffers behind it, where nothing stands yet; gives
@@ -186,7 +187,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             address: object.mapping.address(),
         };
         let lookup = Lookup {
-            objects: &device.objects,
             recording: device.recordings,
             bound: &passes.bound,
             shapes: &drawing.shapes,
@@ -220,27 +220,13 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
                 room,
             );
         }
-        let (registers, encoded) = (DrawRegisters::of(arch), &drawing.encoded);
         let varies = made.varies();
         if state.stale.has(Stale::PIPELINE) {
-            let mut words = [0; MOST_REGISTERS];
-            let words = words.get_mut(..made.registers.into()).unwrap_or_default();
-            platform.read_words(places.registers(), words);
-            platform.write_words(lane.writer.end(), words);
-            lane.writer.skip(made.registers.into());
-            lane.loaded.pipeline_loaded();
+            load_pipeline(platform, lane, made, places.registers());
         }
-        let mut loads = DrawLoads::new(&encoded.loads, &mut lane.loaded);
-        if state.stale.has(Stale::PIPELINE)
-            && let (true, Some((_, kind))) = (state.is_indexed(), state.indices)
-        {
-            // Without indices the bits of their kind are nothing.
-            loads.forget(registers.primitive);
-            loads.word(registers.primitive, made.words.primitive | kind.code());
-        }
-        load_bindings(&mut loads, registers, state, varies);
-        let run = encoded.run(varies);
-        loads.put(run);
+        let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
+        load_changed(&mut loads, DrawRegisters::of(arch), state, made);
+        loads.put(drawing.encoded.run(varies));
         loads.write(platform, &mut lane.writer);
         if let Some(last) = &mut state.last {
             (last.varies, last.planned) = (varies, true);
@@ -266,21 +252,37 @@ fn write_uniforms<P: Platform>(
     state.uniforms = uniforms.places.registers(address).map(Some);
 }
 
-/// Loads the registers of resources and uniforms.
+/// Loads the registers that a pipeline decides alone, by its own instructions.
 #[inline(always)]
-fn load_bindings(
-    it: &mut DrawLoads<'_>,
+fn load_pipeline<P: Platform>(
+    platform: &mut P,
+    lane: &mut Lane,
+    made: &GraphicsPipelined,
+    from: PhysicalAddress,
+) {
+    let mut words = [0; MOST_REGISTERS];
+    let words = words.get_mut(..made.registers.into()).unwrap_or_default();
+    platform.read_words(from, words);
+    lane.writer.put_words(platform, words);
+    lane.loaded.pipeline_loaded();
+}
+
+/// Loads what else of the registers has changed.
+#[inline(always)]
+fn load_changed(
+    loads: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     state: &DrawState,
-    varies: bool,
+    made: &GraphicsPipelined,
 ) {
-    let [vertices, fragments] = state.resources.map(|value| value.unwrap_or(0));
-    let uniforms = state.uniforms.map(|value| value.unwrap_or(0));
-    it.address(registers.vertex_resources, vertices);
-    it.address(registers.fragment_resources, fragments);
-    it.address(registers.vertex_uniforms, uniforms[VERTEX]);
-    if let (true, Some(register)) = (varies, registers.varying_uniforms) {
-        it.address(register, uniforms[VARYINGS]);
+    if state.stale.has(Stale::PIPELINE)
+        && let (true, Some((_, kind))) = (state.is_indexed(), state.indices)
+    {
+        // Without indices the bits of their kind are nothing.
+        loads.forget(registers.primitive);
+        loads.word(registers.primitive, made.words.primitive | kind.code());
     }
-    it.address(registers.fragment_uniforms, uniforms[FRAGMENTS]);
+    load_resources(loads, state.resources.map(|value| value.unwrap_or(0)));
+    let uniforms = state.uniforms.map(|value| value.unwrap_or(0));
+    load_uniforms(loads, uniforms, made.varies());
 }

@@ -3,8 +3,8 @@
 //! Guarantees: a draw has everything that its pipeline needs, or is refused.
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
-use super::draw_descriptors::{constants_are_one, fits};
-use super::draw_state::{Bound, FRAGMENTS, Stale, VERTEX};
+use super::draw_descriptors::constants_are_one;
+use super::draw_state::{Bound, BoundTable, FRAGMENTS, Stale, VERTEX};
 use super::error::GraphicsError;
 use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
@@ -12,7 +12,7 @@ use super::put_draw::{Call, Indices, Source};
 use super::rendering::{Rect, Viewport};
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
-use crate::error::{Error, Thing};
+use crate::error::Error;
 use crate::handle::{Buffer, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
@@ -89,16 +89,13 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if self.state.pipeline == Some(key) {
             return Ok(self);
         }
-        self.recorder.refer(key, Thing::Pipeline)?;
-        let device = &*self.recorder.device;
-        let made = device.graphics_pipeline(key)?;
-        let colors = device.pipeline_colors(key)?;
-        if !fits(made, colors, self.recorder.framebuffer()) {
+        let constants = self.recorder.refer_to_graphics_pipeline(key)?;
+        let Some(constants) = constants else {
             return Err(CommandError::from(GraphicsError::Compatible).into());
-        }
+        };
         let state = &mut *self.state;
         state.pipeline = Some(key);
-        state.values.blend_constants = made.blend_constants;
+        state.set_blend_constants(constants);
         (state.stencil_reference, state.blend_constants) = (None, None);
         state.resources = [None; 2];
         state.uniforms = [None; 3];
@@ -124,10 +121,10 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let stages = [set.vertex, set.fragment].into_iter().enumerate();
         for (stage, set) in stages {
             let Some(set) = set else { continue };
-            let table = self.recorder.refer_to_set(set)?;
+            let (table, part) = self.recorder.refer_to_set(set)?;
             let bound = self.recorder.passes.as_mut().map(|it| &mut it.bound);
             if let Some(place) = bound.and_then(|bound| bound.set_mut(stage, table)) {
-                *place = Some(set);
+                *place = Some(BoundTable { set, part });
             }
             if let Some(resources) = self.state.resources.get_mut(stage) {
                 *resources = None;
@@ -214,8 +211,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
-        self.state.values.viewport = viewport;
-        (self.state.version, self.state.says_state) = (None, false);
+        self.state.set_viewport(viewport);
         self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
@@ -248,10 +244,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
                 return Err(CommandError::from(GraphicsError::unsupported(what)).into());
             }
         }
-        self.state.values.blend_constants = constants;
+        self.state.set_blend_constants(constants);
         self.state.blend_constants = Some(constants);
-        (self.state.blends, self.state.version) = (None, None);
-        self.state.says_state = false;
+        self.state.blends = None;
         self.state.uniforms[FRAGMENTS] = None;
         self.state.stale = self.state.stale.and(Stale::UNIFORMS).and(Stale::STATE);
         Ok(self)

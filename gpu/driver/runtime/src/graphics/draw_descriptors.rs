@@ -9,9 +9,11 @@ use super::draw_words::DrawWords;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
 use super::pipeline::{GraphicsPipelined, PipelineColors, Places};
 use crate::command::Recorder;
-use crate::error::Error;
+use crate::device::Kind;
+use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::resource::{ThreadStorage, local_storage};
+use crate::slab::Key;
 use eitri_program::FragmentFacts;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -120,6 +122,24 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let thread = ThreadStorage { address, size_log2 };
         let words = local_storage(self.arch(), Some(thread), None)?;
         Ok(self.place(&words)?.0)
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Refers to a pipeline; gives its blend constants, or nothing if it is made for other attachments than the pass has.
+    pub(super) fn refer_to_graphics_pipeline(
+        &mut self,
+        key: Key,
+    ) -> Result<Option<[f32; 4]>, Error> {
+        let by = (self.commands, self.space);
+        let passes = self.passes.as_ref();
+        let framebuffer = passes.map(|passes| &passes.targets.last().framebuffer);
+        self.device.mention(by, key, Thing::Pipeline, |object| {
+            let Kind::GraphicsPipeline(made, colors) = &object.kind else {
+                return None;
+            };
+            Some(fits(made, colors, framebuffer?).then_some(made.blend_constants))
+        })
     }
 }
 

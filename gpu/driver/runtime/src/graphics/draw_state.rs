@@ -11,6 +11,7 @@ use super::tiling::Tiling;
 use super::uniforms::Values;
 use super::vertex_input::MOST_BINDINGS;
 use crate::handle::DescriptorSet;
+use crate::resource::SetPart;
 use crate::slab::Key;
 use core::cell::RefCell;
 use eitri_program::DescriptorSlot;
@@ -57,52 +58,69 @@ impl Stale {
     }
 }
 
+/// A set that is bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundTable {
+    pub(super) set: DescriptorSet,
+    /// What a draw needs of it: nothing changes a set while commands are recorded.
+    pub(super) part: SetPart,
+}
+
 /// What is bound in a pass by its number. It is large: it stays where the commands are recorded.
 #[derive(Debug)]
 pub(super) struct PassBound {
     /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<DescriptorSet>; TABLES]; 2],
+    pub(super) sets: [[Option<BoundTable>; TABLES]; 2],
     pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
-    /// Something is bound.
-    any: bool,
+    /// Tables and bindings to which something is bound, a bit each.
+    tables: u16,
+    bindings: u16,
 }
+
+const _: () = assert!(TABLES <= u16::BITS as usize);
+const _: () = assert!(MOST_BINDINGS <= u16::BITS as usize);
 
 impl PassBound {
     pub(super) const NOTHING: PassBound = PassBound {
         sets: [[None; TABLES]; 2],
         vertex_buffers: [None; MOST_BINDINGS],
-        any: false,
+        tables: 0,
+        bindings: 0,
     };
 
     /// The place for the set of a stage in a table, if there is such a table.
     #[inline(always)]
-    pub(super) fn set_mut(
-        &mut self,
-        stage: usize,
-        table: u8,
-    ) -> Option<&mut Option<DescriptorSet>> {
-        self.any = true;
-        self.sets.get_mut(stage)?.get_mut(usize::from(table))
+    pub(super) fn set_mut(&mut self, stage: usize, table: u8) -> Option<&mut Option<BoundTable>> {
+        let place = self.sets.get_mut(stage)?.get_mut(usize::from(table))?;
+        self.tables |= 1 << table;
+        Some(place)
     }
 
     /// The place for a vertex buffer, if there is such a binding.
     #[inline(always)]
     pub(super) fn vertex_buffer_mut(&mut self, binding: u32) -> Option<&mut Option<Bound>> {
-        self.any = true;
-        self.vertex_buffers.get_mut(binding as usize)
+        let place = self.vertex_buffers.get_mut(binding as usize)?;
+        self.bindings |= 1 << binding;
+        Some(place)
     }
 
     /// Binds nothing.
     pub(super) fn clear(&mut self) {
-        if !core::mem::take(&mut self.any) {
-            return;
+        let [vertex, fragment] = &mut self.sets;
+        for (number, (vertex, fragment)) in vertex.iter_mut().zip(fragment).enumerate() {
+            // The lowest tables are used first.
+            if self.tables >> number == 0 {
+                break;
+            }
+            (*vertex, *fragment) = (None, None);
         }
-        for set in self.sets.as_flattened_mut() {
-            *set = None;
-        }
-        for buffer in &mut self.vertex_buffers {
+        for (number, buffer) in self.vertex_buffers.iter_mut().enumerate() {
+            if self.bindings >> number == 0 {
+                break;
+            }
             *buffer = None;
         }
+        (self.tables, self.bindings) = (0, 0);
     }
 }
 
@@ -186,9 +204,11 @@ impl DrawState {
         // Field by field: a copy of all of it costs more.
         (self.tiler, self.last, self.pipeline) = (None, None, None);
         self.stale = Stale::ALL;
-        (self.says_state, self.says_sets, self.version) = (false, false, None);
+        (self.says_state, self.says_sets) = (false, false);
+        let viewport = Viewport::of(width, height);
+        self.set_viewport(viewport);
+        self.set_blend_constants([0.0; 4]);
         self.indices = None;
-        self.values.blend_constants = [0.0; 4];
         (self.values.first_vertex, self.values.base_instance) = (0, 0);
         self.values.view_index = 0;
         (self.scissor.x, self.scissor.y) = (0, 0);
@@ -201,8 +221,29 @@ impl DrawState {
         self.query = query;
         self.dynamic.clear();
         (self.words, self.predicate) = (None, None);
-        self.values.viewport = Viewport::of(width, height);
         (self.scissor.width, self.scissor.height) = (width, height);
+    }
+
+    /// Sets where vertices go. Of the same viewport the words stay what they were.
+    pub(super) const fn set_viewport(&mut self, viewport: Viewport) {
+        if !self.values.viewport.is(&viewport) {
+            self.values.viewport = viewport;
+            (self.version, self.says_state) = (None, false);
+        }
+    }
+
+    /// Sets what is blended with: the same of its words.
+    pub(super) const fn set_blend_constants(&mut self, constants: [f32; 4]) {
+        let [a, b, c, d] = self.values.blend_constants;
+        let [e, f, g, h] = constants;
+        let differ = a.to_bits() ^ e.to_bits()
+            | b.to_bits() ^ f.to_bits()
+            | c.to_bits() ^ g.to_bits()
+            | d.to_bits() ^ h.to_bits();
+        if differ != 0 {
+            self.values.blend_constants = constants;
+            (self.version, self.says_state) = (None, false);
+        }
     }
 
     /// Whether the last draw has indices.
@@ -252,5 +293,37 @@ impl DrawState {
     pub(super) const fn forget_tests(&mut self) {
         self.tests = None;
         self.forget_words();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_constants_and_viewports_are_others() {
+        let mut state = DrawState::NOTHING;
+        state.begin((64, 64), None);
+        let is_said = |state: &mut DrawState| {
+            let said = state.version.is_some() && state.says_state;
+            (state.version, state.says_state) = (Some(1), true);
+            said
+        };
+        assert!(!is_said(&mut state), "a first pass");
+        state.set_blend_constants([0.0; 4]);
+        state.set_viewport(Viewport::of(64, 64));
+        assert!(is_said(&mut state), "the same");
+        for constants in [[0.0, 0.0, 0.0, 1.0], [-0.0, 0.0, 0.0, 1.0], [0.0; 4]] {
+            state.set_blend_constants(constants);
+            assert!(!is_said(&mut state), "{constants:?}");
+        }
+        state.set_viewport(Viewport::of(64, 32));
+        assert!(!is_said(&mut state), "another viewport");
+        let (version, says) = (state.version, state.says_state);
+        state.begin((64, 32), None);
+        assert_eq!((version, says), (Some(1), true));
+        assert_eq!(state.version, Some(1), "a pass of the same size");
+        state.begin((64, 64), None);
+        assert_eq!(state.version, None, "a pass of another size");
     }
 }

@@ -21,6 +21,8 @@ use eitri_program::FragmentFacts;
 /// What was set since the pipeline was bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Dynamic {
+    /// Something was.
+    any: bool,
     /// Front faces are left out, and back faces.
     cull: Option<[bool; 2]>,
     front_face: Option<FrontFace>,
@@ -35,6 +37,7 @@ pub(super) struct Dynamic {
 impl Dynamic {
     /// Nothing was set.
     pub(super) const NOTHING: Dynamic = Dynamic {
+        any: false,
         cull: None,
         front_face: None,
         topology: None,
@@ -48,6 +51,10 @@ impl Dynamic {
     /// Sets nothing, field by field: a copy of [`Dynamic::NOTHING`] is a call.
     #[inline]
     pub(super) const fn clear(&mut self) {
+        if !self.any {
+            return;
+        }
+        self.any = false;
         (self.cull, self.front_face) = (None, None);
         (self.topology, self.restart) = (None, None);
         (self.depth, self.bias, self.stencil) = (None, None, None);
@@ -57,7 +64,13 @@ impl Dynamic {
     /// Whether nothing was set.
     #[inline]
     pub(super) const fn is_nothing(&self) -> bool {
-        !self.changes_words() && self.line_width.is_none()
+        !self.any
+    }
+
+    /// To set something.
+    const fn set(&mut self) -> &mut Dynamic {
+        self.any = true;
+        self
     }
 
     /// Whether the descriptor of the tests is another than the pipeline's.
@@ -181,14 +194,14 @@ impl Class {
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Leaves out front faces, back faces or both from here on, until a pipeline is bound.
     pub fn set_cull_mode(&mut self, front: bool, back: bool) -> &mut Self {
-        self.state.dynamic.cull = Some([front, back]);
+        self.state.dynamic.set().cull = Some([front, back]);
         self.state.forget_words();
         self
     }
 
     /// Which faces are front from here on, until a pipeline is bound.
     pub fn set_front_face(&mut self, front_face: FrontFace) -> &mut Self {
-        self.state.dynamic.front_face = Some(front_face);
+        self.state.dynamic.set().front_face = Some(front_face);
         self.state.forget_words();
         self
     }
@@ -204,35 +217,35 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if made.topology_class != Class::of(topology) {
             return Err(CommandError::from(GraphicsError::Topology).into());
         }
-        self.state.dynamic.topology = Some(topology);
+        self.state.dynamic.set().topology = Some(topology);
         self.state.forget_words();
         Ok(self)
     }
 
     /// Whether the largest index begins anew from here on, until a pipeline is bound.
     pub fn set_primitive_restart(&mut self, restart: bool) -> &mut Self {
-        self.state.dynamic.restart = Some(restart);
+        self.state.dynamic.set().restart = Some(restart);
         self.state.forget_words();
         self
     }
 
     /// The test of depth from here on, until a pipeline is bound.
     pub fn set_depth_test(&mut self, depth: Option<DepthState>) -> &mut Self {
-        self.state.dynamic.depth = Some(depth);
+        self.state.dynamic.set().depth = Some(depth);
         self.state.forget_tests();
         self
     }
 
     /// What is added to depths from here on, until a pipeline is bound.
     pub fn set_depth_bias(&mut self, bias: Option<DepthBias>) -> &mut Self {
-        self.state.dynamic.bias = Some(bias);
+        self.state.dynamic.set().bias = Some(bias);
         self.state.forget_tests();
         self
     }
 
     /// The test of stencil from here on, until a pipeline is bound; its references, too.
     pub fn set_stencil_test(&mut self, stencil: Option<StencilState>) -> &mut Self {
-        self.state.dynamic.stencil = Some(stencil);
+        self.state.dynamic.set().stencil = Some(stencil);
         self.state.stencil_reference = None;
         self.state.forget_tests();
         self
@@ -240,7 +253,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
 
     /// Width of lines from here on, in pixels, until a pipeline is bound.
     pub fn set_line_width(&mut self, width: f32) -> &mut Self {
-        self.state.dynamic.line_width = Some(width);
+        self.state.dynamic.set().line_width = Some(width);
         self.state.forget_words();
         self
     }

@@ -6,7 +6,7 @@
 use super::incremental::OfIncrements;
 use super::lane::{self, DEFERRED, OTHERS, iterators};
 use super::pass::FRAMEBUFFER;
-use super::registers::{COUNT, DrawRegisters};
+use super::registers::{BOUND_PAIRS, COUNT, DrawRegisters};
 use super::tiling;
 use crate::queue::SubQueue;
 use crate::tiler_page::{BASE, PAGE, count_of};
@@ -26,9 +26,9 @@ pub(super) const ITERATORS: usize = 5;
 /// The instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedDraws {
-    /// Loads of the registers of draws, and of the low halves of those of uniforms, by the program.
+    /// Loads of the registers of draws, and of the pairs that what is bound decides.
     pub(super) loads: FirstLoads,
-    pub(super) uniforms: [UniformLoad; 3],
+    pub(super) bound: [HalfLoads; BOUND_PAIRS],
     /// A draw without a program of varyings, and one with.
     run: [Checked; 2],
     /// By the number of the slot, from the first iterator's on.
@@ -46,11 +46,11 @@ pub(crate) struct EncodedDraws {
     pub(super) wait_count: Checked,
 }
 
-/// A load of the low half of a register of uniforms.
+/// Loads of the halves of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct UniformLoad {
-    pub(super) register: u8,
-    pub(super) load: Load32,
+pub(super) struct HalfLoads {
+    pub(super) low: Load32,
+    pub(super) high: Load32,
 }
 
 /// Instructions of a lane that name the slot of an iterator.
@@ -125,18 +125,21 @@ impl EncodedDraws {
             })
         };
         let registers = DrawRegisters::of(config.arch);
-        let uniforms = |register| {
-            let load = Load32::new(config, Reg::new(register))?;
-            Ok::<_, BuildFault>(UniformLoad { register, load })
+        let halves = |register: u8| {
+            let load = |register| Load32::new(config, Reg::new(register));
+            let (low, high) = (load(register)?, load(register.wrapping_add(1))?);
+            Ok::<_, BuildFault>(HalfLoads { low, high })
         };
         // Without a program of varyings nothing loads the second.
         let varyings = registers.varying_uniforms;
         Ok(EncodedDraws {
             loads: AnyLoad::new(config)?.first(COUNT as u8)?,
-            uniforms: [
-                uniforms(registers.vertex_uniforms)?,
-                uniforms(varyings.unwrap_or(registers.vertex_uniforms))?,
-                uniforms(registers.fragment_uniforms)?,
+            bound: [
+                halves(registers.vertex_resources)?,
+                halves(registers.fragment_resources)?,
+                halves(registers.vertex_uniforms)?,
+                halves(varyings.unwrap_or(registers.vertex_uniforms))?,
+                halves(registers.fragment_uniforms)?,
             ],
             run: [run(false)?, run(true)?],
             iterators: [

@@ -14,7 +14,6 @@ use super::repeat::LastDraw;
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
-use crate::queue::SubQueue;
 use crate::slab::Key;
 
 /// State of the last draw of a pass that was ended, which registers of the vertex lane hold.
@@ -24,7 +23,9 @@ pub(super) struct LanePassState {
     known: bool,
     pipeline: Key,
     last: LastDraw,
-    indices: Option<(Bound, IndexType)>,
+    /// Apart from what they are: together they would be copied by a call.
+    indices: Bound,
+    kind: Option<IndexType>,
     /// Depths that are clipped to, as their bits.
     depths: [u32; 2],
 }
@@ -35,7 +36,11 @@ impl LanePassState {
         known: false,
         pipeline: Key::NONE,
         last: LastDraw::NOTHING,
-        indices: None,
+        indices: Bound {
+            address: 0,
+            bytes: 0,
+        },
+        kind: None,
         depths: [0; 2],
     };
 
@@ -56,8 +61,15 @@ impl LanePassState {
         self.known = true;
         self.pipeline = pipeline;
         self.last = *last;
-        self.indices = state.indices.filter(|_| last.indexed);
+        self.kind = None;
+        if let (true, Some((indices, kind))) = (last.indexed, &state.indices) {
+            (self.indices, self.kind) = (*indices, Some(*kind));
+        }
         self.depths = depths(&state.values.viewport).map(f32::to_bits);
+    }
+
+    fn is_indices(&self, other: Option<&(Bound, IndexType)>) -> bool {
+        other.is_some_and(|(indices, kind)| self.indices == *indices && self.kind == Some(*kind))
     }
 
     /// Whether a draw of a pass is the same, the pipeline, sets and push constants aside.
@@ -65,7 +77,7 @@ impl LanePassState {
         self.known
             && self.last.draw == *draw
             && self.last.indexed == indexed
-            && (!indexed || self.indices == state.indices)
+            && (!indexed || self.is_indices(state.indices.as_ref()))
             && state.is_of_pipeline()
             && self.depths == depths(&state.values.viewport).map(f32::to_bits)
     }
@@ -120,14 +132,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let context = self.tiling(state, Some(provokes))?.context;
         let registers = DrawRegisters::of(self.arch());
         let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
-        self.in_lane(SubQueue::VertexTiler, |it| {
-            it.load_draw_registers(|it| {
-                it.pair(registers.context, context.0);
-                it.pair(registers.scissor, scissor);
-                if let Some(register) = registers.viewport {
-                    it.pair(register, scissor);
-                }
-            })
+        self.load_draw_registers(|it| {
+            it.pair(registers.context, context.0);
+            it.pair(registers.scissor, scissor);
+            if let Some(register) = registers.viewport {
+                it.pair(register, scissor);
+            }
         })?;
         state.values.first_vertex = draw.vertex_offset as u32;
         state.values.base_instance = draw.first_instance;

@@ -14,6 +14,7 @@
 //! Never: changes the descriptor of the whole pass, so that commands can be submitted again.
 //! Facts: hardware/graphics.md 2.8, command-stream.md 1.12, 3.3 (SET_EXCEPTION_HANDLER) and 6.18.
 
+use super::batch::Batch;
 use super::error::Attachment;
 use super::framebuffer::{DepthTarget, Framebuffer, MOST_LAYERS};
 use super::framebuffer_words::Around;
@@ -239,20 +240,24 @@ impl Framebuffer {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// What the pass does if the heap is exhausted while it is tiled: as for the last pass of its template, or made now. `shaders`
-    /// load what the pass itself does, by layers.
-    pub(super) fn increments(
+    /// What the pass does if the heap is exhausted while it is tiled, once [`Recorder::find_increments`] has found it out.
+    pub(super) fn increments(&self) -> Option<&Increments> {
+        let passes = self.passes.as_ref()?;
+        passes.targets.last().template.increments.as_ref()
+    }
+
+    /// Finds out what the pass does if the heap is exhausted while it is tiled: as for the last pass of its template, or made now.
+    /// `shaders` load what the pass itself does, by layers.
+    #[inline]
+    pub(super) fn find_increments(
         &mut self,
         around: &Around,
         layers: &[(u32, Option<FrameShaders>)],
-    ) -> Result<Increments, Error> {
-        let passes = self.passes.as_ref();
-        let known = passes.and_then(|passes| passes.targets.last().template.increments);
-        let (locations, last_provokes) = (around.locations, around.last_provokes);
-        if let Some(known) = known
-            && (known.locations, known.last_provokes) == (locations, last_provokes)
-        {
-            return Ok(known);
+    ) -> Result<(), Error> {
+        let wanted = (around.locations, around.last_provokes);
+        let is_same = |known: &Increments| (known.locations, known.last_provokes) == wanted;
+        if self.increments().is_some_and(is_same) {
+            return Ok(());
         }
         self.make_increments(around, layers)
     }
@@ -263,7 +268,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         &mut self,
         around: &Around,
         layers: &[(u32, Option<FrameShaders>)],
-    ) -> Result<Increments, Error> {
+    ) -> Result<(), Error> {
         let whole = self.framebuffer().clone();
         let mut rendered = whole.clone();
         let mut loads = [None; MOST_LAYERS as usize];
@@ -314,7 +319,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Some(passes) = &mut self.passes {
             passes.targets.last_mut().template.increments = Some(made);
         }
-        Ok(made)
+        Ok(())
     }
 
     /// Descriptors of a render that does what is described already: the first what the whole pass does, the last what the middle does.
@@ -422,30 +427,39 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Waits in the lane of fragments until the pass of a tiler context is tiled. The handler is installed meanwhile.
-    pub(super) fn wait_until_tiled(
+    #[inline(always)]
+    pub(super) fn add_wait_until_tiled(
         &mut self,
         context: GpuAddress,
         (handler, bytes): (GpuAddress, u32),
+        batch: &mut Batch,
     ) -> Result<(), Error> {
+        let wait = self.wait_words(SubQueue::Fragment, SubQueue::VertexTiler)?;
         let encoded = self.encoded()?;
-        let of = encoded.increments;
-        let context = encoded.tiling.context.with_address(context.0);
-        self.put_together([
-            context,
+        let of = &encoded.increments;
+        batch.put_all([
+            encoded.tiling.context.with_address(context.0),
             of.rendered.with(0),
             of.handler.with_address(handler.0),
             of.length.with(bytes),
             of.set_handler,
-        ])?;
-        self.wait_for_stream(SubQueue::Fragment, SubQueue::VertexTiler)?;
-        self.put_together([of.length.with(0), of.set_handler])
+        ]);
+        if let Some(wait) = wait {
+            batch.put_all(wait);
+        }
+        batch.put_all([of.length.with(0), of.set_handler]);
+        Ok(())
     }
 
     /// The same for a pass that was dropped: nothing of it is rendered.
-    pub(super) fn wait_until_dropped_is_tiled(&mut self, context: GpuAddress) -> Result<(), Error> {
+    pub(super) fn wait_until_dropped_is_tiled(
+        &mut self,
+        context: GpuAddress,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         let code = self.handler_code(0, &[])?;
         let handler = self.place_handler(&code)?;
-        self.wait_until_tiled(context, handler)
+        self.add_wait_until_tiled(context, handler, batch)
     }
 }
 

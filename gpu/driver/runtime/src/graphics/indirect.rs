@@ -353,15 +353,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         for register in registers.count..=registers.instance_offset {
             lane.loaded.forget(register);
         }
-        for pair in [
-            Some(registers.vertex_uniforms),
-            registers.varying_uniforms,
-            Some(registers.vertex_resources),
-        ] {
-            if let Some(register) = pair.filter(|_| copies.is_some()) {
-                lane.loaded.forget(register);
-                lane.loaded.forget(register.wrapping_add(1));
-            }
+        if copies.is_some() {
+            lane.loaded.forget_vertices();
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! next pass is tiled.
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
+use super::batch::Batch;
 use super::draw_state::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
@@ -14,9 +15,7 @@ use super::pass_template::LastTargets;
 use super::queries::{Counting, EndedQueries};
 use super::registers::Loaded;
 use super::tiling::LastContext;
-use crate::command::{
-    Accesses, CommandError, Level, Part, PassParts, Recorder, ShaderStage, Streams, Writer,
-};
+use crate::command::{Accesses, CommandError, Level, Part, PassParts, Recorder, Streams, Writer};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{CacheUse, Code, Reach, SubQueue};
@@ -49,12 +48,12 @@ pub(crate) struct Lane {
     pub(super) writer: Writer,
     /// The iterator that the lane uses now, from the first one on, and the slots that may be busy.
     iterator: usize,
-    busy: SlotMask,
+    pub(super) busy: SlotMask,
     /// How far the stream counts.
     pub(super) count: u32,
-    after: Streams,
+    pub(super) after: Streams,
     /// What is waited for already, of each stream.
-    waited: [u32; 3],
+    pub(super) waited: [u32; 3],
     /// It flushes caches.
     pub(super) flushes: bool,
     /// The stream copies words of buffers into uniforms, and no cache holds them as they were.
@@ -85,9 +84,9 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) tiling: Option<Lane>,
     pub(super) fragments: Option<Lane>,
     /// Of the compute stream: how far it counts, and where its commands ended then.
-    compute: (u32, u64),
+    pub(super) compute: (u32, u64),
     /// What it waits for already, of each stream.
-    waited: [u32; 3],
+    pub(super) waited: [u32; 3],
     /// Where the table of sample positions stands that was written last, and for how many samples.
     pub(super) locations: Option<(u32, GpuAddress)>,
     /// The stream into whose lane instructions go now, where they do.
@@ -111,35 +110,56 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) context: Option<LastContext>,
 }
 
+impl<P> Passes<'_, '_, '_, P> {
+    /// The lane of a stream, if there is one.
+    const fn lane(&self, stream: SubQueue) -> Option<&Lane> {
+        match stream {
+            SubQueue::VertexTiler => self.tiling.as_ref(),
+            SubQueue::Fragment => self.fragments.as_ref(),
+            SubQueue::Compute => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) const fn lane_mut(&mut self, stream: SubQueue) -> Option<&mut Lane> {
+        match stream {
+            SubQueue::VertexTiler => self.tiling.as_mut(),
+            SubQueue::Fragment => self.fragments.as_mut(),
+            SubQueue::Compute => None,
+        }
+    }
+
+    /// The writer of the lane of a stream: `current` if instructions go there now.
+    pub(super) fn writer<'w>(
+        &'w mut self,
+        stream: SubQueue,
+        current: &'w mut Writer,
+    ) -> Option<&'w mut Writer> {
+        if self.current == Some(stream) {
+            return Some(current);
+        }
+        self.lane_mut(stream).map(|lane| &mut lane.writer)
+    }
+
+    /// The writer of the lane of vertices, as [`Passes::writer`] has it, and what the registers of draws hold.
+    pub(super) fn tiling_writer<'w>(
+        &'w mut self,
+        current: &'w mut Writer,
+    ) -> Option<(&'w mut Writer, &'w mut Loaded)> {
+        let lane = self.tiling.as_mut()?;
+        let is_current = self.current == Some(SubQueue::VertexTiler);
+        let writer = if is_current {
+            current
+        } else {
+            &mut lane.writer
+        };
+        Some((writer, &mut lane.loaded))
+    }
+}
+
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
 type Order<'r, 's, 'd, P> =
     fn(&mut Recorder<'r, 's, 'd, P>, Accesses, Accesses) -> Result<(), Error>;
-
-/// The streams that do some of these accesses.
-pub(crate) fn streams_of(accesses: Accesses) -> Streams {
-    let vertex = Accesses::INDEX_READ | Accesses::VERTEX_READ | Accesses::INDIRECT_READ;
-    let fragment = Accesses::INPUT_ATTACHMENT_READ
-        | Accesses::COLOR_READ
-        | Accesses::COLOR_WRITE
-        | Accesses::DEPTH_STENCIL_READ
-        | Accesses::DEPTH_STENCIL_WRITE
-        // Clears, blits and resolves of images are passes.
-        | Accesses::TRANSFER_READ
-        | Accesses::TRANSFER_WRITE;
-    let compute = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE | Accesses::INDIRECT_READ;
-    let shaders = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
-    let of = |own: Accesses, stage, stream| {
-        let by_shaders = shaders.in_stage(stage);
-        if accesses.any_of(own) || accesses.any_of(by_shaders) {
-            Streams::of(stream)
-        } else {
-            Streams::NONE
-        }
-    };
-    of(vertex, ShaderStage::Vertex, SubQueue::VertexTiler)
-        .and(of(fragment, ShaderStage::Fragment, SubQueue::Fragment))
-        .and(of(compute, ShaderStage::Compute, SubQueue::Compute))
-}
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Lets commands have render passes.
@@ -178,12 +198,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 
     /// The lane of a stream, if there is one.
     pub(super) fn lane(&mut self, stream: SubQueue) -> Option<&mut Lane> {
-        let passes = self.passes.as_mut()?;
-        match stream {
-            SubQueue::VertexTiler => passes.tiling.as_mut(),
-            SubQueue::Fragment => passes.fragments.as_mut(),
-            SubQueue::Compute => None,
-        }
+        self.passes.as_mut()?.lane_mut(stream)
     }
 
     /// Records what `record` says for a stream, of which there is a lane. Where that is recorded already it costs nothing.
@@ -214,12 +229,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         let Some(passes) = &mut self.passes else {
             return;
         };
-        let lane = match stream {
-            SubQueue::VertexTiler => passes.tiling.as_mut(),
-            SubQueue::Fragment => passes.fragments.as_mut(),
-            SubQueue::Compute => None,
-        };
-        if let Some(lane) = lane {
+        if let Some(lane) = passes.lane_mut(stream) {
             lane.writer.exchange(&mut self.writer);
         }
     }
@@ -301,14 +311,19 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         Ok(all.get(number).unwrap_or(first))
     }
 
-    /// Those of the iterator that a lane uses now, in whose commands this is.
-    pub(super) fn own_iterator(&mut self, stream: SubQueue) -> Result<OfIterator, Error> {
-        let number = self.lane(stream).map_or(0, |lane| lane.iterator);
-        self.of_iterator(number).copied()
+    /// Those of the iterator that a lane uses now.
+    pub(super) fn own_iterator(&self, stream: SubQueue) -> Result<&OfIterator, Error> {
+        let lane = self.passes.as_ref().and_then(|it| it.lane(stream));
+        self.of_iterator(lane.map_or(0, |lane| lane.iterator))
     }
 
-    /// Goes on to the next iterator slot of a lane, in whose commands this is, when it has drained.
-    pub(super) fn next_iterator(&mut self, stream: SubQueue) -> Result<(), Error> {
+    /// Goes on to the next iterator slot of a lane when it has drained.
+    #[inline(always)]
+    pub(super) fn add_next_iterator(
+        &mut self,
+        stream: SubQueue,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         let Some(lane) = self.lane(stream) else {
             return Ok(());
         };
@@ -320,10 +335,10 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         let (next, busy) = (lane.iterator, lane.busy);
         let &OfIterator { select, wait, .. } = self.of_iterator(next)?;
         if busy.contains(slot_of(next)) {
-            self.put_together([wait, select])
-        } else {
-            self.put(select)
+            batch.put(wait);
         }
+        batch.put(select);
+        Ok(())
     }
 
     /// The slot that a lane's iterator counts on now.
@@ -360,143 +375,11 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.put(load.with(immediate))
     }
 
-    /// Counts one more when the work on an iterator's slot is done, in the commands of that lane.
-    pub(super) fn count_up(&mut self, stream: SubQueue, of: &OfIterator) -> Result<(), Error> {
-        self.put(of.count_up)?;
-        self.note_count(stream);
-        Ok(())
-    }
-
     /// Notes that a lane counts one more.
     pub(super) fn note_count(&mut self, stream: SubQueue) {
         if let Some(lane) = self.lane(stream) {
             lane.count = lane.count.saturating_add(1);
         }
-    }
-
-    /// Lets one stream wait until another has come as far as it counts now; if it counts nothing yet, for what it has of before.
-    pub(super) fn wait_for_stream(
-        &mut self,
-        stream: SubQueue,
-        other: SubQueue,
-    ) -> Result<(), Error> {
-        if other == SubQueue::Compute {
-            self.count_compute()?;
-        }
-        let Some(passes) = &mut self.passes else {
-            return Ok(());
-        };
-        let number = other as usize;
-        let count = match other {
-            SubQueue::VertexTiler => passes.tiling.as_ref().map_or(0, |lane| lane.count),
-            SubQueue::Fragment => passes.fragments.as_ref().map_or(0, |lane| lane.count),
-            SubQueue::Compute => passes.compute.0,
-        };
-        let waited = match stream {
-            SubQueue::VertexTiler => passes.tiling.as_mut().map(|it| &mut it.waited),
-            SubQueue::Fragment => passes.fragments.as_mut().map(|it| &mut it.waited),
-            SubQueue::Compute => Some(&mut passes.waited),
-        };
-        if count == 0 {
-            let after = match stream {
-                SubQueue::VertexTiler => passes.tiling.as_mut().map(|it| &mut it.after),
-                SubQueue::Fragment => passes.fragments.as_mut().map(|it| &mut it.after),
-                SubQueue::Compute => Some(&mut self.after),
-            };
-            if let Some(after) = after {
-                *after = after.and(Streams::of(other));
-            }
-            return Ok(());
-        }
-        let Some(waited) = waited.and_then(|all| all.get_mut(number)) else {
-            return Ok(());
-        };
-        if *waited >= count {
-            return Ok(());
-        }
-        *waited = count;
-        let EncodedDraws {
-            count_of: [first, second, third],
-            count: number,
-            wait_count,
-            ..
-        } = self.encoded()?;
-        let address = match other {
-            SubQueue::VertexTiler => first,
-            SubQueue::Fragment => second,
-            SubQueue::Compute => third,
-        };
-        let all = [*address, number.with(count.saturating_sub(1)), *wait_count];
-        self.in_lane(stream, |it| it.put_together(all))
-    }
-
-    /// Counts one more on the compute stream, behind what it has been given since that was done last.
-    fn count_compute(&mut self) -> Result<(), Error> {
-        let end = self.writer.end().0;
-        let Some(passes) = &self.passes else {
-            return Ok(());
-        };
-        if passes.compute.1 == end {
-            return Ok(());
-        }
-        let count = passes.compute.0.saturating_add(1);
-        self.wait_for_jobs()?;
-        self.wait_for_memory()?;
-        self.add_to(TEMPORARY, PAGE, count_of(SubQueue::Compute))?;
-        self.add_to(VALUE, BASE, count)?;
-        self.push(SyncSet64 {
-            address: TEMPORARY,
-            data: VALUE,
-            scope: SyncScope::Csg,
-            ..SyncSet64::default()
-        })?;
-        let end = self.writer.end().0;
-        if let Some(passes) = &mut self.passes {
-            passes.compute = (count, end);
-        }
-        Ok(())
-    }
-
-    /// Orders what streams do: those that do what is after wait for those that did what was before, and read-only caches are
-    /// invalidated before what reads through them.
-    fn order_passes(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
-        let (sources, targets) = (streams_of(before), streams_of(after));
-        // Blits and resolves read through textures, too.
-        let through = Accesses::THROUGH_TEXTURES | Accesses::TRANSFER_READ;
-        let stale = before.any_of(Accesses::WRITES) && after.any_of(through);
-        for target in SubQueue::ALL {
-            if !targets.has(target) {
-                continue;
-            }
-            if target != SubQueue::Compute {
-                self.open_lane(target)?;
-            }
-            for source in SubQueue::ALL {
-                if source != target && sources.has(source) {
-                    self.wait_for_stream(target, source)?;
-                }
-            }
-            if target == SubQueue::Compute {
-                continue;
-            }
-            let busy = self.lane(target).map_or(SlotMask::NONE, |lane| lane.busy());
-            self.in_lane(target, |it| {
-                if sources.has(target) && busy != SlotMask::NONE {
-                    it.wait_slots(busy | DEFERRED.mask())?;
-                }
-                if stale {
-                    it.flush_lane(Reach::ReadOnly)?;
-                }
-                Ok(())
-            })?;
-            if let Some(lane) = self.lane(target) {
-                lane.flushes |= stale;
-                if sources.has(target) {
-                    lane.busy = SlotMask::NONE;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Flushes caches, and waits for that, in the commands of a lane.
@@ -529,11 +412,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let Some(passes) = &mut self.passes else {
                 break;
             };
-            let lane = match stream {
-                SubQueue::VertexTiler => passes.tiling.as_mut(),
-                _ => passes.fragments.as_mut(),
+            let Some(lane) = passes.lane_mut(stream) else {
+                continue;
             };
-            let Some(lane) = lane else { continue };
             counts = counts.max(lane.count);
             let (start, bytes) = lane.writer.finish(&mut self.device.hw.platform);
             *part = Some(Part {
@@ -560,5 +441,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 }
 
 fn slot_of(iterator: usize) -> Slot {
-    iterators().get(iterator).copied().unwrap_or(OTHERS)
+    // In memory: a list that is made for each question costs more.
+    static SLOTS: [Slot; ITERATORS] = iterators();
+    SLOTS.get(iterator).copied().unwrap_or(OTHERS)
 }

@@ -9,6 +9,7 @@
 // What a pass renders to.
 mod clear;
 mod framebuffer;
+mod framebuffer_begin;
 mod framebuffer_words;
 mod image_commands;
 mod rendering;
@@ -28,6 +29,7 @@ mod state;
 mod vertex_input;
 
 // What is recorded.
+mod batch;
 mod buffer_words;
 mod changed;
 mod clear_attachments;
@@ -41,7 +43,9 @@ mod first_draw;
 mod incremental;
 mod indirect;
 mod lane;
+mod lane_order;
 mod load;
+mod load_draw;
 mod part_shapes;
 mod pass;
 mod pass_template;
@@ -67,7 +71,8 @@ pub(crate) use encoded::EncodedDraws;
 pub use error::{Attachment, GraphicsError, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
-pub(crate) use lane::{Passes, streams_of};
+pub(crate) use lane::Passes;
+pub(crate) use lane_order::streams_of;
 pub(crate) use part_shapes::PartShapes;
 pub use pass::RenderPass;
 pub use pipeline::GraphicsSet;

@@ -2,11 +2,12 @@
 //!
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-framebuffer.md 5.1.
 
+use super::batch::Batch;
 use super::draw_state::{DrawState, DrawStatePlace};
-use super::encoded::EncodedDraws;
 use super::error::GraphicsError;
 use super::framebuffer::{Framebuffer, MOST_COLORS, MOST_LAYERS};
 use super::framebuffer_words::Around;
+use super::incremental::Increments;
 use super::pass_template::PassTarget;
 use super::rendering::RenderingInfo;
 use super::samples;
@@ -27,6 +28,9 @@ const MOST_IMAGES: usize = 2 * MOST_COLORS + 2;
 pub(super) const FRAMEBUFFER: Pair = d!(40);
 const FIRST_PIXEL: u8 = 42;
 const LAST_PIXEL: u8 = 43;
+
+/// Layers of a pass, and their descriptors.
+type Placed = Vec<(u32, GpuAddress), { MOST_LAYERS as usize }>;
 
 /// A render pass that is being recorded: begun by [`Recorder::begin_rendering`], and over with [`RenderPass::end_rendering`]. It
 /// begins with nothing bound, all of the attachments as viewport and scissor.
@@ -158,7 +162,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// # Errors
     /// If there is no memory or no place in the storage for more commands.
     pub fn end_rendering(mut self) -> Result<(), Error> {
-        const STREAM: SubQueue = SubQueue::Fragment;
         let passes = self.recorder.passes.as_ref();
         if passes.is_some_and(|passes| passes.query != self.state.query) {
             // Nothing is counted behind the pass.
@@ -184,7 +187,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             it.finish_queries(SlotMask::NONE)?;
             return it.resolve_behind();
         }
-        it.in_lane(STREAM, |it| it.put_fragments(tiler))?;
+        it.put_fragments(tiler)?;
         it.unflushed = true;
         it.writes_texels = true;
         it.resolve_behind()
@@ -192,19 +195,40 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Puts the fragments of a pass into their lane, where this is recorded: of one that was tiled, by its context, and whether the
-    /// last vertices provoke.
+    /// Puts the fragments of a pass into their lane: of one that was tiled, by its context, and whether the last vertices provoke.
     fn put_fragments(&mut self, tiler: Option<(GpuAddress, bool)>) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
+        let mut placed = Placed::new();
+        self.place_layers(tiler, &mut placed)?;
+        self.room_for_batch(STREAM)?;
+        let mut batch = Batch::new();
+        // The handler's jobs have the pixels of the pass, too.
+        self.add_pixels(&mut batch);
+        if let Some((context, _)) = tiler {
+            let handler = self.increments().map(Increments::handler);
+            let handler = handler.unwrap_or((GpuAddress(0), 0));
+            self.add_wait_until_tiled(context, handler, &mut batch)?;
+        }
+        self.add_next_iterator(STREAM, &mut batch)?;
+        self.add_jobs(tiler.is_some(), &placed, &mut batch)?;
+        if self.has_ended_queries() {
+            self.write_batch(STREAM, &mut batch)?;
+            let slot = self.iterator(STREAM);
+            self.finish_queries(slot.mask())?;
+        }
+        self.finish_fragments(tiler.is_some(), &mut batch)?;
+        self.write_batch(STREAM, &mut batch)
+    }
+
+    /// Writes what the fragment jobs of a pass are given: the descriptor of each layer, and what is done when the heap is exhausted.
+    fn place_layers(
+        &mut self,
+        tiler: Option<(GpuAddress, bool)>,
+        placed: &mut Placed,
+    ) -> Result<(), Error> {
         let framebuffer = self.framebuffer();
-        let &Framebuffer {
-            samples,
-            area: [min_x, min_y, max_x, max_y],
-            view_mask: views,
-            layers,
-            ..
-        } = framebuffer;
-        let (tag, loads) = (framebuffer.tag(), framebuffer.loads());
+        let (views, layers) = (framebuffer.view_mask, framebuffer.layers);
+        let (samples, loads) = (framebuffer.samples, framebuffer.loads());
         let mut around = Around {
             locations: self.sample_locations(samples)?,
             frame_shaders: None,
@@ -212,77 +236,61 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             last_provokes: tiler.is_some_and(|(_, last)| last),
         };
         let mut shaders = Vec::<_, { MOST_LAYERS as usize }>::new();
-        let mut placed = Vec::<GpuAddress, { MOST_LAYERS as usize }>::new();
         for layer in (0..layers).filter(|layer| views == 0 || views >> layer & 1 != 0) {
             if loads {
-                around.frame_shaders = self.frame_shaders(layer)?;
+                around.frame_shaders =
+                    self.in_lane(SubQueue::Fragment, |it| it.frame_shaders(layer))?;
             }
             // There is room: passes have no more layers.
             let _ = shaders.push((layer, around.frame_shaders));
-            let _ = placed.push(self.place_framebuffer(layer, &around)?);
+            let _ = placed.push((layer, self.place_framebuffer(layer, &around)?));
         }
-        // The handler's jobs have the pixels of the pass, too.
-        self.load_pixels([
-            (FIRST_PIXEL, min_y << 16 | min_x),
-            (LAST_PIXEL, max_y << 16 | max_x),
-        ])?;
-        let mut increments = None;
-        if let Some((context, _)) = tiler {
-            let made = self.increments(&around, &shaders)?;
-            self.wait_until_tiled(context, made.handler())?;
-            increments = Some(made);
-        }
-        self.next_iterator(STREAM)?;
-        for (at, (layer, _)) in placed.iter().zip(&shaders) {
-            let last = increments.as_ref().map(|it| it.last(*layer).0 | tag);
-            self.run_fragment(at.0 | tag, last)?;
-        }
-        let slot = self.iterator(STREAM);
-        self.finish_queries(slot.mask())?;
-        let of = self.own_iterator(STREAM)?;
         if tiler.is_some() {
-            self.next_iterator(STREAM)?;
-            self.finish_fragments(&of)?;
+            self.find_increments(&around, &shaders)?;
         }
-        self.count_up(STREAM, &of)
-    }
-
-    /// Loads the pixels of fragment jobs, as far as they are others than the last job's.
-    fn load_pixels(&mut self, pixels: [(u8, u32); 2]) -> Result<(), Error> {
-        self.make_room(pixels.len() as u32)?;
-        let (Some(drawing), Some(passes)) = (&self.device.drawing, &mut self.passes) else {
-            return Ok(());
-        };
-        let mut all = Vec::<u64, 2>::new();
-        if let Some(loaded) = passes.fragments.as_mut().map(|lane| &mut lane.loaded) {
-            for (register, value) in pixels {
-                // Both are among the first registers, and there is room.
-                if loaded.change(register, value)
-                    && let Some(load) = drawing.encoded.loads.with(register, value)
-                {
-                    let _ = all.push(load.word());
-                }
-            }
-        }
-        self.writer.put_words(&mut self.device.hw.platform, &all);
         Ok(())
     }
 
-    /// Puts a fragment job of a framebuffer: of `last` in its place if something of the pass was rendered before.
-    fn run_fragment(&mut self, framebuffer: u64, last: Option<u64>) -> Result<(), Error> {
-        let &EncodedDraws {
-            run_fragment: run,
-            framebuffer: pointer,
-            increments,
-            ..
-        } = self.encoded()?;
-        match last {
-            Some(last) => {
-                let [whole, unless, last] = increments.choose(pointer, framebuffer, last);
-                self.put_together([whole, unless, last, run])
+    /// Loads the pixels of fragment jobs, as far as they are others than the last job's.
+    #[inline(always)]
+    fn add_pixels(&mut self, batch: &mut Batch) {
+        let (Some(drawing), Some(passes)) = (&self.device.drawing, &mut self.passes) else {
+            return;
+        };
+        let [min_x, min_y, max_x, max_y] = passes.targets.last().framebuffer.area;
+        let Some(lane) = &mut passes.fragments else {
+            return;
+        };
+        for (register, value) in [
+            (FIRST_PIXEL, min_y << 16 | min_x),
+            (LAST_PIXEL, max_y << 16 | max_x),
+        ] {
+            // Both are among the first registers.
+            if lane.loaded.change(register, value)
+                && let Some(load) = drawing.encoded.loads.with(register, value)
+            {
+                batch.put(load);
             }
-            None => self.put_together([pointer.with_address(framebuffer), run]),
         }
+    }
+
+    /// Adds the fragment jobs of a pass: if something of it was rendered before, those of its last render in their place.
+    #[inline(always)]
+    fn add_jobs(&self, tiled: bool, placed: &Placed, batch: &mut Batch) -> Result<(), Error> {
+        let (encoded, tag) = (self.encoded()?, self.framebuffer().tag());
+        let increments = self.increments().filter(|_| tiled);
+        for (layer, at) in placed {
+            let (pointer, at) = (encoded.framebuffer, at.0 | tag);
+            match increments {
+                Some(it) => {
+                    let last = it.last(*layer).0 | tag;
+                    batch.put_all(encoded.increments.choose(pointer, at, last));
+                }
+                None => batch.put(pointer.with_address(at)),
+            }
+            batch.put(encoded.run_fragment);
+        }
+        Ok(())
     }
 
     /// Writes the framebuffer descriptor of a layer.

@@ -489,14 +489,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// The formats of the colours that a graphics pipeline is made for.
-    pub(super) fn pipeline_colors(&self, key: Key) -> Result<&PipelineColors, Error> {
-        match &self.object(key, WHAT)?.kind {
-            Kind::GraphicsPipeline(_, colors) => Ok(colors),
-            _ => Err(Error::Gone { what: WHAT }),
-        }
-    }
-
     /// Where the parts of a pipeline's memory are.
     pub(super) fn pipeline_places(&self, key: Key) -> Result<Places, Error> {
         let mapping = &self.object(key, WHAT)?.mapping;

@@ -5,18 +5,19 @@
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6, 3.10 to 3.13.
 
 use super::draw::{Draw, IndexType};
-use super::draw_state::{Bound, DrawState, FRAGMENT, FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw_state::{Bound, DrawState, FRAGMENTS, Stale, VARYINGS, VERTEX};
 use super::draw_words::DrawWords;
 use super::dynamic::Class;
 use super::encoded::{merged_draw, split_draw};
 use super::indirect::{Copies, MOST_WORDS, Parameters};
 use super::pipeline::{GraphicsPipelined, Places};
-use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
+use super::registers::{BoundPair, DrawLoads, DrawRegisters, MOST_LOADS};
 use super::rendering::Viewport;
 use super::repeat::LastDraw;
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
+use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_cs::Reg;
@@ -83,12 +84,12 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let run = self.encoded()?.run(varies);
         let predicate = state.predicate;
         let registers = DrawRegisters::of(self.arch());
-        self.emit_loads(|it| {
+        self.load_draw_registers(|it| {
             if stale.has(Stale::RESOURCES) {
-                load_resources(it, registers, resources);
+                load_resources(it, resources);
             }
             if stale.has(Stale::UNIFORMS) {
-                load_uniforms(it, registers, uniforms, varies);
+                load_uniforms(it, uniforms, varies);
             }
             if stale.has(Stale::STATE) {
                 load_state(it, registers, (state, made), call);
@@ -120,32 +121,26 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(())
     }
 
-    /// Appends loads of registers of draws, and a job at most.
-    fn emit_loads(&mut self, all: impl FnOnce(&mut DrawLoads<'_>)) -> Result<(), Error> {
-        self.make_room(MOST_LOADS.saturating_add(1))?;
-        // There are instructions of draws, and the lane of vertices: it is what is recorded.
-        let (Some(drawing), Some(lane)) = (
-            &self.device.drawing,
-            self.passes
-                .as_mut()
-                .and_then(|passes| passes.tiling.as_mut()),
-        ) else {
-            return Ok(());
-        };
-        lane.loaded
-            .forget_pipeline(DrawRegisters::of(self.device.hw.properties.arch));
-        let mut loads = DrawLoads::new(&drawing.encoded.loads, &mut lane.loaded);
-        all(&mut loads);
-        loads.write(&mut self.device.hw.platform, &mut self.writer);
-        Ok(())
-    }
-
-    /// Loads registers of clears.
+    /// Appends loads of registers of draws, and a job at most, to the lane of vertices.
+    #[inline]
     pub(super) fn load_draw_registers(
         &mut self,
         all: impl FnOnce(&mut DrawLoads<'_>),
     ) -> Result<(), Error> {
-        self.emit_loads(all)
+        let most = MOST_LOADS.saturating_add(1);
+        self.make_room_in(SubQueue::VertexTiler, most)?;
+        // There are instructions of draws.
+        let (Some(drawing), Some(passes)) = (&self.device.drawing, &mut self.passes) else {
+            return Ok(());
+        };
+        let Some((writer, loaded)) = passes.tiling_writer(&mut self.writer) else {
+            return Ok(());
+        };
+        loaded.forget_pipeline(DrawRegisters::of(self.device.hw.properties.arch));
+        let mut loads = DrawLoads::new(&drawing.encoded, loaded);
+        all(&mut loads);
+        loads.write(&mut self.device.hw.platform, writer);
+        Ok(())
     }
 
     /// Makes the descriptors and the words of the state that are not there yet.
@@ -189,9 +184,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let varies = made.varies();
         let stale = state.stale;
         let registers = DrawRegisters::of(self.arch());
-        self.emit_loads(|it| {
-            load_resources(it, registers, resources);
-            load_uniforms(it, registers, uniforms, varies);
+        self.load_draw_registers(|it| {
+            load_resources(it, resources);
+            load_uniforms(it, uniforms, varies);
             if stale.has(Stale::STATE) {
                 load_state(it, registers, (state, made), call);
             }
@@ -224,22 +219,23 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 }
 
-fn load_resources(it: &mut DrawLoads<'_>, registers: &DrawRegisters, resources: [u64; 2]) {
-    it.pair(registers.vertex_resources, resources[VERTEX]);
-    it.pair(registers.fragment_resources, resources[FRAGMENT]);
+#[inline(always)]
+pub(super) fn load_resources(it: &mut DrawLoads<'_>, [vertices, fragments]: [u64; 2]) {
+    it.bound(BoundPair::VertexResources, vertices);
+    it.bound(BoundPair::FragmentResources, fragments);
 }
 
-fn load_uniforms(
+#[inline(always)]
+pub(super) fn load_uniforms(
     it: &mut DrawLoads<'_>,
-    registers: &DrawRegisters,
-    uniforms: [u64; 3],
+    [vertices, varyings, fragments]: [u64; 3],
     varies: bool,
 ) {
-    it.pair(registers.vertex_uniforms, uniforms[VERTEX]);
-    if let (true, Some(register)) = (varies, registers.varying_uniforms) {
-        it.pair(register, uniforms[VARYINGS]);
+    it.bound(BoundPair::VertexUniforms, vertices);
+    if varies {
+        it.bound(BoundPair::VaryingUniforms, varyings);
     }
-    it.pair(registers.fragment_uniforms, uniforms[FRAGMENTS]);
+    it.bound(BoundPair::FragmentUniforms, fragments);
 }
 
 /// Loads what neither resources nor uniforms are, nor the numbers of a draw.

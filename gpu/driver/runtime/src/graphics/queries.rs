@@ -279,6 +279,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(())
     }
 
+    /// Whether queries are over with the pass that is recorded.
+    pub(super) fn has_ended_queries(&self) -> bool {
+        self.passes.as_ref().is_some_and(|it| !it.ended.is_empty())
+    }
+
     /// Makes the queries of a pass available, whose fragments count on slots.
     pub(super) fn finish_queries(&mut self, slots: SlotMask) -> Result<(), Error> {
         let ended = match &mut self.passes {

@@ -3,11 +3,11 @@
 //!
 //! Facts: hardware/graphics-draw.md 3.1, through [`eitri_cs::staging`].
 
-use super::encoded::UniformLoad;
+use super::encoded::EncodedDraws;
 use crate::command::Writer;
 use crate::platform::Platform;
 use eitri_cs::Arch;
-use eitri_cs::builder::{Checked, FirstLoads};
+use eitri_cs::builder::Checked;
 use eitri_cs::staging::StagingMap;
 use heapless::Vec;
 
@@ -215,11 +215,25 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 /// Registers that a draw reads: below this.
 pub(super) const COUNT: usize = 66;
 
+/// A pair of registers that what is bound decides.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BoundPair {
+    VertexResources,
+    FragmentResources,
+    VertexUniforms,
+    VaryingUniforms,
+    FragmentUniforms,
+}
+
+/// How many there are.
+pub(super) const BOUND_PAIRS: usize = 5;
+
 /// Values of a draw's registers that a lane has loaded.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// [`UNKNOWN`] where the value is not known.
+    /// [`UNKNOWN`] where the value is not known. Those of [`BoundPair`] are not there: they are in `bound`.
     values: [u64; COUNT],
+    bound: [u64; BOUND_PAIRS],
     /// Those of a pipeline were loaded by words of its own ([`super::pipeline_registers`]): `values` has them wrong.
     of_pipeline: bool,
 }
@@ -231,6 +245,7 @@ impl Loaded {
     /// Nothing.
     pub(super) const NOTHING: Loaded = Loaded {
         values: [UNKNOWN; COUNT],
+        bound: [UNKNOWN; BOUND_PAIRS],
         of_pipeline: false,
     };
 
@@ -263,12 +278,10 @@ impl Loaded {
         }
     }
 
-    /// A register was loaded.
-    #[inline(always)]
-    pub(super) fn set(&mut self, register: u8, value: u32) {
-        if let Some(known) = self.values.get_mut(usize::from(register)) {
-            *known = value.into();
-        }
+    /// What the pairs of uniforms of vertices and of their resources hold is not known any more.
+    pub(super) fn forget_vertices(&mut self) {
+        let [resources, _, vertices, varyings, _] = &mut self.bound;
+        (*resources, *vertices, *varyings) = (UNKNOWN, UNKNOWN, UNKNOWN);
     }
 
     /// What a register holds is not known any more.
@@ -282,17 +295,17 @@ impl Loaded {
 /// Loads registers of draws into a lane, where room was made, as far as their values change. They are written together by
 /// [`DrawLoads::write`].
 pub(super) struct DrawLoads<'a> {
-    loads: &'a FirstLoads,
+    encoded: &'a EncodedDraws,
     loaded: &'a mut Loaded,
     words: Vec<u64, MOST_WORDS>,
 }
 
 impl<'a> DrawLoads<'a> {
     /// None yet.
-    pub(super) const fn new(loads: &'a FirstLoads, loaded: &'a mut Loaded) -> DrawLoads<'a> {
+    pub(super) const fn new(encoded: &'a EncodedDraws, loaded: &'a mut Loaded) -> DrawLoads<'a> {
         let words = Vec::new();
         DrawLoads {
-            loads,
+            encoded,
             loaded,
             words,
         }
@@ -318,11 +331,20 @@ impl<'a> DrawLoads<'a> {
         self.loaded.forget(register);
     }
 
-    /// Appends the low half of a register of uniforms, whose high half stays.
+    /// Loads a pair that what is bound decides, if its value changes: of an address near the last only the low half.
     #[inline(always)]
-    pub(super) fn low(&mut self, uniforms: &UniformLoad, low: u32) {
-        self.loaded.set(uniforms.register, low);
-        self.put(uniforms.load.with(low));
+    pub(super) fn bound(&mut self, which: BoundPair, value: u64) {
+        let (place, loads) = (which as usize, &self.encoded.bound);
+        let (Some(known), Some(load)) = (self.loaded.bound.get_mut(place), loads.get(place)) else {
+            return;
+        };
+        let different = core::mem::replace(known, value) ^ value;
+        if different as u32 != 0 {
+            self.put(load.low.with(value as u32));
+        }
+        if different >> u32::BITS != 0 {
+            self.put(load.high.with((value >> u32::BITS) as u32));
+        }
     }
 
     /// Loads a register, if its value changes: one instruction at most.
@@ -344,7 +366,7 @@ impl<'a> DrawLoads<'a> {
     #[inline(always)]
     pub(super) fn address(&mut self, register: u8, value: u64) {
         if self.loaded.change(register, value as u32)
-            && let Some(load) = self.loads.with(register, value as u32)
+            && let Some(load) = self.encoded.loads.with(register, value as u32)
         {
             self.put(load);
         }
@@ -354,7 +376,7 @@ impl<'a> DrawLoads<'a> {
     #[inline]
     fn load(&mut self, register: u8, value: u32) {
         // Each register of a draw is one of the first.
-        if let Some(load) = self.loads.with(register, value) {
+        if let Some(load) = self.encoded.loads.with(register, value) {
             self.put(load);
         }
     }

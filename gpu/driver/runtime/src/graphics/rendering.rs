@@ -220,4 +220,17 @@ impl Viewport {
             depth: [0.0, 1.0],
         }
     }
+
+    /// Whether it is another to the last bit.
+    pub(super) const fn is(&self, other: &Viewport) -> bool {
+        let [near, far] = self.depth;
+        let [other_near, other_far] = other.depth;
+        let differ = self.x.to_bits() ^ other.x.to_bits()
+            | self.y.to_bits() ^ other.y.to_bits()
+            | self.width.to_bits() ^ other.width.to_bits()
+            | self.height.to_bits() ^ other.height.to_bits()
+            | near.to_bits() ^ other_near.to_bits()
+            | far.to_bits() ^ other_far.to_bits();
+        differ == 0
+    }
 }

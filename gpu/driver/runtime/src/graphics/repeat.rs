@@ -5,14 +5,15 @@
 //! Facts: hardware/graphics-draw.md 3.1 and 3.5.
 
 use super::draw::Draw;
-use super::draw_state::{Stale, VARYINGS};
+use super::draw_state::Stale;
 use super::draw_uniforms::DrawUniforms;
 use super::pass::RenderPass;
+use super::put_draw::load_uniforms;
 use super::registers::DrawLoads;
 use crate::platform::Platform;
 
-/// Most instructions of such a draw: low halves of three addresses, and the job.
-const MOST_WORDS: u32 = 3 + 1;
+/// Most instructions of such a draw: both halves of three addresses, and the job.
+const MOST_WORDS: u32 = 6 + 1;
 
 /// The last draw, if another may repeat it: it depends on nothing, and is drawn once.
 #[derive(Clone, Copy, Debug)]
@@ -78,23 +79,15 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         if !(says && lane.writer.has_room_for(MOST_WORDS, places.bytes)) {
             return false;
         }
-        let (memory, address) = lane.writer.behind(places.bytes);
-        let Some(low) = places.low_halves(address) else {
-            return false;
-        };
-        lane.writer.take(places.bytes);
+        let (memory, address) = lane.writer.take(places.bytes);
         platform.write_words(memory, words.again());
-        // High halves of the registers, where the numbers of uniforms are, stay as they are.
-        let encoded = &drawing.encoded;
-        let mut loads = DrawLoads::new(&encoded.loads, &mut lane.loaded);
-        for (which, (low, uniforms)) in low.into_iter().zip(&encoded.uniforms).enumerate() {
-            if let Some(low) = low.filter(|_| varies || which != VARYINGS) {
-                loads.low(uniforms, low);
-            }
-        }
+        // High halves of the registers, where the numbers of uniforms are, mostly stay as they are.
+        let values = places.registers(address);
+        let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
+        load_uniforms(&mut loads, values, varies);
         loads.put(run);
         loads.write(platform, &mut lane.writer);
-        state.uniforms = places.registers(address).map(Some);
+        state.uniforms = values.map(Some);
         state.stale = Stale::NOTHING;
         true
     }

@@ -81,7 +81,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     #[inline]
     fn set_at(&self, stage: usize, table: u8) -> Option<DescriptorSet> {
         let bound = &self.passes.as_ref()?.bound;
-        *bound.sets.get(stage)?.get(usize::from(table))?
+        let bound = bound.sets.get(stage)?.get(usize::from(table))?;
+        Some(bound.as_ref()?.set)
     }
 
     /// The same, as it is used.
@@ -215,9 +216,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(set) = self.set_at(number, table) else {
             return false;
         };
+        let wanted = Some((stage, self.device.recording()));
         let known = self.device.set_part(set).and_then(|set| set.complete);
-        known != Some((stage, self.device.recording()))
-            && self.check_bindings_of(stage, table, Some(set)).is_ok()
+        if known != wanted && self.check_bindings_of(stage, table, Some(set)).is_err() {
+            return false;
+        }
+        let bound = self.passes.as_mut().map(|passes| &mut passes.bound);
+        let place = bound.and_then(|bound| bound.set_mut(number, table)?.as_mut());
+        place.is_some_and(|it| core::mem::replace(&mut it.part.complete, wanted) != wanted)
     }
 
     /// The same, binding by binding.

@@ -2,8 +2,8 @@
 //!
 //! Facts: hardware/graphics.md 1.4, 2.4 and 2.7.
 
+use super::batch::Batch;
 use super::draw_state::DrawState;
-use super::encoded::{OfIterator, OfTiling};
 use super::error::GraphicsError;
 use super::framebuffer::Extent;
 use super::lane::TEMPORARY;
@@ -126,39 +126,32 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             passes.last_state.forget();
         }
         let (_, context) = self.written_room(CONTEXT_BYTES)?;
-        self.in_lane(SubQueue::VertexTiler, |it| {
-            let (place, from) = it.context_words(last_provokes)?;
-            let &OfTiling {
-                context: load,
-                load_words,
-                load_heap,
-                store: [first, second, third],
-                started,
-                ..
-            } = &it.encoded()?.tiling;
-            let wait = it.words()?.wait_others();
-            it.put_together([
-                load.with_address(from.0),
-                load_words,
-                load_heap,
-                wait,
-                load.with_address(context.0),
-                first,
-                second,
-                third,
-            ])?;
-            it.next_iterator(SubQueue::VertexTiler)?;
-            it.put_together([started, wait])?;
-            if let Some(passes) = &mut it.passes {
-                passes.unfinished = Some(context);
-            }
-            state.tiler = Some(Tiling {
-                context,
-                last_provokes,
-                place: place.offset(PROVOKING as u64 * 4),
-            });
-            Ok(())
-        })
+        let (place, from) = self.context_words(last_provokes)?;
+        self.room_for_batch(SubQueue::VertexTiler)?;
+        let mut batch = Batch::new();
+        let wait = self.words()?.wait_others();
+        let of = &self.encoded()?.tiling;
+        let started = of.started;
+        batch.put_all([
+            of.context.with_address(from.0),
+            of.load_words,
+            of.load_heap,
+            wait,
+            of.context.with_address(context.0),
+        ]);
+        batch.put_all(of.store);
+        self.add_next_iterator(SubQueue::VertexTiler, &mut batch)?;
+        batch.put_all([started, wait]);
+        self.write_batch(SubQueue::VertexTiler, &mut batch)?;
+        if let Some(passes) = &mut self.passes {
+            passes.unfinished = Some(context);
+        }
+        state.tiler = Some(Tiling {
+            context,
+            last_provokes,
+            place: place.offset(PROVOKING as u64 * 4),
+        });
+        Ok(())
     }
 
     /// Where the words of the pass's context stand from which the stream makes it: those of the pass before, if they are the same.
@@ -177,7 +170,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let features = self.device.hw.properties.tiler_features;
         let known = (last_provokes.unwrap_or(false), LEAST_CHUNK);
         let words = context(self.arch(), features, &extent, known)?;
-        let room = self.room((SAID - OF_HEAP_COUNT) as u32 * 4)?;
+        let bytes = (SAID - OF_HEAP_COUNT) as u32 * 4;
+        let room = self.in_lane(SubQueue::VertexTiler, |it| it.room(bytes))?;
         let [a, b, c, d, e, f, _, _, _, _, k, l, m, n, o, p] = words;
         let double = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let loaded = [
@@ -231,14 +225,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     fn finish_without_fragments(&mut self, context: GpuAddress) -> Result<(), Error> {
         const STREAM: SubQueue = SubQueue::Fragment;
         self.finish_tiling()?;
-        self.in_lane(STREAM, |it| {
-            it.wait_until_dropped_is_tiled(context)?;
-            it.next_iterator(STREAM)?;
-            let of = it.own_iterator(STREAM)?;
-            it.next_iterator(STREAM)?;
-            it.finish_fragments(&of)?;
-            it.count_up(STREAM, &of)
-        })
+        self.room_for_batch(STREAM)?;
+        let mut batch = Batch::new();
+        self.wait_until_dropped_is_tiled(context, &mut batch)?;
+        self.add_next_iterator(STREAM, &mut batch)?;
+        self.finish_fragments(true, &mut batch)?;
+        self.write_batch(STREAM, &mut batch)
     }
 
     /// Ends the tiling of a pass.
@@ -247,22 +239,30 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Some(passes) = &mut self.passes {
             passes.unfinished = None;
         }
+        let mut batch = Batch::new();
         let of = self.own_iterator(STREAM)?;
-        let finish = self.encoded()?.tiling.finish;
-        self.in_lane(STREAM, |it| {
-            it.put_together([finish, of.tiled, of.count_up])?;
-            it.note_count(STREAM);
-            Ok(())
-        })
+        batch.put_all([self.encoded()?.tiling.finish, of.tiled, of.count_up]);
+        self.write_batch(STREAM, &mut batch)?;
+        self.note_count(STREAM);
+        Ok(())
     }
 
-    /// Gives the chunks back that a pass has used up, in the commands of the fragments' lane: behind the work on the slot of an
-    /// iterator, and counted on the slot that comes after it, so that chunks come back in the order of passes. The register of contexts
-    /// holds the pass's since [`Recorder::wait_until_tiled`].
-    pub(super) fn finish_fragments(&mut self, of: &OfIterator) -> Result<(), Error> {
-        let load = self.encoded()?.tiling.load_completed;
-        let wait = self.words()?.wait_others();
-        self.put_together([load, wait, of.finish_fragments])
+    /// Ends the work of a pass on the slot of the fragments' iterator. Of one that was `tiled` the chunks that it has used up come back
+    /// behind that, counted on the slot that comes after it, so that they come back in the order of passes: the register of contexts
+    /// holds the pass's since [`Recorder::add_wait_until_tiled`].
+    #[inline(always)]
+    pub(super) fn finish_fragments(&mut self, tiled: bool, batch: &mut Batch) -> Result<(), Error> {
+        const STREAM: SubQueue = SubQueue::Fragment;
+        let of = self.own_iterator(STREAM)?;
+        let (finish, count_up) = (of.finish_fragments, of.count_up);
+        if tiled {
+            self.add_next_iterator(STREAM, batch)?;
+            let load = self.encoded()?.tiling.load_completed;
+            batch.put_all([load, self.words()?.wait_others(), finish]);
+        }
+        batch.put(count_up);
+        self.note_count(STREAM);
+        Ok(())
     }
 }
 

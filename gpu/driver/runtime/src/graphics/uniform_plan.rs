@@ -57,8 +57,7 @@ impl UniformPlan {
             }
         });
         let bytes = (first as u32).wrapping_mul(8);
-        let high = UniformPlaces::UNKNOWN;
-        UniformPlaces { tags, bytes, high }
+        UniformPlaces { tags, bytes }
     }
 }
 
@@ -69,8 +68,6 @@ pub(super) struct UniformPlaces {
     tags: [u64; 3],
     /// Bytes of the block, whole lines.
     pub(super) bytes: u32,
-    /// The high half of the addresses in the last block, if they have one.
-    high: u32,
 }
 
 impl UniformPlaces {
@@ -78,35 +75,13 @@ impl UniformPlaces {
     pub(super) const NOTHING: UniformPlaces = UniformPlaces {
         tags: [0; 3],
         bytes: 0,
-        high: UniformPlaces::UNKNOWN,
     };
 
-    /// No half of an address.
-    const UNKNOWN: u32 = u32::MAX;
-
-    /// The values of the registers for a block at `address`, which they get.
+    /// The values of the registers for a block at `address`.
     #[inline(always)]
-    pub(super) fn registers(&mut self, address: GpuAddress) -> [u64; 3] {
-        self.high = self.high_of(address).unwrap_or(UniformPlaces::UNKNOWN);
+    pub(super) fn registers(&self, address: GpuAddress) -> [u64; 3] {
         self.tags
             .map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
-    }
-
-    /// The high half of all addresses in a block at `address`.
-    #[inline(always)]
-    fn high_of(&self, address: GpuAddress) -> Option<u32> {
-        let high = (address.0 >> 32) as u32;
-        let end = (address.0 as u32).checked_add(self.bytes);
-        end.map(|_| high)
-    }
-
-    /// The low halves of the registers for a block at `address`, of programs that have uniforms; `None` if high halves differ from
-    /// those of the last block.
-    #[inline(always)]
-    pub(super) fn low_halves(&self, address: GpuAddress) -> Option<[Option<u32>; 3]> {
-        let high = self.high_of(address)?;
-        let low = |tag: u64| (tag != 0).then(|| address.offset(tag).0 as u32);
-        (self.bytes == 0 || self.high == high).then(|| self.tags.map(low))
     }
 }
 
