@@ -143,10 +143,17 @@ impl Builder {
         bundle: &[u8],
         shown: Option<BindingName>,
     ) -> Result<Image, Failure> {
-        let shown = shown.map(|name| format!("{} {} {}", name.set, name.binding, name.element));
+        let shown = shown.map(words_of);
         let mut parts = vec![(JOB, bundle)];
         parts.extend(shown.iter().map(|shown| (SHOWN, shown.as_bytes())));
         self.build_around(board, "eitri-image", &parts)
+    }
+
+    /// Builds the image of [`Builder::build_job`] without a job: in QEMU it reads that from a file of the host's.
+    pub(crate) fn build_without_job(&self, shown: Option<BindingName>) -> Result<Image, Failure> {
+        let shown = shown.map(words_of);
+        let parts: Vec<_> = shown.iter().map(|it| (SHOWN, it.as_bytes())).collect();
+        self.build_around(None, "eitri-image", &parts)
     }
 
     /// Builds the image that carries scripts.
@@ -318,6 +325,11 @@ impl Builder {
             })),
         }
     }
+}
+
+/// An image's name, as the image that shows it reads it.
+fn words_of(name: BindingName) -> String {
+    format!("{} {} {}", name.set, name.binding, name.element)
 }
 
 /// Names of the files that are linked into an image.
