@@ -100,7 +100,7 @@ impl Machine {
 
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
-        tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
+        tools::ensure(&Workspace::find()?, &[Tool::Qemu])?;
         let builder = Builder::new()?;
         Machine::of((builder.build(MONITOR, MONITOR)?.elf, image(&builder)?))
     }
