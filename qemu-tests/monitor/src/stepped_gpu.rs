@@ -1,7 +1,9 @@
 //! The GPU in a process of the host whose clock is the machine's: it works when it is asked to, and the machine stands still meanwhile.
 //!
 //! While the image sleeps the model goes on step by step, and the CPU then sleeps until the machine's clock shows as much as the
-//! model's: so the image sees jobs take the time that they take on the model's clock, whatever they take on the host.
+//! model's: so the image sees jobs take the time that they take on the model's clock, whatever they take on the host. But for jobs that
+//! execute much: there each instruction takes the machine [`WORK`], about what it takes a host, so that the limit of a job that never
+//! ends passes in about as much of a person's time.
 
 use crate::bell::Bell;
 use crate::gpu::Rest;
@@ -20,6 +22,9 @@ const RESTING_SLICE: u64 = 100_000;
 const LONGEST_SLICE: u64 = 2_000_000;
 /// Instructions that it executes at most at once: QEMU answers nobody else meanwhile.
 const MOST_INSTRUCTIONS: u32 = 20_000;
+
+/// What an instruction takes the machine at least where a step ends because there were so many.
+const WORK: Duration = Duration::from_nanos(50);
 
 /// The model and its time.
 pub(crate) struct SteppedGpu {
@@ -49,18 +54,23 @@ impl SteppedGpu {
         u64::try_from(passed).unwrap_or(u64::MAX)
     }
 
-    fn step(&mut self, time: u64) -> Next {
+    fn step(&mut self, time: u64) -> Step {
+        let end = self.now.saturating_add(time);
         match self.host.step(time, MOST_INSTRUCTIONS) {
             Some(Stepped { next, now }) => {
                 self.now = now;
-                next
+                let cut = next == Next::Busy && now < end;
+                Step { next, cut }
             }
-            None => Next::Idle,
+            None => Step {
+                next: Next::Idle,
+                cut: false,
+            },
         }
     }
 
     /// Lets it work for the time that has passed, and at least for `least`.
-    fn work(&mut self, least: u64) -> Next {
+    fn work(&mut self, least: u64) -> Step {
         let behind = self.machine_now().saturating_sub(self.now);
         self.step(behind.clamp(least, LONGEST_SLICE))
     }
@@ -72,17 +82,30 @@ impl SteppedGpu {
 
     /// The image sleeps: lets the model work, or its time go on to where something happens next. Tells what the CPU may do.
     pub(crate) fn rest(&mut self) -> Rest {
-        let mut next = self.work(RESTING_SLICE);
-        if let Next::Waiting(moment) = next {
+        let mut step = self.work(RESTING_SLICE);
+        if let Next::Waiting(moment) = step.next {
             let ahead = moment.saturating_sub(self.now);
-            next = self.step(ahead.clamp(SHORTEST_SLICE, LONGEST_SLICE));
+            step = self.step(ahead.clamp(SHORTEST_SLICE, LONGEST_SLICE));
         }
-        if next == Next::Idle {
+        if step.next == Next::Idle {
             return Rest::Sleep;
         }
-        match self.now.checked_sub(self.machine_now()) {
-            Some(ahead) if ahead > 0 => Rest::For(Duration::from_nanos(ahead)),
-            _ => Rest::Look,
+        let ahead = Duration::from_nanos(self.now.saturating_sub(self.machine_now()));
+        let work = if step.cut {
+            WORK * MOST_INSTRUCTIONS
+        } else {
+            Duration::ZERO
+        };
+        match ahead.max(work) {
+            Duration::ZERO => Rest::Look,
+            time => Rest::For(time),
         }
     }
+}
+
+/// What came of a step.
+struct Step {
+    next: Next,
+    /// It executed as many instructions as it may, in less time than it had.
+    cut: bool,
 }
