@@ -385,6 +385,12 @@ impl Description {
         self.ending.host()
     }
 
+    /// Whether its CPUs have caches. Those that QEMU emulates, which alone have a host, have none: upkeep of half a gibibyte would be
+    /// most of what an image does there before its first job.
+    pub fn has_caches(&self) -> bool {
+        self.host().is_none()
+    }
+
     /// The host's files, where there is a host.
     pub fn host_files(&self) -> Option<HostFiles> {
         self.ending.files()

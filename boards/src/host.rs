@@ -66,7 +66,7 @@ impl fmt::Display for HostError {
     }
 }
 
-/// A file of the host that is open for writing.
+/// A file of the host that is open for writing, or for reading.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostFile(pub(crate) u64);
 

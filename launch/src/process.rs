@@ -8,8 +8,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a running child is looked at.
+/// How often a running child is polled: the longer it runs, the less often, so that waiting adds a fiftieth to its time at most.
+const SHORTEST_POLL: Duration = Duration::from_millis(1);
 const POLL: Duration = Duration::from_millis(20);
+const PART: u32 = 50;
 
 /// Children that run now, whichever thread waits for them.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
@@ -216,6 +218,7 @@ fn wait_while(
     may_run: &mut dyn FnMut() -> bool,
 ) -> Result<End, Problem> {
     let _listed = Listed::of(child);
+    let started = Instant::now();
     let mut watch = || loop {
         if let Some(status) = child.try_wait()? {
             return Ok(End::Exited(status));
@@ -225,7 +228,7 @@ fn wait_while(
             child.wait()?;
             return Ok(End::TimedOut);
         }
-        std::thread::sleep(POLL);
+        std::thread::sleep((started.elapsed() / PART).clamp(SHORTEST_POLL, POLL));
     };
     watch().map_err(|cause| Problem::Watch {
         program: name(command),

@@ -147,6 +147,9 @@ pub fn missing(workspace: &Workspace, wanted: &[Tool]) -> Vec<Tool> {
 /// # Errors
 /// What a person has to install.
 pub fn installable(missing: &[Tool]) -> Result<(), Problem> {
+    if missing.is_empty() {
+        return Ok(());
+    }
     let mut beyond = missing.to_vec();
     if in_path("rustup") {
         beyond.retain(|tool| tool.target().is_none());

@@ -12,13 +12,15 @@ mod operation {
     pub(super) const CLOSE:            u64 = 0x02;
     pub(super) const WRITE_TEXT:       u64 = 0x04;
     pub(super) const WRITE:            u64 = 0x05;
+    pub(super) const READ:             u64 = 0x06;
     pub(super) const RENAME:           u64 = 0x0F;
     pub(super) const ERRNO:            u64 = 0x13;
     pub(super) const GET_COMMAND_LINE: u64 = 0x15;
     pub(super) const EXIT:             u64 = 0x18;
 }
 
-/// `fopen`'s "wb" as the specification numbers it.
+/// `fopen`'s "rb" and "wb" as the specification numbers them.
+const MODE_READ_BINARY: u64 = 1;
 const MODE_WRITE_BINARY: u64 = 5;
 /// "The application ended": the reason that carries a status.
 const REASON_APPLICATION_EXIT: u64 = 0x20026;
@@ -91,19 +93,44 @@ impl Path {
     }
 }
 
+/// Opens a file; `None` where the host can't.
+fn open(path: &str, mode: u64) -> Result<Option<HostFile>, HostError> {
+    let path = Path::new(path)?;
+    let mut block = [path.address(), mode, path.length as u64];
+    // SAFETY: `path` lives, ends with a zero, and is as long as is said.
+    let handle = unsafe { call(operation::OPEN, &mut block) };
+    Ok(u64::try_from(handle).ok().map(HostFile))
+}
+
 impl HostFiles {
     /// Makes an empty file.
     ///
     /// # Errors
     /// When the host can't.
     pub fn create(self, path: &str) -> Result<HostFile, HostError> {
-        let path = Path::new(path)?;
-        let mut block = [path.address(), MODE_WRITE_BINARY, path.length as u64];
-        // SAFETY: `path` lives, ends with a zero, and is as long as is said.
-        match u64::try_from(unsafe { call(operation::OPEN, &mut block) }) {
-            Ok(handle) => Ok(HostFile(handle)),
-            Err(_) => Err(refused("create a file")),
-        }
+        open(path, MODE_WRITE_BINARY)?.ok_or_else(|| refused("create a file"))
+    }
+
+    /// Opens a file, or the end of a pipe, from which is read.
+    ///
+    /// # Errors
+    /// When the host can't.
+    pub fn open(self, path: &str) -> Result<HostFile, HostError> {
+        open(path, MODE_READ_BINARY)?.ok_or_else(|| refused("open a file"))
+    }
+
+    /// Reads the next bytes of a file, and tells how many there were: fewer than are wanted at the end of the file, none behind it.
+    /// The machine stands still until a pipe has some.
+    ///
+    /// # Errors
+    /// When the host can't.
+    pub fn read(self, file: &mut HostFile, bytes: &mut [u8]) -> Result<usize, HostError> {
+        let wanted = bytes.len();
+        let mut block = [file.0, bytes.as_mut_ptr() as u64, wanted as u64];
+        // SAFETY: the block is a handle, and `bytes`, borrowed for writing, and its length.
+        let missing = usize::try_from(unsafe { call(operation::READ, &mut block) });
+        let read = missing.ok().and_then(|missing| wanted.checked_sub(missing));
+        read.ok_or_else(|| refused("read a file"))
     }
 
     /// Appends to a file.

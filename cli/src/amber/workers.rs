@@ -6,6 +6,7 @@ use super::scripts::ScriptFile;
 use super::suite;
 use super::verdict::Verdict;
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::model_place;
 use crate::outcome::{Failure, FileError};
 use crate::process::{self, End, Finished};
 use crate::reports::timeline::Timelines;
@@ -259,6 +260,9 @@ impl Worker<'_> {
         }
         if manner.place == Place::Qemu {
             command.args(["--on", "qemu"]);
+        }
+        if let Some(place) = model_place::chosen() {
+            command.env(model_place::VARIABLE, place.to_string());
         }
         if manner.gpu != GpuChoice::default() {
             command.arg("--gpu").arg(manner.gpu.to_string());

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Where the image by hand is linked: not where Eitri's own are.
 const ADDRESS: u64 = 0x4100_0000;
 /// The status that it ends with.
-const STATUS: i32 = 7;
+pub(super) const STATUS: i32 = 7;
 
 /// An image by hand: reads GPU_ID, prints the letter of its top nibble (an A for a G610), and ends with a status by semihosting.
 #[rustfmt::skip]
@@ -64,7 +64,7 @@ fn by_hand() -> Vec<u8> {
 }
 
 /// The ELF file around code: one segment.
-fn elf_of(code: &[u32]) -> Vec<u8> {
+pub(super) fn elf_of(code: &[u32]) -> Vec<u8> {
     let mut file = vec![0x7F, b'E', b'L', b'F', 2, 1, 1];
     file.resize(16, 0);
     let bytes = 4 * code.len() as u64;
@@ -234,7 +234,7 @@ impl Check<'_> {
 }
 
 /// The failure of a step, if it ends with another status than expected or does not print the expected text.
-fn wrong(finished: &Finished, status: i32, printed: &str) -> Option<String> {
+pub(super) fn wrong(finished: &Finished, status: i32, printed: &str) -> Option<String> {
     let output = finished.output();
     let ended = match finished.end {
         process::End::Exited(status) => status.code(),

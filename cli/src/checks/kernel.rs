@@ -249,6 +249,7 @@ fn start(
             Some(_) => LIMIT,
             None => STOPPED_LIMIT,
         },
+        model: None,
     })
 }
 

@@ -18,6 +18,7 @@ mod kernel;
 mod labs;
 mod linux;
 mod miri;
+mod model_place;
 mod mutants;
 mod pages;
 mod places;
@@ -254,6 +255,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "small",      when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "an image that is small runs in QEMU, and its errors are read", action: Action::Cases(kernel::run_small) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel, the monitor and a display in QEMU",          action: Action::Cases(kernel::run) },
     Check { name: "boot",       when: When::Always,           lane: Lane::Images, needs: QEMU, what: "images of others meet the model, and the crate to copy runs", action: Action::Cases(boot::run) },
+    Check { name: "model-place", when: When::Always,          lane: Lane::Images, needs: QEMU, what: "machines in QEMU give the same wherever their model runs", action: Action::Cases(model_place::run) },
     Check { name: "c-library",  when: When::Always,           lane: Lane::Images, needs: C,    what: "a C program computes and draws with libeitri.a in QEMU", action: Action::Cases(c_library::run) },
     Check { name: "driver",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },

@@ -160,6 +160,7 @@ fn type_at_prompt(
         words: &[],
         folder,
         limit: LIMIT,
+        model: None,
     })
 }
 

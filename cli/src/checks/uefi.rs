@@ -45,6 +45,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             words: &[],
             folder: &logs,
             limit: LIMIT,
+            model: None,
         })?;
         cases.push(Case::ran(
             format!("{name} starts the application"),
@@ -98,6 +99,7 @@ fn screen(folder: &Path) -> Result<Case, Failure> {
             words: &[],
             folder: &logs,
             limit: LIMIT,
+            model: None,
         },
         &mut attendant,
     )?;

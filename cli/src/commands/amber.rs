@@ -14,6 +14,7 @@ use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
+use crate::input::model_place::ModelArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::list::{self, ListForm, Row};
@@ -57,6 +58,8 @@ pub(crate) struct Args {
     /// Where jobs run.
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
+    #[command(flatten)]
+    model: ModelArgument,
     #[command(flatten)]
     gpu: GpuArgument,
     #[command(flatten)]
@@ -133,6 +136,7 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.model.choose(args.on)?;
     // An image's scripts are compiled for the GPU of its board.
     let gpu = match args.image {
         Some(_) => GpuChoice::of_board(board_choice::named(&args.board)?),

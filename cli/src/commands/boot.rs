@@ -7,6 +7,7 @@ use crate::input::board_choice;
 use crate::input::board_tree;
 use crate::input::buffer_source;
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::model_place::{self, GuestOnly, ModelArgument};
 use crate::input::trace_option::TraceArgument;
 use crate::interrupt;
 use crate::outcome::{Failure, Status};
@@ -15,6 +16,8 @@ use crate::output::whole_file;
 use crate::reports::waveform::WaveformArgument;
 use crate::runs::boot::{Attached, Boot, Booted, Input, Start, boot_attended};
 use crate::runs::boot_dump::{BootDump, Moment};
+use crate::runs::dispatch::Place;
+use crate::runs::host_model::{self, HostModel};
 use crate::runs::qemu;
 use crate::runs::screen::Screen;
 use crate::runs::tail::Tail;
@@ -50,6 +53,8 @@ pub(crate) struct Args {
     /// linked for that board. A file describes one that is not listed (docs/own-board.md).
     #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
+    #[command(flatten)]
+    model: ModelArgument,
     #[command(flatten)]
     trace: TraceArgument,
     #[command(flatten)]
@@ -150,6 +155,7 @@ struct Seen {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.model.choose(Place::Qemu)?;
     let seen = seen(args.board.as_deref())?;
     let file = buffer_source::read(&args.image)?;
     let name = seen.board.map_or(BOARD.name, Target::name);
@@ -170,7 +176,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         None => None,
     };
     let events = path("trace");
-    let mut words = words(args, &seen, image.entry, &events);
+    let model = model(args, &seen, &events)?;
+    let traced = model.is_none().then_some(events.as_path());
+    let mut words = words(args, &seen, image.entry, traced);
     let dump = dump(args, &seen, folder.path())?;
     if let Some(dump) = &dump {
         // Before the image's own.
@@ -200,6 +208,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             words: &words,
             folder: folder.path(),
             limit: NO_LIMIT,
+            model: model.as_ref(),
         },
         args,
         &seen,
@@ -248,10 +257,34 @@ fn seen(board: Option<&str>) -> Result<Seen, Failure> {
     })
 }
 
-/// The words for the monitor, then those for the image.
-fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
+fn gpu(args: &Args, seen: &Seen) -> GpuChoice {
     let of_board = seen.board.and_then(GpuChoice::of_board);
-    let gpu = args.gpu.or(of_board).unwrap_or_default();
+    args.gpu.or(of_board).unwrap_or_default()
+}
+
+fn is_traced(args: &Args) -> bool {
+    args.trace.path().is_some() || args.waveform.is_wanted()
+}
+
+/// The machine's GPU, if this process runs it.
+fn model(args: &Args, seen: &Seen, events: &Path) -> Result<Option<HostModel>, Failure> {
+    let caches = args.coherent == Coherent::No;
+    let only = [
+        (caches, GuestOnly::Caches("--coherent no")),
+        (args.dump.is_some(), GuestOnly::Dump),
+    ];
+    if let Some((_, only)) = only.into_iter().find(|(asked, _)| *asked) {
+        model_place::refuse_on_host(only)?;
+        return Ok(None);
+    }
+    let board = seen.board.and_then(Target::board);
+    let events = is_traced(args).then_some(events);
+    host_model::unless_in_guest(gpu(args, seen).config(), board, events)
+}
+
+/// The words for the monitor, then those for the image.
+fn words(args: &Args, seen: &Seen, entry: usize, events: Option<&Path>) -> Vec<String> {
+    let gpu = gpu(args, seen);
     let limit = args
         .timeout
         .map(|seconds| Duration::from_secs(seconds.into()));
@@ -266,7 +299,7 @@ fn words(args: &Args, seen: &Seen, entry: usize, events: &Path) -> Vec<String> {
     if args.coherent == Coherent::No {
         words.push("coherent=no".to_owned());
     }
-    if args.trace.path().is_some() || args.waveform.is_wanted() {
+    if let Some(events) = events.filter(|_| is_traced(args)) {
         words.push(format!("trace={}", events.display()));
     }
     words.extend_from_slice(&args.words);

@@ -2,6 +2,7 @@
 
 use crate::input::given::Given;
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::model_place::ModelArgument;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::png::rgba;
@@ -26,6 +27,8 @@ pub(crate) struct Args {
     /// Where the shaders run.
     #[arg(long, value_enum, default_value_t = Place::Qemu)]
     on: Place,
+    #[command(flatten)]
+    model: ModelArgument,
     /// Open QEMU's window with a cube that turns, drawn on bare metal, until it is closed. Nothing else is done.
     #[arg(long, conflicts_with = "on")]
     show: bool,
@@ -49,6 +52,7 @@ enum DemoError {
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.model.choose(args.on)?;
     let workspace = Workspace::find()?;
     if args.show {
         return show(&workspace);

@@ -6,6 +6,7 @@ use crate::images::image::Builder;
 use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
+use crate::input::model_place::ModelArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::png::{difference, rgba};
@@ -34,6 +35,8 @@ pub(crate) struct Args {
     /// Where they are drawn.
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
+    #[command(flatten)]
+    model: ModelArgument,
     #[command(flatten)]
     gpu: GpuArgument,
     #[command(flatten)]
@@ -149,6 +152,7 @@ pub(crate) fn read_scenes(
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.model.choose(args.on)?;
     let scenes = read_scenes(&args.scenes, &args.models, args.filter.as_deref())?;
     let scenes = args.results.part(scenes);
     if args.output.is_some() && scenes.len() != 1 {

@@ -2,6 +2,7 @@
 
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{self, GpuArgument};
+use crate::input::model_place::ModelArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln};
@@ -30,12 +31,14 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
     #[command(flatten)]
+    model: ModelArgument,
+    #[command(flatten)]
     gpu: GpuArgument,
     #[command(flatten)]
     trace: TraceArgument,
     /// Compile for an Adreno, such as a6xx or a650, and run the interpreter of its instructions, which faults on results that are
     /// read too early.
-    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["on", "gpu", "trace", "keep", "timeout"])]
+    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["on", "model", "gpu", "trace", "keep", "timeout"])]
     target: Option<String>,
     /// With --target: so many orders of waves and workgroups, of which hardware promises nothing, each bent by a seed.
     #[arg(long, value_name = "N", requires = "target", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -122,6 +125,7 @@ fn adreno(name: &str) -> Result<Target, Failure> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    args.model.choose(args.on)?;
     let target = args.target.as_deref().map(adreno).transpose()?;
     let cases = args
         .results

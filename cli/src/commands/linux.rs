@@ -2,8 +2,9 @@
 
 use crate::images::image::Builder;
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::model_place::{ModelArgument, ModelPlace};
 use crate::linux::debian::{self, Source, Suite};
-use crate::linux::machine::{self, Machine, ModelPlace};
+use crate::linux::machine::{self, Machine};
 use crate::linux::{root, runner};
 use crate::outcome::{Failure, Status};
 use crate::output::whole_file;
@@ -24,9 +25,8 @@ pub(crate) struct Args {
     /// The GPU that the model is, by its marketing name; `G610,drift` has the G610's erratum of very wide primitives.
     #[arg(long, value_name = "NAME", default_value_t)]
     gpu: GpuChoice,
-    /// Where the model runs: in this process, where shaders are fast, or in the machine, beside the guest.
-    #[arg(long, value_name = "WHERE", default_value = "host")]
-    model: ModelPlace,
+    #[command(flatten)]
+    model: ModelArgument,
     /// The GPU's firmware (`mali_csffw.bin`), in place of the packaged one.
     #[arg(long, value_name = "FILE")]
     firmware: Option<PathBuf>,
@@ -129,6 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         // QEMU would say the same later.
         std::fs::File::open(disk).map_err(|cause| Failure::unreadable(disk, cause))?;
     }
+    let model = args.model.place().unwrap_or(ModelPlace::Host);
     let of_host = [
         ("--gpu-time", args.gpu_time),
         ("--record", args.record.is_some()),
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         ("--programs-file", args.programs_file.is_some()),
     ];
     let refused = of_host.into_iter().find(|(_, given)| *given);
-    if let Some((option, _)) = refused.filter(|_| args.model == ModelPlace::Guest) {
+    if let Some((option, _)) = refused.filter(|_| model == ModelPlace::Guest) {
         return Err(Failure::refused(LinuxError::ModelElsewhere { option }));
     }
     if args.gpu_time && args.cpus != 1 {
@@ -188,7 +189,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         memory: (args.memory as usize) << 20,
         cpus: args.cpus,
         gpu: args.gpu,
-        model: args.model,
+        model,
         share: args.share.as_deref(),
         record: args.record.as_deref(),
         gpu_time: args.gpu_time,

@@ -6,6 +6,7 @@ use crate::input::engine_choice::EngineArgument;
 use crate::input::gpu_choice::{GpuChoice, GpusArgument};
 use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
+use crate::input::model_place::{self, GuestOnly, ModelArgument};
 use crate::input::passes::{self, PassArguments, Told};
 use crate::input::result_view::{CompareArgument, PrintArgument};
 use crate::input::shader_file::{LanguageArgument, Shader};
@@ -66,6 +67,8 @@ pub(crate) struct Args {
     /// Where the job runs: `host` unless an image is shown.
     #[arg(long, value_enum)]
     on: Option<Place>,
+    #[command(flatten)]
+    model: ModelArgument,
     #[command(flatten)]
     gpu: GpusArgument,
     #[command(flatten)]
@@ -205,6 +208,10 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
+    args.model.choose(args.place())?;
+    if args.non_coherent && args.place() == Place::Qemu {
+        model_place::refuse_on_host(GuestOnly::Caches("--non-coherent"))?;
+    }
     let target = args.gpu.choice().target();
     if let Some(form) = args.passes.list_passes {
         passes::print_list(form, &target)?;

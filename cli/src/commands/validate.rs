@@ -7,6 +7,7 @@ use crate::input::board_choice;
 use crate::input::engine_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
+use crate::input::model_place::ModelArgument;
 use crate::interrupt::{self, Registered};
 use crate::outcome::{Failure, Status};
 use crate::output::list::{self, ListForm, Row};
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     /// Where the suite runs. An image for a board is made by `eitri image --validation`.
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
+    #[command(flatten)]
+    model: ModelArgument,
     #[command(flatten)]
     gpu: GpuArgument,
     /// Show the image in QEMU this board: its memory map, console, interrupts and GPU, with stand-ins for clocks, resets, power and
@@ -121,6 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         })?;
         return Ok(Status::Good);
     }
+    args.model.choose(args.on)?;
     // Names of scripts are known when they have been compiled.
     let is_one = |name: &String| name.starts_with(&args.only);
     let mut known = names::<Machine>();

@@ -1,5 +1,6 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
+use crate::images::fresh::Stamp;
 use crate::images::revision;
 use crate::input::board_file;
 use crate::input::buffer_source::BindingName;
@@ -15,7 +16,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 /// Longest that a build may take.
@@ -112,7 +113,6 @@ impl Builder {
     /// Sets up what a build needs, and waits until no other `eitri` builds images.
     pub(crate) fn new() -> Result<Builder, Failure> {
         let workspace = Workspace::find()?;
-        tools::ensure(&workspace, &[Tool::Target])?;
         let folder = workspace.target_folder().join("eitri");
         let path = folder.join("images.lock");
         let lock = std::fs::create_dir_all(&folder)
@@ -143,10 +143,17 @@ impl Builder {
         bundle: &[u8],
         shown: Option<BindingName>,
     ) -> Result<Image, Failure> {
-        let shown = shown.map(|name| format!("{} {} {}", name.set, name.binding, name.element));
+        let shown = shown.map(words_of);
         let mut parts = vec![(JOB, bundle)];
         parts.extend(shown.iter().map(|shown| (SHOWN, shown.as_bytes())));
         self.build_around(board, "eitri-image", &parts)
+    }
+
+    /// Builds the image of [`Builder::build_job`] without a job: in QEMU it reads that from a file of the host's.
+    pub(crate) fn build_without_job(&self, shown: Option<BindingName>) -> Result<Image, Failure> {
+        let shown = shown.map(words_of);
+        let parts: Vec<_> = shown.iter().map(|it| (SHOWN, it.as_bytes())).collect();
+        self.build_around(None, "eitri-image", &parts)
     }
 
     /// Builds the image that carries scripts.
@@ -288,23 +295,13 @@ impl Builder {
             Some(source) => command.env(BOARD_SOURCE, source),
             None => command.env_remove(BOARD_SOURCE),
         };
-        let watch = Watch {
-            what: &format!("building {binary}"),
-            log: &images::log(&self.workspace, package),
-            limit: BUILD_LIMIT,
-            manner: Manner::Quiet,
-        };
-        let finished = cargo::run(&mut command, &watch)?;
-        if !finished.end.good() {
-            let output = finished.output();
-            let broken = output.contains(cargo::SOURCES_ARE_BROKEN);
-            let command = format!("{command:?}").replace('"', "");
-            let error = ImageError::Build { command, output };
-            // Without a network, say, cargo does not come that far.
-            return Err(match broken {
-                true => Failure::refused(error),
-                false => Failure::missing(error),
-            });
+        // Files that are linked into it lie elsewhere each time.
+        let stamp = parts.files.is_empty();
+        let stamp = stamp.then(|| Stamp::new(&self.workspace, package, &command, &path));
+        if !stamp.as_ref().is_some_and(Stamp::is_fresh) {
+            let since = SystemTime::now();
+            self.ask_cargo(&mut command, (package, binary))?;
+            stamp.inspect(|stamp| stamp.keep(since));
         }
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image {
@@ -318,6 +315,39 @@ impl Builder {
             })),
         }
     }
+
+    /// Has cargo build what is not up to date.
+    fn ask_cargo(
+        &self,
+        command: &mut Command,
+        (package, binary): (&str, &str),
+    ) -> Result<(), Failure> {
+        tools::ensure(&self.workspace, &[Tool::Target])?;
+        let watch = Watch {
+            what: &format!("building {binary}"),
+            log: &images::log(&self.workspace, package),
+            limit: BUILD_LIMIT,
+            manner: Manner::Quiet,
+        };
+        let finished = cargo::run(command, &watch)?;
+        if !finished.end.good() {
+            let output = finished.output();
+            let broken = output.contains(cargo::SOURCES_ARE_BROKEN);
+            let command = format!("{command:?}").replace('"', "");
+            let error = ImageError::Build { command, output };
+            // Without a network, say, cargo does not come that far.
+            return Err(match broken {
+                true => Failure::refused(error),
+                false => Failure::missing(error),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// An image's name, as the image that shows it reads it.
+fn words_of(name: BindingName) -> String {
+    format!("{} {} {}", name.set, name.binding, name.element)
 }
 
 /// Names of the files that are linked into an image.

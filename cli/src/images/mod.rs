@@ -3,6 +3,7 @@
 pub(crate) mod boot_file;
 pub(crate) mod console;
 pub(crate) mod error_code;
+mod fresh;
 pub(crate) mod image;
 pub(crate) mod lab_files;
 pub(crate) mod lab_log;

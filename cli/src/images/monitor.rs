@@ -14,7 +14,7 @@ const INSIDE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/monitor.elf"));
 /// The ELF file. QEMU is there once this has returned.
 pub(crate) fn elf() -> Result<Vec<u8>, Failure> {
     if INSIDE.is_empty() || !board_file::is_built_in()? {
-        tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
+        tools::ensure(&Workspace::find()?, &[Tool::Qemu])?;
         return Ok(Builder::new()?.build(MONITOR, MONITOR)?.elf);
     }
     match tools::in_path(Tool::Qemu.program()) {

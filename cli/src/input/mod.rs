@@ -18,6 +18,7 @@ pub(crate) mod instruction_set;
 pub(crate) mod ir3_text;
 pub(crate) mod job_arguments;
 pub(crate) mod machine_code;
+pub(crate) mod model_place;
 pub(crate) mod nearest;
 pub(crate) mod passes;
 pub(crate) mod push_constants;

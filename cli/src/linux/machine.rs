@@ -6,11 +6,13 @@
 use super::device_tree::{self, Wanted};
 use super::watch::{self, Watch, Watched};
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::model_place::ModelPlace;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
 use crate::output::whole_file;
 use crate::process;
 use crate::runs::boot;
+use crate::runs::host_model::{self, NoSharedMemory};
 use crate::runs::tail::Tail;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
@@ -49,23 +51,11 @@ pub(crate) enum MachineError {
     Qemu(#[source] std::io::Error),
     #[error("QEMU made no device tree: {output}")]
     NoTree { output: String },
-    #[error("this system has no memory that QEMU and this process could share")]
-    #[diagnostic(help("`--model guest` needs none"))]
-    NoMemory(#[source] std::io::Error),
     #[error("the guest ended without telling its exit status ({how})")]
     #[diagnostic(help("`--verbose` shows what the kernel says"))]
     NoStatus { how: String },
     #[error("the guest did not end within {} s", limit.as_secs())]
     TimedOut { limit: Duration },
-}
-
-/// Where the model runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ModelPlace {
-    /// In this process: shaders run at the host's speed.
-    Host,
-    /// In the machine, beside the guest.
-    Guest,
 }
 
 /// What is booted.
@@ -165,7 +155,7 @@ impl Machine<'_> {
         };
         let parts = [GUEST_RAM, self.region_above()].map(part);
         let memory = MachineMemory::new(self.bytes(), &parts);
-        let memory = memory.map_err(|cause| Failure::missing(MachineError::NoMemory(cause)))?;
+        let memory = memory.map_err(|cause| Failure::missing(NoSharedMemory(cause)))?;
         Ok(Some(memory))
     }
 
@@ -176,37 +166,29 @@ impl Machine<'_> {
         meanwhile: impl FnOnce() -> Result<T, Failure>,
     ) -> (Result<T, Failure>, Option<Watched>) {
         let (stop, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            let mailbox = memory.mailbox(MAILBOX.base - GUEST_RAM.base);
-            let model = mailbox.map(|mailbox| {
-                let (stop, has_failed) = (&stop, &has_failed);
-                scope.spawn(move || {
-                    let config = self.gpu.config();
-                    let arch = config.product.arch();
-                    let mut watch = Watch::new(watch::Wanted {
-                        record: self.record,
-                        programs: (self.programs || self.programs_file.is_some()).then_some(
-                            watch::CountPrograms {
-                                arch,
-                                file: self.programs_file,
-                            },
-                        ),
-                        trace: self.trace,
-                        dump: self.dump.map(|path| (path, has_failed)),
-                        all_diagnoses: self.verbose,
-                    });
-                    eitri_host_gpu::serve(config, memory, mailbox, stop, &mut watch);
-                    watch.finish()
-                })
+        let model = || {
+            let mailbox = memory.mailbox(MAILBOX.base - GUEST_RAM.base)?;
+            let config = self.gpu.config();
+            let count = watch::CountPrograms {
+                arch: config.product.arch(),
+                file: self.programs_file,
+            };
+            let counts = self.programs || self.programs_file.is_some();
+            let mut watch = Watch::new(watch::Wanted {
+                record: self.record,
+                programs: counts.then_some(count),
+                trace: self.trace,
+                dump: self.dump.map(|path| (path, &has_failed)),
+                all_diagnoses: self.verbose,
             });
+            eitri_host_gpu::serve(config, memory, mailbox, &stop, &mut watch);
+            Some(watch.finish())
+        };
+        let stop = || stop.store(true, Ordering::Relaxed);
+        host_model::beside(model, stop, || {
             let result = meanwhile();
             has_failed.store(result.is_err(), Ordering::Relaxed);
-            stop.store(true, Ordering::Relaxed);
-            // A panic of the model's thread is an error of ours, and goes on here.
-            let watched = model.map(|model| model.join());
-            let watched = watched
-                .map(|watched| watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            (result, watched)
+            result
         })
     }
 

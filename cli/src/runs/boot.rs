@@ -4,8 +4,9 @@
 
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, Finished, run_attended, run_attended_with_input, run_with_input};
+use crate::runs::host_model::{HostModel, MEMORY_BYTES};
 use crate::runs::screen::{Attendant, Screen};
-use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM, TREE};
+use eitri_boards::qemu_virt::TREE;
 use eitri_host_gpu::MachineMemory;
 use eitri_launch::tools::Tool;
 use std::fs::File;
@@ -13,9 +14,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// Bytes of memory of every machine.
-pub(crate) const MEMORY_BYTES: usize = MONITOR_RAM.end() - GUEST_RAM.base;
 
 /// What a machine begins with.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +58,8 @@ pub(crate) struct Boot<'a> {
     pub(crate) folder: &'a Path,
     /// Longest that QEMU may run.
     pub(crate) limit: Duration,
+    /// The machine's GPU, where this process runs it.
+    pub(crate) model: Option<&'a HostModel>,
 }
 
 /// How a machine ended.
@@ -98,7 +98,9 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
         }
         _ => Stdio::null(),
     };
-    let finished = run_with_input(&mut command, input, &log, boot.limit)?;
+    let finished = with_model(boot, || {
+        Ok(run_with_input(&mut command, input, &log, boot.limit)?)
+    })?;
     Ok(booted(boot, &finished))
 }
 
@@ -112,7 +114,10 @@ pub(crate) fn boot_shown(
     // As above, but while the image waits for nothing the time is the host's, so that it is no busy wait.
     command.args(["-icount", "shift=3"]);
     let log = boot.folder.join("qemu.log");
-    let finished = run_attended(&mut command, &log, &mut |since| attendant.attend(since))?;
+    let finished = with_model(boot, || {
+        let attend = &mut |since| attendant.attend(since);
+        Ok(run_attended(&mut command, &log, attend)?)
+    })?;
     Ok(booted(boot, &finished))
 }
 
@@ -164,8 +169,29 @@ pub(crate) fn boot_attended(
     }
     let log = boot.folder.join("qemu.log");
     let input = fed(&attached.input)?;
-    let finished = run_attended_with_input(&mut command, input, &log, attend)?;
+    let finished = with_model(boot, || {
+        Ok(run_attended_with_input(&mut command, input, &log, attend)?)
+    })?;
     Ok(booted(boot, &finished))
+}
+
+/// Runs a machine by a function, with the model beside it if this process runs that.
+fn with_model<T>(
+    boot: &Boot<'_>,
+    machine: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let log = monitor_log(boot);
+    // Several append to it.
+    File::create(&log).map_err(|cause| Failure::unwritable(&log, cause))?;
+    match boot.model {
+        Some(model) => model.beside(&log, machine),
+        None => machine(),
+    }
+}
+
+/// Where what the monitor says goes.
+fn monitor_log(boot: &Boot<'_>) -> PathBuf {
+    boot.folder.join("monitor.log")
 }
 
 /// The standard input of QEMU, which a thread feeds: so a terminal stays as it is, and whatever ends QEMU leaves nothing to put right.
@@ -200,7 +226,7 @@ fn booted(boot: &Boot<'_>, finished: &Finished) -> Booted {
     Booted {
         end: finished.end,
         console: read(console_of(boot)),
-        monitor: String::from_utf8_lossy(&read(boot.folder.join("monitor.log"))).into_owned(),
+        monitor: String::from_utf8_lossy(&read(monitor_log(boot))).into_owned(),
         qemu: finished.output(),
     }
 }
@@ -212,7 +238,7 @@ fn command(boot: &Boot<'_>) -> Command {
 
 /// The same with what is attached to the machine's console and memory.
 fn command_attached(boot: &Boot<'_>, attached: &Attached<'_>) -> Command {
-    let (console, monitor) = (console_of(boot), boot.folder.join("monitor.log"));
+    let (console, monitor) = (console_of(boot), monitor_log(boot));
     let level = match boot.start {
         Start::Image(_, level) | Start::At(_, _, level) => level,
         Start::Monitor { .. } | Start::Uefi { .. } => Level::El2,
@@ -225,11 +251,12 @@ fn command_attached(boot: &Boot<'_>, attached: &Attached<'_>) -> Command {
     };
     let memory = format!("{}M", MEMORY_BYTES >> 20);
     let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();
-    for word in boot.words {
+    let of_model = boot.model.map(HostModel::words).unwrap_or_default();
+    for word in of_model.iter().chain(boot.words) {
         semihosting.push_str(&format!(",arg={}", doubled(word)));
     }
     let mut command = Command::new(Tool::Qemu.program());
-    match attached.memory {
+    match attached.memory.or(boot.model.map(HostModel::memory)) {
         None => command.args(["-M", machine]),
         Some(shared) => {
             let path = doubled(&shared.path().display().to_string());
@@ -253,7 +280,10 @@ fn command_attached(boot: &Boot<'_>, attached: &Attached<'_>) -> Command {
         }
     };
     let path = doubled(&monitor.display().to_string());
-    command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
+    command.args([
+        "-chardev",
+        &format!("file,id=monitor,path={path},append=on"),
+    ]);
     command.args(["-semihosting-config", &semihosting]);
     let loaded = |path: &Path, address: usize| {
         let path = doubled(&path.display().to_string());

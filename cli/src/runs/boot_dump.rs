@@ -4,16 +4,15 @@
 //! GPU's first fault until the dump is taken (`qemu-tests/monitor/src/dump.rs`).
 //! Guarantees: one dump at most.
 
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::output::sparse_file::SparseFile;
 use crate::output::streams::talk;
 use crate::output::whole_file;
-use crate::runs::boot::MEMORY_BYTES;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
-use eitri_boards::{Board, Region};
+use crate::runs::host_model;
+use eitri_boards::Board;
 use eitri_dump::note::{self, Fault, Reporter};
 use eitri_dump::{Memory, Region as Run, Source, Unreadable, collect};
-use eitri_host_gpu::{MachineMemory, Part};
+use eitri_host_gpu::MachineMemory;
 use eitri_model::PhysicalMemory;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -53,13 +52,8 @@ impl BootDump {
     ) -> Result<BootDump, Failure> {
         let folder = folder.join("dump");
         std::fs::create_dir_all(&folder).map_err(|cause| Failure::unwritable(&folder, cause))?;
-        let memory = MachineMemory::new(MEMORY_BYTES, &parts(board));
-        let memory = memory.map_err(|cause| {
-            let what = "memory that QEMU and this process share";
-            Failure::missing(FileError::at("create", what, cause))
-        })?;
         Ok(BootDump {
-            memory,
+            memory: host_model::memory(board).map_err(Failure::missing)?,
             folder,
             path: path.to_owned(),
             is_taken: AtomicBool::new(false),
@@ -129,26 +123,6 @@ impl BootDump {
             (offset, value)
         });
         Ok(Some(pairs.collect()))
-    }
-}
-
-/// The memory that an image sees, and where it is in QEMU's; as `qemu-tests/monitor/src/machine.rs` shows it.
-fn parts(board: Option<&Board>) -> Vec<Part> {
-    let part = |seen: Region, place: Region| Part {
-        address: seen.base as u64,
-        offset: place.base - GUEST_RAM.base,
-        bytes: seen.bytes.min(place.bytes),
-    };
-    match board {
-        None => vec![part(GUEST_RAM, GUEST_RAM)],
-        Some(board) => {
-            let (seen, place) = (board.memory, BOARD.memory);
-            vec![
-                part(seen.image, place.image),
-                part(seen.heap, place.heap),
-                part(seen.shared, place.shared),
-            ]
-        }
     }
 }
 

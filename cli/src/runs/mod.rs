@@ -14,6 +14,7 @@ pub(crate) mod dispatch;
 pub(crate) mod drawings;
 pub(crate) mod every_gpu;
 pub(crate) mod host;
+pub(crate) mod host_model;
 pub(crate) mod ir3_case;
 pub(crate) mod job_clock;
 pub(crate) mod parallel;

@@ -12,6 +12,7 @@ use crate::output::whole_file;
 use crate::progress;
 use crate::runs::boot::{Boot, Booted, Start, boot, boot_shown, died};
 use crate::runs::dispatch::{Done, Talk};
+use crate::runs::host_model::{self, HostModel};
 use crate::runs::screen::{Attendant, NO_LIMIT, Screen, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
@@ -48,6 +49,8 @@ pub(crate) enum BootError {
 pub(crate) struct Machine {
     folder: tempfile::TempDir,
     image: Image,
+    /// The word by which the image finds its job, if that is not linked into it.
+    job: Option<String>,
 }
 
 /// A boot of a machine.
@@ -61,12 +64,18 @@ struct OfMachine<'a> {
     gpu: GpuChoice,
     /// How long the image may run.
     inside: Duration,
+    /// The file that gets a record of each event in the GPU.
+    trace: Option<&'a Path>,
 }
 
 impl Machine {
-    /// Builds the monitor and the image with `bundle` as its job, of which it perhaps shows an image.
+    /// Builds the monitor and the image that reads `bundle` as its job, of which it perhaps shows an image.
     fn with_job(bundle: &[u8], shown: Option<BindingName>) -> Result<Machine, Failure> {
-        Machine::with(|builder| builder.build_job(None, bundle, shown))
+        let mut machine = Machine::with(|builder| builder.build_without_job(shown))?;
+        let path = machine.folder.path().join("job.bundle");
+        whole_file::put(&path, bundle)?;
+        machine.job = Some(format!("job={}", path.display()));
+        Ok(machine)
     }
 
     /// Builds the monitor and the image that carries these scripts.
@@ -91,7 +100,7 @@ impl Machine {
 
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
-        tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
+        tools::ensure(&Workspace::find()?, &[Tool::Qemu])?;
         let builder = Builder::new()?;
         Machine::of((builder.build(MONITOR, MONITOR)?.elf, image(&builder)?))
     }
@@ -102,7 +111,11 @@ impl Machine {
         let folder = folder.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
         whole_file::put(&folder.path().join("monitor.elf"), &monitor)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
-        Ok(Machine { folder, image })
+        Ok(Machine {
+            folder,
+            image,
+            job: None,
+        })
     }
 
     /// Boots an image that draws until its pictures have been seen; gives what the screen showed, if that is kept.
@@ -128,6 +141,7 @@ impl Machine {
             board: None,
             gpu: setting.gpu,
             inside: limit,
+            trace: None,
         };
         let booted = self.boot_by(&of, NO_LIMIT, |boot| boot_shown(boot, &mut attendant))?;
         for diagnosis in diagnoses(&booted) {
@@ -151,6 +165,11 @@ impl Machine {
         let folder = self.folder.path();
         let file = |name: &str| folder.join(name);
         let mut words = vec![format!("limit-ms={limit}"), format!("gpu={}", of.gpu)];
+        let model = self.model(of)?;
+        if let (Some(path), None) = (of.trace, &model) {
+            words.push(format!("trace={}", path.display()));
+        }
+        words.extend(self.job.clone());
         words.extend_from_slice(of.words);
         let tree = match of.board {
             Some((board, arguments)) => {
@@ -171,9 +190,20 @@ impl Machine {
             words: &words,
             folder,
             limit: of.inside * PATIENCE,
+            model: model.as_ref(),
         });
         step.finish(booted.as_ref().is_ok_and(|it| it.status().is_some()));
         booted
+    }
+
+    /// The machine's GPU, if this process runs it.
+    fn model(&self, of: &OfMachine<'_>) -> Result<Option<HostModel>, Failure> {
+        let guest_only = |word: &String| GUEST_ONLY.contains(&word.as_str());
+        if of.words.iter().any(guest_only) {
+            return Ok(None);
+        }
+        let board = of.board.and_then(|(board, _)| board.board());
+        host_model::unless_in_guest(of.gpu.config(), board, of.trace)
     }
 
     /// A line of the monitor's, with the functions of the image that its addresses lie in, a line each.
@@ -206,6 +236,9 @@ pub(crate) struct Setting<'w> {
     /// Further words of the command line, for image and monitor.
     pub(crate) words: &'w [&'w str],
 }
+
+/// Words that ask for something which only a model in the machine can do.
+const GUEST_ONLY: &[&str] = &["coherent=no", "coherent=pages", "tests=yes"];
 
 /// The words for memory that is not coherent, and an image that keeps its caches up.
 pub(crate) const NON_COHERENT: &[&str] = &["coherent=no", "cached"];
@@ -273,9 +306,6 @@ fn run_on(
     let result = folder.join("result");
     let mut words = vec![format!("result={}", result.display())];
     let traced = folder.join("trace");
-    if trace.is_some() {
-        words.push(format!("trace={}", traced.display()));
-    }
     words.extend(setting.words.iter().map(|word| (*word).to_owned()));
     let booted = boot(&OfMachine {
         what: "running the image in QEMU",
@@ -283,6 +313,7 @@ fn run_on(
         board: None,
         gpu: setting.gpu,
         inside: limit + BRING_UP_LIMIT,
+        trace: trace.is_some().then_some(traced.as_path()),
     })?;
     if let Some(mut sink) = trace {
         tell(&traced, &mut *sink);
@@ -378,6 +409,7 @@ fn run_numbered(
         board: None,
         gpu,
         inside: limit + BRING_UP_LIMIT,
+        trace: None,
     })?;
     Ok(SuiteRan {
         console: machine.console(&booted),
@@ -410,6 +442,7 @@ pub(crate) fn run_driver_tests(
         board: None,
         gpu: GpuChoice::default(),
         inside: limit,
+        trace: None,
     })?;
     Ok(TestsRan {
         console: machine.console(&booted),
@@ -472,6 +505,7 @@ fn validate(
         board: board.map(|board| (board, arguments.as_str())),
         gpu: setting.gpu,
         inside: setting.limit,
+        trace: None,
     })?;
     let console = machine.console(&booted);
     match booted.status() {

@@ -1,10 +1,12 @@
 //! Job: from a bundle to a result on the host, and every step on the console.
 
 use crate::{Caching, MmioPlatform, ResultFile, take_gpu};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 use eitri_boards::device_tree::INFERRED;
 use eitri_boards::steps::Permission;
 use eitri_boards::steps::bus::Buses;
-use eitri_boards::{Board, Difference, Exit};
+use eitri_boards::{Board, Difference, Exit, HostError, HostFiles};
 use eitri_csf::image::Image;
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
@@ -14,15 +16,56 @@ use eitri_runtime::{Done, Platform as _, Reporter, Step, Warning};
 
 /// Longest command line.
 pub const LINE_BYTES: usize = 4096;
+/// Bytes of a job that are read at once.
+const PIECE: usize = 1 << 20;
 /// The word that leaves cache upkeep out, for a test to see that it is missed.
 const CARELESS: &str = "careless";
 
-/// Runs a job bundle on the board's GPU, and hands its result to the host, to the file that the command line names.
+/// Runs a job bundle on the board's GPU, and hands its result to the host, to the file that the command line names. An empty bundle
+/// stands for that of the host's file which the command line names.
 pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
+    let bundle = &*given(&kernel, bundle);
     match open(bundle).and_then(|bundle| run_bundle(&kernel, &bundle)) {
         Ok(ended) => exit_of(ended.verdict),
         Err(exit) => exit,
     }
+}
+
+/// The bundle that is linked into the image or, where that is empty, that of the host's file that the word `job=` names.
+pub(crate) fn given<'b>(kernel: &Kernel, linked: &'b [u8]) -> Cow<'b, [u8]> {
+    let mut buffer = [0; LINE_BYTES];
+    let mut words = kernel.command_line(&mut buffer).split_ascii_whitespace();
+    let path = words.find_map(|word| word.strip_prefix("job="));
+    let (Some(files), Some(path), true) = (kernel.board.host_files(), path, linked.is_empty())
+    else {
+        return Cow::Borrowed(linked);
+    };
+    match content(files, path) {
+        Ok(bundle) => Cow::Owned(bundle),
+        Err(error) => {
+            println!("job {path}: {error}");
+            Cow::Borrowed(linked)
+        }
+    }
+}
+
+/// The content of a file of the host's.
+fn content(files: HostFiles, path: &str) -> Result<Vec<u8>, HostError> {
+    let mut file = files.open(path)?;
+    let mut bytes = Vec::new();
+    let mut length = 0;
+    loop {
+        bytes.resize(length + PIECE, 0);
+        let room = bytes.get_mut(length..).unwrap_or_default();
+        let read = files.read(&mut file, room)?;
+        length += read;
+        if read < PIECE {
+            break;
+        }
+    }
+    bytes.truncate(length);
+    files.close(file)?;
+    Ok(bytes)
 }
 
 /// Reads a bundle; what is wrong with it is said on the console.

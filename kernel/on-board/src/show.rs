@@ -2,7 +2,7 @@
 //!
 //! The picture stays until the machine is switched off: the image does not end. What is wrong is said on the console.
 
-use crate::job::{exit_of, open, run_bundle};
+use crate::job::{exit_of, given, open, run_bundle};
 use core::fmt;
 use eitri_boards::Exit;
 use eitri_job::{Bundle, Content, SHOWN, Saved, Verdict};
@@ -39,6 +39,7 @@ impl fmt::Display for ShowError {
 /// Runs a job bundle as [`crate::run_job`] does, then shows an image that it saves: `shown` is its set, binding and element, with spaces
 /// between. Returns only when there is nothing to be shown.
 pub fn run_job_and_show(kernel: Kernel, bundle: &[u8], shown: &str) -> Exit {
+    let bundle = &*given(&kernel, bundle);
     let bundle = match open(bundle) {
         Ok(bundle) => bundle,
         Err(exit) => return exit,

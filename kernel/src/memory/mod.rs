@@ -129,7 +129,7 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
     }
     ROOT.store(TTBR0_EL1.get(), Ordering::Release);
     MAP.with(|map| *map = Some(tables));
-    if shared == Kind::Uncached {
+    if shared == Kind::Uncached && board.has_caches() {
         // The initial map did not have it; but whoever ran before us may have, and a line of its that is written back
         // later would be written over what the GPU and we have there by then.
         cache::clean_and_invalidate(memory.shared);

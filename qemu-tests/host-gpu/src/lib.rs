@@ -3,6 +3,10 @@
 //! The machine's memory is a file without a name that QEMU and this process map both. The monitor in the machine forwards
 //! register accesses through a page of that memory, [`eitri_mailbox::Mailbox`], and looks there for the levels of the lines.
 //!
+//! There are two ways to keep time. [`serve`] lets the model's clock follow the host's: for a machine whose counter does. With
+//! [`serve_steps`] the monitor asks for each step that the model makes, and the machine stands still meanwhile: for a machine that
+//! counts instructions. Nothing then depends on how fast or how busy the host is.
+//!
 //! Needs: Linux, where such files are.  Guarantees: an access of the monitor is answered within about a millisecond, however busy
 //! the model is. `unsafe` is in `memory` alone.
 //!
@@ -30,8 +34,12 @@
 //! ```
 #![warn(missing_docs)]
 
+mod bell;
 mod memory;
 mod serve;
+mod step;
 
+pub use bell::Bell;
 pub use memory::{MachineMemory, Part};
 pub use serve::{Watcher, serve};
+pub use step::serve_steps;

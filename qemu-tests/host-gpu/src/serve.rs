@@ -64,11 +64,7 @@ pub fn serve(
         std::thread::sleep(LONG_PAUSE);
     }
     let mut server = Server {
-        gpu: Gpu::new(Config {
-            timestamp_hz: mailbox.counter_hertz(),
-            instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
-            ..config
-        }),
+        gpu: gpu(config, mailbox),
         memory,
         mailbox,
         told: State::default(),
@@ -89,6 +85,42 @@ pub fn serve(
         }
     }
     watcher.ended(&mut server.gpu, server.memory);
+}
+
+/// The GPU of a machine whose monitor has told how fast its counter counts.
+pub(crate) fn gpu(config: Config, mailbox: &Mailbox) -> Gpu {
+    Gpu::new(Config {
+        timestamp_hz: mailbox.counter_hertz(),
+        instruction_floor: Config::FLOOR_BESIDE_EMULATED_CPU,
+        ..config
+    })
+}
+
+/// Does an access; gives what was loaded.
+pub(crate) fn access(
+    gpu: &mut Gpu,
+    mut memory: &MachineMemory,
+    request: Request,
+    watcher: &mut dyn Watcher,
+) -> u32 {
+    match request {
+        Request::Read { offset, pc } => return gpu.read32_at(&mut memory, offset, Some(pc)),
+        Request::Write { offset, value, pc } => {
+            watcher.worked(gpu, memory, true);
+            if rings(offset, value) {
+                watcher.doorbell(gpu, memory);
+            }
+            gpu.write32_at(&mut memory, offset, value, Some(pc));
+        }
+        Request::Fault { number, strikes } => match Injection::ALL.get(number as usize) {
+            Some(injection) if strikes => gpu.inject(*injection),
+            Some(injection) => gpu.withdraw(*injection),
+            None => {}
+        },
+        // No access.
+        Request::Step { .. } => {}
+    }
+    0
 }
 
 /// Whether a store rings a doorbell.
@@ -149,26 +181,10 @@ impl Server<'_> {
         let Some(request) = self.mailbox.request() else {
             return false;
         };
-        let mut value = 0;
-        match request {
-            Request::Read { offset, pc } => {
-                value = self.gpu.read32_at(&mut self.memory, offset, Some(pc));
-            }
-            Request::Write { offset, value, pc } => {
-                watcher.worked(&mut self.gpu, self.memory, true);
-                if rings(offset, value) {
-                    watcher.doorbell(&mut self.gpu, self.memory);
-                }
-                self.gpu
-                    .write32_at(&mut self.memory, offset, value, Some(pc));
-                // What comes of it is not known yet.
-                self.progress = Progress::Busy;
-            }
-            Request::Fault { number, strikes } => match Injection::ALL.get(number as usize) {
-                Some(injection) if strikes => self.gpu.inject(*injection),
-                Some(injection) => self.gpu.withdraw(*injection),
-                None => {}
-            },
+        let value = access(&mut self.gpu, self.memory, request, watcher);
+        if let Request::Write { .. } = request {
+            // What comes of it is not known yet.
+            self.progress = Progress::Busy;
         }
         self.tell();
         self.mailbox.reply(value);

@@ -1,6 +1,7 @@
 //! Mailbox: register accesses and interrupt lines of a GPU, in memory that the monitor and a process of the host share.
 //!
-//! The monitor asks one thing at a time and waits for its answer; the host may tell new levels of the lines at any time. Whoever
+//! The monitor asks one thing at a time and waits for its answer; the host may tell new levels of the lines at any time, unless the
+//! monitor asks for each step of the model ([`Request::Step`]): then they change with answers alone. Whoever
 //! has seen a request has seen all that was stored to memory before it, and whoever has seen an answer, or new levels, all that the
 //! model stored before.
 //!
@@ -56,6 +57,63 @@ pub enum Request {
         /// Whether it goes wrong.
         strikes: bool,
     },
+    /// The model works for a while: the machine's clock is its clock.
+    Step {
+        /// Nanoseconds that the model's clock goes on by at most.
+        time: u64,
+        /// Instructions that it executes at most.
+        instructions: u32,
+    },
+}
+
+/// What follows a [`Request::Step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A line has risen.
+    Interrupt,
+    /// The model could go on at once.
+    Busy,
+    /// The model does nothing before its clock shows so many nanoseconds.
+    Waiting(u64),
+    /// The model does nothing until a register is written.
+    Idle,
+}
+
+impl Next {
+    fn number(self) -> u32 {
+        match self {
+            Next::Interrupt => next::INTERRUPT,
+            Next::Busy => next::BUSY,
+            Next::Waiting(_) => next::WAITING,
+            Next::Idle => next::IDLE,
+        }
+    }
+
+    fn of(number: u32, moment: u64) -> Next {
+        match number {
+            next::INTERRUPT => Next::Interrupt,
+            next::BUSY => Next::Busy,
+            next::WAITING => Next::Waiting(moment),
+            _ => Next::Idle,
+        }
+    }
+}
+
+#[rustfmt::skip]
+mod next {
+    pub(super) const IDLE:      u32 = 0;
+    pub(super) const WAITING:   u32 = 1;
+    pub(super) const BUSY:      u32 = 2;
+    pub(super) const INTERRUPT: u32 = 3;
+}
+
+/// What came of a [`Request::Step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stepped {
+    /// What follows.
+    pub next: Next,
+    /// What the model's clock shows, in nanoseconds.
+    pub now: u64,
 }
 
 #[rustfmt::skip]
@@ -64,6 +122,7 @@ mod kind {
     pub(super) const WRITE:     u32 = 1;
     pub(super) const STRIKES:   u32 = 2;
     pub(super) const WITHDRAWN: u32 = 3;
+    pub(super) const STEP:      u32 = 4;
 }
 
 /// What the GPU shows of itself between accesses.
@@ -137,7 +196,10 @@ struct Asked {
     kind: AtomicU32,
     offset: AtomicU32,
     value: AtomicU32,
+    /// Of an access.
     pc: AtomicU64,
+    /// Of a step.
+    time: AtomicU64,
     counter_hertz: AtomicU64,
     /// Whether the guest's clock stands still. Written after `held`.
     holding: AtomicU32,
@@ -153,6 +215,10 @@ struct Told {
     number: AtomicU32,
     value: AtomicU32,
     state: AtomicU32,
+    /// Of the last step: when something happens next.
+    moment: AtomicU64,
+    /// Of the last step: what the model's clock shows.
+    now: AtomicU64,
 }
 
 impl Mailbox {
@@ -196,6 +262,10 @@ impl Mailbox {
                 true => (kind::STRIKES, 0, number, 0),
                 false => (kind::WITHDRAWN, 0, number, 0),
             },
+            Request::Step { time, instructions } => {
+                asked.time.store(time, Ordering::Relaxed);
+                (kind::STEP, 0, instructions, 0)
+            }
         };
         asked.kind.store(kind, Ordering::Relaxed);
         asked.offset.store(offset, Ordering::Relaxed);
@@ -235,6 +305,10 @@ impl Mailbox {
             kind::WRITE => Request::Write { offset, value, pc },
             kind::STRIKES => fault(true),
             kind::WITHDRAWN => fault(false),
+            kind::STEP => Request::Step {
+                time: asked.time.load(Ordering::Relaxed),
+                instructions: value,
+            },
             _ => Request::Read { offset, pc },
         })
     }
@@ -242,6 +316,24 @@ impl Mailbox {
     /// The host tells how things are; before an answer, that the access has changed them.
     pub fn tell(&self, state: State) {
         self.told.state.store(state.bits(), Ordering::Release);
+    }
+
+    /// The host answers a step.
+    pub fn reply_to_step(&self, stepped: Stepped) {
+        if let Next::Waiting(moment) = stepped.next {
+            self.told.moment.store(moment, Ordering::Relaxed);
+        }
+        self.told.now.store(stepped.now, Ordering::Relaxed);
+        self.reply(stepped.next.number());
+    }
+
+    /// What came of the step that was asked for last, once it is there.
+    pub fn stepped(&self) -> Option<Stepped> {
+        let number = self.answer()?;
+        Some(Stepped {
+            next: Next::of(number, self.told.moment.load(Ordering::Relaxed)),
+            now: self.told.now.load(Ordering::Relaxed),
+        })
     }
 
     /// The host answers what was asked last.
@@ -301,10 +393,35 @@ mod tests {
             strikes,
         };
         let read = Request::Read { offset: 8, pc: 3 };
-        for request in [fault(true), read, fault(false)] {
+        let step = Request::Step {
+            time: 1 << 40,
+            instructions: 7,
+        };
+        for request in [fault(true), read, step, fault(false)] {
             mailbox.ask(request);
             assert_eq!(mailbox.request(), Some(request));
             mailbox.reply(0);
+        }
+    }
+
+    #[test]
+    fn what_came_of_a_step_arrives_as_it_is() {
+        let mailbox = Mailbox::default();
+        let nexts = [
+            Next::Interrupt,
+            Next::Busy,
+            Next::Waiting(1 << 33),
+            Next::Idle,
+        ];
+        for (now, next) in (5..).zip(nexts) {
+            mailbox.ask(Request::Step {
+                time: 1,
+                instructions: 1,
+            });
+            assert_eq!(mailbox.stepped(), None);
+            let stepped = Stepped { next, now };
+            mailbox.reply_to_step(stepped);
+            assert_eq!(mailbox.stepped(), Some(stepped));
         }
     }
 

@@ -1,9 +1,11 @@
-//! The GPU: the model in here, or in a process of the host.
+//! The GPU: the model in here, or in a process of the host, whose clock is the host's or the machine's.
 
 use crate::caches::Caches;
 use crate::host_gpu::HostGpu;
 use crate::model_gpu::ModelGpu;
-use crate::settings::{ModelPlace, Settings};
+use crate::settings::{Clock, ModelPlace, Settings};
+use crate::stepped_gpu::SteppedGpu;
+use core::time::Duration;
 use eitri_model::Lines;
 
 /// What a CPU that has nothing to do does.
@@ -13,6 +15,8 @@ pub(crate) enum Rest {
     Look,
     /// Sleep until an interrupt, and not for long: the GPU works elsewhere.
     Nap,
+    /// Sleep until an interrupt, but not longer than so: the GPU's time is ahead.
+    For(Duration),
     /// Sleep until an interrupt.
     Sleep,
 }
@@ -22,14 +26,18 @@ pub(crate) enum Rest {
 pub(crate) enum Gpu {
     Here(ModelGpu),
     Host(HostGpu),
+    Stepped(SteppedGpu),
 }
 
 impl Gpu {
     /// A GPU without power.
     pub(crate) fn new(settings: &Settings) -> Gpu {
-        match settings.model {
+        match &settings.model {
             ModelPlace::Monitor => Gpu::Here(ModelGpu::new(settings)),
-            ModelPlace::Host => Gpu::Host(HostGpu::new()),
+            ModelPlace::Host(Clock::Host) => Gpu::Host(HostGpu::new(None)),
+            ModelPlace::Host(Clock::Machine { ask, answer }) => {
+                Gpu::Stepped(SteppedGpu::new(ask, answer))
+            }
         }
     }
 
@@ -38,6 +46,7 @@ impl Gpu {
         match self {
             Gpu::Here(gpu) => gpu.read(offset, pc),
             Gpu::Host(gpu) => gpu.read(offset, pc),
+            Gpu::Stepped(gpu) => gpu.host.read(offset, pc),
         }
     }
 
@@ -46,6 +55,7 @@ impl Gpu {
         match self {
             Gpu::Here(gpu) => gpu.write(offset, value, pc),
             Gpu::Host(gpu) => gpu.write(offset, value, pc),
+            Gpu::Stepped(gpu) => gpu.host.write(offset, value, pc),
         }
     }
 
@@ -54,6 +64,7 @@ impl Gpu {
         match self {
             Gpu::Here(gpu) => gpu.fault(word, strikes),
             Gpu::Host(gpu) => gpu.fault(word, strikes),
+            Gpu::Stepped(gpu) => gpu.host.fault(word, strikes),
         }
     }
 
@@ -61,7 +72,7 @@ impl Gpu {
     pub(crate) fn model(&mut self) -> Option<&mut ModelGpu> {
         match self {
             Gpu::Here(gpu) => Some(gpu),
-            Gpu::Host(_) => None,
+            Gpu::Host(_) | Gpu::Stepped(_) => None,
         }
     }
 
@@ -71,6 +82,7 @@ impl Gpu {
             Gpu::Here(gpu) => {
                 gpu.catch_up();
             }
+            Gpu::Stepped(gpu) => gpu.catch_up(),
             // It has a clock of its own.
             Gpu::Host(_) => {}
         }
@@ -88,6 +100,7 @@ impl Gpu {
         match self {
             Gpu::Here(gpu) => gpu.rest(),
             Gpu::Host(gpu) => gpu.rest(),
+            Gpu::Stepped(gpu) => gpu.rest(),
         }
     }
 
@@ -96,13 +109,14 @@ impl Gpu {
         match self {
             Gpu::Here(gpu) => gpu.lines(),
             Gpu::Host(gpu) => gpu.lines(),
+            Gpu::Stepped(gpu) => gpu.host.lines(),
         }
     }
 
-    /// Whether it works elsewhere and its time is behind: the model in here works while the image does not.
+    /// Whether it works elsewhere and its time is behind: any other model works while the image does not.
     pub(crate) fn is_behind(&self) -> bool {
         match self {
-            Gpu::Here(_) => false,
+            Gpu::Here(_) | Gpu::Stepped(_) => false,
             Gpu::Host(gpu) => gpu.is_behind(),
         }
     }
@@ -125,7 +139,7 @@ impl Gpu {
     pub(crate) fn caches(&mut self) -> Option<&mut Caches> {
         match self {
             Gpu::Here(gpu) => Some(&mut gpu.memory),
-            Gpu::Host(_) => None,
+            Gpu::Host(_) | Gpu::Stepped(_) => None,
         }
     }
 

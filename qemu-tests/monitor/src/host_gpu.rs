@@ -1,8 +1,12 @@
 //! The GPU in a process of the host: its registers and lines, through memory that the two share.
 //!
-//! The process answers within about a millisecond, or it is gone. It has nothing to say of the lines but their levels, so that these
-//! are looked at whenever the monitor runs: at accesses, at the tick, and more often while the image sleeps and the GPU works.
+//! It has nothing to say of the lines but their levels, so that these are looked at whenever the monitor runs: at accesses, at the tick,
+//! and more often while the image sleeps and the GPU works.
+//!
+//! The model's clock is the host's, and then the monitor looks for answers, which come within about a millisecond; or it is the
+//! machine's ([`crate::stepped_gpu`]), and then the machine stands still until there is one.
 
+use crate::bell::Bell;
 use crate::gpu::Rest;
 use crate::report::{self, say};
 use core::hint::spin_loop;
@@ -10,7 +14,7 @@ use core::time::Duration;
 use eitri_boards::Exit;
 use eitri_boards::qemu_virt::MAILBOX;
 use eitri_kernel::time;
-use eitri_mailbox::{Mailbox, Request};
+use eitri_mailbox::{Mailbox, Request, Stepped};
 use eitri_model::Lines;
 
 /// Longest that an answer may take: the host may be very busy.
@@ -21,16 +25,18 @@ const LOOKS: u32 = 1000;
 /// The way to it.
 pub(crate) struct HostGpu {
     mailbox: &'static Mailbox,
+    /// What wakes the process; without it the process looks for requests.
+    bell: Option<Bell>,
 }
 
 impl HostGpu {
     /// The GPU of the process that has mapped this machine's memory.
-    pub(crate) fn new() -> HostGpu {
+    pub(crate) fn new(bell: Option<Bell>) -> HostGpu {
         // SAFETY: the page is part of the monitor's memory and of nothing else in it, mapped, aligned, and has only zeros, or what
         // the host's process has put there, which any mailbox may hold; all of its parts are atomics.
         let mailbox = unsafe { &*(MAILBOX.base as *const Mailbox) };
         mailbox.set_counter_hertz(time::counter_hertz());
-        HostGpu { mailbox }
+        HostGpu { mailbox, bell }
     }
 
     /// A load by the code at `pc`.
@@ -48,8 +54,21 @@ impl HostGpu {
         self.ask(Request::Fault { number, strikes });
     }
 
+    /// The model works for a while, and the machine stands still meanwhile. `None` where its clock is the host's.
+    pub(crate) fn step(&mut self, time: u64, instructions: u32) -> Option<Stepped> {
+        self.ask(Request::Step { time, instructions });
+        self.mailbox.stepped()
+    }
+
     fn ask(&mut self, request: Request) -> u32 {
         self.mailbox.ask(request);
+        if let Some(bell) = &mut self.bell {
+            let rung = bell.ring();
+            return match self.mailbox.answer() {
+                Some(value) if rung => value,
+                _ => gone(),
+            };
+        }
         let begin = time::now();
         loop {
             for _ in 0..LOOKS {
@@ -59,8 +78,7 @@ impl HostGpu {
                 spin_loop();
             }
             if time::now().saturating_sub(begin) > LIMIT {
-                say!("the host's model does not answer");
-                report::end(Exit::Monitor);
+                gone();
             }
         }
     }
@@ -97,4 +115,10 @@ impl HostGpu {
             false => Rest::Sleep,
         }
     }
+}
+
+/// The process has ended, or something else is wrong with it.
+fn gone() -> ! {
+    say!("the host's model does not answer");
+    report::end(Exit::Monitor)
 }

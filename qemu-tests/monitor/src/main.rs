@@ -34,12 +34,14 @@ mod stage2;
 mod vectors;
 
 // The GPU.
+mod bell;
 mod caches;
 mod dump;
 mod gpu;
 mod host_gpu;
 mod model_gpu;
 mod physical_memory;
+mod stepped_gpu;
 
 mod run;
 mod settings;

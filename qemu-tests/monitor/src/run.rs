@@ -93,6 +93,9 @@ const WATCH: Duration = Duration::from_micros(50);
 /// How long it sleeps then at most.
 const NAP: Duration = Duration::from_micros(100);
 
+/// The counter's steps are about so long.
+const SHORTEST_NAP: Duration = Duration::from_micros(1);
+
 /// Turns of a loop over lines of the cache that are done at once: interrupts wait meanwhile.
 const MOST_TURNS: u64 = 256;
 
@@ -521,6 +524,10 @@ impl Monitor {
                 Rest::Nap if time::now().saturating_sub(begin) < WATCH => {}
                 Rest::Nap => {
                     interrupts::tick_within(NAP);
+                    cortex_a::asm::wfi();
+                }
+                Rest::For(time) => {
+                    interrupts::tick_within(time.max(SHORTEST_NAP));
                     cortex_a::asm::wfi();
                 }
                 // The tick ends it at the latest.

@@ -41,7 +41,8 @@ pub(crate) struct Settings {
     pub(crate) product: Product,
     /// Whether its wide varyings drift: `,drift` behind its name.
     pub(crate) wide_varyings_drift: bool,
-    /// Where the model is: with `model=host` in a process of the host.
+    /// Where the model is: with `model=host` in a process of the host; with `ask=` and `answer=`, pipes of that process's, its clock is
+    /// the machine's.
     pub(crate) model: ModelPlace,
     /// The image's clock waits for the GPU: `gpu-time=yes`.
     pub(crate) gpu_time: bool,
@@ -63,12 +64,21 @@ pub(crate) enum Coherence {
 }
 
 /// Who runs the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelPlace {
     /// The monitor.
     Monitor,
     /// A process that has mapped the machine's memory.
+    Host(Clock),
+}
+
+/// Whose time the model's clock shows, where a process of the host runs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The host's.
     Host,
+    /// The machine's: the monitor asks for each step by the first of these pipes, and waits at the second.
+    Machine { ask: String, answer: String },
 }
 
 /// Why the command line can't be followed.
@@ -106,6 +116,7 @@ impl fmt::Display for SettingsError {
 impl Settings {
     /// Reads the command line.
     pub(crate) fn read() -> Result<Settings, SettingsError> {
+        let (mut ask, mut answer) = (None, None);
         let mut settings = Settings {
             limit: Duration::from_secs(300),
             device_tree: GUEST_RAM.base as u64,
@@ -147,6 +158,10 @@ impl Settings {
                 settings.trace = Some(path.into());
             } else if let Some(path) = word.strip_prefix("dump=") {
                 settings.dump = Some(path.into());
+            } else if let Some(path) = word.strip_prefix("ask=") {
+                ask = Some(String::from(path));
+            } else if let Some(path) = word.strip_prefix("answer=") {
+                answer = Some(String::from(path));
             } else if let Some(value) = word.strip_prefix("device-tree=") {
                 let key = "device-tree";
                 settings.device_tree = u64::from_str_radix(value, 16)
@@ -167,7 +182,7 @@ impl Settings {
             } else if word == "tests=yes" {
                 settings.tests = true;
             } else if word == "model=host" {
-                settings.model = ModelPlace::Host;
+                settings.model = ModelPlace::Host(Clock::Host);
             } else if word == "gpu-time=yes" {
                 settings.gpu_time = true;
             } else if word == "coherent=no" {
@@ -176,9 +191,15 @@ impl Settings {
                 settings.coherence = Coherence::NoneByPages;
             }
         }
-        match (settings.model, settings.coherence) {
-            (ModelPlace::Monitor, _) | (_, Coherence::Whole) => Ok(settings),
-            (ModelPlace::Host, _) => Err(SettingsError::Caches),
+        if settings.model == ModelPlace::Monitor {
+            return Ok(settings);
         }
+        if settings.coherence != Coherence::Whole {
+            return Err(SettingsError::Caches);
+        }
+        if let Some((ask, answer)) = ask.zip(answer) {
+            settings.model = ModelPlace::Host(Clock::Machine { ask, answer });
+        }
+        Ok(settings)
     }
 }

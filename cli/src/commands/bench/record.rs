@@ -187,6 +187,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         words: &[],
         folder: &folder,
         limit: LIMIT,
+        model: None,
     })?;
     let console = console::decode(&booted.console, &built.elf);
     let mut counted = Vec::new();
