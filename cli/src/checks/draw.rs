@@ -135,7 +135,8 @@ fn how(place: Place) -> Run<'static> {
         limit: LIMIT,
         dump: false,
         jobs: parallel::available(),
-        timelines: None,
+        check: false,
+            timelines: None,
     }
 }
 

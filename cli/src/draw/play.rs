@@ -9,7 +9,10 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{Done, Place};
+use crate::runs::checked::STEP_LIMIT;
+use crate::runs::checking;
 use crate::runs::drawings;
+use crate::runs::drawn_checks::{Checked, Subject};
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
@@ -29,6 +32,8 @@ pub(crate) struct Run<'r> {
     pub(crate) dump: bool,
     /// Scenes at once, on the host.
     pub(crate) jobs: NonZero<usize>,
+    /// Whether shaders are checked, on the host.
+    pub(crate) check: bool,
     /// Where the timelines of scenes go that are drawn on the host.
     pub(crate) timelines: Option<&'r Timelines>,
 }
@@ -48,6 +53,8 @@ pub(crate) struct Drawn {
     pub(crate) dump: Vec<u8>,
     /// How far what was drawn can be trusted, if that was followed.
     pub(crate) fidelity: Fidelity,
+    /// What the checkers found, if they ran.
+    pub(crate) checked: Checked,
 }
 
 impl Drawn {
@@ -57,6 +64,7 @@ impl Drawn {
             results: Vec::new(),
             dump: Vec::new(),
             fidelity: Fidelity::default(),
+            checked: Checked::default(),
         }
     }
 }
@@ -110,12 +118,29 @@ impl Run<'_> {
         let drawing = prepared.drawing(self.limits())?;
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
-        let done = drawings::on_host(&drawing, self.gpu, self.limit, trace);
+        let job = || drawings::on_host(&drawing, self.gpu, self.limit, trace);
+        let (done, checked) = match self.check {
+            true => {
+                let subject = Subject {
+                    drawing: &drawing,
+                    modules: prepared.modules(),
+                    gpu: self.gpu,
+                    limit: self.limit,
+                    step_limit: STEP_LIMIT,
+                    all_written: false,
+                };
+                checking::draw_at_once(&subject, job)
+            }
+            false => (job(), Checked::default()),
+        };
         if let Some(timelines) = self.timelines {
             timelines.add(&scene.file.name, &timeline);
         }
         let done = done.map_err(|error| Verdict::Failed(error.to_string()))?;
-        Ok(judged(scene, done))
+        Ok(Drawn {
+            checked,
+            ..judged(scene, done)
+        })
     }
 
     /// Draws a scene on the host and takes the time, without that of reading and compiling it.
@@ -215,5 +240,6 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         results,
         dump: result.dump,
         fidelity,
+        checked: Checked::default(),
     }
 }

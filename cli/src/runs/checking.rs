@@ -5,6 +5,7 @@ use crate::outcome::{Failure, Status};
 use crate::output::findings::{self, Sources};
 use crate::output::streams::talk;
 use crate::runs::checked::{self, Subject};
+use crate::runs::drawn_checks;
 use eitri_checks::{Checked, Finding, Level};
 
 /// Does `job` and checks the dispatch at the same time. What was found goes to standard error and into files; an error among it
@@ -57,7 +58,8 @@ pub(crate) fn collect_all<T>(
     (done, loud.map(line_of).collect())
 }
 
-fn line_of(finding: &Finding) -> String {
+/// A finding in a line.
+pub(crate) fn line_of(finding: &Finding) -> String {
     let first = finding.places.first();
     let place = first.and_then(|related| related.place.as_ref());
     let place = place.map_or(String::new(), |place| format!("{place}: "));
@@ -66,8 +68,13 @@ fn line_of(finding: &Finding) -> String {
 
 /// Does a job while a thread of its own checks the dispatch.
 fn at_once<T>(subject: &Subject<'_>, job: impl FnOnce() -> T) -> (T, Result<Checked, String>) {
+    beside_thread(|| checked::run(subject), job)
+}
+
+/// Does a job while a thread of its own does what `check` says.
+fn beside_thread<T, C: Send>(check: impl FnOnce() -> C + Send, job: impl FnOnce() -> T) -> (T, C) {
     std::thread::scope(|scope| {
-        let checker = scope.spawn(|| checked::run(subject));
+        let checker = scope.spawn(check);
         let done = job();
         // A panic of the checkers is a defect of ours, as one of the job would be.
         let checked = checker
@@ -91,24 +98,33 @@ fn tell(
             return Ok(Status::Good);
         }
     };
-    let found: Vec<Finding> = checked
-        .findings
-        .into_iter()
-        .filter(|finding| wanted.has(finding.rule, finding.level))
-        .collect();
+    let found = wanted_of(checked.findings, wanted);
     findings::show(&found, &mut Sources::beside(path));
     if let Some(trap) = checked.stopped {
         talk!("{path}: the checkers stopped before the end of the dispatch: {trap}");
     }
-    if let Some(file) = &arguments.sarif {
-        findings::write_sarif(file, path, &found)?;
-    }
-    if let Some(file) = &arguments.findings {
-        findings::write_json(file, path, &found)?;
-    }
-    let bad = found.iter().any(|finding| finding.level == Level::Error);
-    Ok(match bad {
-        true => Status::CheckFailed,
-        false => Status::Good,
+    findings::write_files(arguments, path, &found)?;
+    Ok(match first_error(&found) {
+        Some(_) => Status::CheckFailed,
+        None => Status::Good,
     })
+}
+
+/// The findings that are reported.
+pub(crate) fn wanted_of(found: Vec<Finding>, wanted: &Wanted) -> Vec<Finding> {
+    let found = found.into_iter();
+    found.filter(|finding| wanted.has(finding.rule, finding.level)).collect()
+}
+
+/// The first error among findings.
+pub(crate) fn first_error(found: &[Finding]) -> Option<&Finding> {
+    found.iter().find(|finding| finding.level == Level::Error)
+}
+
+/// Plays a drawing while a thread of its own checks it.
+pub(crate) fn draw_at_once<T>(
+    subject: &drawn_checks::Subject<'_>,
+    job: impl FnOnce() -> T,
+) -> (T, drawn_checks::Checked) {
+    beside_thread(|| drawn_checks::run(subject), job)
 }

@@ -120,7 +120,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: LIMIT,
         dump: false,
         jobs: NonZero::<usize>::MIN,
-        timelines: None,
+        check: false,
+            timelines: None,
     };
     let by_lavapipe = match args.lavapipe {
         true => lavapipe::seconds(&["--draw"], &files_of(&scenes, &paths)?)?,

@@ -135,7 +135,8 @@ fn measure(scene: &Scene, args: &Args) -> Result<Vec<Measured>, Verdict> {
         limit: LIMIT,
         dump: false,
         jobs: NonZero::<usize>::MIN,
-        timelines: None,
+        check: false,
+            timelines: None,
     };
     let counter = Counter::default();
     how.measure_traced(scene, Some(counter.sink()))?;

@@ -232,6 +232,12 @@ impl Watch<'_> {
                         LaneOp::QuadSwapY => own ^ 2,
                     },
                 };
+                // What only helps holds what no result depends on.
+                let helpers = self.drawn.as_ref().map(|drawn| drawn.helpers());
+                let has = |lane: u64| helpers.is_some_and(|helpers| helpers.has(lane));
+                if has(lane as u64) || u64::try_from(from).is_ok_and(has) {
+                    return (lane, (0, 0));
+                }
                 let is_there = (0..i64::from(self.warp_size)).contains(&from);
                 if is_there && lanes.has(from as u64) {
                     return (lane, self.warps[warp].get(data.args[0], from as usize));
