@@ -136,7 +136,7 @@ fn how(place: Place) -> Run<'static> {
         dump: false,
         jobs: parallel::available(),
         check: false,
-            timelines: None,
+        timelines: None,
     }
 }
 

@@ -246,7 +246,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines.write(path)?;
     }
     recorder.finish()?;
-    let paths: Vec<String> = args.scenes.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> = args
+        .scenes
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     findings::write_files(&args.checks, &paths.join(" "), &all_found)?;
     outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
     Ok(match failed {

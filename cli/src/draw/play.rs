@@ -9,10 +9,8 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{Done, Place};
-use crate::runs::checked::STEP_LIMIT;
-use crate::runs::checking;
 use crate::runs::drawings;
-use crate::runs::drawn_checks::{Checked, Subject};
+use crate::runs::drawn_checks::{self, Checked, STEP_LIMIT, Subject};
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
@@ -118,8 +116,9 @@ impl Run<'_> {
         let drawing = prepared.drawing(self.limits())?;
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
-        let job = || drawings::on_host(&drawing, self.gpu, self.limit, trace);
-        let (done, checked) = match self.check {
+        let done = drawings::on_host(&drawing, self.gpu, self.limit, trace);
+        // Behind the job: scenes are drawn several at once.
+        let checked = match self.check {
             true => {
                 let subject = Subject {
                     drawing: &drawing,
@@ -129,9 +128,9 @@ impl Run<'_> {
                     step_limit: STEP_LIMIT,
                     all_written: false,
                 };
-                checking::draw_at_once(&subject, job)
+                drawn_checks::run(&subject)
             }
-            false => (job(), Checked::default()),
+            false => Checked::default(),
         };
         if let Some(timelines) = self.timelines {
             timelines.add(&scene.file.name, &timeline);

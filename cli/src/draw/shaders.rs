@@ -100,7 +100,9 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
             ids.push(ProgramId(programs.bytes.len() as u32));
             programs.bytes.push(program);
         }
-        programs.modules.extend(modules(scene, &stages, &colors, manner)?);
+        programs
+            .modules
+            .extend(modules(scene, &stages, &colors, manner)?);
         programs.made.push(((stages, colors), ids));
     }
     Ok(programs)
@@ -148,7 +150,10 @@ fn modules(
 ) -> Result<Vec<Module>, Verdict> {
     let mut modules = Vec::new();
     for wanted in [Stage::Compute, Stage::Vertex, Stage::Fragment] {
-        for stage in stages.iter().filter(|it| stage_of(scene, it) == Some(wanted)) {
+        for stage in stages
+            .iter()
+            .filter(|it| stage_of(scene, it) == Some(wanted))
+        {
             let (spirv, options) = module(scene, stage, manner)?;
             let (stage, colors) = match wanted {
                 Stage::Fragment => (ShaderStage::Fragment, colors.clone()),

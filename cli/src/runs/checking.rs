@@ -5,7 +5,6 @@ use crate::outcome::{Failure, Status};
 use crate::output::findings::{self, Sources};
 use crate::output::streams::talk;
 use crate::runs::checked::{self, Subject};
-use crate::runs::drawn_checks;
 use eitri_checks::{Checked, Finding, Level};
 
 /// Does `job` and checks the dispatch at the same time. What was found goes to standard error and into files; an error among it
@@ -52,10 +51,15 @@ pub(crate) fn collect_all<T>(
     let (done, checked) = at_once(subject, job);
     // What can't be checked is no failure of the case.
     let findings = checked.map_or(vec![], |checked| checked.findings);
+    (done, loud_lines(&findings, wanted))
+}
+
+/// A line for each warning and error that is wanted.
+pub(crate) fn loud_lines(findings: &[Finding], wanted: &Wanted) -> Vec<String> {
     let loud = findings
         .iter()
         .filter(|finding| finding.level > Level::Note && wanted.has(finding.rule, finding.level));
-    (done, loud.map(line_of).collect())
+    loud.map(line_of).collect()
 }
 
 /// A finding in a line.
@@ -68,13 +72,8 @@ pub(crate) fn line_of(finding: &Finding) -> String {
 
 /// Does a job while a thread of its own checks the dispatch.
 fn at_once<T>(subject: &Subject<'_>, job: impl FnOnce() -> T) -> (T, Result<Checked, String>) {
-    beside_thread(|| checked::run(subject), job)
-}
-
-/// Does a job while a thread of its own does what `check` says.
-fn beside_thread<T, C: Send>(check: impl FnOnce() -> C + Send, job: impl FnOnce() -> T) -> (T, C) {
     std::thread::scope(|scope| {
-        let checker = scope.spawn(check);
+        let checker = scope.spawn(|| checked::run(subject));
         let done = job();
         // A panic of the checkers is a defect of ours, as one of the job would be.
         let checked = checker
@@ -113,18 +112,12 @@ fn tell(
 /// The findings that are reported.
 pub(crate) fn wanted_of(found: Vec<Finding>, wanted: &Wanted) -> Vec<Finding> {
     let found = found.into_iter();
-    found.filter(|finding| wanted.has(finding.rule, finding.level)).collect()
+    found
+        .filter(|finding| wanted.has(finding.rule, finding.level))
+        .collect()
 }
 
 /// The first error among findings.
 pub(crate) fn first_error(found: &[Finding]) -> Option<&Finding> {
     found.iter().find(|finding| finding.level == Level::Error)
-}
-
-/// Plays a drawing while a thread of its own checks it.
-pub(crate) fn draw_at_once<T>(
-    subject: &drawn_checks::Subject<'_>,
-    job: impl FnOnce() -> T,
-) -> (T, drawn_checks::Checked) {
-    beside_thread(|| drawn_checks::run(subject), job)
 }

@@ -15,6 +15,7 @@ mod debug;
 mod divergence_on_model;
 mod doctor;
 mod draw;
+mod draw_checks;
 mod draw_models;
 mod dump;
 mod eitri;

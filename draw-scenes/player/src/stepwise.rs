@@ -20,9 +20,6 @@ pub type Read<'r> = &'r mut dyn FnMut(&Readback) -> Option<Vec<u8>>;
 pub trait BetweenParts {
     /// The steps before these are done, and these come next, as one job.
     fn before(&mut self, steps: Range<usize>, read: Read<'_>);
-
-    /// All steps are done.
-    fn end(&mut self, read: Read<'_>);
 }
 
 /// The steps of a drawing in parts: one each, but from the beginning of a query to its end.
@@ -62,6 +59,5 @@ pub(crate) fn run<'d, P: Platform>(
         let fence = session.device.submit(queue, commands)?;
         session.wait(fence, Duration::from_millis(drawing.limit_ms.into()))?;
     }
-    watcher.end(&mut |place| readback::one(session.device, made, place).ok());
     Ok(())
 }

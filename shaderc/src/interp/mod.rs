@@ -19,9 +19,9 @@ mod stepper;
 mod trap;
 mod triangle;
 
+pub use drawn::{ShadedDraw, ShadedWarp, ShadedWarps, interpret_warps};
 pub(crate) use eitri_texels::half;
 pub use eitri_texels::{Compare, Image, Sampler, Texel, TexelFormat, Wrap};
-pub use drawn::{ShadedDraw, ShadedWarp, ShadedWarps, interpret_warps};
 pub use graphics::{
     Draw, Fragment, Outputs, Primitive, Shaded, Vertex, interpret_quads, interpret_vertices,
 };

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         dump: false,
         jobs: NonZero::<usize>::MIN,
         check: false,
-            timelines: None,
+        timelines: None,
     };
     let by_lavapipe = match args.lavapipe {
         true => lavapipe::seconds(&["--draw"], &files_of(&scenes, &paths)?)?,

@@ -136,7 +136,7 @@ fn measure(scene: &Scene, args: &Args) -> Result<Vec<Measured>, Verdict> {
         dump: false,
         jobs: NonZero::<usize>::MIN,
         check: false,
-            timelines: None,
+        timelines: None,
     };
     let counter = Counter::default();
     how.measure_traced(scene, Some(counter.sink()))?;

@@ -66,7 +66,11 @@ impl<'d> Target<'d> {
             return;
         };
         let [left, top] = [rect.x, rect.y].map(|at| usize::try_from(at).unwrap_or(0));
-        for row in texels.chunks_mut(width).skip(top).take(rect.height as usize) {
+        for row in texels
+            .chunks_mut(width)
+            .skip(top)
+            .take(rect.height as usize)
+        {
             let right = left.saturating_add(rect.width as usize).min(row.len());
             if let Some(part) = row.get_mut(left..right) {
                 part.fill(value);
@@ -232,11 +236,15 @@ pub(super) fn stencil_use(pipeline: &GraphicsPipeline) -> Use {
     };
     let faces = [stencil.front, stencil.back.unwrap_or(stencil.front)];
     let compares = faces.iter().any(|face| {
-        face.compare_mask & 0xff != 0 && !matches!(face.compare, CompareOp::Always | CompareOp::Never)
+        face.compare_mask & 0xff != 0
+            && !matches!(face.compare, CompareOp::Always | CompareOp::Never)
     });
     let changes = |op| !matches!(op, StencilOp::Keep);
     let writes = faces.iter().any(|face| {
-        face.write_mask & 0xff != 0 && [face.fail, face.depth_fail, face.pass].into_iter().any(changes)
+        face.write_mask & 0xff != 0
+            && [face.fail, face.depth_fail, face.pass]
+                .into_iter()
+                .any(changes)
     });
     Use {
         reads: compares.then_some("the stencil test reads"),

@@ -102,8 +102,14 @@ impl<'c> Attributes<'c> {
                     source.location,
                     end - 1
                 );
-                fetched.missing.push((source.location, Missing::Outside(text)));
-            } else if !self.written.unwritten_bytes(source.buffer, &(at..end)).is_empty() {
+                fetched
+                    .missing
+                    .push((source.location, Missing::Outside(text)));
+            } else if !self
+                .written
+                .unwritten_bytes(source.buffer, &(at..end))
+                .is_empty()
+            {
                 fetched.missing.push((source.location, Missing::Unwritten));
             }
             let words = self.contents.bytes(source.buffer, at, bytes);

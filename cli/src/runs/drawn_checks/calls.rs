@@ -110,7 +110,10 @@ fn calls<'d>(
     };
     let repeated = (0..draw.repeat).map(|number| {
         let mut call = call.clone();
-        if let Some(at) = draw.repeat_push_offset.and_then(|at| usize::try_from(at).ok()) {
+        if let Some(at) = draw
+            .repeat_push_offset
+            .and_then(|at| usize::try_from(at).ok())
+        {
             call.push.resize(call.push.len().max(at + 4), 0);
             call.push[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }
@@ -126,7 +129,9 @@ fn indirect<'d>(
     contents: &Contents,
 ) -> Vec<Call<'d>> {
     let word = |buffer, at: u64| contents.word(buffer, at);
-    let most = draws.count.map_or(draws.draws, |(buffer, at)| word(buffer, at));
+    let most = draws
+        .count
+        .map_or(draws.draws, |(buffer, at)| word(buffer, at));
     let all = (0..draws.draws.min(most)).map(|number| {
         let start = draws.offset + u64::from(number) * u64::from(draws.stride);
         let at = |place: u64| word(draws.buffer, start + 4 * place);

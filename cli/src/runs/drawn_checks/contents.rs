@@ -41,7 +41,10 @@ pub(super) struct BoundElement<'d> {
 pub(super) fn bound<'d>(drawing: &'d Drawing<'_>, sets: &'d [SetId]) -> Vec<BoundElement<'d>> {
     let mut all = vec![];
     for (number, set) in (0..).zip(sets) {
-        let bindings = drawing.sets.get(set.index()).map_or(&[][..], |set| &set.bindings);
+        let bindings = drawing
+            .sets
+            .get(set.index())
+            .map_or(&[][..], |set| &set.bindings);
         all.extend(bindings.iter().map(|binding| BoundElement {
             key: (number, binding.binding, binding.element),
             bound: &binding.bound,
@@ -70,7 +73,10 @@ pub(super) fn range_of(bound: &Bound) -> Option<&Range> {
 fn seen(drawing: &Drawing<'_>, view: &View) -> (Aspect, String) {
     let image = drawing.images.get(view.image.index());
     let format = image.map_or("", |image| image.format.as_str());
-    let (depth, stencil) = (format.starts_with('d') || format.starts_with("x8"), format.contains("s8"));
+    let (depth, stencil) = (
+        format.starts_with('d') || format.starts_with("x8"),
+        format.contains("s8"),
+    );
     match view.aspect.unwrap_or_default() {
         Aspect::Stencil => (Aspect::Stencil, "S8_UINT".to_owned()),
         _ if stencil && !depth => (Aspect::Stencil, "S8_UINT".to_owned()),
@@ -154,13 +160,17 @@ impl Contents {
     /// A word of a buffer.
     pub(super) fn word(&self, buffer: BufferId, at: u64) -> u32 {
         let bytes = self.bytes(buffer, at, 4);
-        bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .map_or(0, u32::from_le_bytes)
     }
 
     /// Bytes of a buffer, if it has them all.
     pub(super) fn bytes(&self, buffer: BufferId, at: u64, count: usize) -> Option<&[u8]> {
         let start = usize::try_from(at).ok()?;
-        self.buffers.get(&buffer.0)?.get(start..start.checked_add(count)?)
+        self.buffers
+            .get(&buffer.0)?
+            .get(start..start.checked_add(count)?)
     }
 
     /// What a shader that uses these elements is given.
@@ -234,8 +244,13 @@ impl Contents {
     }
 
     fn slice(&self, range: &Range) -> Vec<u8> {
-        let all = self.buffers.get(&range.buffer.0).map_or(&[][..], Vec::as_slice);
-        let start = usize::try_from(range.offset).unwrap_or(usize::MAX).min(all.len());
+        let all = self
+            .buffers
+            .get(&range.buffer.0)
+            .map_or(&[][..], Vec::as_slice);
+        let start = usize::try_from(range.offset)
+            .unwrap_or(usize::MAX)
+            .min(all.len());
         let bytes = usize::try_from(range.bytes).unwrap_or(usize::MAX);
         all[start..start.saturating_add(bytes).min(all.len())].to_vec()
     }
@@ -300,7 +315,10 @@ impl Contents {
             let Some((part, behind)) = rest.split_at_checked(range.len()) else {
                 return;
             };
-            let to = planes.planes.get_mut(plane).and_then(|plane| plane.get_mut(range));
+            let to = planes
+                .planes
+                .get_mut(plane)
+                .and_then(|plane| plane.get_mut(range));
             if let Some(to) = to {
                 to.copy_from_slice(part);
             }
@@ -326,7 +344,10 @@ fn places(
                 places.push((plane, 0..bytes));
                 continue;
             }
-            let depth = drawing.images.get(view.image.index()).map_or(1, |it| it.extent[2]);
+            let depth = drawing
+                .images
+                .get(view.image.index())
+                .map_or(1, |it| it.extent[2]);
             let slice = bytes / depth.checked_shr(level).unwrap_or(0).max(1) as usize;
             let start = slice * layer as usize;
             places.push((plane, start..start + slice));

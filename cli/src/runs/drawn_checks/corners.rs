@@ -27,7 +27,9 @@ impl Corner {
             match output {
                 Output::Position => {
                     let clip: [f64; 4] = std::array::from_fn(|axis| {
-                        words.get(axis).map_or(0.0, |word| f32::from_bits(*word).into())
+                        words
+                            .get(axis)
+                            .map_or(0.0, |word| f32::from_bits(*word).into())
                     });
                     for axis in 0..3 {
                         let [scale, offset] = [draw.viewport_scale, draw.viewport_offset]
@@ -56,7 +58,10 @@ impl Corner {
 
     /// The place in the window.
     fn window(&self) -> [f64; 2] {
-        [self.position[0] / self.position[3], self.position[1] / self.position[3]]
+        [
+            self.position[0] / self.position[3],
+            self.position[1] / self.position[3],
+        ]
     }
 }
 
@@ -87,7 +92,11 @@ impl Corners {
                 let along = [to[0] - from[0], to[1] - from[1]];
                 let length = along[0] * along[0] + along[1] * along[1];
                 let passed = (at[0] - from[0]) * along[0] + (at[1] - from[1]) * along[1];
-                let share = if length > 0.0 { (passed / length).clamp(0.0, 1.0) } else { 0.0 };
+                let share = if length > 0.0 {
+                    (passed / length).clamp(0.0, 1.0)
+                } else {
+                    0.0
+                };
                 [part(1.0 - share, a), part(share, b), 0.0]
             }
             [a, b, c, ..] => {

@@ -26,7 +26,9 @@ impl Checker<'_> {
             return self.leave_out("a dispatch whose module can't be translated");
         };
         let bindings = Bindings::of(shader.function());
-        let resources = self.contents.resources(drawing, &using.sets, |key| bindings.uses(key));
+        let resources = self
+            .contents
+            .resources(drawing, &using.sets, |key| bindings.uses(key));
         let mut resources = match resources {
             Ok(resources) => resources,
             Err(why) => return self.leave_out(&why),

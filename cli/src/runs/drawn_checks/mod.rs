@@ -22,13 +22,16 @@ use crate::runs::host::HostGpu;
 use contents::Contents;
 use eitri_checks::Finding;
 use eitri_checks::draw::Shader;
-use eitri_drawing::{Drawing, PassCommand, Step, Vertices};
+use eitri_drawing::{Draw, Drawing, PassCommand, Step, Vertices};
 use eitri_player::{BetweenParts, Read};
 use eitri_shaderc::Options;
-use recorded::Recorder;
+use recorded::{Recorder, Shading};
 use std::ops::Range;
 use std::time::Duration;
 use written::Written;
+
+/// The most instructions of a drawing that are checked, of all invocations together.
+pub(crate) const STEP_LIMIT: u64 = 1 << 28;
 
 /// A module as a program was compiled of it.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +60,8 @@ pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     /// What was not checked, and why; each once.
     pub(crate) left_out: Vec<String>,
+    /// Instructions of all invocations.
+    pub(crate) steps: u64,
 }
 
 /// Plays a drawing on a model of its own, and checks what its shaders do.
@@ -71,6 +76,15 @@ pub(crate) fn run(subject: &Subject<'_>) -> Checked {
         .collect();
     let recorder = Recorder::default();
     let host = HostGpu::new(subject.gpu, subject.limit, Some(recorder.sink()));
+    let mut parts = Parts {
+        drawing: subject.drawing,
+        recorder: &recorder,
+        all: vec![],
+    };
+    let firmware = eitri_model::stub_firmware();
+    let (_, played) =
+        eitri_player::play_in_parts(host.platform(), &firmware, subject.drawing, &mut parts);
+    parts.finish();
     let mut written = Written::new(subject.drawing);
     if subject.all_written {
         written.assume_all();
@@ -78,33 +92,54 @@ pub(crate) fn run(subject: &Subject<'_>) -> Checked {
     let mut checker = Checker {
         subject: *subject,
         shaders: &shaders,
-        recorder: &recorder,
         written,
         contents: Contents::default(),
-        part: 0..0,
         steps: 0,
         checked: Checked::default(),
     };
-    let firmware = eitri_model::stub_firmware();
-    let (_, played) =
-        eitri_player::play_in_parts(host.platform(), &firmware, subject.drawing, &mut checker);
+    for part in parts.all {
+        checker.part(part);
+    }
     if let Err(failure) = played {
         // What went before is checked; the job itself tells of the failure.
-        checker.finish_part();
         checker.leave_out(failure.text.trim_end());
     }
+    checker.checked.steps = checker.steps;
     checker.checked
 }
 
-/// Checks the parts of a drawing, each when it is done.
+/// Steps that were played together.
+struct Part {
+    steps: Range<usize>,
+    /// What memories held before them.
+    contents: Contents,
+    shading: Shading,
+}
+
+/// Collects the parts of a drawing while it is played. They are checked behind it: whoever waits for a GPU takes time for its own.
+struct Parts<'p> {
+    drawing: &'p Drawing<'p>,
+    recorder: &'p Recorder,
+    all: Vec<Part>,
+}
+
+impl Parts<'_> {
+    /// The part that was played last has shaded what was recorded since.
+    fn finish(&mut self) {
+        let shading = self.recorder.take();
+        if let Some(last) = self.all.last_mut() {
+            last.shading = shading;
+        }
+    }
+}
+
+/// Checks the parts of a drawing.
 struct Checker<'s> {
     subject: Subject<'s>,
     shaders: &'s [Result<Shader, String>],
-    recorder: &'s Recorder,
     written: Written,
-    /// What memories held before the part.
+    /// What memories hold.
     contents: Contents,
-    part: Range<usize>,
     steps: u64,
     checked: Checked,
 }
@@ -128,12 +163,11 @@ impl Checker<'_> {
     }
 
     /// Checks the steps of the part that was played.
-    fn finish_part(&mut self) {
-        let shading = self.recorder.take();
-        let part = std::mem::take(&mut self.part);
-        let steps = self.subject.drawing.steps.get(part.clone());
-        let mut shading = Some(shading);
-        for (number, step) in part.zip(steps.unwrap_or_default()) {
+    fn part(&mut self, part: Part) {
+        self.contents = part.contents;
+        let steps = self.subject.drawing.steps.get(part.steps.clone());
+        let mut shading = Some(part.shading);
+        for (number, step) in part.steps.zip(steps.unwrap_or_default()) {
             match step {
                 Step::Pass(pass) => {
                     // A query may have several passes in one part: which of them drew what is not told apart.
@@ -166,47 +200,47 @@ impl Checker<'_> {
             }
         }
     }
+}
 
-    /// Reads what the shaders of a part will see.
-    fn read(&mut self, part: Range<usize>, read: Read<'_>) {
-        let drawing = self.subject.drawing;
-        self.contents = Contents::default();
-        for step in drawing.steps.get(part).unwrap_or_default() {
-            match step {
-                Step::Dispatch { using, .. } => {
-                    self.contents.read_bound(drawing, &using.sets, read);
-                }
-                Step::Pass(pass) => {
-                    for command in &pass.commands {
-                        let PassCommand::Draw(draw) = command else {
-                            continue;
-                        };
-                        self.contents.read_bound(drawing, &draw.using.sets, read);
-                        for buffer in &draw.vertex_buffers {
-                            self.contents.read_buffer(drawing, buffer.buffer, read);
-                        }
-                        if let Vertices::Indirect { draws, .. } = draw.vertices {
-                            self.contents.read_buffer(drawing, draws.buffer, read);
-                            if let Some((buffer, _)) = draws.count {
-                                self.contents.read_buffer(drawing, buffer, read);
-                            }
-                        }
+/// What the shaders of steps will see.
+fn read(drawing: &Drawing<'_>, steps: Range<usize>, read: Read<'_>) -> Contents {
+    let mut contents = Contents::default();
+    for step in drawing.steps.get(steps).unwrap_or_default() {
+        match step {
+            Step::Dispatch { using, .. } => contents.read_bound(drawing, &using.sets, read),
+            Step::Pass(pass) => {
+                for command in &pass.commands {
+                    if let PassCommand::Draw(draw) = command {
+                        read_draw(drawing, draw, &mut contents, read);
                     }
                 }
-                _ => {}
             }
+            _ => {}
+        }
+    }
+    contents
+}
+
+fn read_draw(drawing: &Drawing<'_>, draw: &Draw<'_>, contents: &mut Contents, read: Read<'_>) {
+    contents.read_bound(drawing, &draw.using.sets, read);
+    for buffer in &draw.vertex_buffers {
+        contents.read_buffer(drawing, buffer.buffer, read);
+    }
+    if let Vertices::Indirect { draws, .. } = draw.vertices {
+        contents.read_buffer(drawing, draws.buffer, read);
+        if let Some((buffer, _)) = draws.count {
+            contents.read_buffer(drawing, buffer, read);
         }
     }
 }
 
-impl BetweenParts for Checker<'_> {
+impl BetweenParts for Parts<'_> {
     fn before(&mut self, steps: Range<usize>, read: Read<'_>) {
-        self.finish_part();
-        self.read(steps.clone(), read);
-        self.part = steps;
-    }
-
-    fn end(&mut self, _: Read<'_>) {
-        self.finish_part();
+        self.finish();
+        self.all.push(Part {
+            contents: self::read(self.drawing, steps.clone(), read),
+            steps,
+            shading: Shading::default(),
+        });
     }
 }

@@ -1,14 +1,14 @@
 //! Render passes under the checkers: draw after draw, vertices then fragments, with the attachments beside them.
 
+use super::Checker;
 use super::attachments::{Target, Targets, Use, color_use, depth_use, stencil_use};
 use super::attributes::Attributes;
 use super::calls::{Call, Item, items};
 use super::contents::{bound, image_name, overlap, placed, range_of, view_of};
 use super::corners::{Corner, Corners};
 use super::recorded::Shading;
-use super::shaded::{Fragments, Numbers, OfCall, ShadedVertex, Vertices, jobs_of};
+use super::shaded::{ByJob, Fragments, Numbers, OfCall, ShadedVertex, Vertices, jobs_of};
 use super::written::WHOLE;
-use super::Checker;
 use crate::runs::checked::Bindings;
 use eitri_checks::draw::{
     Kept, Missing, MissingInputs, PassChecks, Placed, ShadedStage, Shader, Stage,
@@ -58,7 +58,10 @@ impl<'s> Checker<'s> {
                 Item::Clear(..) => None,
             })
             .collect();
-        let sizes: Vec<[u32; 2]> = calls.iter().map(|call| [call.count, call.instances]).collect();
+        let sizes: Vec<[u32; 2]> = calls
+            .iter()
+            .map(|call| [call.count, call.instances])
+            .collect();
         let jobs = jobs_of(&sizes, &shading.draws);
         let mut frame = Frame {
             pass,
@@ -66,15 +69,17 @@ impl<'s> Checker<'s> {
             written: self.written_objects(&calls),
             number,
         };
+        let vertices = ByJob::new(&shading.vertices, |warp| warp.job);
+        let fragments = ByJob::new(&shading.fragments, |warp| warp.job);
         let mut checks = PassChecks::default();
         let mut next = 0;
         for item in &items {
             match item {
                 Item::Clear(attachments, rects) => frame.targets.clear(attachments, rects),
                 Item::Call(call) => {
-                    let of = |job: u64| jobs[next].contains(&job);
-                    let vertices = shading.vertices.iter().filter(|warp| of(warp.job)).collect();
-                    let fragments = shading.fragments.iter().filter(|warp| of(warp.job)).collect();
+                    let own = || jobs.get(next).into_iter().flatten();
+                    let vertices = own().flat_map(|job| vertices.of(*job)).collect();
+                    let fragments = own().flat_map(|job| fragments.of(*job)).collect();
                     if self.may_go_on() {
                         let told = (vertices, fragments);
                         let done = self.call(&mut checks, &mut frame, (call, next as u32), told);
@@ -101,7 +106,11 @@ impl<'s> Checker<'s> {
         let mut objects = BTreeSet::new();
         for call in calls {
             let programs = [Some(call.pipeline.vertex), call.pipeline.fragment];
-            for shader in programs.into_iter().flatten().filter_map(|id| self.shader(id).ok()) {
+            for shader in programs
+                .into_iter()
+                .flatten()
+                .filter_map(|id| self.shader(id).ok())
+            {
                 let written: BTreeSet<Key> = Bindings::of(shader.function()).written().collect();
                 for element in bound(self.subject.drawing, &call.draw.using.sets) {
                     if written.contains(&element.key)
@@ -125,11 +134,17 @@ impl<'s> Checker<'s> {
     ) -> Result<(), String> {
         self.check_indices(checks, frame, call, number);
         let vertex = self.shader(call.pipeline.vertex)?;
-        let fragment = call.pipeline.fragment.map(|id| self.shader(id)).transpose()?;
+        let fragment = call
+            .pipeline
+            .fragment
+            .map(|id| self.shader(id))
+            .transpose()?;
         let mask = frame.pass.view_mask;
         let views: Vec<u32> = match mask {
             0 => vec![0],
-            _ => (0..u32::BITS).filter(|view| mask >> view & 1 != 0).collect(),
+            _ => (0..u32::BITS)
+                .filter(|view| mask >> view & 1 != 0)
+                .collect(),
         };
         for (place, view) in views.iter().enumerate() {
             let first = fragments.first();
@@ -138,7 +153,13 @@ impl<'s> Checker<'s> {
                 draw: number,
                 within: call.number,
             };
-            let shaded = self.vertices(checks, frame, call, (vertex, &draw), (&vertices, numbers, place))?;
+            let shaded = self.vertices(
+                checks,
+                frame,
+                call,
+                (vertex, &draw),
+                (&vertices, numbers, place),
+            )?;
             let told: Vec<&FragmentWarp> = fragments
                 .iter()
                 .filter(|warp| mask == 0 || warp.layer == *view)
@@ -171,7 +192,10 @@ impl<'s> Checker<'s> {
     ) {
         let Some(range) = &call.indices else { return };
         let drawing = self.subject.drawing;
-        let size = drawing.buffers.get(range.buffer.index()).map_or(0, |it| it.bytes);
+        let size = drawing
+            .buffers
+            .get(range.buffer.index())
+            .map_or(0, |it| it.bytes);
         let end = range.offset.saturating_add(range.bytes);
         let step = frame.number;
         if end > size {
@@ -183,7 +207,9 @@ impl<'s> Checker<'s> {
                 "buffer",
             ));
         }
-        let unwritten = self.written.unwritten_bytes(range.buffer, &(range.offset..end));
+        let unwritten = self
+            .written
+            .unwritten_bytes(range.buffer, &(range.offset..end));
         if let Some(part) = unwritten.first() {
             checks.add(finding(
                 (Rule::Uninit, Level::Error),
@@ -206,7 +232,9 @@ impl<'s> Checker<'s> {
         (told, numbers, view): (&[&VertexWarp], Numbers, usize),
     ) -> Result<BTreeMap<u64, Rc<ShadedVertex>>, String> {
         let drawing = self.subject.drawing;
-        let sizes = (0..).zip(&drawing.buffers).map(|(id, buffer)| (id, buffer.bytes));
+        let sizes = (0..)
+            .zip(&drawing.buffers)
+            .map(|(id, buffer)| (id, buffer.bytes));
         let attributes = Attributes::new(call, sizes.collect(), &self.contents, &self.written)?;
         let width = shader.function().lanes.count() as usize;
         let vertices = Vertices::new(told, &attributes, numbers, (view, width));
@@ -281,7 +309,12 @@ impl<'s> Checker<'s> {
         };
         let lanes = (&warps[..], &fragments.invocations[..], &fragments.missing);
         let done = self.shade(checks, &frame.written, &given, lanes)?;
-        for ((warp, lanes), layer) in fragments.warps.iter().zip(&done.warps).zip(&fragments.layers) {
+        for ((warp, lanes), layer) in fragments
+            .warps
+            .iter()
+            .zip(&done.warps)
+            .zip(&fragments.layers)
+        {
             let own = warp.1.iter().zip(lanes);
             for (fragment, shaded) in own.filter(|(_, shaded)| !shaded.helper) {
                 let place = (*layer, fragment.pixel);
@@ -305,7 +338,9 @@ impl<'s> Checker<'s> {
     ) -> Result<ShadedStage, String> {
         let drawing = self.subject.drawing;
         let bindings = Bindings::of(given.shader.function());
-        let mut resources = self.contents.resources(drawing, given.sets, |key| bindings.uses(key))?;
+        let mut resources = self
+            .contents
+            .resources(drawing, given.sets, |key| bindings.uses(key))?;
         let (mut places, mut unwritten) = (BTreeMap::new(), vec![]);
         for element in bound(drawing, given.sets) {
             let Some(place) = placed(drawing, element.bound) else {
@@ -348,10 +383,12 @@ impl<'s> Checker<'s> {
             ..stage
         };
         let done = checks.shade(&stage, &mut resources);
-        let done = done.map_err(|trap| format!("a draw that the interpreter does not run: {trap}"))?;
+        let done =
+            done.map_err(|trap| format!("a draw that the interpreter does not run: {trap}"))?;
         self.steps += done.steps;
         let written: BTreeSet<Key> = bindings.written().collect();
-        self.contents.take(drawing, given.sets, &written, &resources);
+        self.contents
+            .take(drawing, given.sets, &written, &resources);
         self.mark_written(given.sets, &written, Some(&done.left));
         Ok(done)
     }
@@ -411,8 +448,12 @@ impl<'s> Checker<'s> {
                     .collect();
                 for part in parts {
                     let mut at = part.start;
-                    for kept in left.iter().filter(|it| it.start < part.end && it.end > part.start) {
-                        self.written.write_bytes(range.buffer, at..kept.start.max(at));
+                    for kept in left
+                        .iter()
+                        .filter(|it| it.start < part.end && it.end > part.start)
+                    {
+                        self.written
+                            .write_bytes(range.buffer, at..kept.start.max(at));
                         at = kept.end;
                     }
                     self.written.write_bytes(range.buffer, at..part.end.max(at));
@@ -421,7 +462,8 @@ impl<'s> Checker<'s> {
             if let Some(view) = view_of(drawing, element.bound) {
                 // A shader that writes to an image is taken to have written all of it.
                 for layer in view.layer..view.layer.saturating_add(view.layers) {
-                    self.written.write_texels(view.image, view.level, layer, WHOLE);
+                    self.written
+                        .write_texels(view.image, view.level, layer, WHOLE);
                 }
             }
         }
@@ -457,10 +499,12 @@ fn draw_of(call: &Call<'_>, view: u32, samples: &[[f32; 2]]) -> Draw {
 
 /// Locations that a fragment shader has interpolated without regard to perspective, a bit each.
 fn noperspective(function: &Function) -> u64 {
-    let loads = function.placed_insts().filter_map(|(_, inst)| match function.inst(inst).op {
-        Op::LoadVarying(it) if it.noperspective => 1u64.checked_shl(it.location.into()),
-        _ => None,
-    });
+    let loads = function
+        .placed_insts()
+        .filter_map(|(_, inst)| match function.inst(inst).op {
+            Op::LoadVarying(it) if it.noperspective => 1u64.checked_shl(it.location.into()),
+            _ => None,
+        });
     loads.fold(0, |all, bit| all | bit)
 }
 
@@ -470,11 +514,16 @@ fn tile_inputs(fragments: &mut Fragments, targets: &Targets<'_>, uses: &TargetUs
         let Some(Some(own)) = targets.colors.get(usize::from(*target)) else {
             continue;
         };
-        for (number, ((_, warp), layer)) in (0..).zip(fragments.warps.iter().zip(&fragments.layers)) {
+        for (number, ((_, warp), layer)) in (0..).zip(fragments.warps.iter().zip(&fragments.layers))
+        {
             for (lane, fragment) in warp.iter().enumerate() {
                 if !own.holds(*layer, fragment.pixel) {
                     let missing = (TILE + target, Missing::Unwritten);
-                    fragments.missing.entry((number, lane)).or_default().push(missing);
+                    fragments
+                        .missing
+                        .entry((number, lane))
+                        .or_default()
+                        .push(missing);
                 }
             }
         }
@@ -518,7 +567,8 @@ impl TargetUses {
             if !own.writes {
                 own.reads = None;
             }
-            if let (Some(target), Some(mask), true) = (target, kept.colors.get_mut(number), own.writes)
+            if let (Some(target), Some(mask), true) =
+                (target, kept.colors.get_mut(number), own.writes)
             {
                 let blend = call.pipeline.blend.attachments.get(number);
                 let write = blend.map_or(0xf, |blend| blend.write.0);
@@ -538,10 +588,16 @@ impl TargetUses {
     /// The views that are rendered to. What a shader reads from the tile is no loop.
     fn attached<'d>(&self, targets: &Targets<'d>) -> Vec<&'d eitri_drawing::View> {
         let colors = targets.colors.iter().zip(&self.colors);
-        let colors = colors.filter(|(_, own)| own.writes).filter_map(|(target, _)| target.as_ref());
+        let colors = colors
+            .filter(|(_, own)| own.writes)
+            .filter_map(|(target, _)| target.as_ref());
         let depth = targets.depth.iter().filter(|_| self.depth.writes);
         let stencil = targets.stencil.iter().filter(|_| self.stencil.writes);
-        colors.chain(depth).chain(stencil).map(|target| target.view).collect()
+        colors
+            .chain(depth)
+            .chain(stencil)
+            .map(|target| target.view)
+            .collect()
     }
 
     /// A fragment is rendered: what is read of its pixel must be there, and what is written is from here on.
@@ -561,7 +617,8 @@ impl TargetUses {
         let depth = targets.depth.as_mut();
         let depth = depth.map(|it| (it, &self.depth, "the depth attachment".to_owned(), None));
         let stencil = targets.stencil.as_mut();
-        let stencil = stencil.map(|it| (it, &self.stencil, "the stencil attachment".to_owned(), None));
+        let stencil =
+            stencil.map(|it| (it, &self.stencil, "the stencil attachment".to_owned(), None));
         for (target, own, name, color) in colors.chain(depth).chain(stencil) {
             if let Some(reads) = own.reads
                 && !target.holds(layer, pixel)
@@ -586,7 +643,9 @@ fn components(format: &str) -> u8 {
     let letters = format.split('_').next().unwrap_or_default();
     let has = |letter: char| letters.contains(letter);
     let bits = [has('r'), has('g'), has('b'), has('a')];
-    (0..).zip(bits).fold(0, |all, (bit, has)| all | u8::from(has) << bit)
+    (0..)
+        .zip(bits)
+        .fold(0, |all, (bit, has)| all | u8::from(has) << bit)
 }
 
 /// A finding about a draw itself.

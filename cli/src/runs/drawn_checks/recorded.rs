@@ -41,7 +41,10 @@ impl Sink for Listener {
             ..
         } = event
         {
-            self.0.borrow_mut().draws.push((number, [vertices, instances]));
+            self.0
+                .borrow_mut()
+                .draws
+                .push((number, [vertices, instances]));
         }
     }
 

@@ -111,7 +111,10 @@ impl Fragments {
             let key = (warp.corners.clone(), warp.provoking);
             let corners = known.entry(key).or_insert_with(|| {
                 Rc::new(Corners {
-                    corners: vertices.iter().map(|vertex| vertex.corner.clone()).collect(),
+                    corners: vertices
+                        .iter()
+                        .map(|vertex| vertex.corner.clone())
+                        .collect(),
                     provoking: warp.provoking,
                     noperspective: call.noperspective,
                 })
@@ -146,7 +149,9 @@ fn missing(vertices: &[Rc<ShadedVertex>]) -> Vec<(u8, Missing)> {
         *masks.entry(*location).or_default() |= mask;
     }
     let masks = masks.into_iter();
-    masks.map(|(location, mask)| (location, Missing::NotStored(mask))).collect()
+    masks
+        .map(|(location, mask)| (location, Missing::NotStored(mask)))
+        .collect()
 }
 
 fn fragment(
@@ -155,7 +160,9 @@ fn fragment(
     corners: &Corners,
     call: OfCall<'_>,
 ) -> Fragment {
-    let full = u32::MAX.checked_shr(32 - warp.samples.len().min(32) as u32).unwrap_or(1);
+    let full = u32::MAX
+        .checked_shr(32 - warp.samples.len().min(32) as u32)
+        .unwrap_or(1);
     let coverage = u32::from(own.coverage);
     let first = coverage.trailing_zeros() as usize;
     // Where all samples are covered, and where none is, the centre is as good as any.
@@ -185,6 +192,24 @@ fn fragment(
     }
 }
 
+/// Warps by the job that they are of.
+pub(super) struct ByJob<'w, W>(BTreeMap<u64, Vec<&'w W>>);
+
+impl<'w, W> ByJob<'w, W> {
+    pub(super) fn new(warps: &'w [W], job: impl Fn(&W) -> u64) -> ByJob<'w, W> {
+        let mut all: BTreeMap<u64, Vec<&'w W>> = BTreeMap::new();
+        for warp in warps {
+            all.entry(job(warp)).or_default().push(warp);
+        }
+        ByJob(all)
+    }
+
+    /// Those of a job.
+    pub(super) fn of(&self, job: u64) -> impl Iterator<Item = &'w W> + '_ {
+        self.0.get(&job).into_iter().flatten().copied()
+    }
+}
+
 /// The jobs of calls: by call, the numbers of the jobs that carry it out.
 pub(super) fn jobs_of(calls: &[[u32; 2]], draws: &[(u64, [u32; 2])]) -> Vec<BTreeSet<u64>> {
     let mut jobs = vec![BTreeSet::new(); calls.len()];
@@ -192,7 +217,8 @@ pub(super) fn jobs_of(calls: &[[u32; 2]], draws: &[(u64, [u32; 2])]) -> Vec<BTre
     for (number, size) in draws {
         // In their order; a pass of many layers is recorded several times.
         let behind = (next..calls.len()).find(|call| calls[*call] == *size);
-        let found = behind.or_else(|| (0..next.min(calls.len())).find(|call| calls[*call] == *size));
+        let found =
+            behind.or_else(|| (0..next.min(calls.len())).find(|call| calls[*call] == *size));
         if let Some(call) = found {
             jobs[call].insert(*number);
             next = call + 1;

@@ -17,7 +17,8 @@ impl UnwrittenBytes {
         for part in parts {
             let before = part.start..part.end.min(bytes.start);
             let behind = part.start.max(bytes.end)..part.end;
-            self.0.extend([before, behind].into_iter().filter(|it| !it.is_empty()));
+            self.0
+                .extend([before, behind].into_iter().filter(|it| !it.is_empty()));
         }
     }
 
@@ -175,7 +176,12 @@ impl Written {
     }
 
     /// By texel of a level of a layer, or of a slice of a 3D image, whether it was written.
-    pub(super) fn texels(&self, image: ImageId, level: u32, layer: u32) -> Option<(usize, &[bool])> {
+    pub(super) fn texels(
+        &self,
+        image: ImageId,
+        level: u32,
+        layer: u32,
+    ) -> Option<(usize, &[bool])> {
         let own = self.images.get(image.index())?;
         if let Some(plane) = own.plane(level, layer).filter(|_| own.layers > 1) {
             return Some((plane.size[0], &plane.texels));
@@ -210,7 +216,9 @@ impl Written {
         self.write_bytes(to, offset..offset.saturating_add(from.bytes));
         if let Some(own) = self.buffers.get_mut(to.index()) {
             let moved = missing.into_iter();
-            own.0.extend(moved.map(|it| it.start - from.offset + offset..it.end - from.offset + offset));
+            own.0.extend(
+                moved.map(|it| it.start - from.offset + offset..it.end - from.offset + offset),
+            );
             own.0.sort_by_key(|part| part.start);
         }
     }
@@ -251,7 +259,9 @@ impl Written {
                 }
             }
             ImageStep::ClearColor { image, range, .. }
-            | ImageStep::ClearDepthStencil { image, range, .. } => self.write_levels(*image, *range),
+            | ImageStep::ClearDepthStencil { image, range, .. } => {
+                self.write_levels(*image, *range)
+            }
         }
     }
 

@@ -163,7 +163,10 @@ pub struct PassChecks<'p> {
 }
 
 /// By what a finding is the same as another.
-type FindingKey = (crate::finding::Rule, Vec<(Option<crate::finding::Place>, String)>);
+type FindingKey = (
+    crate::finding::Rule,
+    Vec<(Option<crate::finding::Place>, String)>,
+);
 
 impl<'p> PassChecks<'p> {
     /// Runs a stage of a draw under the checkers.

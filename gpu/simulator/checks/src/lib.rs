@@ -50,5 +50,5 @@ pub mod undefined;
 mod watch;
 
 pub use check::{Checked, Error, PushAddress, Request, Unwritten, check, push_addresses};
-pub use invocation::Invocation;
 pub use finding::{Finding, Level, Place, Related, Rule};
+pub use invocation::Invocation;

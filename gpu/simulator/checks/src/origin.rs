@@ -72,13 +72,11 @@ impl Origins {
     /// The origin of what was computed with a value.
     pub(crate) fn settled(&mut self, id: OriginId, site: u32) -> OriginId {
         match self.get(id) {
-            Some(origin) if origin.source.moves() && !origin.settled => {
-                self.id(Origin {
-                    site,
-                    settled: true,
-                    ..origin
-                })
-            }
+            Some(origin) if origin.source.moves() && !origin.settled => self.id(Origin {
+                site,
+                settled: true,
+                ..origin
+            }),
             _ => id,
         }
     }

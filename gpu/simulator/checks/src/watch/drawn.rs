@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::Watch;
 use super::tell::Key;
 use crate::check::Unwritten;
-use crate::draw::{TILE, Kept, Missing, MissingInputs, PassChecks, Placed, Stage};
+use crate::draw::{Kept, Missing, MissingInputs, PassChecks, Placed, Stage, TILE};
 use crate::event::{Access, Agent};
 use crate::finding::{Finding, Level, Place, Related, Rule};
 use crate::invocation::Invocation;
@@ -150,7 +150,8 @@ impl<'w> Watch<'w> {
         let (source, mask) = match missing {
             Missing::Outside(text) => {
                 let (rule, level) = (Rule::OutOfBounds, Level::Warning);
-                return self.tell_lane(rule, level, text.clone(), inst, (warp, lane));
+                let at = self.first_use(inst);
+                return self.tell_lane(rule, level, text.clone(), at, (warp, lane));
             }
             Missing::Unwritten => (Source::Attribute, u8::MAX),
             Missing::NotStored(mask) => (Source::Variable, *mask),
@@ -161,10 +162,38 @@ impl<'w> Watch<'w> {
             settled: false,
         });
         for (number, result) in self.function.inst(inst).results.iter().enumerate() {
-            if mask.checked_shr(u32::from(first) + number as u32).unwrap_or(0) & 1 != 0 {
+            if mask
+                .checked_shr(u32::from(first) + number as u32)
+                .unwrap_or(0)
+                & 1
+                != 0
+            {
                 self.warps[warp].set(*result, lane, (u32::MAX.into(), origin));
             }
         }
+    }
+
+    /// Where the source first uses what an instruction loads: inputs are loaded at the start, which no line says.
+    fn first_use(&self, load: Inst) -> Inst {
+        let function = self.function;
+        let data = function.inst(load);
+        let has_line = |inst: &Inst| {
+            let position = function.position(function.inst(*inst).position);
+            position
+                .source
+                .as_ref()
+                .is_some_and(|source| source.line != 0)
+        };
+        if has_line(&load) {
+            return load;
+        }
+        let uses = |inst: &Inst| {
+            let mut args = function.inst(*inst).args.iter();
+            args.any(|value| data.results.contains(value))
+        };
+        let mut all = function.placed_insts().map(|(_, inst)| inst);
+        all.find(|inst| uses(inst) && has_line(inst))
+            .unwrap_or(load)
     }
 
     /// An output is stored: what undefined bits in it decide.
@@ -213,7 +242,11 @@ impl<'w> Watch<'w> {
             });
             if let Some(drawn) = self.drawn.as_mut().filter(|_| mask != 0) {
                 let place = (self.group - drawn.first, lane);
-                drawn.undefined.entry(place).or_default().push((location, mask));
+                drawn
+                    .undefined
+                    .entry(place)
+                    .or_default()
+                    .push((location, mask));
             }
         }
     }
@@ -221,7 +254,9 @@ impl<'w> Watch<'w> {
     /// Outputs that hold nothing.
     pub(crate) fn take_undefined(&mut self) -> FxHashMap<(u32, usize), Vec<(u8, u8)>> {
         let drawn = self.drawn.as_mut();
-        drawn.map_or_else(FxHashMap::default, |drawn| std::mem::take(&mut drawn.undefined))
+        drawn.map_or_else(FxHashMap::default, |drawn| {
+            std::mem::take(&mut drawn.undefined)
+        })
     }
 
     /// Of what nobody had written, what nobody has written since.
@@ -267,7 +302,11 @@ impl<'w> Watch<'w> {
     fn site(&self, site: u32) -> (&'w Function, Inst) {
         let function = self.drawn.as_ref().map_or(self.function, |drawn| {
             let number = (site / SITES) as usize;
-            drawn.functions.get(number).copied().unwrap_or(self.function)
+            drawn
+                .functions
+                .get(number)
+                .copied()
+                .unwrap_or(self.function)
         });
         (function, Inst::from_number(site % SITES))
     }
@@ -289,7 +328,9 @@ impl<'w> Watch<'w> {
             ..*race
         };
         let mut finding = self.race_finding(&local, second, second);
-        finding.places = [&race.first, &race.second].map(|it| self.drawn_party(it)).into();
+        finding.places = [&race.first, &race.second]
+            .map(|it| self.drawn_party(it))
+            .into();
         finding
     }
 
@@ -297,7 +338,10 @@ impl<'w> Watch<'w> {
         let (function, inst) = self.site(party.site);
         let position = function.position(function.inst(inst).position);
         let source = position.source.as_ref().filter(|source| source.line != 0);
-        let name = self.drawn.as_ref().map(|drawn| drawn.named(party.agent.lane));
+        let name = self
+            .drawn
+            .as_ref()
+            .map(|drawn| drawn.named(party.agent.lane));
         Related {
             text: format!("{} by {}", Self::does(party), name.unwrap_or_default()),
             place: source.map(|source| Place {

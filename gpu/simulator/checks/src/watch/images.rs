@@ -69,7 +69,13 @@ impl Watch<'_> {
                 let does = if reads { "read" } else { "written" };
                 let name = self.object_name(object, inst);
                 let message = format!("{name} is {does} by a draw that renders to the same texels");
-                self.tell_lane(Rule::FeedbackLoop, Level::Error, message, inst, (warp, lane));
+                self.tell_lane(
+                    Rule::FeedbackLoop,
+                    Level::Error,
+                    message,
+                    inst,
+                    (warp, lane),
+                );
             }
             if place.unwritten && reads {
                 let origin = self.origins.id(Origin {

@@ -272,7 +272,9 @@ impl Observer for Watch<'_> {
                 self.decide_by_operands(warp, lanes, inst, 1);
                 self.define_results(warp, lanes, inst);
             }
-            Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::LoadTile(_) => self.load_input(warp, lanes, inst),
+            Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::LoadTile(_) => {
+                self.load_input(warp, lanes, inst)
+            }
             Op::StoreOutput(output) => self.store_output(warp, lanes, inst, output),
             Op::SysVal(_)
             | Op::Uniform(_)

@@ -9,8 +9,8 @@ use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
-use crate::trace::{StartedVertex, VertexWarp};
 use crate::shader::{Executor, JobFault, Place, Stopped, WARP, Warp, WarpTurn, exception};
+use crate::trace::{StartedVertex, VertexWarp};
 
 impl Tiling {
     /// Begins a warp of vertices; the step that follows.
