@@ -166,12 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let timelines = Timelines::default();
     let trace = args.trace.path();
-    if trace.is_some() && args.on == Place::Qemu {
-        return Err(Failure::refused(DrawError::TraceInQemu));
-    }
-    if args.fidelity && args.on == Place::Qemu {
-        return Err(Failure::refused(DrawError::FidelityInQemu));
-    }
+    refuse_in_qemu(args)?;
     let wanted = args.checks.wanted(Wanted::All);
     let how = Run {
         place: args.on,
@@ -229,11 +224,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 outln!("skipped {name}: {why}")
             }
         })?;
-        findings::show(&found, &mut Sources::beside(&scene.path.to_string_lossy()));
+        show_checked(scene, &found, &drawn.checked.left_out);
         all_found.extend(found);
-        for why in &drawn.checked.left_out {
-            talk!("{name}: not checked: {why}");
-        }
         if drawn.fidelity.is_on() {
             let on = (how.gpu.arch(), how.gpu.to_string());
             let report = fidelity::Report::new(&drawn.fidelity, on, None);
@@ -257,6 +249,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         0 => Status::Good,
         _ => Status::CheckFailed,
     })
+}
+
+/// Reports what checkers found in a scene, and what they left out.
+fn show_checked(scene: &Scene, found: &[Finding], left_out: &[String]) {
+    findings::show(found, &mut Sources::beside(&scene.path.to_string_lossy()));
+    for why in left_out {
+        talk!("{}: not checked: {why}", scene.file.name);
+    }
+}
+
+/// Refuses what only scenes that are drawn on the host have.
+fn refuse_in_qemu(args: &Args) -> Result<(), Failure> {
+    if args.on != Place::Qemu {
+        return Ok(());
+    }
+    if args.trace.path().is_some() {
+        return Err(Failure::refused(DrawError::TraceInQemu));
+    }
+    if args.fidelity {
+        return Err(Failure::refused(DrawError::FidelityInQemu));
+    }
+    Ok(())
 }
 
 /// Writes the image that carries the scenes.

@@ -626,9 +626,12 @@ fn helper_lanes_are_no_one() {
     let fragment = "#version 450
 layout(std430, set = 0, binding = 0) buffer B { uint words[]; };
 layout(location = 0) out vec4 color;
+void leave(uint x) {
+    if (x >= 8u) discard;
+}
 void main() {
     uvec2 p = uvec2(gl_FragCoord.xy);
-    if (p.x >= 8u) discard;
+    leave(p.x);
     words[p.x * 16u + p.y] = p.x;
     color = vec4(dFdx(float(p.x)));
 }

@@ -1,6 +1,6 @@
 //! Draws: what a watch of vertices or fragments knows besides; their inputs and outputs, and races with other shaders of the pass.
 use eitri_shaderc::interp::{Key as Bound, LaneSet};
-use eitri_shaderc::ir::{Function, Inst, Op, Output};
+use eitri_shaderc::ir::{Function, Inst, Op, Output, Type, Var};
 use rustc_hash::FxHashMap;
 
 use super::Watch;
@@ -115,6 +115,12 @@ impl<'w> Watch<'w> {
         let drawn = self.drawn.as_ref();
         let place = drawn.and_then(|drawn| drawn.places.get(object as usize));
         place.copied().unwrap_or_default()
+    }
+
+    /// Whether a variable is the translator's own, which begins as false: whether a fragment was killed in a function.
+    pub(super) fn is_translators(&self, var: Var) -> bool {
+        let data = self.function.var(var);
+        self.drawn.is_some() && data.ty == Type::Bool && data.len == 1 && data.name.is_empty()
     }
 
     /// An input is loaded: what is missing of it.

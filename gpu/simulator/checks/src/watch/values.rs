@@ -353,6 +353,9 @@ impl Watch<'_> {
         self.decide_by_operands(warp, lanes, inst, 1);
         self.check_indices(warp, lanes, inst, values);
         let all = all_bits(self.function.ty(data.results[0]));
+        if self.is_translators(var) {
+            return self.define_results(warp, lanes, inst);
+        }
         for lane in lanes.iter() {
             let index = values.get(data.args[0], lane);
             let element = self.warps[warp].element(self.function, lane, var, index);
