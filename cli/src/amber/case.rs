@@ -39,7 +39,7 @@ pub(crate) struct Manner {
     pub(crate) keep: Option<PathBuf>,
     /// What a person wants to see of it.
     pub(crate) outputs: OutputArguments,
-    /// The rules that checkers apply to dispatches; a finding fails the script. If not given, errors are printed, and the
+    /// The rules that checkers apply to dispatches and draws; a finding fails the script. If not given, errors are printed, and the
     /// expectations of the script alone decide.
     pub(crate) check: Option<Wanted>,
 }
@@ -126,6 +126,7 @@ fn carry_out(
     let Built {
         compiled,
         shaders,
+        modules,
         names,
     } = built;
     let mut jobs = HostJobs {
@@ -134,6 +135,9 @@ fn carry_out(
         manner,
         timelines,
         shaders,
+        modules,
+        drawings: 0,
+        drawn_steps: 0,
         reported: vec![],
     };
     let mut memory = Memory::new(&compiled.plan);

@@ -4,13 +4,14 @@ use super::case::Manner;
 use super::keep::Kept;
 use super::shader::ShaderTools;
 use crate::runs::color_state::color_state;
+use crate::runs::drawn_checks::Module;
 use eitri_amber::Word;
 use eitri_amber::plan::{Files, Plan};
 use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
 use eitri_amber_device::{Compiled, Verdict};
 use eitri_drawing::state::Multisample;
-use eitri_shaderc::Machine;
 use eitri_shaderc::color_state::ColorState;
+use eitri_shaderc::{Machine, ShaderStage};
 use std::time::Duration;
 
 /// Longest that a submission takes where the script does not say it: longer than any script may take, so that a slow
@@ -21,6 +22,8 @@ const FENCE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Built {
     pub(super) compiled: Compiled,
     pub(super) shaders: Vec<Option<Shader>>,
+    /// The modules of graphics pipelines, for checkers, by their programs.
+    pub(super) modules: Vec<(Vec<u8>, Module)>,
     /// Names of the pipelines.
     pub(super) names: Vec<String>,
 }
@@ -45,11 +48,14 @@ pub(super) fn compile(
     let path = tools.path.display().to_string();
     let mut shaders = Vec::new();
     let mut graphics = Vec::new();
+    let mut all_modules = Vec::new();
     for pipeline in &script.pipelines {
         if pipeline.kind == PipelineKind::Graphics {
             let colors = colors(script, pipeline, manner);
             let stages = compile_graphics(pipeline, colors, tools, files, manner, kept)?;
-            graphics.push(Some(stages));
+            let [vertex, fragment] = stages;
+            graphics.push(Some([vertex.0.clone(), fragment.0.clone()]));
+            all_modules.extend([vertex, fragment]);
             shaders.push(None);
             continue;
         }
@@ -111,6 +117,7 @@ pub(super) fn compile(
     Ok(Built {
         compiled,
         shaders,
+        modules: all_modules,
         names: names.map(|pipeline| pipeline.name.clone()).collect(),
     })
 }
@@ -133,7 +140,7 @@ fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
     color_state(arch, &blend, &Multisample::default(), formats)
 }
 
-/// Compiles the two shaders of a graphics pipeline together: the program of vertices, and that of fragments.
+/// Compiles the two shaders of a graphics pipeline together: the program of vertices, and that of fragments, each with its module.
 fn compile_graphics(
     pipeline: &Pipeline,
     colors: ColorState,
@@ -141,9 +148,10 @@ fn compile_graphics(
     files: &mut dyn Files,
     manner: &Manner,
     kept: &Kept,
-) -> Result<[Vec<u8>; 2], Verdict> {
+) -> Result<[(Vec<u8>, Module); 2], Verdict> {
     let mut modules = Vec::new();
-    for stage in [Stage::Vertex, Stage::Fragment] {
+    let stages = [ShaderStage::Vertex, ShaderStage::Fragment];
+    for (stage, of_module) in [Stage::Vertex, Stage::Fragment].into_iter().zip(stages) {
         let attached = pipeline.shaders.iter().find(|it| it.stage == stage);
         let Some(attached) = attached else {
             let name = &pipeline.name;
@@ -164,20 +172,24 @@ fn compile_graphics(
                 .collect(),
             target: manner.gpu.target(),
             colors: colors.clone(),
+            stage: of_module,
             ..eitri_shaderc::Options::default()
         };
-        modules.push((spirv, options));
+        modules.push(Module { spirv, options });
     }
-    let mut sources = modules
-        .iter()
-        .map(|(spirv, options)| (spirv.as_slice(), options));
-    let (Some(vertex), fragment) = (sources.next(), sources.next()) else {
+    let Ok([vertex, fragment]) = <[Module; 2]>::try_from(modules) else {
         return Err(Verdict::Fail("a pipeline without shaders".to_owned()));
     };
-    let compiled = eitri_shaderc::compile_graphics(vertex, fragment)
-        .map_err(|errors| refusal(&pipeline.name, &errors))?;
-    let fragment = compiled.fragment.map(|stage| stage.program);
-    Ok([compiled.vertex.program, fragment.unwrap_or_default()])
+    let compiled = eitri_shaderc::compile_graphics(
+        (&vertex.spirv, &vertex.options),
+        Some((&fragment.spirv, &fragment.options)),
+    )
+    .map_err(|errors| refusal(&pipeline.name, &errors))?;
+    let program = compiled.fragment.map(|stage| stage.program);
+    Ok([
+        (compiled.vertex.program, vertex),
+        (program.unwrap_or_default(), fragment),
+    ])
 }
 
 /// Capabilities of modules that no GPU of this family has, whoever compiles for it: 64-bit floats and texels, rays.

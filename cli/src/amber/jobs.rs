@@ -12,6 +12,7 @@ use crate::runs::checked::Subject;
 use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::drawings;
+use crate::runs::drawn_checks::{self, Module};
 use eitri_amber_device::{DeviceError, Jobs, Request as Wanted};
 use eitri_drawing::Drawing;
 use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
@@ -20,6 +21,10 @@ use std::time::Duration;
 /// Instructions of all invocations of a dispatch that are checked: a few seconds in a build without optimisation, so that scripts
 /// end in their time.
 const CHECKED_STEPS: u64 = 1 << 21;
+
+/// The same of all draws of a script, each of which counts for so many at least: its model starts once more.
+const CHECKED_DRAW_STEPS: u64 = 1 << 20;
+const LEAST_DRAW_STEPS: u64 = 1 << 16;
 
 /// How jobs are run.
 pub(super) struct HostJobs<'k> {
@@ -30,7 +35,12 @@ pub(super) struct HostJobs<'k> {
     pub(super) timelines: Option<&'k Timelines>,
     /// What the compiler made of each pipeline.
     pub(super) shaders: Vec<Option<Shader>>,
-    /// Findings of the checkers in the dispatches so far, a line each.
+    /// The modules of graphics pipelines, by their programs.
+    pub(super) modules: Vec<(Vec<u8>, Module)>,
+    /// Drawings so far, and instructions of them that were checked.
+    pub(super) drawings: usize,
+    pub(super) drawn_steps: u64,
+    /// Findings of the checkers in the dispatches and draws so far, a line each.
     pub(super) reported: Vec<String>,
 }
 
@@ -137,7 +147,40 @@ impl Jobs for HostJobs<'_> {
             timelines.add(&format!("{} draw", self.path), &timeline);
         }
         let done = done.map_err(|error| failed(&error))?;
-        results(done.map_err(|why| failed(&why))?)
+        let saved = results(done.map_err(|why| failed(&why))?)?;
+        self.check_drawing(drawing);
+        Ok(saved)
+    }
+}
+
+impl HostJobs<'_> {
+    /// Checks what the shaders of a drawing do.
+    fn check_drawing(&mut self, drawing: &Drawing<'_>) {
+        let number = self.drawings;
+        self.drawings += 1;
+        let check = self.manner.check.as_ref().unwrap_or(&Checks::Errors);
+        let left = CHECKED_DRAW_STEPS.saturating_sub(self.drawn_steps);
+        if *check == Checks::Nothing || self.manner.place != Place::Host || left == 0 {
+            return;
+        }
+        let module = |program: &&[u8]| {
+            let mut all = self.modules.iter();
+            let found = all.find(|(bytes, _)| bytes.as_slice() == *program);
+            found.map_or_else(Module::default, |(_, module)| module.clone())
+        };
+        let modules: Vec<Module> = drawing.programs.iter().map(module).collect();
+        let checked = drawn_checks::run(&drawn_checks::Subject {
+            drawing,
+            modules: &modules,
+            gpu: self.manner.gpu,
+            limit: Duration::from_millis(drawing.limit_ms.into()),
+            step_limit: left,
+            all_written: true,
+        });
+        self.drawn_steps += checked.steps.max(LEAST_DRAW_STEPS);
+        for line in checking::loud_lines(&checked.findings, check) {
+            self.reported.push(format!("draw {number}: {line}"));
+        }
     }
 }
 

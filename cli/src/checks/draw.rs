@@ -135,6 +135,7 @@ fn how(place: Place) -> Run<'static> {
         limit: LIMIT,
         dump: false,
         jobs: parallel::available(),
+        check: false,
         timelines: None,
     }
 }

@@ -80,6 +80,11 @@ pub(crate) enum Chosen {
 }
 
 impl Dialect {
+    /// The text of Mali that is asked for.
+    pub(crate) fn syntax(&self) -> Syntax {
+        self.syntax.unwrap_or_default()
+    }
+
     /// The instruction set and its text.
     pub(crate) fn chosen(&self) -> Result<Chosen, Failure> {
         match (self.arch, self.syntax) {

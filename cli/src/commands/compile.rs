@@ -8,6 +8,7 @@ use crate::input::passes::{self, PassArguments, Told};
 use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
+use crate::output::line_table;
 use crate::output::streams::{self, talk};
 use crate::output::whole_file;
 use crate::pages::{self, Shown, TextLine};
@@ -41,6 +42,10 @@ pub(crate) struct Args {
     /// What is written. The default is `program` with -o, and `asm` on standard output without it.
     #[arg(long, value_enum, conflicts_with = "stop_after")]
     emit: Option<Emit>,
+    /// Leave the table of source lines out of programs. They have one if the module has lines; it stands behind the program, and no
+    /// driver reads it.
+    #[arg(long)]
+    strip: bool,
     /// Entry point; needed when a module has several.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -213,7 +218,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             Some(fragment) => {
                 let out = args.output.as_deref();
                 let apart = out.is_some_and(|out| Path::new(out).is_dir());
-                compile_graphics::pair(path, fragment, (output.emit, apart), &options)
+                let form = (output.emit, apart, args.strip);
+                compile_graphics::pair(path, fragment, form, &options)
             }
             None if path.ends_with(".json") => compile_graphics::scene(path, output.emit, &options),
             None => compile(path, output.emit, args, &options),
@@ -358,7 +364,8 @@ fn compile(path: &str, emit: Emit, args: &Args, options: &Options) -> Result<Don
     let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
         Emit::Asm => compiled.listing.to_string().into_bytes(),
-        Emit::Program => compiled.program.clone(),
+        Emit::Program if args.strip => compiled.program.clone(),
+        Emit::Program => line_table::of_compute(&compiled),
         Emit::Hex => hex(&compiled.code).into_bytes(),
         Emit::Ce => format!(
             "{}\n",

@@ -5,6 +5,7 @@ use crate::draw::{Made, Manner, PipelineCode, Verdict, pipeline_codes};
 use crate::input::passes::Told;
 use crate::input::shader_file;
 use crate::outcome::Failure;
+use crate::output::line_table;
 use crate::reports::report::{ReportError, ShaderReport};
 use eitri_draw_scenes::Scene;
 use eitri_shaderc::{CompiledGraphics, CompiledStage, Options, graphics_front_end};
@@ -15,7 +16,7 @@ use std::path::Path;
 pub(super) fn pair(
     vertex: &str,
     fragment: &str,
-    (emit, apart): (Emit, bool),
+    (emit, apart, strip): (Emit, bool, bool),
     options: &Options,
 ) -> Result<Done, Failure> {
     refuse(vertex, emit, apart)?;
@@ -30,6 +31,10 @@ pub(super) fn pair(
     let compiled = eitri_shaderc::compile_graphics(first, Some(second)).map_err(refused)?;
     let reports = reports(&compiled, [vertex, fragment]);
     let reports = reports.map_err(|cause| defect(vertex, cause))?;
+    let program = |stage: &CompiledStage| match strip {
+        true => stage.program.clone(),
+        false => line_table::of_stage(stage),
+    };
     let bytes = match emit {
         Emit::Ir => {
             let lowered = graphics_front_end(first, Some(second)).map_err(|errors| {
@@ -42,16 +47,13 @@ pub(super) fn pair(
             }
             text.into_bytes()
         }
-        Emit::Program => compiled.vertex.program.clone(),
+        Emit::Program => program(&compiled.vertex),
         _ => code(&compiled, [vertex, fragment], emit).into_bytes(),
     };
-    let program = compiled
-        .fragment
-        .as_ref()
-        .map(|stage| stage.program.clone());
+    let fragment = compiled.fragment.as_ref().map(program);
     Ok(Done {
         bytes,
-        fragment: program.filter(|_| emit == Emit::Program),
+        fragment: fragment.filter(|_| emit == Emit::Program),
         reports,
         told: stages(&compiled).map(Told::of_stage).collect(),
     })

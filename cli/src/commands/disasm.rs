@@ -4,12 +4,15 @@
 
 use crate::commands::asm::{Chosen, Dialect, Legality};
 use crate::input::ir3_text;
+use crate::input::machine_code::{self, FoundCode};
 use crate::input::text_input::{Input, InputArgs, Problem, Results, Word};
 use crate::outcome::{Failure, Status};
-use eitri_isa::Instr;
+use crate::output::streams::outln;
+use eitri_isa::{Instr, Syntax};
 
 /// A line holds a word of 16 hex digits, or eight bytes of two, lowest first; lines that are blank or start with `#`
-/// are skipped. Prints one instruction a line.
+/// are skipped. Prints one instruction a line. Or a program binary of `eitri compile`: its instructions, with the lines of the source
+/// if it has them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -24,8 +27,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let chosen = args.dialect.chosen()?;
     let input = Input::read_words(&args.input.file, args.raw)?;
+    if !args.raw && machine_code::is_program(input.bytes()) {
+        let code = machine_code::programs(args.input.file.clone(), input.bytes())?;
+        return program(&code, args.dialect.syntax());
+    }
+    let chosen = args.dialect.chosen()?;
     let mut words = input.words()?;
     if args.raw {
         let used = words.iter().rposition(|word| word.value != Ok(0));
@@ -40,6 +47,30 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .put(&mut results, &input, (line, text), shown)?;
     }
     results.finish()
+}
+
+/// Prints the instructions of a program binary, with the lines of the source that it has.
+fn program(all: &[FoundCode], syntax: Syntax) -> Result<Status, Failure> {
+    let mut status = Status::Good;
+    for code in all {
+        outln!("# {}, {}", code.name, code.arch)?;
+        let mut last = None;
+        for (index, word) in code.words.iter().enumerate() {
+            let source = code.source(index);
+            if source != last {
+                outln!("# {}", source.as_deref().unwrap_or("no line"))?;
+                last = source;
+            }
+            match Instr::decode_text(*word, code.arch) {
+                Ok(instr) => outln!("{}", instr.display(code.arch, syntax))?,
+                Err(error) => {
+                    outln!("# {word:#018x}: {error}")?;
+                    status = Status::CheckFailed;
+                }
+            }
+        }
+    }
+    Ok(status)
 }
 
 /// The text of a word, and why the hardware refuses it, if it does.

@@ -5,10 +5,12 @@ use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
 use crate::input::board_firmware;
+use crate::input::check_arguments::{CheckArguments, Wanted};
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::model_place::ModelArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
+use crate::output::findings::{self, Sources};
 use crate::output::png::{difference, rgba};
 use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
@@ -16,9 +18,11 @@ use crate::progress;
 use crate::reports::fidelity;
 use crate::reports::timeline::Timelines;
 use crate::results::{self, ResultOptions};
+use crate::runs::checking;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use eitri_boards::qemu_virt::BOARD;
+use eitri_checks::Finding;
 use eitri_compute_cases::CaseError;
 use eitri_draw_scenes::{Picture, Scene, SceneError, find};
 use miette::Diagnostic;
@@ -60,6 +64,8 @@ pub(crate) struct Args {
     /// Longest that the commands of one scene may take, in seconds: 60 if not given, and in QEMU, where the model is slower, 600.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: Option<u32>,
+    #[command(flatten)]
+    checks: CheckArguments,
     #[command(flatten)]
     results: ResultOptions,
     /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
@@ -164,12 +170,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let timelines = Timelines::default();
     let trace = args.trace.path();
-    if trace.is_some() && args.on == Place::Qemu {
-        return Err(Failure::refused(DrawError::TraceInQemu));
-    }
-    if args.fidelity && args.on == Place::Qemu {
-        return Err(Failure::refused(DrawError::FidelityInQemu));
-    }
+    refuse_in_qemu(args)?;
+    let wanted = args.checks.wanted(Wanted::All);
     let how = Run {
         place: args.on,
         gpu: args.gpu.choice().following(args.fidelity),
@@ -177,6 +179,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: args.limit(),
         dump: args.keep.is_some(),
         jobs: args.jobs.unwrap_or_else(parallel::available),
+        check: args.on == Place::Host && wanted != Wanted::Nothing,
         timelines: trace.map(|_| &timelines),
     };
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
@@ -185,8 +188,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         .results
         .record("draw", &[("gpu", &how.gpu.to_string())]);
     let mut begun = Instant::now();
-    draw::run(&scenes, &how, |scene, drawn| {
+    let mut all_found: Vec<Finding> = vec![];
+    draw::run(&scenes, &how, |scene, mut drawn| {
         let name = &scene.file.name;
+        let found = std::mem::take(&mut drawn.checked.findings);
+        let found = checking::wanted_of(found, &wanted);
+        if let (Verdict::Passed, Some(error)) = (&drawn.verdict, checking::first_error(&found)) {
+            drawn.verdict = Verdict::Failed(checking::line_of(error));
+        }
         let (status, why) = match &drawn.verdict {
             Verdict::Passed => (results::Status::Pass, ""),
             Verdict::Failed(why) => (results::Status::Fail, why.as_str()),
@@ -219,6 +228,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 outln!("skipped {name}: {why}")
             }
         })?;
+        show_checked(scene, &found, &drawn.checked.left_out);
+        all_found.extend(found);
         if drawn.fidelity.is_on() {
             let on = (how.gpu.arch(), how.gpu.to_string());
             let report = fidelity::Report::new(&drawn.fidelity, on, None);
@@ -231,11 +242,39 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines.write(path)?;
     }
     recorder.finish()?;
+    let paths: Vec<String> = args
+        .scenes
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    findings::write_files(&args.checks, &paths.join(" "), &all_found)?;
     outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
     Ok(match failed {
         0 => Status::Good,
         _ => Status::CheckFailed,
     })
+}
+
+/// Reports what checkers found in a scene, and what they left out.
+fn show_checked(scene: &Scene, found: &[Finding], left_out: &[String]) {
+    findings::show(found, &mut Sources::beside(&scene.path.to_string_lossy()));
+    for why in left_out {
+        talk!("{}: not checked: {why}", scene.file.name);
+    }
+}
+
+/// Refuses what only scenes that are drawn on the host have.
+fn refuse_in_qemu(args: &Args) -> Result<(), Failure> {
+    if args.on != Place::Qemu {
+        return Ok(());
+    }
+    if args.trace.path().is_some() {
+        return Err(Failure::refused(DrawError::TraceInQemu));
+    }
+    if args.fidelity {
+        return Err(Failure::refused(DrawError::FidelityInQemu));
+    }
+    Ok(())
 }
 
 /// Writes the image that carries the scenes.
@@ -250,6 +289,7 @@ fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
         limit: args.limit(),
         dump: false,
         jobs: args.jobs.unwrap_or_else(parallel::available),
+        check: false,
         timelines: None,
     };
     let suite = draw::suite(scenes, &how, &firmware, |name, why| {

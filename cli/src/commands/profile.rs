@@ -205,6 +205,7 @@ impl Args {
             limit: self.job.limit().max(SCENE_LIMIT),
             dump: false,
             jobs: NonZero::<usize>::MIN,
+            check: false,
             timelines: None,
         };
         let (recorder, timeline) = (Recorder::default(), Timeline::default());

@@ -102,6 +102,12 @@ impl Checked {
         }
     }
 
+    /// The line of the source that an instruction comes from, if the program has its lines.
+    fn source_line(&self, index: usize) -> Option<String> {
+        let source = self.code.source(index)?;
+        Some(format!("    from {source}"))
+    }
+
     /// What is wrong, with the instruction, the message and the path.
     fn lines(&self, finding: &Finding, syntax: Syntax) -> Vec<String> {
         let mut lines = vec![
@@ -117,11 +123,13 @@ impl Checked {
                 self.text(finding.index, syntax)
             ),
         ];
+        lines.extend(self.source_line(finding.index));
         if let Some((address, index)) = finding.message.zip(finding.message_index) {
             lines.push(format!(
                 "  not waited for: {address:#x}: {}",
                 self.text(index, syntax)
             ));
+            lines.extend(self.source_line(index));
         }
         if let Some(path) = path(finding) {
             lines.push(format!("  {path}"));

@@ -10,6 +10,7 @@ use crate::outcome::Failure;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{Done, Place};
 use crate::runs::drawings;
+use crate::runs::drawn_checks::{self, Checked, STEP_LIMIT, Subject};
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
@@ -29,6 +30,8 @@ pub(crate) struct Run<'r> {
     pub(crate) dump: bool,
     /// Scenes at once, on the host.
     pub(crate) jobs: NonZero<usize>,
+    /// Whether shaders are checked, on the host.
+    pub(crate) check: bool,
     /// Where the timelines of scenes go that are drawn on the host.
     pub(crate) timelines: Option<&'r Timelines>,
 }
@@ -48,6 +51,8 @@ pub(crate) struct Drawn {
     pub(crate) dump: Vec<u8>,
     /// How far what was drawn can be trusted, if that was followed.
     pub(crate) fidelity: Fidelity,
+    /// What the checkers found, if they ran.
+    pub(crate) checked: Checked,
 }
 
 impl Drawn {
@@ -57,6 +62,7 @@ impl Drawn {
             results: Vec::new(),
             dump: Vec::new(),
             fidelity: Fidelity::default(),
+            checked: Checked::default(),
         }
     }
 }
@@ -111,11 +117,29 @@ impl Run<'_> {
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
         let done = drawings::on_host(&drawing, self.gpu, self.limit, trace);
+        // Behind the job: scenes are drawn several at once.
+        let checked = match self.check {
+            true => {
+                let subject = Subject {
+                    drawing: &drawing,
+                    modules: prepared.modules(),
+                    gpu: self.gpu,
+                    limit: self.limit,
+                    step_limit: STEP_LIMIT,
+                    all_written: false,
+                };
+                drawn_checks::run(&subject)
+            }
+            false => Checked::default(),
+        };
         if let Some(timelines) = self.timelines {
             timelines.add(&scene.file.name, &timeline);
         }
         let done = done.map_err(|error| Verdict::Failed(error.to_string()))?;
-        Ok(judged(scene, done))
+        Ok(Drawn {
+            checked,
+            ..judged(scene, done)
+        })
     }
 
     /// Draws a scene on the host and takes the time, without that of reading and compiling it.
@@ -215,5 +239,6 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         results,
         dump: result.dump,
         fidelity,
+        checked: Checked::default(),
     }
 }

@@ -3,6 +3,7 @@
 use super::plan::{self, Contents, Limits};
 use super::shaders::{self, Manner, Programs};
 use super::verdict::Verdict;
+use crate::runs::drawn_checks::Module;
 use eitri_descriptors::Arch;
 use eitri_draw_scenes::Scene;
 use eitri_drawing::Drawing;
@@ -33,6 +34,11 @@ impl<'s> Prepared<'s> {
             contents,
             programs,
         })
+    }
+
+    /// The modules of its programs.
+    pub(super) fn modules(&self) -> &[Module] {
+        &self.programs.modules
     }
 
     /// The drawing.

@@ -5,11 +5,12 @@ use super::plan::passes;
 use super::verdict::Verdict;
 use crate::runs::case_run::{is_defect, one_line};
 use crate::runs::color_state::color_state;
+use crate::runs::drawn_checks::Module;
 use eitri_descriptors::Arch;
 use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, SceneFile, Shader, SpecConstant, Stage};
 use eitri_drawing::ProgramId;
 use eitri_shaderc::color_state::ColorState;
-use eitri_shaderc::{Compiled, CompiledGraphics, Machine, Options, Robust, Target};
+use eitri_shaderc::{Compiled, CompiledGraphics, Machine, Options, Robust, ShaderStage, Target};
 use std::time::{Duration, Instant};
 
 /// How shaders are compiled.
@@ -61,6 +62,8 @@ pub(crate) struct PipelineCode {
 pub(super) struct Programs {
     /// In the order of their ids.
     pub(super) bytes: Vec<Vec<u8>>,
+    /// The modules that they were compiled of.
+    pub(super) modules: Vec<Module>,
     made: Vec<(Key, Vec<ProgramId>)>,
 }
 
@@ -74,6 +77,7 @@ impl Programs {
         });
         Programs {
             bytes: Vec::new(),
+            modules: Vec::new(),
             made: made.collect(),
         }
     }
@@ -96,6 +100,9 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
             ids.push(ProgramId(programs.bytes.len() as u32));
             programs.bytes.push(program);
         }
+        programs
+            .modules
+            .extend(modules(scene, &stages, &colors, manner)?);
         programs.made.push(((stages, colors), ids));
     }
     Ok(programs)
@@ -132,6 +139,36 @@ pub(crate) fn pipeline_codes(
         })
     });
     codes.collect()
+}
+
+/// The modules of a pipeline's programs, in the same order.
+fn modules(
+    scene: &Scene,
+    stages: &[PipelineStage],
+    colors: &ColorState,
+    manner: Manner,
+) -> Result<Vec<Module>, Verdict> {
+    let mut modules = Vec::new();
+    for wanted in [Stage::Compute, Stage::Vertex, Stage::Fragment] {
+        for stage in stages
+            .iter()
+            .filter(|it| stage_of(scene, it) == Some(wanted))
+        {
+            let (spirv, options) = module(scene, stage, manner)?;
+            let (stage, colors) = match wanted {
+                Stage::Fragment => (ShaderStage::Fragment, colors.clone()),
+                Stage::Vertex => (ShaderStage::Vertex, ColorState::default()),
+                Stage::Compute => (ShaderStage::Compute, ColorState::default()),
+            };
+            let options = Options {
+                stage,
+                colors,
+                ..options
+            };
+            modules.push(Module { spirv, options });
+        }
+    }
+    Ok(modules)
 }
 
 fn arch(manner: Manner) -> Result<Arch, Verdict> {

@@ -6,9 +6,15 @@ use eitri_descriptors::shader::ShaderStage;
 use eitri_dump::{Dump, show};
 use eitri_isa::{Arch, Instr, Syntax};
 use eitri_program::{GraphicsProgram, Program, ProgramError};
+use eitri_program_file::LineTable;
 use eitri_waits::Stage;
 use miette::Diagnostic;
 use thiserror::Error;
+
+/// Whether a file is a program binary.
+pub(crate) fn is_program(bytes: &[u8]) -> bool {
+    bytes.starts_with(PROGRAM) || bytes.starts_with(GRAPHICS)
+}
 
 /// First bytes of the files that are no text.
 const ELF: &[u8] = b"\x7fELF";
@@ -47,6 +53,38 @@ pub(crate) struct FoundCode {
     pub(crate) words: Vec<u64>,
     /// Of text: by word, its line, from 1.
     pub(crate) lines: Vec<u32>,
+    /// Of a program with a line table: by word, file and line of the source that it comes from.
+    pub(crate) sources: Vec<Option<(String, u32)>>,
+}
+
+impl FoundCode {
+    /// Where an instruction comes from, as `file:line`.
+    pub(crate) fn source(&self, index: usize) -> Option<String> {
+        let (file, line) = self.sources.get(index)?.as_ref()?;
+        Some(format!("{file}:{line}"))
+    }
+}
+
+/// By word, where it comes from: none of a program without a line table.
+fn sources(table: Option<&LineTable<'_>>, first: u64, words: usize) -> Vec<Option<(String, u32)>> {
+    let Some(table) = table else { return vec![] };
+    let first = u32::try_from(first).unwrap_or(u32::MAX);
+    let mut rows = table.rows().peekable();
+    let (mut row, mut place) = (None, None);
+    let all = (0..words as u32).map(|word| {
+        let word = first.saturating_add(word);
+        while let Some(next) = rows.next_if(|next| next.word <= word) {
+            row = Some(next);
+        }
+        // The name is looked up once a row.
+        if let Some(new) = row.take() {
+            place = table
+                .line_of(new.word)
+                .map(|(file, row)| (file.to_owned(), row.line));
+        }
+        place.clone()
+    });
+    all.collect()
 }
 
 /// A file to read.
@@ -95,7 +133,12 @@ pub(crate) fn read(request: &Request<'_>) -> Result<Vec<FoundCode>, Failure> {
     if starts(ELF) {
         return of_dump(name, bytes);
     }
-    let found = match starts(PROGRAM) {
+    programs(name, bytes)
+}
+
+/// The programs of a program binary: several of a stage with several entry points.
+pub(crate) fn programs(name: String, bytes: &[u8]) -> Result<Vec<FoundCode>, Failure> {
+    let found = match bytes.starts_with(PROGRAM) {
         true => of_program(&name, bytes),
         false => of_graphics(&name, bytes),
     };
@@ -104,12 +147,15 @@ pub(crate) fn read(request: &Request<'_>) -> Result<Vec<FoundCode>, Failure> {
 
 fn of_program(name: &str, bytes: &[u8]) -> Result<Vec<FoundCode>, ProgramError> {
     let program = Program::parse(bytes)?;
+    let table = LineTable::behind(bytes)?;
+    let words: Vec<u64> = program.code().collect();
     Ok(vec![FoundCode {
+        sources: sources(table.as_ref(), 0, words.len()),
         name: name.to_owned(),
         arch: program.arch(),
         stage: Stage::Compute,
         base: 0,
-        words: program.code().collect(),
+        words,
         lines: vec![],
     }])
 }
@@ -121,14 +167,19 @@ fn of_graphics(name: &str, bytes: &[u8]) -> Result<Vec<FoundCode>, ProgramError>
         eitri_program::Stage::Vertex => Stage::Vertex,
         eitri_program::Stage::Fragment => Stage::Fragment,
     };
+    let table = LineTable::behind(bytes)?;
     let entries = program.entry_points();
-    let code = entries.map(|entry| FoundCode {
-        name: format!("{name}, {}", entry.kind().name()),
-        arch: program.common().arch(),
-        stage,
-        base: entry.code_offset(),
-        words: entry.code().collect(),
-        lines: vec![],
+    let code = entries.map(|entry| {
+        let words: Vec<u64> = entry.code().collect();
+        FoundCode {
+            name: format!("{name}, {}", entry.kind().name()),
+            arch: program.common().arch(),
+            stage,
+            base: entry.code_offset(),
+            sources: sources(table.as_ref(), entry.code_offset() / 8, words.len()),
+            words,
+            lines: vec![],
+        }
     });
     Ok(code.collect())
 }
@@ -153,6 +204,7 @@ fn of_dump(name: String, bytes: &[u8]) -> Result<Vec<FoundCode>, Failure> {
         base: program.address,
         words: program.words,
         lines: vec![],
+        sources: vec![],
     });
     Ok(code.collect())
 }
@@ -179,6 +231,7 @@ fn of_text(input: &Input, request: &Request<'_>) -> Result<FoundCode, Failure> {
         base: 0,
         words,
         lines: if request.raw { vec![] } else { lines },
+        sources: vec![],
     })
 }
 

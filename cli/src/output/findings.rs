@@ -1,5 +1,6 @@
 //! What checkers have found: as text with the source, as JSON, as SARIF.
 
+use crate::input::check_arguments::CheckArguments;
 use crate::outcome::Failure;
 use crate::output::source_text;
 use crate::output::streams::talk;
@@ -193,6 +194,21 @@ fn json_of(finding: &Finding) -> Value {
         "binding": finding.binding.map(|(_, binding)| binding),
         "count": finding.count,
     })
+}
+
+/// Writes findings into the files that are asked for.
+pub(crate) fn write_files(
+    arguments: &CheckArguments,
+    shader: &str,
+    findings: &[Finding],
+) -> Result<(), Failure> {
+    if let Some(file) = &arguments.sarif {
+        write_sarif(file, shader, findings)?;
+    }
+    if let Some(file) = &arguments.findings {
+        write_json(file, shader, findings)?;
+    }
+    Ok(())
 }
 
 /// Writes findings as JSON.

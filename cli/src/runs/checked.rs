@@ -9,7 +9,8 @@ use eitri_job::{Content, Part};
 use eitri_program::ImageDimension;
 use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::Options;
-use eitri_shaderc::interp::{Buffer, Dispatch, Image, Resources, Sampler, TexelFormat, Wrap};
+use eitri_shaderc::interp::{Buffer, Dispatch, Image, Key, Resources, Sampler, TexelFormat, Wrap};
+use eitri_shaderc::ir::Function;
 
 /// The most instructions of a dispatch that is checked, of all invocations together, where somebody waits for the findings.
 pub(crate) const STEP_LIMIT: u64 = 4_000_000_000;
@@ -113,7 +114,7 @@ fn image(info: &ImageInfo, bytes: &[u8]) -> Result<Image, String> {
 }
 
 /// A sampler without its comparison and its anisotropy: what is checked does not depend on them.
-fn sampler(info: &SamplerInfo) -> Sampler {
+pub(crate) fn sampler(info: &SamplerInfo) -> Sampler {
     Sampler {
         magnify_linear: info.magnify_linear,
         minify_linear: info.minify_linear,
@@ -128,5 +129,26 @@ fn sampler(info: &SamplerInfo) -> Sampler {
         unnormalized: info.unnormalized,
         border: info.border,
         ..Sampler::default()
+    }
+}
+
+/// The elements of bindings that a function declares.
+pub(crate) struct Bindings<'f>(&'f Function);
+
+impl<'f> Bindings<'f> {
+    pub(crate) fn of(function: &'f Function) -> Bindings<'f> {
+        Bindings(function)
+    }
+
+    /// Whether an element is one of them.
+    pub(crate) fn uses(&self, (set, binding, element): Key) -> bool {
+        let mut all = self.0.bindings.iter();
+        all.any(|own| (own.set, own.binding) == (set, binding) && element < own.count)
+    }
+
+    /// Those that are written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = Key> + 'f {
+        let written = self.0.bindings.iter().filter(|own| own.written);
+        written.flat_map(|own| (0..own.count).map(move |element| (own.set, own.binding, element)))
     }
 }

@@ -51,13 +51,19 @@ pub(crate) fn collect_all<T>(
     let (done, checked) = at_once(subject, job);
     // What can't be checked is no failure of the case.
     let findings = checked.map_or(vec![], |checked| checked.findings);
+    (done, loud_lines(&findings, wanted))
+}
+
+/// A line for each warning and error that is wanted.
+pub(crate) fn loud_lines(findings: &[Finding], wanted: &Wanted) -> Vec<String> {
     let loud = findings
         .iter()
         .filter(|finding| finding.level > Level::Note && wanted.has(finding.rule, finding.level));
-    (done, loud.map(line_of).collect())
+    loud.map(line_of).collect()
 }
 
-fn line_of(finding: &Finding) -> String {
+/// A finding in a line.
+pub(crate) fn line_of(finding: &Finding) -> String {
     let first = finding.places.first();
     let place = first.and_then(|related| related.place.as_ref());
     let place = place.map_or(String::new(), |place| format!("{place}: "));
@@ -91,24 +97,27 @@ fn tell(
             return Ok(Status::Good);
         }
     };
-    let found: Vec<Finding> = checked
-        .findings
-        .into_iter()
-        .filter(|finding| wanted.has(finding.rule, finding.level))
-        .collect();
+    let found = wanted_of(checked.findings, wanted);
     findings::show(&found, &mut Sources::beside(path));
     if let Some(trap) = checked.stopped {
         talk!("{path}: the checkers stopped before the end of the dispatch: {trap}");
     }
-    if let Some(file) = &arguments.sarif {
-        findings::write_sarif(file, path, &found)?;
-    }
-    if let Some(file) = &arguments.findings {
-        findings::write_json(file, path, &found)?;
-    }
-    let bad = found.iter().any(|finding| finding.level == Level::Error);
-    Ok(match bad {
-        true => Status::CheckFailed,
-        false => Status::Good,
+    findings::write_files(arguments, path, &found)?;
+    Ok(match first_error(&found) {
+        Some(_) => Status::CheckFailed,
+        None => Status::Good,
     })
+}
+
+/// The findings that are reported.
+pub(crate) fn wanted_of(found: Vec<Finding>, wanted: &Wanted) -> Vec<Finding> {
+    let found = found.into_iter();
+    found
+        .filter(|finding| wanted.has(finding.rule, finding.level))
+        .collect()
+}
+
+/// The first error among findings.
+pub(crate) fn first_error(found: &[Finding]) -> Option<&Finding> {
+    found.iter().find(|finding| finding.level == Level::Error)
 }

@@ -12,6 +12,7 @@ pub(crate) mod debugged_dump;
 pub(crate) mod demo;
 pub(crate) mod dispatch;
 pub(crate) mod drawings;
+pub(crate) mod drawn_checks;
 pub(crate) mod every_gpu;
 pub(crate) mod host;
 pub(crate) mod host_model;

@@ -51,6 +51,34 @@ fn workspace() -> (tempfile::TempDir, String, String, String) {
 }
 
 #[test]
+fn a_program_has_its_lines_behind_it_unless_they_are_stripped() {
+    let (folder, double, ..) = workspace();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (whole, stripped) = (path("whole.eprg"), path("stripped.eprg"));
+    good(&["compile", &double, "-o", &whole]);
+    good(&["compile", &double, "--strip", "-o", &stripped]);
+    let [whole_bytes, stripped_bytes] = [&whole, &stripped].map(|it| std::fs::read(it).unwrap());
+    assert!(whole_bytes.starts_with(&stripped_bytes));
+    assert!(whole_bytes.len() > stripped_bytes.len());
+    // From the binary alone: the module and its source are gone.
+    std::fs::remove_file(&double).unwrap();
+    let text = good(&["disasm", &whole]);
+    assert!(text.contains(&format!("# {double}:5")), "{text}");
+    let text = good(&["disasm", &stripped]);
+    assert!(!text.contains("double.wgsl"), "{text}");
+    good(&["waitcheck", &whole, &stripped]);
+    // A damaged table is an error with a reason; the program before it is as good as it was.
+    let mut damaged = whole_bytes.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let path = path("damaged.eprg");
+    std::fs::write(&path, &damaged).unwrap();
+    let output = eitri(&["disasm", &path], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("its CRC-32 is"), "{stderr}");
+}
+
+#[test]
 fn a_listing_is_the_same_each_time_and_names_lines() {
     let (_folder, double, ..) = workspace();
     let listing = good(&["compile", &double]);

@@ -17,6 +17,7 @@ mod divergence_on_model;
 mod doctor;
 mod draw;
 mod draw_attachments;
+mod draw_checks;
 mod draw_models;
 mod dump;
 mod eitri;

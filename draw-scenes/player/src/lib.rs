@@ -33,9 +33,11 @@ mod readback;
 mod resources;
 mod sets;
 mod steps;
+mod stepwise;
 
-pub use formats::{format, image_info};
+pub use formats::{format, image_info, sampler_info};
 pub use graphics::{color_blends, unsupported};
+pub use stepwise::{BetweenParts, Read};
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -65,7 +67,7 @@ pub fn play<'d, P: Platform, S: Sink>(
     let work = Playing {
         firmware,
         drawing,
-        each: None,
+        how: How::Once,
     };
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
 }
@@ -82,7 +84,7 @@ pub fn play_here<P: Platform>(
     let work = Playing {
         firmware,
         drawing,
-        each: None,
+        how: How::Once,
     };
     run_unread::<P, OBJECTS>(platform, &work, reporter)
 }
@@ -103,7 +105,7 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
     let work = Playing {
         firmware,
         drawing,
-        each: Some(RefCell::new(each)),
+        how: How::Frames(RefCell::new(each)),
     };
     run_work::<P, S, OBJECTS>(platform, &work, reporter, sink)
 }
@@ -111,12 +113,37 @@ pub fn play_frames<'d, P: Platform, S: Sink>(
 /// Gets the results of every picture, until it says that it has enough.
 type EachPicture<'p> = &'p mut dyn FnMut(&[Saved]) -> bool;
 
+/// As [`play_here`], in parts: `watcher` is told before each of them.
+pub fn play_in_parts<P: Platform>(
+    platform: P,
+    firmware: &[u8],
+    drawing: &Drawing<'_>,
+    watcher: &mut dyn BetweenParts,
+) -> (P, Result<Vec<Saved>, Failure>) {
+    let drawing: &Drawing<'_> = drawing;
+    let work = Playing {
+        firmware,
+        drawing,
+        how: How::InParts(RefCell::new(watcher)),
+    };
+    run_unread::<P, OBJECTS>(platform, &work, &mut ())
+}
+
+/// How a drawing is played.
+enum How<'p> {
+    /// Once.
+    Once,
+    /// Again and again: who gets each picture.
+    Frames(RefCell<EachPicture<'p>>),
+    /// In parts: who is told between them.
+    InParts(RefCell<&'p mut dyn BetweenParts>),
+}
+
 /// A drawing as work.
 struct Playing<'p, 'd> {
     firmware: &'d [u8],
     drawing: &'p Drawing<'d>,
-    /// Who gets each picture.
-    each: Option<RefCell<EachPicture<'p>>>,
+    how: How<'p>,
 }
 
 impl<'d> Work<'d> for Playing<'_, 'd> {
@@ -149,14 +176,22 @@ impl<'d> Work<'d> for Playing<'_, 'd> {
         let made = resources::make(device, space, drawing)?;
         let sets = sets::make(device, drawing, &made)?;
         let commands = device.create_command_buffer(space)?;
-        steps::record(device, commands, drawing, &made, &sets)?;
+        if let How::InParts(watcher) = &self.how {
+            let watcher = &mut **watcher.borrow_mut();
+            let drawn = (drawing, &made, &sets);
+            stepwise::run(session, (queue, commands), drawn, watcher)?;
+            return readback::read(session.device, drawing, &made);
+        }
+        steps::record(device, commands, drawing, &drawing.steps, &made, &sets)?;
         let mut frames = drawing.frames.iter().cycle();
         loop {
             let fence = session.device.submit(queue, commands)?;
             session.wait(fence, Duration::from_millis(drawing.limit_ms.into()))?;
             let results = readback::read(session.device, drawing, &made)?;
-            let each = self.each.as_ref();
-            let wanted = each.is_some_and(|each| (each.borrow_mut())(&results));
+            let wanted = match &self.how {
+                How::Frames(each) => (each.borrow_mut())(&results),
+                How::Once | How::InParts(_) => false,
+            };
             let Some(frame) = frames.next().filter(|_| wanted) else {
                 return Ok(results);
             };

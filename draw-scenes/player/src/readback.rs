@@ -24,7 +24,8 @@ pub(crate) fn read<P: Platform>(
     saved.collect()
 }
 
-fn one<P: Platform>(
+/// Reads what one place holds.
+pub(crate) fn one<P: Platform>(
     device: &mut Device<'_, '_, P>,
     made: &Made<'_>,
     result: &Readback,

@@ -7,17 +7,18 @@ use eitri_drawing::{Drawing, Step, Using};
 use eitri_job::WorkError;
 use eitri_runtime::{Accesses, CommandBuffer, Device, Error, Platform, QueryCopy, Recorder};
 
-/// Records all steps, each complete before the next.
+/// Records steps of a drawing, each complete before the next.
 pub(crate) fn record<P: Platform>(
     device: &mut Device<'_, '_, P>,
     commands: CommandBuffer,
     drawing: &Drawing<'_>,
+    steps: &[Step<'_>],
     made: &Made<'_>,
     sets: &Sets,
 ) -> Result<(), WorkError> {
     let mut refused = None;
     let recorded = device.record(commands, |recorder| {
-        let mut all = drawing.steps.iter();
+        let mut all = steps.iter();
         let recorded = all.try_for_each(|step| {
             self::step(recorder, drawing, step, made, sets)?;
             recorder.barrier(Accesses::ALL, Accesses::ALL)?;

@@ -164,12 +164,7 @@ fn run(
     };
     let together = function.lanes.count() as usize;
     let mut machine = Machine::new(function, &dispatch, bound, together, ());
-    let stage = function.stage.fragment();
-    machine.drawing = Some(Drawing {
-        draw,
-        primitive,
-        by_sample: stage.is_some_and(|stage| stage.sample_shading),
-    });
+    machine.drawing = Some(Drawing::new(function, draw, primitive));
     let mut shaded = vec![];
     for lanes in lanes.chunks(together) {
         shaded.extend(machine.warp_of(lanes)?);
@@ -185,6 +180,21 @@ pub(super) struct Drawing<'d> {
     primitive: Option<&'d dyn Primitive>,
     /// Whether each sample has a lane of its own.
     by_sample: bool,
+}
+
+impl<'d> Drawing<'d> {
+    pub(super) fn new(
+        function: &Function,
+        draw: &'d Draw,
+        primitive: Option<&'d dyn Primitive>,
+    ) -> Drawing<'d> {
+        let stage = function.stage.fragment();
+        Drawing {
+            draw,
+            primitive,
+            by_sample: stage.is_some_and(|stage| stage.sample_shading),
+        }
+    }
 }
 
 impl Drawing<'_> {

@@ -2,6 +2,7 @@
 //!
 //! Needs: a function that `verify` accepts.  Guarantees: ends within the step limit; every misuse of memory is a
 //! [`Trap`].  Never: shares code with the back end or the model; `eval` is shared with constant folding only.
+mod drawn;
 pub mod eval;
 mod fair;
 mod float;
@@ -18,8 +19,9 @@ mod stepper;
 mod trap;
 mod triangle;
 
+pub use drawn::{ShadedDraw, ShadedWarp, ShadedWarps, interpret_warps};
 pub(crate) use eitri_texels::half;
-pub use eitri_texels::{Compare, Image, Sampler, TexelFormat, Wrap};
+pub use eitri_texels::{Compare, Image, Sampler, Texel, TexelFormat, Wrap};
 pub use graphics::{
     Draw, Fragment, Outputs, Primitive, Shaded, Vertex, interpret_quads, interpret_vertices,
 };

@@ -51,6 +51,11 @@ pub trait Observer {
     /// A workgroup begins: its number, and how many lanes each of its warps has.
     fn begin(&mut self, workgroup: u32, warps: &[usize]);
 
+    /// These lanes of a warp of fragments only help their quads from here on: what they do changes nothing.
+    fn help(&mut self, warp: usize, lanes: LaneSet) {
+        let _ = (warp, lanes);
+    }
+
     /// An instruction is about to take effect for lanes of a warp.
     fn step(&mut self, warp: usize, lanes: LaneSet, inst: Inst, values: Values<'_>);
 
@@ -94,6 +99,10 @@ impl<O: Observer> Observer for &mut O {
 
     fn begin(&mut self, workgroup: u32, warps: &[usize]) {
         (**self).begin(workgroup, warps);
+    }
+
+    fn help(&mut self, warp: usize, lanes: LaneSet) {
+        (**self).help(warp, lanes);
     }
 
     fn step(&mut self, warp: usize, lanes: LaneSet, inst: Inst, values: Values<'_>) {

@@ -139,6 +139,15 @@ pub(super) struct Warp {
 }
 
 impl Warp {
+    /// What came of its vertices or fragments.
+    pub(super) fn into_shaded(self) -> Vec<Shaded> {
+        let shaded = self.lanes.into_iter().map(|lane| Shaded {
+            outputs: lane.outputs,
+            helper: lane.helper,
+        });
+        shaded.collect()
+    }
+
     pub(super) fn view(&self) -> Values<'_> {
         Values {
             words: &self.values,
@@ -175,6 +184,8 @@ pub(super) struct Machine<'f, O = ()> {
     pub(super) var_base: Vec<usize>,
     var_words: usize,
     pub(super) steps: u64,
+    /// How many there may be.
+    pub(super) step_limit: u64,
     pub(super) observer: O,
     /// For an observer: the warp that runs, and how often memory was changed.
     pub(super) current: usize,
@@ -229,6 +240,7 @@ impl<'f, O: Observer> Machine<'f, O> {
             var_base,
             var_words,
             steps: 0,
+            step_limit: dispatch.step_limit,
             observer,
             current: 0,
             changes: 0,
@@ -324,24 +336,25 @@ impl<'f, O: Observer> Machine<'f, O> {
 
     /// Runs vertices or fragments together. What came of each.
     pub(super) fn warp_of(&mut self, inputs: &[LaneInput]) -> Result<Vec<Shaded>, Trap> {
+        let mut warp = self.new_warp(inputs);
+        self.run(&mut warp)?;
+        Ok(warp.into_shaded())
+    }
+
+    /// A warp of vertices or fragments that has done nothing yet.
+    pub(super) fn new_warp(&self, inputs: &[LaneInput]) -> Warp {
         let lanes = inputs
             .iter()
             .map(|input| self.lane(input.id(), input.clone()));
-        let mut warp = Warp {
+        Warp {
             lanes: lanes.collect(),
             values: self.fresh.clone(),
             stride: self.lanes,
-        };
-        self.run(&mut warp)?;
-        let shaded = warp.lanes.into_iter().map(|lane| Shaded {
-            outputs: lane.outputs,
-            helper: lane.helper,
-        });
-        Ok(shaded.collect())
+        }
     }
 
     /// Runs a warp until all its lanes have ended or wait at a barrier.
-    fn run(&mut self, warp: &mut Warp) -> Result<(), Trap> {
+    pub(super) fn run(&mut self, warp: &mut Warp) -> Result<(), Trap> {
         while let Some((block, number)) = self.next_block(warp) {
             let here = At::Inst(block, number);
             let mask = Mask::of(warp.lanes.iter().map(|lane| lane.at == here));
@@ -397,7 +410,7 @@ impl<'f, O: Observer> Machine<'f, O> {
     ) -> Result<(), Trap> {
         let data = self.function.block(block);
         self.steps += u64::from(mask.count());
-        let limit = self.dispatch.step_limit;
+        let limit = self.step_limit;
         if self.steps > limit {
             return Err(Trap::StepLimit(limit));
         }

@@ -5,7 +5,7 @@ use super::eval::eval;
 use super::halves;
 use super::image_ops;
 use super::lanes::{self, Mask};
-use super::observer::Observer;
+use super::observer::{LaneSet, Observer};
 use super::quads::{self, Coordinates};
 use super::run::{LaneInput, Machine, Warp};
 use super::trap::Trap;
@@ -59,6 +59,11 @@ impl<O: Observer> Machine<'_, O> {
         }
         for lane in mask.lanes() {
             self.step_lane(warp, lane, inst)?;
+        }
+        if O::ACTIVE && data.op == Op::Demote {
+            let helpers = mask.lanes().filter(|lane| warp.lanes[*lane].helper);
+            let helpers = helpers.fold(0, |all, lane| all | 1 << lane);
+            self.observer.help(self.current, LaneSet(helpers));
         }
         Ok(())
     }

@@ -93,6 +93,18 @@ impl Listing {
         &self.representation
     }
 
+    /// By instruction, the file and line of the source that it comes from, if known.
+    pub fn sources(&self) -> impl Iterator<Item = Option<(&str, u32)>> {
+        self.lines.iter().map(|line| self.source(line.location))
+    }
+
+    fn source(&self, location: Location) -> Option<(&str, u32)> {
+        match location.line {
+            0 => None,
+            number => Some((self.file(location), number)),
+        }
+    }
+
     /// The instructions in their order, for those who print them in another form.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let kept = self.representation.iter().map(|line| line.origin);
@@ -105,10 +117,7 @@ impl Listing {
                 block: line.block.0,
                 word: line.word,
                 text: text.trim_end().to_owned(),
-                source: match line.location.line {
-                    0 => None,
-                    number => Some((self.file(line.location), number)),
-                },
+                source: self.source(line.location),
                 to: line.to.map(|to| to.0),
                 origin: places.get(&line.location.origin).copied(),
             }

@@ -120,6 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: LIMIT,
         dump: false,
         jobs: NonZero::<usize>::MIN,
+        check: false,
         timelines: None,
     };
     let by_lavapipe = match args.lavapipe {

@@ -135,6 +135,7 @@ fn measure(scene: &Scene, args: &Args) -> Result<Vec<Measured>, Verdict> {
         limit: LIMIT,
         dump: false,
         jobs: NonZero::<usize>::MIN,
+        check: false,
         timelines: None,
     };
     let counter = Counter::default();

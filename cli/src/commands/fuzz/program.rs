@@ -5,7 +5,7 @@
 
 use super::{Dice, damage};
 use crate::input::shader_file;
-use eitri_program_file::seal;
+use eitri_program_file::{LineParts, LineRow, LineTable, seal, without_lines};
 use eitri_shaderc::{Options, Target, compile};
 use std::sync::OnceLock;
 
@@ -25,11 +25,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 
 /// True if the damaged program is still one.
 pub(super) fn check(seed: u64) -> Result<bool, String> {
-    static SOUND: OnceLock<Result<[Vec<u8>; 2], String>> = OnceLock::new();
+    static SOUND: OnceLock<Result<[Vec<u8>; 3], String>> = OnceLock::new();
     let sound = SOUND.get_or_init(sound).as_ref().map_err(String::clone)?;
     let mut dice = Dice(seed);
     let which = dice.next() as usize % sound.len();
     let mut bytes = sound.get(which).cloned().unwrap_or_default();
+    // Of a program with its lines the table alone: the program before it is the first one.
+    let program = match which {
+        2 => bytes.drain(..without_lines(&bytes).len()).collect(),
+        _ => vec![],
+    };
     damage(&mut dice, bytes.get_mut(SEALED..).unwrap_or_default());
     // Every eighth one is cut short.
     if dice.next() & 7 == 0 {
@@ -38,12 +43,13 @@ pub(super) fn check(seed: u64) -> Result<bool, String> {
     seal(&mut bytes);
     Ok(match which {
         0 => read_mali(&bytes),
-        _ => read_adreno(&bytes),
+        1 => read_adreno(&bytes),
+        _ => read_lines(&[program, bytes].concat()),
     })
 }
 
-/// The shader for a Mali, and for an Adreno.
-fn sound() -> Result<[Vec<u8>; 2], String> {
+/// The shader for a Mali, and for an Adreno, and that for a Mali with lines.
+fn sound() -> Result<[Vec<u8>; 3], String> {
     let spirv = shader_file::of_wgsl("fuzz.wgsl", SHADER).map_err(|failure| failure.shown())?;
     let program = |target: Option<Target>| {
         let options = Options {
@@ -53,10 +59,47 @@ fn sound() -> Result<[Vec<u8>; 2], String> {
         let compiled = compile(&spirv, &options).map_err(|errors| errors.to_string())?;
         Ok::<_, String>(compiled.program)
     };
+    let mali = program(Some(Target::default()))?;
     Ok([
-        program(Some(Target::default()))?,
+        mali.clone(),
         program(Target::ir3_named("a6xx"))?,
+        [mali, lines()?].concat(),
     ])
+}
+
+/// A line table.
+fn lines() -> Result<Vec<u8>, String> {
+    let row = |(word, file, line)| LineRow {
+        word,
+        file,
+        line,
+        column: 1,
+    };
+    let rows = [(0, 0, 5), (2, 1, 9), (3, 0, 0), (7, 0, 6)].map(row);
+    let parts = LineParts {
+        files: &["fuzz.wgsl", "other.wgsl"],
+        rows: &rows,
+    };
+    let length = parts.encoded_len().map_err(|error| error.to_string())?;
+    let mut bytes = vec![0; length];
+    parts
+        .encode(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// Reads the line table behind a program, as people's tools do; false if it is none.
+fn read_lines(bytes: &[u8]) -> bool {
+    // The program is a program whatever stands behind it, or says that it is too long.
+    let _ = read_mali(bytes);
+    let Ok(Some(table)) = LineTable::behind(bytes) else {
+        return false;
+    };
+    let _ = table.rows().count();
+    let _ = (0..16)
+        .filter(|word| table.line_of(*word).is_some())
+        .count();
+    true
 }
 
 /// Reads all of it, as the runtime does; false if it is none.
@@ -91,8 +134,8 @@ mod tests {
     /// What is damaged must be worth damaging: of both kinds some are still programs, and some are not.
     #[test]
     fn damage_is_neither_all_nor_nothing() {
-        let [mali, adreno] = sound().unwrap();
-        assert!(read_mali(&mali) && read_adreno(&adreno));
+        let [mali, adreno, lines] = sound().unwrap();
+        assert!(read_mali(&mali) && read_adreno(&adreno) && read_lines(&lines));
         let legal = (0..200).filter(|seed| check(*seed) == Ok(true)).count();
         assert!((20..180).contains(&legal), "{legal} of 200");
     }

@@ -13,7 +13,7 @@ use counters::Counters;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::{CsgState, csg_req};
 use eitri_csf::table::FieldRow;
-use eitri_model::{Event, Nanoseconds, PageFault, Sink};
+use eitri_model::{Event, FragmentWarp, Nanoseconds, PageFault, Sink, VertexWarp};
 pub(crate) use jobs::JobNames;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -377,6 +377,20 @@ impl Sink for Both {
 
     fn wants_instructions(&self) -> bool {
         self.0.wants_instructions() || self.1.wants_instructions()
+    }
+
+    fn wants_shading(&self) -> bool {
+        self.0.wants_shading() || self.1.wants_shading()
+    }
+
+    fn vertices(&mut self, warp: VertexWarp) {
+        self.0.vertices(warp.clone());
+        self.1.vertices(warp);
+    }
+
+    fn fragments(&mut self, warp: FragmentWarp) {
+        self.0.fragments(warp.clone());
+        self.1.fragments(warp);
     }
 }
 

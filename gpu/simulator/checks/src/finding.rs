@@ -46,11 +46,13 @@ pub enum Rule {
     Arithmetic,
     /// A loop that does not end.
     NoProgress,
+    /// An image is read while the same draw renders to it.
+    FeedbackLoop,
 }
 
 impl Rule {
     /// All of them, in the order of the list in the documentation.
-    pub const ALL: [Rule; 10] = [
+    pub const ALL: [Rule; 11] = [
         Rule::Race,
         Rule::Uninit,
         Rule::UndefinedUse,
@@ -61,6 +63,7 @@ impl Rule {
         Rule::NonUniform,
         Rule::Arithmetic,
         Rule::NoProgress,
+        Rule::FeedbackLoop,
     ];
 
     /// Its name.
@@ -76,6 +79,7 @@ impl Rule {
             Rule::NonUniform => "nonuniform",
             Rule::Arithmetic => "arithmetic",
             Rule::NoProgress => "no-progress",
+            Rule::FeedbackLoop => "feedback-loop",
         }
     }
 
@@ -102,6 +106,7 @@ impl Rule {
             Rule::NonUniform => "A resource that differs between invocations, without NonUniform.",
             Rule::Arithmetic => "An operation whose result is undefined for its operands.",
             Rule::NoProgress => "A loop that goes round without end.",
+            Rule::FeedbackLoop => "An image is read by a draw that renders to it.",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `watch` tells them what happens: it observes the interpreter of the IR (`eitri_shaderc::interp`) run a dispatch as it was
 //! translated, before any pass, with what the source says beside it. That is where operations still are what the author wrote: in
 //! machine code a division is a sequence, a scope an access mode, an array in a struct an offset.
-//! In reading order: `event`, `clock`, `knowledge`, `history`, `race`; `undefined`, `origin`, `shadow`; `finding`; `watch`, `check`.
+//! In reading order: `event`, `clock`, `knowledge`, `history`, `race`; `undefined`, `origin`, `shadow`; `finding`, `invocation`; `watch`, `check`, `draw`.
 //!
 //! ```
 //! use eitri_checks::event::{Access, Agent, Classes, Kind, Reach};
@@ -37,9 +37,11 @@
 
 mod check;
 mod clock;
+pub mod draw;
 pub mod event;
 mod finding;
 mod history;
+mod invocation;
 mod knowledge;
 mod origin;
 pub mod race;
@@ -49,3 +51,4 @@ mod watch;
 
 pub use check::{Checked, Error, PushAddress, Request, Unwritten, check, push_addresses};
 pub use finding::{Finding, Level, Place, Related, Rule};
+pub use invocation::Invocation;

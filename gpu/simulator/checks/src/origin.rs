@@ -10,12 +10,21 @@ pub enum Source {
     Variable,
     /// Shared memory, a buffer or an image that nobody wrote.
     Memory,
+    /// A vertex buffer that nobody wrote.
+    Attribute,
     /// An operation.
     Arithmetic(Fault),
     /// A lane that did not run the operation with the one that asked for its value.
     InactiveLane,
     /// A lane that there is not.
     NoLane,
+}
+
+impl Source {
+    /// Whether its place is where the value is used, not where it was loaded.
+    fn moves(self) -> bool {
+        matches!(self, Source::Variable | Source::Attribute)
+    }
 }
 
 /// An origin: what, and at which instruction.
@@ -53,7 +62,7 @@ impl Origins {
     /// The origin of what is loaded from a variable: its place is the last such load before it is computed with.
     pub(crate) fn moved(&mut self, id: OriginId, site: u32) -> OriginId {
         match self.get(id) {
-            Some(origin) if origin.source == Source::Variable && !origin.settled => {
+            Some(origin) if origin.source.moves() && !origin.settled => {
                 self.id(Origin { site, ..origin })
             }
             _ => id,
@@ -63,13 +72,11 @@ impl Origins {
     /// The origin of what was computed with a value.
     pub(crate) fn settled(&mut self, id: OriginId, site: u32) -> OriginId {
         match self.get(id) {
-            Some(origin) if origin.source == Source::Variable && !origin.settled => {
-                self.id(Origin {
-                    site,
-                    settled: true,
-                    ..origin
-                })
-            }
+            Some(origin) if origin.source.moves() && !origin.settled => self.id(Origin {
+                site,
+                settled: true,
+                ..origin
+            }),
             _ => id,
         }
     }

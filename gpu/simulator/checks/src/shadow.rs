@@ -88,8 +88,12 @@ impl Shadow {
         })
     }
 
-    /// Says that nobody has written some bytes.
-    pub(crate) fn unwrite(&mut self, bytes: std::ops::Range<u64>) {
+    /// Says that nobody has written some bytes, of so many.
+    pub(crate) fn unwrite(&mut self, bytes: std::ops::Range<u64>, size: u64) {
+        if bytes == (0..size) && u32::try_from(size).is_ok() {
+            *self = Shadow::unwritten(size as u32);
+            return;
+        }
         for at in bytes {
             self.set(at, NEVER);
         }
@@ -112,6 +116,21 @@ impl Shadow {
             Shadow::Few(few) => few.get(&at).copied().unwrap_or_default(),
             Shadow::All(all) => all.get(at),
         }
+    }
+
+    /// The parts of some bytes that hold nothing defined.
+    pub(crate) fn undefined_parts(&self, bytes: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
+        let mut parts: Vec<std::ops::Range<u64>> = vec![];
+        for at in bytes {
+            if self.get(at).bits == 0 {
+                continue;
+            }
+            match parts.last_mut().filter(|part| part.end == at) {
+                Some(part) => part.end += 1,
+                None => parts.push(at..at + 1),
+            }
+        }
+        parts
     }
 
     /// Whether some bytes are all defined.
@@ -176,7 +195,7 @@ mod tests {
     #[test]
     fn undefined_bytes_are_found_by_byte_and_overwritten() {
         let mut shadow = Shadow::default();
-        shadow.unwrite(2..4);
+        shadow.unwrite(2..4, 16);
         assert_eq!(shadow.load(0, 4, 7), (0xffff_0000, 7));
         shadow.store(2, 1, (0, 0), 1);
         assert_eq!(shadow.load(0, 4, 7), (0xff00_0000, 7));

@@ -90,4 +90,6 @@ pub use mmu::{AccessKind, PageFault, Source};
 pub use pace::{UnitParts, UnitTimes};
 pub use shader::engine::Engine;
 pub use shader::host_code;
-pub use trace::{Event, JobKind, RECORD_BYTES, Sink};
+pub use trace::{
+    Event, FragmentWarp, JobKind, RECORD_BYTES, Sink, StartedFragment, StartedVertex, VertexWarp,
+};

@@ -2,6 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::format::{Format, sum_of, word};
+use crate::lines;
 use crate::section::{Section, Tables, read_word};
 
 /// A program's header: its words, after magic, version, length and sum have been found good.
@@ -25,6 +26,11 @@ impl<'a> Header<'a> {
         if found != wanted {
             return Err(ProgramError::Magic { found, wanted });
         }
+        // A line table behind the program is no part of it.
+        let bytes = match found == lines::FORMAT.magic {
+            true => bytes,
+            false => lines::without_lines(bytes),
+        };
         let header = Header { bytes, format };
         let version = header.get(word::VERSION)?;
         if version != format.version {

@@ -26,10 +26,12 @@ mod error;
 mod format;
 mod header;
 mod interface;
+mod lines;
 mod section;
 
 pub use error::{EncodeError, ProgramError};
 pub use format::{Format, Writer, seal};
 pub use header::Header;
 pub use interface::{Access, PushRange, WorkgroupSize};
+pub use lines::{LineParts, LineRow, LineTable, without_lines};
 pub use section::{CODE_WORD_BYTES, Section, Tables, code_words, read_word, records};

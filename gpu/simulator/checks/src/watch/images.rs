@@ -25,6 +25,7 @@ impl Watch<'_> {
     ) {
         self.define_results(warp, lanes, inst);
         self.check_resource(warp, lanes, inst, values);
+        self.check_attached(warp, lanes, inst, image, values);
         let kind = match image.action {
             ImageAction::Read | ImageAction::Fetch => Kind::Read,
             ImageAction::Write(_) => Kind::Write,
@@ -36,6 +37,56 @@ impl Watch<'_> {
         self.decide_by_operands(warp, lanes, inst, data.args.len() - words);
         for lane in lanes.iter() {
             self.texel((warp, lane), inst, (image, kind), values);
+        }
+    }
+
+    /// Whether texels of an image are read that the draw renders to, or that nobody has written.
+    fn check_attached(
+        &mut self,
+        warp: usize,
+        lanes: LaneSet,
+        inst: Inst,
+        image: ImageOp,
+        values: Values<'_>,
+    ) {
+        let reads = match image.action {
+            ImageAction::Sample(_) | ImageAction::Gather(_) => true,
+            ImageAction::Read | ImageAction::Fetch | ImageAction::Atomic(_) => true,
+            ImageAction::Write(_) => false,
+            ImageAction::Levels
+            | ImageAction::Samples
+            | ImageAction::Size
+            | ImageAction::QueryLod => return,
+        };
+        if self.drawn.is_none() {
+            return;
+        }
+        let data = self.function.inst(inst);
+        for lane in lanes.iter() {
+            let object = self.object(values.get(data.args[0], lane));
+            let place = self.placed(object);
+            if place.attached {
+                let does = if reads { "read" } else { "written" };
+                let name = self.object_name(object, inst);
+                let message = format!("{name} is {does} by a draw that renders to the same texels");
+                self.tell_lane(
+                    Rule::FeedbackLoop,
+                    Level::Error,
+                    message,
+                    inst,
+                    (warp, lane),
+                );
+            }
+            if place.unwritten && reads {
+                let origin = self.origins.id(Origin {
+                    source: Source::Memory,
+                    site: inst.index() as u32,
+                    settled: true,
+                });
+                for result in &data.results {
+                    self.warps[warp].set(*result, lane, (u32::MAX.into(), origin));
+                }
+            }
         }
     }
 

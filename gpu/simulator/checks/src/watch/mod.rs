@@ -2,6 +2,7 @@
 //!
 //! Needs: the function as it was translated, with notes.  Guarantees: each finding is told once, with a count.
 //! In reading order: this file (who runs), `values` (undefined bits through values), `memory` (accesses), `images`, `tell` (findings).
+mod drawn;
 mod images;
 mod memory;
 mod rounds;
@@ -19,6 +20,7 @@ use crate::finding::Finding;
 use crate::origin::Origins;
 use crate::race::Races;
 use crate::shadow::Shadow;
+pub(crate) use drawn::Drawn;
 use rounds::Rounds;
 use tell::Key;
 use values::WarpShadow;
@@ -58,6 +60,8 @@ pub(crate) struct Watch<'f> {
     /// By binding: its first element.
     first_elements: Vec<u32>,
     races: Races,
+    /// Of a draw's invocations.
+    drawn: Option<Box<Drawn<'f>>>,
     pub(crate) origins: Origins,
     shared: Shadow,
     group: u32,
@@ -98,7 +102,7 @@ impl<'f> Watch<'f> {
                 made.constant = !binding.written;
                 for part in unwritten.iter().filter(|part| part.key == key) {
                     let end = part.bytes.end.min(made.bytes);
-                    made.shadow.unwrite(part.bytes.start..end);
+                    made.shadow.unwrite(part.bytes.start..end, made.bytes);
                 }
                 elements.push(made);
             }
@@ -123,6 +127,7 @@ impl<'f> Watch<'f> {
             elements,
             first_elements,
             races: Races::default(),
+            drawn: None,
             origins: Origins::default(),
             shared: Shadow::default(),
             group: 0,
@@ -203,6 +208,7 @@ impl Observer for Watch<'_> {
 
     fn begin(&mut self, workgroup: u32, warps: &[usize]) {
         self.races.end(self.group);
+        self.end_drawn();
         self.races.forget(SHARED);
         self.racy.retain(|(object, _), _| *object != SHARED);
         self.group = workgroup;
@@ -228,10 +234,20 @@ impl Observer for Watch<'_> {
             .flat_map(|(warp, lanes)| (0..*lanes).map(move |lane| (warp, lane)))
             .map(|(warp, lane)| self.agent(warp, lane))
             .collect();
-        self.races.begin(workgroup, agents.into_iter());
+        match self.drawn {
+            Some(_) => self.begin_drawn(agents),
+            None => self.races.begin(workgroup, agents.into_iter()),
+        }
     }
 
-    fn step(&mut self, warp: usize, lanes: LaneSet, inst: Inst, values: Values<'_>) {
+    fn help(&mut self, _: usize, lanes: LaneSet) {
+        if let Some(drawn) = &mut self.drawn {
+            drawn.help(lanes);
+        }
+    }
+
+    fn step(&mut self, warp: usize, all: LaneSet, inst: Inst, values: Values<'_>) {
+        let lanes = self.acting(all);
         let op = self.function.inst(inst).op;
         if let Some(note) = self.note(inst) {
             if !note.domains.is_empty() {
@@ -243,7 +259,7 @@ impl Observer for Watch<'_> {
         }
         match op {
             Op::Alu(alu) => self.alu(warp, lanes, inst, alu, values),
-            Op::Lanes(op) => self.lanes(warp, lanes, inst, op, values),
+            Op::Lanes(op) => self.lanes(warp, all, inst, op, values),
             Op::Ballot(_) | Op::Scan(..) => self.together(warp, lanes, inst),
             Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => {
                 self.access(warp, lanes, inst, access, values);
@@ -256,20 +272,21 @@ impl Observer for Watch<'_> {
                 self.decide_by_operands(warp, lanes, inst, 1);
                 self.define_results(warp, lanes, inst);
             }
+            Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::LoadTile(_) => {
+                self.load_input(warp, lanes, inst)
+            }
+            Op::StoreOutput(output) => self.store_output(warp, lanes, inst, output),
             Op::SysVal(_)
             | Op::Uniform(_)
             | Op::BufferSize
             | Op::Barrier
-            | Op::LoadAttribute(_)
-            | Op::LoadVarying(_)
             | Op::FragW(_)
-            | Op::LoadTile(_)
-            | Op::StoreOutput(_)
             | Op::Demote => self.define_results(warp, lanes, inst),
         }
     }
 
     fn leave(&mut self, warp: usize, lanes: LaneSet, block: BlockId, _: Values<'_>) {
+        let lanes = self.acting(lanes);
         let value = match &self.function.block(block).terminator {
             Terminator::Branch { condition, .. } => *condition,
             Terminator::Switch { selector, .. } => *selector,

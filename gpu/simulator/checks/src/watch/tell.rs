@@ -61,12 +61,15 @@ impl Watch<'_> {
     }
 
     fn who(&self, (warp, lane): Who) -> String {
+        if let Some(name) = self.drawn_name(lane) {
+            return name;
+        }
         let group = self.group;
         format!("lane {lane} of subgroup {warp} in workgroup {group}")
     }
 
     /// Keeps a finding, or counts it.
-    fn keep(&mut self, key: Key, make: impl FnOnce(&Self) -> Finding) {
+    pub(super) fn keep(&mut self, key: Key, make: impl FnOnce(&Self) -> Finding) {
         if let Some(own) = self.findings.get_mut(&key) {
             own.count += 1;
             return;
@@ -172,6 +175,9 @@ impl Watch<'_> {
 
     /// An access, told to the automaton of races.
     pub(super) fn race(&mut self, access: &Access) {
+        if self.drawn.is_some() {
+            return self.drawn_race(access);
+        }
         let Some(race) = self.races.access(access) else {
             return;
         };
@@ -195,7 +201,7 @@ impl Watch<'_> {
                 .any(|site| [key.1, key.2].contains(site))
     }
 
-    fn race_finding(&self, race: &Race, first: Inst, second: Inst) -> Finding {
+    pub(super) fn race_finding(&self, race: &Race, first: Inst, second: Inst) -> Finding {
         let level = match race.gravity {
             Gravity::Harmful => Level::Error,
             Gravity::EqualValue => Level::Warning,
@@ -256,14 +262,19 @@ impl Watch<'_> {
         finding
     }
 
-    fn party(&self, party: &Party) -> String {
-        let does = match (party.kind, party.atomic) {
+    /// What one side of a race does.
+    pub(super) fn does(party: &Party) -> &'static str {
+        match (party.kind, party.atomic) {
             (Kind::Read, true) => "atomic load",
             (Kind::Read, false) => "read",
             (Kind::Write, true) => "atomic store",
             (Kind::Write, false) => "write",
             (Kind::Update, _) => "atomic",
-        };
+        }
+    }
+
+    fn party(&self, party: &Party) -> String {
+        let does = Self::does(party);
         let within = party
             .agent
             .lane
@@ -284,6 +295,11 @@ impl Watch<'_> {
                 Rule::UndefinedUse,
                 Level::Error,
                 "a variable is read that nothing was stored to",
+            ),
+            Source::Attribute => (
+                Rule::Uninit,
+                Level::Error,
+                "an attribute comes from a vertex buffer that nobody wrote",
             ),
             Source::Memory => (
                 Rule::Uninit,

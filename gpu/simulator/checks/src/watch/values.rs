@@ -232,6 +232,12 @@ impl Watch<'_> {
                         LaneOp::QuadSwapY => own ^ 2,
                     },
                 };
+                // What only helps holds what no result depends on.
+                let helpers = self.drawn.as_ref().map(|drawn| drawn.helpers());
+                let has = |lane: u64| helpers.is_some_and(|helpers| helpers.has(lane));
+                if has(lane as u64) || u64::try_from(from).is_ok_and(has) {
+                    return (lane, (0, 0));
+                }
                 let is_there = (0..i64::from(self.warp_size)).contains(&from);
                 if is_there && lanes.has(from as u64) {
                     return (lane, self.warps[warp].get(data.args[0], from as usize));
@@ -347,6 +353,9 @@ impl Watch<'_> {
         self.decide_by_operands(warp, lanes, inst, 1);
         self.check_indices(warp, lanes, inst, values);
         let all = all_bits(self.function.ty(data.results[0]));
+        if self.is_translators(var) {
+            return self.define_results(warp, lanes, inst);
+        }
         for lane in lanes.iter() {
             let index = values.get(data.args[0], lane);
             let element = self.warps[warp].element(self.function, lane, var, index);

@@ -183,6 +183,7 @@ pub(crate) struct Journal {
     sink: Option<Box<dyn Sink>>,
     /// Whether the sink wants to hear of instructions.
     traces_instructions: bool,
+    traces_shading: bool,
     /// Faults that the device has reported to the host.
     faults: u64,
     time: Nanoseconds,
@@ -198,6 +199,7 @@ impl Clone for Journal {
             dropped: self.dropped,
             sink: None,
             traces_instructions: false,
+            traces_shading: false,
             faults: self.faults,
             time: self.time,
             pc: self.pc,
@@ -224,6 +226,7 @@ impl Journal {
 
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.traces_instructions = sink.as_ref().is_some_and(|sink| sink.wants_instructions());
+        self.traces_shading = sink.as_ref().is_some_and(|sink| sink.wants_shading());
         self.sink = sink;
     }
 
@@ -261,6 +264,14 @@ impl Journal {
     #[inline]
     pub(crate) fn traces_instructions(&self) -> bool {
         self.traces_instructions
+    }
+
+    /// The sink, if it wants to hear of vertices and fragments.
+    pub(crate) fn shading_sink(&mut self) -> Option<&mut dyn Sink> {
+        match &mut self.sink {
+            Some(sink) if self.traces_shading => Some(&mut **sink),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_traced(&self) -> bool {

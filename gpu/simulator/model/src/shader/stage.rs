@@ -129,6 +129,8 @@ pub(crate) struct Geometry {
     pub(crate) face: usize,
     /// Addresses of the vertices' varyings.
     pub(crate) varyings: [u64; 3],
+    /// Addresses of the vertices' positions.
+    pub(crate) positions: [u64; 3],
     /// Vertices of the primitive.
     pub(crate) vertices: usize,
     /// Bytes of varyings of a vertex.

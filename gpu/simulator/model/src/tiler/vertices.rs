@@ -24,6 +24,12 @@ pub(crate) struct VertexLayout {
 }
 
 impl VertexLayout {
+    /// Views.
+    pub(crate) fn views(&self) -> u8 {
+        // At most eight.
+        self.views as u8
+    }
+
     /// The layout of a draw. `extended`: vertices have attribute records. `varying_bytes` is r48 (v12 and later: r51).
     pub(crate) fn new(views: u8, extended: bool, varying_bytes: u32) -> VertexLayout {
         VertexLayout {

@@ -3,12 +3,14 @@
 //! Needs: nothing; without a sink nothing is formatted and little is computed.
 
 mod record;
+mod shading;
 
 use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
 use crate::pace::UnitParts;
 use eitri_csf::interface::group::CsgState;
 pub use record::RECORD_BYTES;
+pub use shading::{FragmentWarp, StartedFragment, StartedVertex, VertexWarp};
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,5 +212,20 @@ pub trait Sink {
     /// Whether it wants to hear of every instruction of streams and warps: that is most of what happens.
     fn wants_instructions(&self) -> bool {
         true
+    }
+
+    /// Whether it wants to hear of vertices and fragments that are shaded.
+    fn wants_shading(&self) -> bool {
+        false
+    }
+
+    /// A warp of vertices begins. For who wants to hear of shading.
+    fn vertices(&mut self, warp: VertexWarp) {
+        drop(warp);
+    }
+
+    /// A warp of fragments begins. For who wants to hear of shading.
+    fn fragments(&mut self, warp: FragmentWarp) {
+        drop(warp);
     }
 }

@@ -19,6 +19,7 @@ use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
+use crate::trace::{FragmentWarp, StartedFragment};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -81,6 +82,7 @@ pub(super) struct Shader {
     /// `None` while a warp has it.
     tile: Option<TileBuffer>,
     frame_argument: u64,
+    layer: u32,
     waiting: VecDeque<Batch>,
     tested: VecDeque<Tested>,
     running: Option<Running>,
@@ -98,6 +100,7 @@ impl Shader {
             origin: [0; 2],
             tile: Some(TileBuffer::new(framebuffer)),
             frame_argument: framebuffer.parameters.frame_argument,
+            layer: framebuffer.parameters.internal_layer_index,
             waiting: VecDeque::new(),
             tested: VecDeque::new(),
             running: None,
@@ -334,6 +337,7 @@ impl Shader {
         }
         let warp = launch(&stage, program);
         self.note_warp(fabric, &warp);
+        self.trace_warp(fabric, &batch.draw, &stage, warp.live);
         self.unit.stage = Stage::Fragment(Box::new(stage));
         self.running = Some(Running {
             draw: batch.draw,
@@ -352,6 +356,38 @@ impl Shader {
         let activity = fabric.activity.core(self.core());
         activity.fragments.warps += 1;
         activity.full_warps += u64::from(warp.live == u16::MAX);
+    }
+
+    /// Tells whoever wants to hear of shading which fragments of a primitive begin.
+    fn trace_warp(&self, fabric: &mut Fabric, draw: &LoadedDraw, stage: &FragmentStage, live: u16) {
+        let (geometry, layer) = (&stage.geometry, self.layer);
+        let Some(sink) = fabric.journal.shading_sink() else {
+            return;
+        };
+        if geometry.primitive.is_none() {
+            return;
+        }
+        let sampling = &stage.draw.sampling;
+        let samples = (0..sampling.count()).map(|sample| {
+            let at = sampling.position(sample);
+            [at.x, at.y].map(|units| units as f32 / SUBPIXELS as f32)
+        });
+        let quads = WARP - (live.leading_zeros() as usize & !3);
+        let lanes = stage.lanes[..quads].iter().map(|lane| StartedFragment {
+            pixel: [lane.pixel.0.into(), lane.pixel.1.into()],
+            coverage: lane.fragment.coverage(),
+            sample: lane.sample,
+        });
+        sink.fragments(FragmentWarp {
+            job: draw.words.job,
+            layer,
+            primitive: geometry.id,
+            back: geometry.face != 0,
+            provoking: geometry.provoking,
+            corners: geometry.positions[..geometry.vertices.min(3)].to_vec(),
+            samples: samples.collect(),
+            lanes: lanes.collect(),
+        });
     }
 
     /// The warp has ended: the run of the next sample begins, or the tile is free again.
@@ -389,6 +425,7 @@ impl Shader {
         if let Some(program) = &running.draw.stage {
             running.warp = launch(&stage, program);
             self.note_warp(fabric, &running.warp);
+            self.trace_warp(fabric, &running.draw, &stage, running.warp.live);
         }
         self.unit.stage = Stage::Fragment(stage);
         self.running = Some(running);

@@ -206,6 +206,7 @@ impl Pass {
             primitive: Some(primitive),
             depth: 0.0,
             varyings: listed.vertices.map(|vertex| vertex.varyings),
+            positions: listed.vertices.map(|vertex| vertex.position),
             vertices: listed.kind.vertices(),
             varying_bytes: draw.words.varying_bytes,
             provoking: listed.provoking.into(),

@@ -10,6 +10,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
 use crate::shader::{Executor, JobFault, Place, Stopped, WARP, Warp, WarpTurn, exception};
+use crate::trace::{StartedVertex, VertexWarp};
 
 impl Tiling {
     /// Begins a warp of vertices; the step that follows.
@@ -48,6 +49,21 @@ impl Tiling {
         preload_vertices(&mut warp, stage.preload, &threads, self.draw_id);
         if first == 0 {
             self.unit.forget_resources();
+        }
+        if program == 0
+            && let Some(sink) = fabric.journal.shading_sink()
+        {
+            let started = (first..first + count).map(|number| StartedVertex {
+                vertex: self.fresh[number],
+                instance: self.instance,
+                positions: (0..self.layout.views())
+                    .filter_map(|view| batch.position(number as u32, view))
+                    .collect(),
+            });
+            sink.vertices(VertexWarp {
+                job: self.state.job,
+                vertices: started.collect(),
+            });
         }
         self.unit.stage = Stage::Vertex(VertexStage {
             batch,
