@@ -5,6 +5,7 @@
 //! Facts: hardware/graphics-draw.md 3.17, graphics-raster.md 4.9, 4.13 and 4.14, graphics-ops-products.md 8.1.
 
 use super::blend::{self, ColorBlend, OFF};
+use super::clear_code::{DEPTH, Kind, STENCIL, UNIFORMS, color_code, depth_code};
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
 use super::lane::TEMPORARY;
@@ -18,7 +19,6 @@ use crate::queue::SubQueue;
 use crate::resource::{local_storage, pack};
 use crate::vm::GpuAddress;
 use eitri_cs::instr::RunFullscreen;
-use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::raster::{
     DcdFlags0, DcdFlags1, DcdFlags2, DepthSource, DepthStencil, Draw, PixelKill, StencilOp,
 };
@@ -57,113 +57,10 @@ pub struct ClearRect {
     pub layers: u32,
 }
 
-/// Most instructions: those of as many colours as there are.
-const MOST_CODE: usize = 8 * MOST_COLORS;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
-/// Words of uniforms: those of each colour.
-const UNIFORMS: usize = 4 * MOST_COLORS;
-/// Places of depth and stencil among the uniforms.
-const DEPTH: usize = 0;
-const STENCIL: usize = 1;
 /// Words of a draw descriptor.
 const DRAW_WORDS: usize = 32;
-
-/// The words of the code, without what differs.
-mod word {
-    /// `MOV.i32 r0, u0`; the register is in bits 40 to 45, the uniform in bits 0 to 5.
-    pub(super) const MOVE: u64 = 0x0091_c000_0000_0080;
-    /// `NOP.wait0126`.
-    pub(super) const WAIT: u64 = 0x4000_c000_0000_0000;
-    /// `BLEND.slot0.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2`: goes on behind the call that follows.
-    pub(super) const BLEND: u64 = 0x007f_4008_323c_02f0;
-    /// The same with `.s32` and `.u32`, and with `.end` and `target:0x0`, without the rest.
-    pub(super) const BLEND_INT: u64 = 0x007f_4008_343c_02f0 ^ BLEND;
-    pub(super) const BLEND_UINT: u64 = 0x007f_4008_363c_02f0 ^ BLEND;
-    pub(super) const BLEND_END: u64 = 0x787f_4008_323c_00f0 ^ BLEND;
-    /// `IADD_IMM.i32 r48, program_counter.w0, #0x8`, and with no address to come back to.
-    pub(super) const CALL_FROM: u64 = 0x0710_f000_0000_08fe;
-    pub(super) const CALL_LAST: u64 = 0x0110_f000_0000_00c0;
-    /// `BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1`.
-    pub(super) const CALL: u64 = 0x002f_c110_0000_f1c0;
-    /// `ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0`.
-    pub(super) const TEST: u64 = 0x407d_bc02_00ea_d03c;
-    /// `ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60`, `.stencil` with r8, and both.
-    pub(super) const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000;
-    pub(super) const EMIT_STENCIL: u64 = 0x787e_bc02_013c_08c0;
-    pub(super) const EMIT_BOTH: u64 = 0x787e_bc02_033c_0800;
-}
-
-/// `MOV.i32` of a uniform into a register.
-const fn mov(register: u8, uniform: usize) -> u64 {
-    word::MOVE | (register as u64) << 40 | uniform as u64
-}
-
-/// What the components of a colour are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Float,
-    Int,
-    Uint,
-}
-
-impl Kind {
-    fn of(format: &VkFormat) -> Kind {
-        if format.name.contains("UINT") {
-            Kind::Uint
-        } else if format.name.contains("SINT") {
-            Kind::Int
-        } else {
-            Kind::Float
-        }
-    }
-}
-
-/// The code that clears colours: the kind of each.
-fn color_code(kinds: &[Option<Kind>; MOST_COLORS]) -> Vec<u64, MOST_CODE> {
-    let mut code = Vec::new();
-    // There is room: MOST_CODE counts all of them.
-    let mut put = |word: u64| {
-        let _ = code.push(word);
-    };
-    let last = kinds.iter().rposition(Option::is_some);
-    for (target, kind) in kinds.iter().enumerate() {
-        let Some(kind) = kind else { continue };
-        let kind = match kind {
-            Kind::Float => 0,
-            Kind::Int => word::BLEND_INT,
-            Kind::Uint => word::BLEND_UINT,
-        };
-        // Blending before may still read the registers.
-        put(word::WAIT);
-        for component in 0..4_u8 {
-            let uniform = target.saturating_mul(4).saturating_add(component.into());
-            put(mov(component, uniform));
-        }
-        let is_last = last == Some(target);
-        let (end, from) = if is_last {
-            (word::BLEND_END, word::CALL_LAST)
-        } else {
-            (0, word::CALL_FROM)
-        };
-        let step = (target as u64).wrapping_mul(2);
-        put((word::BLEND ^ kind ^ end).wrapping_add(step));
-        put(from);
-        put(word::CALL.wrapping_add(step << 8));
-    }
-    code
-}
-
-/// The code that clears depth and stencil.
-fn depth_code([depth, stencil]: [bool; 2]) -> Vec<u64, MOST_CODE> {
-    let emit = match (depth, stencil) {
-        (true, true) => word::EMIT_BOTH,
-        (true, false) => word::EMIT_DEPTH,
-        (false, _) => word::EMIT_STENCIL,
-    };
-    let words = [mov(0, DEPTH), mov(8, STENCIL), word::WAIT, word::TEST, emit];
-    Vec::from_slice(&words).unwrap_or_default()
-}
 
 /// What a clear does to colours.
 #[derive(Debug)]
@@ -532,60 +429,4 @@ pub(super) fn tests_that_replace(arch: Arch, [depth, stencil]: [bool; 2]) -> Dep
         tests.back_value_mask = 0xFF;
     }
     tests
-}
-
-#[cfg(test)]
-mod tests_of_code {
-    use super::*;
-    use eitri_isa::{Instr, Syntax};
-    use std::string::{String, ToString};
-    use std::vec::Vec;
-
-    fn text(code: &[u64], arch: eitri_isa::Arch) -> Vec<String> {
-        let line = |word: &u64| {
-            let instr = Instr::decode(*word, arch).expect("legal");
-            let text = std::format!("{}", instr.display(arch, Syntax::Mesa24));
-            text.trim().to_string()
-        };
-        code.iter().map(line).collect()
-    }
-
-    #[test]
-    fn the_code_is_what_it_is_said_to_be() {
-        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
-            let arch = eitri_isa::Arch::ALL
-                .into_iter()
-                .find(|it| it.major() == arch.major())
-                .expect("the same generations");
-            let mut kinds = [None; MOST_COLORS];
-            (kinds[0], kinds[5]) = (Some(Kind::Uint), Some(Kind::Float));
-            let expected = [
-                "NOP.wait0126",
-                "MOV.i32 r0, u0",
-                "MOV.i32 r1, u1",
-                "MOV.i32 r2, u2",
-                "MOV.i32 r3, u3",
-                "BLEND.slot0.v4.u32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2",
-                "IADD_IMM.i32 r48, program_counter.w0, #0x8",
-                "BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
-                "NOP.wait0126",
-                "MOV.i32 r0, u20",
-                "MOV.i32 r1, u21",
-                "MOV.i32 r2, u22",
-                "MOV.i32 r3, u23",
-                "BLEND.slot0.v4.f32.end @r0:r1:r2:r3, blend_descriptor_5.w0, r60, target:0x0",
-                "IADD_IMM.i32 r48, 0x0, #0x0",
-                "BRANCHZI.eq.absolute 0x0, blend_descriptor_5.w1",
-            ];
-            assert_eq!(text(&color_code(&kinds), arch), expected, "{arch}");
-            let expected = [
-                "MOV.i32 r0, u0",
-                "MOV.i32 r8, u1",
-                "NOP.wait0126",
-                "ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0",
-                "ZS_EMIT.z.stencil.slot0.end @r60, r0, r8, r60",
-            ];
-            assert_eq!(text(&depth_code([true; 2]), arch), expected, "{arch}");
-        }
-    }
 }

@@ -33,6 +33,7 @@ mod batch;
 mod buffer_words;
 mod changed;
 mod clear_attachments;
+mod clear_code;
 mod conditional;
 mod draw;
 mod draw_descriptors;

@@ -5,6 +5,7 @@
 //! Facts: hardware/csf-scheduling.md sections 2, 4 and 5.
 
 mod flush;
+mod job;
 mod part;
 mod points;
 mod ring;
@@ -13,11 +14,12 @@ mod waiting;
 mod wrapper;
 
 pub(crate) use flush::{Begin, CacheUse, JobFlush, Reach};
+pub use job::Status;
+pub(crate) use job::{Code, Ended, Job, NewJob, fail, fault_of};
 pub(crate) use part::{Join, MOST_JOINS, PartShape, Places as PartPlaces};
 pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;
-pub use stream::Status;
-pub(crate) use stream::{Code, Ended, Job, NewJob, Places, PushError, Stream, fail, fault_of};
+pub(crate) use stream::{Places, PushError, Stream};
 pub(crate) use waiting::Waiting;
 pub(crate) use wrapper::StreamShape;
 pub use wrapper::UnusableStream;

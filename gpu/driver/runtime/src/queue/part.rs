@@ -7,8 +7,9 @@
 //! Facts: hardware/graphics.md 1.4, 1.5 and 1.11, csf-scheduling.md 4.
 
 use super::flush::Begin;
+use super::job::{Job, NewJob, fail};
 use super::points::{MOST_POINTS, Points};
-use super::stream::{Job, NewJob, PushError, Stream, fail};
+use super::stream::{PushError, Stream};
 use super::wrapper::{OWN, POINT_WORDS, TAIL, WRAPPER_WORDS, own_words, tail};
 use crate::fault::{Cause, Recovery};
 use crate::platform::Platform;
@@ -199,8 +200,8 @@ mod tests {
     use crate::access::SharedBlock;
     use crate::handle::Queue;
     use crate::platform::PhysicalAddress;
+    use crate::queue::Code;
     use crate::queue::points::SyncPoint;
-    use crate::queue::stream::Code;
     use crate::queue::{CacheUse, StreamShape};
     use eitri_cs::{Arch, SubQueue, d};
 

@@ -4,20 +4,20 @@
 //! well leaves nothing behind; one that failed keeps its place in the storage until its owner discards it.
 //! Facts: hardware/csf-scheduling.md sections 2 to 6.
 
-use super::flush::{Begin, CacheUse};
+use super::flush::Begin;
+use super::job::{Ended, Job, NewJob, Status, fail};
 use super::points::Points;
 use super::ring::{Plain, Ring};
 use super::wrapper::{
     SAME, StreamShape, WRAPPER_WORDS, own_words, same_words, words_with, wrapper_with,
 };
 use crate::access::SharedBlock;
-use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
+use crate::fault::{Cause, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
-use crate::handle::{Fence, Queue};
+use crate::handle::Fence;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
-use core::ops::Range;
 use eitri_cs::SubQueue;
 use eitri_csf::interface::stream::{
     CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_SIZE, CS_STATUS_BLOCKED_REASON, CS_STATUS_CMD_PTR,
@@ -26,122 +26,6 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
-
-/// A job in a ring, or one that failed.
-#[derive(Debug)]
-pub(crate) struct Job {
-    /// What its owner holds of it.
-    pub(crate) fence: Fence,
-    /// Where its wrapper begins and ends in the ring.
-    start: u64,
-    end: u64,
-    /// What it runs; `None` for a stream of its owner's, and when it is over.
-    pub(crate) commands: Option<Key>,
-    /// What it does to the caches.
-    uses: CacheUse,
-    /// What it begins with.
-    begin: Begin,
-    /// Its semaphores, if it has some.
-    pub(crate) points: Option<Key>,
-    /// The next job of the stream.
-    pub(super) next: Option<Key>,
-    /// The job that stands for the whole submission of which this is another part: the outcome of this one is that one's.
-    pub(crate) whole: Option<Key>,
-    /// Of a submission that this job stands for another part has begun, or is over.
-    pub(crate) begun: bool,
-    /// What was reported of it.
-    pub(crate) fault: Option<JobFault>,
-    /// It is not in flight any more.
-    pub(crate) over: bool,
-}
-
-/// Instructions in a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Code {
-    pub(crate) start: GpuAddress,
-    pub(crate) bytes: u32,
-}
-
-/// A job that is about to be submitted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewJob {
-    /// The queue that runs it.
-    pub(crate) queue: Queue,
-    /// Its instructions.
-    pub(crate) code: Code,
-    /// Whose they are; `None` for a stream of its owner's.
-    pub(crate) commands: Option<Key>,
-    /// The space that they are in.
-    pub(crate) space: Key,
-    /// What they do to the caches.
-    pub(crate) uses: CacheUse,
-    /// Its semaphores, if it has some.
-    pub(crate) points: Option<Key>,
-}
-
-/// A job that is not in flight any more.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
-    /// What it ran; `None` for a stream of its owner's.
-    pub(crate) commands: Option<Key>,
-    /// What it did to the caches.
-    pub(crate) uses: CacheUse,
-    /// What it began with.
-    pub(crate) begin: Begin,
-    /// Its semaphores, if it had some. One that has run has signalled.
-    pub(crate) points: Option<Key>,
-    /// It has run, well or not.
-    pub(crate) ran: bool,
-    /// It ended well.
-    pub(crate) well: bool,
-}
-
-impl Job {
-    /// None.
-    const EMPTY: Job = Job {
-        fence: Fence {
-            queue: Queue(Key::NONE),
-            sub_queue: SubQueue::Compute,
-            point: 0,
-        },
-        start: 0,
-        end: 0,
-        commands: None,
-        uses: CacheUse::UNKNOWN,
-        begin: Begin::NOTHING,
-        points: None,
-        next: None,
-        whole: None,
-        begun: false,
-        fault: None,
-        over: true,
-    };
-
-    /// Says that it failed. The first fault of a job stays, unless a later one costs more.
-    fn fail(&mut self, fault: JobFault) {
-        if self.fault.is_none_or(|kept| kept.recovery < fault.recovery) {
-            self.fault = Some(fault);
-        }
-    }
-
-    /// Where its wrapper begins and ends in the ring, counted as INSERT is.
-    pub(crate) const fn span(&self) -> Range<u64> {
-        self.start..self.end
-    }
-}
-
-/// What became of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// It is on its way.
-    Pending,
-    /// It ended well.
-    Done,
-    /// It failed.
-    Failed(JobFault),
-    /// Nothing is known of it: its queue was destroyed, or it was never submitted, or a failure at or after it was discarded.
-    Unknown,
-}
 
 /// Where the parts of a stream are.
 #[derive(Clone, Copy, Debug)]
@@ -571,29 +455,4 @@ impl Stream {
             fresh,
         }
     }
-}
-
-/// A fault of a job.
-pub(crate) const fn fault_of(fence: Fence, cause: Cause, recovery: Recovery) -> JobFault {
-    JobFault {
-        queue: fence.queue,
-        sub_queue: fence.sub_queue,
-        job: Some(fence.point),
-        cause,
-        mmu: None,
-        near: None,
-        recovery,
-    }
-}
-
-/// Says that a job failed; gives what is known of it then. The first fault of a job stays, unless a later one costs more.
-pub(crate) fn fail(
-    jobs: &mut Slab<'_, Job>,
-    key: Key,
-    cause: Cause,
-    recovery: Recovery,
-) -> Option<JobFault> {
-    let job = jobs.get_mut(key)?;
-    job.fail(fault_of(job.fence, cause, recovery));
-    job.fault
 }

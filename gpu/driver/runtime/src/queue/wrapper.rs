@@ -5,9 +5,9 @@
 //! Facts: hardware/csf-scheduling.md sections 4 and 5, command-stream.md sections 1.9, 6.20 and 7.6.
 
 use super::flush::{Begin, Reach};
+use super::job::Code;
 use super::points::{Points, SyncPoint};
 use super::ring::Block;
-use super::stream::Code;
 use crate::platform::Platform;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
