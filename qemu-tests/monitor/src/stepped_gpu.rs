@@ -14,9 +14,9 @@ use eitri_boards::Exit;
 use eitri_kernel::time;
 use eitri_mailbox::{Next, Stepped};
 
-/// What the model is given at least when its time is not behind.
-const SHORTEST_SLICE: u64 = 20_000;
-/// What it is given at least while the image sleeps.
+/// What the model is given at least when its time is not behind: a clock that is ahead shows in the GPU's timestamp.
+const SHORTEST_SLICE: u64 = 1_000;
+/// What it is given while it works and the image sleeps, which then sleeps as long.
 const RESTING_SLICE: u64 = 100_000;
 /// What it is given at most at once.
 const LONGEST_SLICE: u64 = 2_000_000;
@@ -69,26 +69,28 @@ impl SteppedGpu {
         }
     }
 
-    /// Lets it work for the time that has passed, and at least for `least`.
-    fn work(&mut self, least: u64) -> Step {
+    /// Lets it work for the time that has passed.
+    fn work(&mut self) -> Step {
         let behind = self.machine_now().saturating_sub(self.now);
-        self.step(behind.clamp(least, LONGEST_SLICE))
+        self.step(behind.clamp(SHORTEST_SLICE, LONGEST_SLICE))
     }
 
     /// Lets it work for the time that has passed.
     pub(crate) fn catch_up(&mut self) {
-        self.work(SHORTEST_SLICE);
+        self.work();
     }
 
     /// The image sleeps: lets the model work, or its time go on to where something happens next. Tells what the CPU may do.
     pub(crate) fn rest(&mut self) -> Rest {
-        let mut step = self.work(RESTING_SLICE);
-        if let Next::Waiting(moment) = step.next {
-            let ahead = moment.saturating_sub(self.now);
-            step = self.step(ahead.clamp(SHORTEST_SLICE, LONGEST_SLICE));
-        }
-        if step.next == Next::Idle {
-            return Rest::Sleep;
+        let mut step = self.work();
+        match step.next {
+            Next::Interrupt => {}
+            Next::Busy => step = self.step(RESTING_SLICE),
+            Next::Waiting(moment) => {
+                let ahead = moment.saturating_sub(self.now);
+                step = self.step(ahead.clamp(SHORTEST_SLICE, LONGEST_SLICE));
+            }
+            Next::Idle => return Rest::Sleep,
         }
         let ahead = Duration::from_nanos(self.now.saturating_sub(self.machine_now()));
         let work = if step.cut {
