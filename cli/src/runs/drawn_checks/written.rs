@@ -311,11 +311,11 @@ mod tests {
 
     #[test]
     fn bytes_are_unwritten_until_they_are_written() {
-        let mut bytes = UnwrittenBytes(vec![0..16]);
+        let mut bytes = UnwrittenBytes(vec![0..16, 20..24]);
         bytes.write(4..8);
         assert_eq!(bytes.within(&(0..16)), [0..4, 8..16]);
-        assert_eq!(bytes.within(&(5..10)), [8..10]);
+        assert_eq!(bytes.within(&(5..22)), [8..16, 20..22]);
         bytes.write(0..100);
-        assert!(bytes.within(&(0..16)).is_empty());
+        assert!(bytes.within(&(0..24)).is_empty());
     }
 }
