@@ -173,8 +173,6 @@ fn flags_0(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdF
     let many = info.samples > 1;
     let facts = stages.fragment;
     let (kill, update) = pixel_operations(arch, info, stages);
-    let reads_tile =
-        stages.read != 0 || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
     let can_kill = facts.is_none_or(|it| it.can_be_killed());
     let per_sample = many
         && (info.sample_shading
@@ -183,7 +181,7 @@ fn flags_0(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdF
             }));
     DcdFlags0 {
         allow_forward_pixel_to_kill: can_kill
-            && !reads_tile
+            && stages.read == 0
             && !info.alpha_to_coverage
             && (facts.is_none() || stages.replaces_all),
         allow_forward_pixel_to_be_killed: facts.is_none_or(|it| !it.side_effects),
