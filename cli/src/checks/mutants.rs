@@ -1,7 +1,7 @@
 //! A sample of mutants of each crate that may have some: a test must catch every one that the page doesn't call equivalent.
 
 use super::Case;
-use crate::mutants::{self, Equivalents, Judgement, Mutant, Suite, Tree};
+use crate::mutants::{self, Equivalents, Judgement, Suite, Tree};
 use crate::outcome::Failure;
 use crate::runs::parallel;
 use crate::workspace::Workspace;
@@ -12,15 +12,16 @@ const SEED: u64 = 1;
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let subjects = mutants::subjects();
-    let tree = Tree::grow(workspace, &subjects)?;
-    let (numbers, all): (Vec<usize>, Vec<Mutant>) = tree.mutants().into_iter().unzip();
+    let mut tree = Tree::of(workspace, &subjects)?;
+    let all = tree.mutants();
+    let order = mutants::shuffled(&all, (0..all.len()).collect(), SEED);
+    let chosen = tree.plant(workspace, &subjects, &[order], SAMPLE)?.concat();
     let equivalents = Equivalents::read(workspace)?;
     let suite = Suite::of(workspace, &tree, &subjects)?;
-    let chosen = mutants::sample(&all, SAMPLE, SEED);
     let mut cases = Vec::new();
-    let ask = |index: &usize| suite.judge(numbers[*index]);
-    parallel::in_order(&chosen, parallel::available(), ask, |index, verdict| {
-        let mutant = &all[*index];
+    let ask = |number: &usize| suite.judge(*number);
+    parallel::in_order(&chosen, parallel::available(), ask, |number, verdict| {
+        let mutant = &all[*number];
         let failure = match Judgement::of(mutant, verdict?, &equivalents) {
             Judgement::Caught { .. } | Judgement::Equivalent { .. } => None,
             Judgement::Survived { why } => Some(format!("at {}: {why}", mutant.place())),

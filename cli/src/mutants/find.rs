@@ -5,7 +5,9 @@
 
 use super::Mutant;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::Path;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Lit, Stmt};
@@ -46,6 +48,28 @@ pub(super) fn find(file: &str, text: &str) -> Result<Vec<Found>, syn::Error> {
     };
     finder.visit_file(&parsed);
     Ok(finder.found)
+}
+
+/// The modules of a file that are for tests and lie in files of their own, as paths without their ending.
+///
+/// # Errors
+/// When the text is no Rust.
+pub(super) fn test_modules(file: &str, text: &str) -> Result<Vec<String>, syn::Error> {
+    let path = Path::new(file);
+    let of_folder = ["lib.rs", "main.rs", "mod.rs"].map(OsStr::new);
+    let folder = match path.file_name() {
+        Some(name) if of_folder.contains(&name) => path.with_file_name(""),
+        _ => path.with_extension(""),
+    };
+    let parsed = syn::parse_file(text)?;
+    let modules = parsed.items.iter().filter_map(|item| match item {
+        syn::Item::Mod(item) if item.content.is_none() && is_for_tests(&item.attrs) => Some(item),
+        _ => None,
+    });
+    let paths = modules.map(|item| folder.join(item.ident.to_string()));
+    Ok(paths
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect())
 }
 
 struct Finder<'a> {
@@ -279,7 +303,9 @@ impl<'a> Visit<'a> for Conditions {
 /// Whether attributes leave a piece of code to tests.
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        let tests = |tokens: String| tokens.contains("test") && !tokens.contains("not");
+        let tests = |tokens: String| {
+            tokens.contains("test") && !["not", "any"].iter().any(|word| tokens.contains(word))
+        };
         match &attribute.meta {
             syn::Meta::Path(path) => path.is_ident("test"),
             syn::Meta::List(list) if list.path.is_ident("cfg") => tests(list.tokens.to_string()),
@@ -415,6 +441,15 @@ mod tests {
         );
         check("fn f() -> [u8; 1 + 1] { [0; 1 + 1] }", &[]);
         check("fn f(a: u32) -> bool { matches!(a, 1..3) }", &[]);
+    }
+
+    #[test]
+    fn modules_of_tests_in_files_of_their_own_are_known() {
+        let text = "#[cfg(test)] mod tests; mod other; #[cfg(not(test))] mod real; #[cfg(test)] mod inside { fn f() {} }";
+        let of = |file| test_modules(file, text).unwrap();
+        assert_eq!(of("a/src/lib.rs"), ["a/src/tests"]);
+        assert_eq!(of("a/src/b/mod.rs"), ["a/src/b/tests"]);
+        assert_eq!(of("a/src/b.rs"), ["a/src/b/tests"]);
     }
 
     #[test]

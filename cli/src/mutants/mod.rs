@@ -1,12 +1,13 @@
 //! Mutation testing: one slip at a time in the code, and the question whether a test fails.
 //!
-//! [`find`] lists the mutants of a source file, [`rewrite`] puts all of them into its text behind a switch, [`tree`] builds the
-//! workspace with that text, [`suite`] runs tests with one mutant switched on, [`page`] knows the mutants that change nothing, and [`judgement`] says what both mean
+//! [`find`] lists the mutants of a source file, [`rewrite`] puts those of a sample into its text behind a switch, [`tree`] builds
+//! the workspace with that text, [`suite`] runs tests with one mutant switched on, [`page`] knows the mutants that change nothing, and [`judgement`] says what both mean
 //! together.
-//! So thousands of mutants cost one build.
+//! So all mutants of a sample cost one build.
 //!
 //! Never: a mutant in test code, in a constant (which is computed when there is no switch yet), or in the text of a macro.
 
+mod copy;
 mod find;
 mod judgement;
 mod page;
@@ -60,17 +61,15 @@ impl Mutant {
     }
 }
 
-/// Up to `count` mutants, chosen by `seed`: always the same for the same code.
-pub(crate) fn sample(mutants: &[Mutant], count: usize, seed: u64) -> Vec<usize> {
-    let key = |index: &usize| {
+/// Numbers in an order that depends on `seed` and the mutants' names alone: a sample is the first of them.
+pub(crate) fn shuffled(mutants: &[Mutant], mut numbers: Vec<usize>, seed: u64) -> Vec<usize> {
+    let key = |number: &usize| {
         let mut hasher = DefaultHasher::new();
-        (seed, mutants[*index].name()).hash(&mut hasher);
+        (seed, mutants[*number].name()).hash(&mut hasher);
         hasher.finish()
     };
-    let mut order: Vec<usize> = (0..mutants.len()).collect();
-    order.sort_by_cached_key(key);
-    order.truncate(count);
-    order
+    numbers.sort_by_cached_key(key);
+    numbers
 }
 
 #[cfg(test)]
@@ -92,11 +91,15 @@ mod tests {
     #[test]
     fn a_sample_depends_on_its_seed_alone() {
         let all: Vec<Mutant> = (1..=100).map(mutant).collect();
-        let chosen = sample(&all, 10, 1);
-        assert_eq!(chosen.len(), 10);
-        assert_eq!(chosen, sample(&all, 10, 1));
-        assert_ne!(chosen, sample(&all, 10, 2));
-        assert_eq!(sample(&all, 1000, 1).len(), 100);
+        let order = |seed| shuffled(&all, (0..100).collect(), seed);
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1)[..10], order(2)[..10]);
+        let backwards = shuffled(&all, (0..100).rev().collect(), 1);
+        assert_eq!(
+            backwards,
+            order(1),
+            "the order of the numbers counts for nothing"
+        );
     }
 
     #[test]

@@ -41,12 +41,17 @@ const ON_MODEL: Tests = Tests {
     package: "eitri",
     target: &["--test=all"],
     modules: &[
+        "divergence_on_model",
         "images_on_model",
         "kernels_on_model",
         "operations_on_model",
+        "random_graphics_on_model",
         "random_on_model",
+        "readers_on_model",
         "shaders_on_model",
+        "spin_locks_on_model",
         "subgroups_on_model",
+        "waits_on_model",
     ],
 };
 

@@ -1,8 +1,10 @@
 //! A copy of the workspace with mutants in it, built.
 //!
+//! Only the mutants of a sample are put in: with all of them the compiler takes many times as long, and so does every test.
 //! Guarantees: the workspace itself is not touched; a mutant that doesn't compile is left out, whatever the reason.
 
-use super::find::{Change, Found, find};
+use super::copy::{keep, known_files, link_facts, read, remove_others};
+use super::find::{Change, Found, find, test_modules};
 use super::rewrite::{Place, rewrite};
 use super::{Mutant, Subject};
 use crate::outcome::{Failure, FileError};
@@ -16,8 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use thiserror::Error;
 
-/// As the long tests are built: tests run often, and are built once.
-const PROFILE: &str = "--profile=soak";
 /// Rounds of compiling and leaving out. Each finds all that one phase of the compiler refuses.
 const MOST_ROUNDS: usize = 40;
 
@@ -30,8 +30,10 @@ pub(crate) struct Tree {
     target: PathBuf,
     /// Text of each file that has mutants, as it was when these were found.
     texts: BTreeMap<String, String>,
-    /// By number. Those that don't compile are among them.
+    /// By number: all that the sources may have.
     found: Vec<Found>,
+    /// Numbers of mutants that were put in. Those that don't compile are among them.
+    planted: BTreeSet<usize>,
     /// Numbers of mutants that don't compile.
     left_out: BTreeSet<usize>,
 }
@@ -49,97 +51,187 @@ enum TreeError {
 }
 
 impl Tree {
-    /// Copies the workspace, puts all mutants of `subjects` in, and leaves out those that don't compile.
-    pub(crate) fn grow(workspace: &Workspace, subjects: &[&Subject]) -> Result<Tree, Failure> {
+    /// Finds all mutants of `subjects`, and builds nothing.
+    pub(crate) fn of(workspace: &Workspace, subjects: &[&Subject]) -> Result<Tree, Failure> {
         let folder = workspace.target_folder().join("eitri/mutants");
         let mut tree = Tree {
             root: folder.join("tree"),
             target: folder.join("target"),
             texts: BTreeMap::new(),
             found: Vec::new(),
+            planted: BTreeSet::new(),
             left_out: BTreeSet::new(),
         };
-        let files = copied(workspace, &tree.root)?;
-        link_facts(workspace, &folder)?;
+        let files = known_files(workspace)?;
         for subject in subjects {
-            let sources = format!("{}/", subject.sources());
-            for file in files
-                .iter()
-                .filter(|file| file.starts_with(&sources) && file.ends_with(".rs"))
-            {
-                let text = read(&workspace.root().join(file))?;
-                let found = find(file, &text).map_err(|cause| {
-                    Failure::refused(TreeError::Syntax {
-                        file: file.clone(),
-                        cause,
-                    })
-                })?;
-                tree.found.extend(found);
-                tree.texts.insert(file.clone(), text);
-            }
+            tree.find_in(workspace, &files, &format!("{}/", subject.sources()))?;
         }
-        let step = progress::start("building with mutants");
-        let built = tree.settle(workspace, subjects);
-        step.finish(built.is_ok());
-        built.map(|()| tree)
+        Ok(tree)
     }
 
-    /// The mutants that compile, with their numbers.
-    pub(crate) fn mutants(&self) -> Vec<(usize, Mutant)> {
-        let numbered = self.found.iter().enumerate();
-        let kept = numbered.filter(|(number, _)| !self.left_out.contains(number));
-        kept.map(|(number, found)| (number, found.mutant.clone()))
+    /// Finds the mutants of a folder.
+    fn find_in(
+        &mut self,
+        workspace: &Workspace,
+        files: &BTreeSet<String>,
+        folder: &str,
+    ) -> Result<(), Failure> {
+        let mut texts = BTreeMap::new();
+        let mut for_tests = Vec::new();
+        for file in files {
+            if !file.starts_with(folder) || !file.ends_with(".rs") {
+                continue;
+            }
+            let text = read(&workspace.root().join(file))?;
+            for_tests.extend(test_modules(file, &text).map_err(|cause| unreadable(file, cause))?);
+            texts.insert(file, text);
+        }
+        let is_for_tests = |file: &str| {
+            let inside = |module: &String| {
+                let rest = file.strip_prefix(module.as_str());
+                rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+            };
+            for_tests.iter().any(inside)
+        };
+        for (file, text) in texts {
+            // A part of another subject has its mutants already.
+            if is_for_tests(file) || self.texts.contains_key(file) {
+                continue;
+            }
+            let found = find(file, &text).map_err(|cause| unreadable(file, cause))?;
+            self.found.extend(found);
+            self.texts.insert(file.clone(), text);
+        }
+        Ok(())
+    }
+
+    /// All mutants, by number. Some may not compile.
+    pub(crate) fn mutants(&self) -> Vec<Mutant> {
+        self.found
+            .iter()
+            .map(|found| found.mutant.clone())
             .collect()
     }
 
-    /// How many mutants don't compile.
-    pub(crate) fn left_out(&self) -> usize {
-        self.left_out.len()
+    /// How many mutants were put in, and how many of them don't compile.
+    pub(crate) fn planted(&self) -> (usize, usize) {
+        (self.planted.len(), self.left_out.len())
     }
 
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Writes mutants and compiles until nothing is refused any more.
-    fn settle(&mut self, workspace: &Workspace, subjects: &[&Subject]) -> Result<(), Failure> {
+    /// Copies the workspace, and puts in the first `count` mutants of each list that compile; gives these.
+    pub(crate) fn plant(
+        &mut self,
+        workspace: &Workspace,
+        subjects: &[&Subject],
+        lists: &[Vec<usize>],
+        count: usize,
+    ) -> Result<Vec<Vec<usize>>, Failure> {
+        self.copy(workspace, subjects)?;
+        let step = progress::start("building with mutants");
+        let built = self.settle(workspace, subjects, lists, count);
+        step.finish(built.is_ok());
+        built
+    }
+
+    /// Copies all files but those that get mutants: those are written with them.
+    fn copy(&self, workspace: &Workspace, subjects: &[&Subject]) -> Result<(), Failure> {
+        let files = known_files(workspace)?;
+        let roots = roots(subjects);
+        for file in &files {
+            if !self.texts.contains_key(file) && !roots.contains(file) {
+                let from = workspace.root().join(file);
+                let bytes =
+                    std::fs::read(&from).map_err(|cause| Failure::unreadable(&from, cause))?;
+                keep(&self.root.join(file), &bytes)?;
+            }
+        }
+        remove_others(&self.root, &self.root, &files)?;
+        link_facts(workspace, &self.root)
+    }
+
+    /// The first `count` of a list that compile, as far as is known.
+    fn first(&self, list: &[usize], count: usize) -> Vec<usize> {
+        let kept = list.iter().filter(|number| !self.left_out.contains(number));
+        kept.take(count).copied().collect()
+    }
+
+    /// Puts mutants in and compiles until nothing is refused any more.
+    fn settle(
+        &mut self,
+        workspace: &Workspace,
+        subjects: &[&Subject],
+        lists: &[Vec<usize>],
+        count: usize,
+    ) -> Result<Vec<Vec<usize>>, Failure> {
         let mut packages: Vec<String> = subjects
             .iter()
             .map(|subject| format!("-p={}", subject.package))
             .collect();
         packages.sort();
         packages.dedup();
+        // Some more than are needed, so that those that don't compile cost no round of their own.
+        let with_spare = count.saturating_add(count / 4);
+        for list in lists {
+            self.planted.extend(list.iter().take(with_spare));
+        }
         let mut places = self.write(workspace, subjects)?;
         for _ in 0..MOST_ROUNDS {
             let mut command = self.cargo(
                 workspace,
-                &["check", PROFILE, "--keep-going", "--message-format=json"],
+                &["check", "--keep-going", "--message-format=json"],
             );
             command.args(&packages);
             let (good, messages, talk) = messages(&mut command)?;
-            if good {
-                return Ok(());
-            }
-            let before = self.left_out.len();
-            self.left_out
-                .extend(messages.iter().flat_map(|message| guilty(message, &places)));
-            if self.left_out.len() == before {
-                let suspects: Vec<usize> = messages
+            let chosen: Vec<Vec<usize>> =
+                lists.iter().map(|list| self.first(list, count)).collect();
+            if good
+                && chosen
                     .iter()
-                    .flat_map(|message| self.suspects(message, &places))
-                    .collect();
-                self.left_out.extend(suspects);
+                    .flatten()
+                    .all(|number| self.planted.contains(number))
+            {
+                return Ok(chosen);
             }
-            if self.left_out.len() == before {
-                return Err(Failure::check(TreeError::Unclear(rendered(
-                    &messages, &talk,
-                ))));
+            if !good {
+                self.leave_out(&messages, &talk, &places)?;
             }
+            let needed: Vec<usize> = lists
+                .iter()
+                .flat_map(|list| self.first(list, count))
+                .collect();
+            self.planted.extend(needed);
             places = self.write(workspace, subjects)?;
         }
         Err(Failure::check(TreeError::Unclear(format!(
             "{MOST_ROUNDS} rounds were not enough"
         ))))
+    }
+
+    /// Leaves out the mutants that errors of the compiler are about.
+    fn leave_out(
+        &mut self,
+        messages: &[Value],
+        talk: &str,
+        places: &Places,
+    ) -> Result<(), Failure> {
+        let before = self.left_out.len();
+        self.left_out
+            .extend(messages.iter().flat_map(|message| guilty(message, places)));
+        if self.left_out.len() == before {
+            let suspects: Vec<usize> = messages
+                .iter()
+                .flat_map(|message| self.suspects(message, places))
+                .collect();
+            self.left_out.extend(suspects);
+        }
+        if self.left_out.len() == before {
+            return Err(Failure::check(TreeError::Unclear(rendered(messages, talk))));
+        }
+        Ok(())
     }
 
     /// The mutants that leave out a statement of the function that an error is about: what the compiler refuses may be a borrow whose
@@ -161,8 +253,9 @@ impl Tree {
             return Vec::new();
         };
         let numbered = self.found.iter().enumerate();
-        let of_function = numbered.filter(|(_, found)| {
-            found.change == Change::Without
+        let of_function = numbered.filter(|(number, found)| {
+            self.planted.contains(number)
+                && found.change == Change::Without
                 && (&found.mutant.file, &found.mutant.function) == (&mutant.file, &mutant.function)
         });
         of_function.map(|(number, _)| number).collect()
@@ -171,19 +264,16 @@ impl Tree {
     /// Writes every file that has mutants; gives where they stand now.
     fn write(&self, workspace: &Workspace, subjects: &[&Subject]) -> Result<Places, Failure> {
         let mut by_file: BTreeMap<&str, Vec<(usize, &Found)>> = BTreeMap::new();
-        for (number, found) in self.found.iter().enumerate() {
-            let mutants = by_file.entry(found.mutant.file.as_str()).or_default();
-            if !self.left_out.contains(&number) {
-                mutants.push((number, found));
-            }
-        }
+        let roots = roots(subjects);
         // The switch goes to the crate's root whether that has mutants or not.
-        let roots: Vec<String> = subjects
-            .iter()
-            .map(|subject| format!("{}/src/lib.rs", subject.folder))
-            .collect();
-        for root in &roots {
-            by_file.entry(root).or_default();
+        for file in self.texts.keys().chain(&roots) {
+            by_file.entry(file).or_default();
+        }
+        for number in self.planted.difference(&self.left_out) {
+            if let Some(found) = self.found.get(*number) {
+                let mutants = by_file.entry(found.mutant.file.as_str()).or_default();
+                mutants.push((*number, found));
+            }
         }
         let mut places = Places::new();
         for (file, mutants) in by_file {
@@ -191,7 +281,7 @@ impl Tree {
                 Some(text) => rewrite(text, &mutants),
                 None => rewrite(&read(&workspace.root().join(file))?, &mutants),
             };
-            if roots.iter().any(|root| root == file) {
+            if roots.contains(file) {
                 new.text
                     .push_str(&SWITCH.replace("NUMBER", &self.found.len().to_string()));
             }
@@ -209,10 +299,7 @@ impl Tree {
         package: &str,
         target: &[&str],
     ) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
-        let mut command = self.cargo(
-            workspace,
-            &["test", PROFILE, "--no-run", "--message-format=json"],
-        );
+        let mut command = self.cargo(workspace, &["test", "--no-run", "--message-format=json"]);
         command.arg(format!("-p={package}")).args(target);
         let step = progress::start(&format!("building tests of {package}"));
         let built = messages(&mut command);
@@ -240,8 +327,6 @@ impl Tree {
         let mut command = workspace.cargo(arguments);
         command.current_dir(&self.root);
         command.env("CARGO_TARGET_DIR", &self.target);
-        // Nobody reads what lints say of mutants; `forbid` would refuse some.
-        command.env("RUSTFLAGS", "--cap-lints=allow");
         command
     }
 }
@@ -343,91 +428,19 @@ fn collect_spans(error: &Value, spans: &mut Vec<(String, Range<usize>)>) {
     }
 }
 
-/// Copies what git knows of the workspace, and what it would; gives the files' names.
-fn copied(workspace: &Workspace, to: &Path) -> Result<Vec<String>, Failure> {
-    let mut git = Command::new("git");
-    git.current_dir(workspace.root());
-    git.args([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
-    let failed = |cause| {
-        Failure::missing(FileError {
-            action: "run",
-            path: "git".to_owned(),
-            cause,
-        })
-    };
-    let output = git.output().map_err(failed)?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut files = BTreeSet::new();
-    for file in text.split('\0').filter(|file| !file.is_empty()) {
-        let from = workspace.root().join(file);
-        // Deleted, and not yet known to be.
-        if from.is_file() {
-            let bytes = std::fs::read(&from).map_err(|cause| Failure::unreadable(&from, cause))?;
-            keep(&to.join(file), &bytes)?;
-            files.insert(file.to_owned());
-        }
-    }
-    remove_others(to, to, &files)?;
-    Ok(files.into_iter().collect())
+fn unreadable(file: &str, cause: syn::Error) -> Failure {
+    Failure::refused(TreeError::Syntax {
+        file: file.to_owned(),
+        cause,
+    })
 }
 
-/// Removes files that an earlier state of the workspace had.
-fn remove_others(root: &Path, folder: &Path, files: &BTreeSet<String>) -> Result<(), Failure> {
-    let unreadable = |cause| Failure::unreadable(folder, cause);
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_dir() {
-            remove_others(root, &path, files)?;
-            continue;
-        }
-        let name = path
-            .strip_prefix(root)
-            .unwrap_or(&path)
-            .to_string_lossy()
-            .into_owned();
-        if !files.contains(&name) {
-            std::fs::remove_file(&path).map_err(|cause| Failure::unwritable(&path, cause))?;
-        }
-    }
-    Ok(())
-}
-
-/// Tests look for the facts beside their clone.
-fn link_facts(workspace: &Workspace, folder: &Path) -> Result<(), Failure> {
-    let link = folder.join("shared");
-    // Absent is as good as old.
-    let _ = std::fs::remove_file(&link);
-    let facts = workspace.root().join("../shared");
-    match facts.canonicalize() {
-        Ok(facts) => std::os::unix::fs::symlink(&facts, &link)
-            .map_err(|cause| Failure::unwritable(&link, cause)),
-        // Nothing to link to: those tests are skipped.
-        Err(_) => Ok(()),
-    }
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|cause| Failure::unreadable(path, cause))
-}
-
-/// Writes a file unless it holds these bytes: cargo builds again what is newer than its result.
-fn keep(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    if std::fs::read(path).is_ok_and(|old| old == bytes) {
-        return Ok(());
-    }
-    let write = || {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::write(path, bytes)
-    };
-    write().map_err(|cause| Failure::unwritable(path, cause))
+/// The file of each crate that gets the switch.
+fn roots(subjects: &[&Subject]) -> BTreeSet<String> {
+    subjects
+        .iter()
+        .map(|subject| format!("{}/src/lib.rs", subject.folder))
+        .collect()
 }
 
 #[cfg(test)]

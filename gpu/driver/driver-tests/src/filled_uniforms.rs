@@ -1,11 +1,13 @@
 //! Words of uniform buffers that a program reads among its uniforms: the stream puts them there, each time it runs a dispatch.
 
-use crate::bench::{OrFail, diagnoses, machine, program, queue, up};
+use crate::bench::{OrFail, diagnoses, machine, program, queue, queue_in, up, wait};
 use crate::commands::{Up, buffer_of, recorded, run};
 use crate::machine::{Machine, Shader};
 
 use eitri_program::FauWord;
-use eitri_runtime::{Accesses, Buffer, CommandBuffer, DescriptorSet, Pipeline, Queue, Space};
+use eitri_runtime::{
+    Accesses, Buffer, CommandBuffer, DescriptorSet, Error, Pipeline, Queue, Space,
+};
 
 /// Sums some words of a table, in as many rounds as are written behind the results.
 static TABLE: Shader = Shader::new("table", include_str!("../shaders/table.wgsl"));
@@ -184,6 +186,31 @@ pub(crate) fn called_commands_fill_in_words_at_each_call() {
     device.read_buffer(copied, 8, &mut first).or_fail("it fits");
     assert_eq!(u32::from_le_bytes(first), (1 << 16) + 2 * 15 * 5);
     assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// The stream writes these words to memory of the commands: two queues can't run those at once.
+pub(crate) fn commands_that_fill_in_words_run_once_at_a_time() {
+    let Scene {
+        mut device,
+        queue,
+        space,
+        tables,
+        ..
+    } = Scene::new();
+    let other = queue_in(&mut device, space);
+    let commands = commands(&mut device, space);
+    recorded(&mut device, commands, |it| {
+        it.bind_pipeline(tables.pipeline)?
+            .bind_descriptor_set(tables.sets[0])?;
+        it.dispatch([1, 1, 1]).map(drop)
+    });
+    let fences = [(); 2].map(|()| device.submit(queue, commands).or_fail("there is room"));
+    let refused = device.submit(other, commands);
+    assert!(matches!(refused, Err(Error::InUse { .. })), "{refused:?}");
+    for fence in fences {
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    run(&mut device, other, commands);
 }
 
 /// Words of buffers and the numbers of workgroups come from the stream.

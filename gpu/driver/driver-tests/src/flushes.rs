@@ -4,6 +4,7 @@ use crate::bench::{
     DOUBLE, OrFail, Ready, Work, brief, diagnoses, inject, machine, program, queue, queue_in,
     ready, submit, up, up_with, wait, withdraw, words,
 };
+use crate::commands::recorded;
 use crate::machine::{Machine, Shader};
 
 use core::time::Duration;
@@ -61,6 +62,39 @@ pub(crate) fn what_the_host_writes_over_a_result_stays() {
     assert_eq!(flushes(&machine), before + 1);
     let word = 0x0707_0707_u32.wrapping_mul(16);
     assert_eq!(work.words(&mut device, 4), [word, 32, word, 96]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// What the host writes for a job that waits for an event is not hidden by lines that another job has left in the caches.
+pub(crate) fn setting_an_event_flushes_for_those_who_wait() {
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
+    let space = device.space(queue).or_fail("it is there");
+    let event = device.create_event(space).or_fail("there is memory");
+    let commands = device.create_command_buffer(space);
+    let commands = commands.or_fail("there is memory");
+    recorded(&mut device, commands, |it| {
+        it.wait_event(event)?;
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.dispatch([1, 1, 1]).map(drop)
+    });
+    let fence = device.submit(queue, commands).or_fail("there is room");
+    let written = device.write_buffer(work.buffer, 0, &[7; 4]);
+    written.or_fail("it fits");
+    let before = flushes(&machine);
+    device.set_event(event).or_fail("it is there");
+    assert_eq!(flushes(&machine), before + 1);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    assert_eq!(work.words(&mut device, 2), [0x0E0E_0E0E, 2]);
+    // Nobody waits, or nothing was written: nothing is flushed.
+    let before = flushes(&machine);
+    device.set_event(event).or_fail("it is there");
+    assert_eq!(flushes(&machine), before);
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
@@ -194,8 +228,14 @@ pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
         withdraw(&machine, Injection::McuCrash);
         withdraw(&machine, Injection::FlushNeverCompletes);
         device.restart(&mut ()).or_fail("nothing strikes any more");
+        let before = flushes(&machine);
         let mut bytes = [0; 8];
         let read = device.read_buffer(work.buffer, 0, &mut bytes);
+        assert_eq!(
+            flushes(&machine),
+            before,
+            "the reset has emptied the caches"
+        );
         match lost {
             false => assert_eq!((read, bytes[4]), (Ok(()), 2)),
             true => {

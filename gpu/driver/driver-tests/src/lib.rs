@@ -195,6 +195,7 @@ macro_rules! each_test {
             }
             filled_uniforms {
                 words_of_buffers_are_those_of_the_moment;
+                commands_that_fill_in_words_run_once_at_a_time;
                 called_commands_fill_in_words_at_each_call;
                 a_dispatch_of_unknown_size_has_its_words_too;
             }
@@ -205,6 +206,7 @@ macro_rules! each_test {
                 a_small_job_pays_no_full_flush;
                 what_the_host_writes_over_a_result_stays;
                 of_several_jobs_behind_a_write_one_flushes;
+                setting_an_event_flushes_for_those_who_wait;
                 fresh_memory_is_written_for_nothing;
                 a_barrier_to_the_host_is_the_flush_of_the_host;
                 commands_that_are_recorded_again_are_seen;
@@ -292,6 +294,7 @@ macro_rules! each_test {
                 queues_may_have_the_same_priority;
                 there_are_more_queues_than_slots_and_spaces;
                 a_group_on_a_slot_whose_space_was_away_sees_its_next_job;
+                a_job_that_comes_while_a_fault_has_taken_its_space_is_seen;
                 groups_come_and_go_without_coherency_too;
                 a_job_in_progress_is_saved_and_resumed;
                 a_job_that_keeps_its_core_for_ever_makes_room_in_the_end;

@@ -1,17 +1,19 @@
 //! Many queues: more than slots, more spaces than the hardware has, any priorities, and faults that are one queue's alone.
 
 use crate::bench::{
-    DOUBLE, FOREVER, OrFail, Work, diagnoses, fault, inject, machine, queue, queue_of, some,
-    submit, up, wait,
+    DOUBLE, FOREVER, OrFail, Work, diagnoses, fault, inject, machine, queue, queue_in, queue_of,
+    some, submit, up, wait,
 };
 use crate::machine::{Host, Machine};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
+use eitri_csf::registers::address_space::{AS_TRANSCFG, TranslationMode, transcfg};
 use eitri_model::Injection;
 use eitri_runtime::{
-    Cause, Device, Error, Fence, Options, Platform, Priority, Queue, QueueConfig, Status, Storage,
+    Cause, Device, Error, Fence, Instant, Options, Platform, Priority, Queue, QueueConfig, Status,
+    Storage,
 };
 
 const GOOD: Result<(), String> = Ok(());
@@ -130,6 +132,39 @@ pub(crate) fn a_group_on_a_slot_whose_space_was_away_sees_its_next_job() {
         }
     }
     assert_eq!(misuse(&machine), [""; 0]);
+}
+
+/// A fault takes the space of its job out of the hardware. Another queue of that space stays on its slot; for a job that it gets
+/// meanwhile its doorbell rings when the space is back.
+pub(crate) fn a_job_that_comes_while_a_fault_has_taken_its_space_is_seen() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let space = device.create_space().or_fail("there is memory");
+    let [guilty, other] = [(); 2].map(|()| queue_in(&mut device, space));
+    let [bad, good] = [(); 2].map(|()| Work::in_space(&mut device, space, &DOUBLE, 64));
+    for (queue, work) in [(other, &good), (guilty, &bad)] {
+        let fence = submit(&mut device, queue, work);
+        assert_eq!(wait(&mut device, fence), GOOD);
+    }
+    inject(&machine, Injection::PageFault { space: 1 });
+    let failed = submit(&mut device, guilty, &bad);
+    let is_away = || {
+        let word = machine
+            .platform()
+            .read32(AS_TRANSCFG.offset + AS_TRANSCFG.stride);
+        transcfg::MODE.get(word) == Some(TranslationMode::Unmapped)
+    };
+    let mut polls = 0;
+    while !is_away() {
+        device.poll(Instant(machine.time()));
+        machine.pass(Duration::from_micros(1));
+        polls += 1;
+        assert!(polls < 100_000, "the space stays in the hardware");
+    }
+    let fence = submit(&mut device, other, &good);
+    assert!(wait(&mut device, failed).is_err());
+    assert_eq!(wait(&mut device, fence), GOOD);
+    assert_eq!(good.words(&mut device, 2), [0, 4]);
 }
 
 /// Who is in the middle of a job when the time slice ends goes on where it was.

@@ -189,8 +189,15 @@ pub(crate) fn the_nearer_one_is_seen() {
     }
 }
 
-/// A rectangle marks where another may be.
+/// A rectangle marks where another may be, on either side of its face.
 pub(crate) fn stencil_keeps_others_out() {
+    for front_face in [FrontFace::CounterClockwise, FrontFace::Clockwise] {
+        stencil_of_a_side(front_face);
+    }
+}
+
+fn stencil_of_a_side(front_face: FrontFace) {
+    let is_front = front_face == FrontFace::CounterClockwise;
     let mut it = Bench::new();
     let image = it.image("R8G8B8A8_UNORM", Tiling::UInterleaved);
     let format = it.format("S8_UINT");
@@ -202,26 +209,30 @@ pub(crate) fn stencil_keeps_others_out() {
         .device
         .create_image(it.space, info)
         .or_fail("there is memory");
-    let face = |compare, pass| StencilFace {
+    let face = |compare, pass, reference| StencilFace {
         compare,
         fail: StencilOp::Keep,
         depth_fail: StencilOp::Keep,
         pass,
         compare_mask: 0xFF,
         write_mask: 0xFF,
-        reference: 0,
+        reference,
     };
+    // The side that is not seen would let nothing through.
+    let other = face(Func::Never, StencilOp::Zero, 9);
     let stencil = |face| GraphicsPipelineInfo {
         stencil: Some(StencilState {
-            front: face,
-            back: face,
+            front: if is_front { face } else { other },
+            back: if is_front { other } else { face },
         }),
         has_stencil: true,
+        front_face,
         ..strip(it.info())
     };
-    let mark = stencil(face(Func::Always, StencilOp::Replace));
-    let within = stencil(face(Func::Equal, StencilOp::IncrSat));
+    let mark = stencil(face(Func::Always, StencilOp::Replace, 0));
+    let within = stencil(face(Func::Equal, StencilOp::IncrSat, 3));
     let (mark, within) = (it.pipeline(&mark), it.pipeline(&within));
+    let (front, back) = if is_front { (5, 9) } else { (9, 5) };
     let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.5, RED));
     let all = it.buffer(&rectangle(ALL, END, 0.5, GREEN));
     it.record(|recorder| {
@@ -235,11 +246,11 @@ pub(crate) fn stencil_keeps_others_out() {
             ..RenderingInfo::default()
         })?;
         pass.bind_pipeline(mark)?
-            .set_stencil_reference(5, 5)
+            .set_stencil_reference(front, back)
             .bind_vertex_buffer(0, left, 0)?
             .draw(Draw::of(4))?
+            // It has a reference of its own: what was set was set for the other.
             .bind_pipeline(within)?
-            .set_stencil_reference(3, 3)
             .bind_vertex_buffer(0, all, 0)?
             .draw(Draw::of(4))?;
         pass.end_rendering()

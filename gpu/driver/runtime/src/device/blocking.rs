@@ -100,7 +100,6 @@ impl<P: Platform> Device<'_, '_, P> {
                 .is_answered(&mut device.hw.platform, STATUS)
                 .then_some(())
         });
-        self.hw.platform.observe();
         let group = self.groups.get(fence.queue.0)?;
         let slot = group.blocks(&self.hw.interface)?;
         group.stream_status(

@@ -291,7 +291,6 @@ impl<P: Platform> Device<'_, '_, P> {
         self.alive()?;
         let requests = self.hw.interface.global.requests;
         let answered = requests.is_answered(&mut self.hw.platform, SAMPLE);
-        self.hw.platform.observe();
         // The answer may be seen before its interrupt, and an overflow with it.
         self.take_global_events();
         let it = &mut self.hw.platform;

@@ -2,6 +2,8 @@
 
 use super::{CodeError, Coded, EDITION, Source};
 use crate::Error;
+use eitri_cs::ArchSet;
+use eitri_csf::Arch;
 use std::string::{String, ToString};
 
 /// First the numbers that are given, then numbers by chance, small ones most of all; and names of registers, which are names like
@@ -54,6 +56,21 @@ fn read_back(first: &[u64]) {
         assert_eq!(Error::from_code(&code, keep), Ok(error), "{code}");
     }
     assert!(count > 0, "no error begins with {first:x?}");
+}
+
+#[test]
+fn a_set_of_generations_has_a_bit_for_each() {
+    for chosen in 0..1_u32 << Arch::ALL.len() {
+        let numbered = Arch::ALL.into_iter().enumerate();
+        let archs = numbered.filter(|(number, _)| chosen >> number & 1 != 0);
+        let archs = archs.map(|(_, arch)| arch);
+        let bits = archs.clone().map(|arch| 1 << arch.major()).sum();
+        let set = ArchSet::take(&mut Chance {
+            first: &[bits],
+            state: 0,
+        });
+        assert!(set.is_some_and(|set| set.iter().eq(archs)), "{bits:#b}");
+    }
 }
 
 #[test]

@@ -65,10 +65,14 @@ impl Channel {
         events
     }
 
-    /// Whether the firmware has made ACK equal REQ in all bits of `mask`.
+    /// Checks whether the firmware has made ACK equal REQ in all bits of `mask`. Words that an answer is about are read after it.
     pub(crate) fn is_answered<P: Platform>(&self, platform: &mut P, mask: u32) -> bool {
         let (req, ack) = self.read(platform);
-        (req ^ ack) & mask == 0
+        let answered = (req ^ ack) & mask == 0;
+        if answered {
+            platform.observe();
+        }
+        answered
     }
 
     /// The error that the firmware has not done so within `limit`.
@@ -151,13 +155,85 @@ impl PendingRequest {
         // stands in their own words.
         clear_job_line(platform);
         if channel.is_answered(platform, mask) {
-            // What the answer tells of stands in words that are read after it.
-            platform.observe();
             return Ok(true);
         }
         if now >= until {
             return Err(channel.ignored(platform, what, mask, limit));
         }
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::PhysicalAddress;
+    use crate::testing::{Fake, MEMORY};
+    use eitri_csf::interface::group::{CSG_ACK, CSG_REQ};
+
+    fn channel() -> (Fake, Channel) {
+        let block = |at| SharedBlock::new(PhysicalAddress(MEMORY + at));
+        let channel = Channel {
+            input: block(0),
+            output: block(0x1000),
+            req: &CSG_REQ,
+            ack: &CSG_ACK,
+        };
+        (Fake::new(0x2000), channel)
+    }
+
+    /// Events that are asked for are raised where REQ and ACK differ, whatever the words hold, and once.
+    #[test]
+    fn events_are_raised_where_the_words_differ() {
+        let (mut fake, channel) = channel();
+        for (req, ack, events) in [
+            (0b00_00, 0b00_00, 0),
+            (0b01_11, 0b01_11, 0),
+            (0b00_01, 0b00_10, 0b11),
+            (0b00_11, 0b00_10, 0b01),
+            (0b00_00, 0b01_00, 0),
+        ] {
+            channel.input.write(&mut fake, CSG_REQ, req);
+            channel.output.write(&mut fake, CSG_ACK, ack);
+            assert_eq!(
+                channel.take_events(&mut fake, 0b11),
+                events,
+                "{req:#b}, {ack:#b}"
+            );
+            assert_eq!(
+                channel.take_events(&mut fake, 0b11),
+                0,
+                "{req:#b}, {ack:#b}"
+            );
+            let left = channel.read(&mut fake);
+            assert_eq!(
+                u64::from(left.0 & !0b11),
+                req & !0b11,
+                "no other is acknowledged"
+            );
+        }
+    }
+
+    #[test]
+    fn a_load_barrier_stands_behind_an_answer() {
+        const MASK: u32 = 0b110;
+        let (mut fake, channel) = channel();
+        // REQ, ACK, and whether that is an answer: bits outside of the mask count for nothing.
+        for (req, ack, answered) in [
+            (0, 0, true),
+            (2, 0, false),
+            (6, 7, true),
+            (1, 8, true),
+            (6, 2, false),
+        ] {
+            channel.input.write(&mut fake, CSG_REQ, req);
+            channel.output.write(&mut fake, CSG_ACK, ack);
+            assert_eq!(
+                channel.is_answered(&mut fake, MASK),
+                answered,
+                "{req:#b}, {ack:#b}"
+            );
+            assert_eq!(fake.unobserved == 0, answered, "{req:#b}, {ack:#b}");
+        }
     }
 }

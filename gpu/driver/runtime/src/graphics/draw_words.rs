@@ -173,8 +173,6 @@ fn flags_0(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdF
     let many = info.samples > 1;
     let facts = stages.fragment;
     let (kill, update) = pixel_operations(arch, info, stages);
-    let reads_tile =
-        stages.read != 0 || facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
     let can_kill = facts.is_none_or(|it| it.can_be_killed());
     let per_sample = many
         && (info.sample_shading
@@ -183,7 +181,7 @@ fn flags_0(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> DcdF
             }));
     DcdFlags0 {
         allow_forward_pixel_to_kill: can_kill
-            && !reads_tile
+            && stages.read == 0
             && !info.alpha_to_coverage
             && (facts.is_none() || stages.replaces_all),
         allow_forward_pixel_to_be_killed: facts.is_none_or(|it| !it.side_effects),
@@ -285,6 +283,14 @@ pub(super) fn word(arch: Arch, descriptor: &impl Descriptor) -> Result<u32, Desc
     Ok(word)
 }
 
+/// Says whether the shader reads depth or stencil that the draw does not write: v10 has a bit for that.
+pub(super) fn set_read_only(words: &mut DepthStencil, arch: Arch, facts: Option<FragmentFacts>) {
+    if arch == Arch::V10 {
+        let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
+        words.shader_read_only_z_s = reads && !Tested::of(words).writes;
+    }
+}
+
 /// Says the test of depth.
 pub(super) const fn set_depth(words: &mut DepthStencil, depth: DepthState) {
     words.depth_write_enable = depth.write;
@@ -347,10 +353,7 @@ pub(crate) fn depth_stencil(
     set_depth(&mut words, depth);
     set_bias(&mut words, info.depth_bias);
     set_stencil(&mut words, stencil_of(info));
-    if arch == Arch::V10 {
-        let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
-        words.shader_read_only_z_s = reads && !Tested::of_info(info).writes;
-    }
+    set_read_only(&mut words, arch, facts);
     if arch == Arch::V11 {
         words.separated_dependency_tracking = true;
     }
@@ -450,5 +453,84 @@ mod tests {
         assert_eq!(bits(&tested, Some(early)), 0);
         assert_eq!(bits(&alpha, Some(no_facts())), 0x30);
         assert_eq!(bits(&tested, None), 0);
+    }
+
+    #[test]
+    fn depth_that_is_read_and_not_written_is_marked() {
+        let marked = |arch, info: &GraphicsPipelineInfo<'_>, change: fn(&mut FragmentFacts)| {
+            let mut facts = no_facts();
+            change(&mut facts);
+            let words = depth_stencil(arch, info, Some(facts)).expect("packs");
+            let words = DepthStencil::unpack(arch, &words).expect("unpacks");
+            words.shader_read_only_z_s
+        };
+        let (written, kept) = (depth(Func::Less, true), depth(Func::Less, false));
+        let reads: [fn(&mut FragmentFacts); 2] = [
+            |it| it.reads_tile_depth = true,
+            |it| it.reads_tile_stencil = true,
+        ];
+        for reads in reads {
+            assert!(marked(Arch::V10, &kept, reads));
+            assert!(!marked(Arch::V10, &written, reads));
+            assert!(!marked(Arch::V12, &kept, reads));
+        }
+        assert!(!marked(Arch::V10, &kept, |_| ()));
+    }
+
+    /// What the shader reads of a tile may be what lies behind it: it kills nothing there.
+    #[test]
+    fn whoever_reads_the_tile_does_not_kill_what_lies_behind() {
+        let kills = |facts, read| {
+            let stages = Stages {
+                fragment: Some(facts),
+                read,
+                ..NOTHING
+            };
+            flags_0(Arch::V10, &GraphicsPipelineInfo::default(), &stages)
+                .allow_forward_pixel_to_kill
+        };
+        let of_depth = FragmentFacts {
+            reads_tile_depth: true,
+            ..no_facts()
+        };
+        let of_stencil = FragmentFacts {
+            reads_tile_stencil: true,
+            ..no_facts()
+        };
+        assert!(kills(no_facts(), 0));
+        assert!(!kills(no_facts(), 1));
+        assert!(!kills(of_depth, 0));
+        assert!(!kills(of_stencil, 0));
+    }
+
+    /// Hidden surfaces (v13) are updated late where the shader has a say in coverage, or in depth and stencil.
+    #[test]
+    fn hidden_surfaces_are_updated_late_where_the_shader_has_a_say() {
+        let late = |info: &GraphicsPipelineInfo<'_>, facts| {
+            let stages = Stages {
+                fragment: facts,
+                ..NOTHING
+            };
+            flags_2(Arch::V13, info, &stages).hsr_update_operation == HsrUpdate::Late
+        };
+        let (tested, none) = (depth(Func::Less, true), GraphicsPipelineInfo::default());
+        let alpha = GraphicsPipelineInfo {
+            alpha_to_coverage: true,
+            ..depth(Func::Less, false)
+        };
+        let with = |change: fn(&mut FragmentFacts)| {
+            let mut facts = no_facts();
+            change(&mut facts);
+            Some(facts)
+        };
+        for info in [&tested, &none] {
+            assert!(!late(info, None));
+            assert!(!late(info, Some(no_facts())));
+            assert!(late(info, with(|it| it.writes_depth = true)));
+            assert!(late(info, with(|it| it.writes_stencil = true)));
+            assert!(late(info, with(|it| it.can_discard = true)));
+            assert!(late(info, with(|it| it.writes_sample_mask = true)));
+        }
+        assert!(late(&alpha, Some(no_facts())));
     }
 }

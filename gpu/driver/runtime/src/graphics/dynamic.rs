@@ -106,10 +106,7 @@ impl Dynamic {
         if let Some(stencil) = self.stencil {
             draw_words::set_stencil(&mut tests, stencil.filter(|_| made.has_stencil));
         }
-        if arch == Arch::V10 {
-            let reads = facts.is_some_and(|it| it.reads_tile_depth || it.reads_tile_stencil);
-            tests.shader_read_only_z_s = reads && !draw_words::Tested::of(&tests).writes;
-        }
+        draw_words::set_read_only(&mut tests, arch, facts);
         let mut words = [0; 8];
         tests.pack(arch, &mut words)?;
         Ok(words)

@@ -324,8 +324,6 @@ impl Group {
         };
         let (requests, Request { what, mask }) = (slot.requests(), request);
         if requests.is_answered(&mut hw.platform, mask) {
-            // What the answer tells of stands in words that are read after it.
-            hw.platform.observe();
             return Ok(true);
         }
         if late {

@@ -238,6 +238,7 @@ pub(crate) const fn wrong_kind(set: u32, binding: u32, what: &'static str) -> Im
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eitri_descriptors::Descriptor as _;
 
     /// hardware/graphics-texture.md 7.13: 256 by 256 RGBA8, linear, at P = 0x2000_0000, its plane in front of it.
     #[test]
@@ -257,6 +258,39 @@ mod tests {
             0x00ff_00ff,
         ];
         assert_eq!(found, expected);
+    }
+
+    /// Sizes and strides of 64 bits keep their high words.
+    #[test]
+    fn planes_may_be_larger_than_4_gib() {
+        const BYTES: u64 = 0x7_8000_1000;
+        const SLICE: u64 = 0x3_4000_0800;
+        fn part(info: &ImageInfo) -> PlanePart<'_> {
+            PlanePart {
+                info,
+                size: [256, 256],
+                strides: [1024, SLICE],
+                bytes: BYTES,
+            }
+        }
+        let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        for arch in [Arch::V12, Arch::V13] {
+            let info = |name| {
+                let format = VkFormat::of_name(arch, name).expect("a format");
+                ImageInfo::two_d(format, 256, 256)
+            };
+            let (plain, blocks) = (info("R8G8B8A8_UNORM"), info("ASTC_4x4_UNORM_BLOCK"));
+            let generic = part(&plain).words(arch, 0x1000);
+            let plane = GenericPlane::unpack(arch, &generic.expect("packs")).expect("unpacks");
+            assert_eq!(wide(plane.size, plane.size_hi), BYTES, "{arch}");
+            let stride = wide(plane.slice_stride, plane.slice_stride_hi);
+            assert_eq!(stride, SLICE, "{arch}");
+            let astc = part(&blocks).words(arch, 0x1000);
+            let plane = Astc2DPlane::unpack(arch, &astc.expect("packs")).expect("unpacks");
+            assert_eq!(wide(plane.size, plane.size_hi), BYTES, "{arch}");
+            let stride = wide(plane.slice_stride, plane.slice_stride_hi);
+            assert_eq!(stride, SLICE, "{arch}");
+        }
     }
 
     /// hardware/graphics-texture.md 7.13.

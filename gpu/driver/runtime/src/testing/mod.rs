@@ -40,6 +40,8 @@ pub(crate) struct Fake {
     bell: Option<Bell>,
     /// Interrupt lines that are high, for ever.
     pub(crate) high: Lines,
+    /// Loads from memory since the last load barrier.
+    pub(crate) unobserved: usize,
 }
 
 impl Fake {
@@ -61,6 +63,7 @@ impl Fake {
             time: Duration::ZERO,
             bell: None,
             high: Lines::NONE,
+            unobserved: 0,
         }
     }
 
@@ -170,6 +173,7 @@ unsafe impl Platform for Fake {
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
+        self.unobserved += 1;
         *self.word(address)
     }
 
@@ -179,6 +183,7 @@ unsafe impl Platform for Fake {
 
     fn load64(&mut self, address: PhysicalAddress) -> u64 {
         assert!(address.0.is_multiple_of(8), "{address} is not aligned");
+        self.unobserved += 1;
         let low = u64::from(*self.word(address));
         low | u64::from(*self.word(address.offset(4))) << 32
     }
@@ -191,7 +196,9 @@ unsafe impl Platform for Fake {
 
     fn publish(&mut self) {}
 
-    fn observe(&mut self) {}
+    fn observe(&mut self) {
+        self.unobserved = 0;
+    }
 
     fn clean(&mut self, _: Range<PhysicalAddress>) {}
 

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
-    Accesses, Aspect, ClearColor, ColorAttachment, DepthAttachment, DepthState, Draw,
-    GraphicsPipelineInfo, Image, ImageCopy, ImageView, LoadOp, RenderingInfo, Resolve, ResolveMode,
-    StoreOp, Tiling, Topology,
+    Accesses, Aspect, Attachment, ClearColor, ColorAttachment, DepthAttachment, DepthState, Draw,
+    GraphicsError, GraphicsPipelineInfo, Image, ImageCopy, ImageView, LoadOp, RenderingInfo,
+    Resolve, ResolveMode, StoreOp, Tiling, Topology,
 };
 
 /// Images with four samples and with one, of a format.
@@ -168,6 +168,12 @@ pub(crate) fn images_are_resolved_outside_of_passes() {
             extent: [5, 6, 1],
             ..ImageCopy::default()
         };
+        // One sample has no mean, several samples are none, and formats are not converted.
+        for (source, target) in [(mean, mean), (samples, samples), (samples, first)] {
+            let attachment = Attachment::Color(0);
+            let refused = recorder.resolve_image(source, target, &region).map(drop);
+            assert_eq!(refused, Err(GraphicsError::Mismatch { attachment }.into()));
+        }
         recorder.resolve_image(samples, mean, &region)?;
         recorder.resolve_image(integers, first, &region)?;
         Ok(())
