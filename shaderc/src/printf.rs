@@ -117,3 +117,39 @@ pub fn records<'c>(calls: &'c [PrintfCall], buffer: &[u8]) -> (Vec<PrintfRecord<
     }
     (found, wanted.saturating_sub(taken))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record is read if it is whole; what found no room is counted.
+    #[test]
+    fn records_are_read_as_far_as_they_are_whole() {
+        let call = |arguments: &[(PrintfType, u32)]| PrintfCall {
+            format: String::new(),
+            arguments: arguments.to_vec(),
+        };
+        let (word, wide) = (PrintfType::Unsigned(32), PrintfType::Unsigned(64));
+        let calls = [call(&[(word, 2)]), call(&[(wide, 1), (word, 1)]), call(&[])];
+        for (buffer, expected, lost) in [
+            (&[][..], vec![], 0),
+            (&[0], vec![], 0),
+            (&[3, 1, 8, 9], vec![vec![8, 9]], 0),
+            (&[5, 3, 2, 7, 1, 6], vec![vec![], vec![1 << 32 | 7, 6]], 0),
+            // The second lacks its last word: it was not written, and three words were wanted.
+            (&[6, 1, 8, 9, 1, 8, 0], vec![vec![8, 9], vec![8, 0]], 0),
+            (&[6, 1, 8, 9, 1, 8], vec![vec![8, 9]], 3),
+            (&[9, 1, 8, 9, 0, 0, 0], vec![vec![8, 9]], 6),
+            // No call has this number.
+            (&[2, 4, 1], vec![], 2),
+        ] {
+            let bytes: Vec<u8> = buffer.iter().copied().flat_map(u32::to_le_bytes).collect();
+            let (found, missing) = records(&calls, &bytes);
+            let found: Vec<Vec<u64>> = found
+                .iter()
+                .map(|record| record.arguments.concat())
+                .collect();
+            assert_eq!((found, missing), (expected, lost), "{buffer:?}");
+        }
+    }
+}

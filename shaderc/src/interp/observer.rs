@@ -129,3 +129,24 @@ impl<O: Observer> Observer for &mut O {
         (**self).stall(proved, blocks);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_told_each_once_from_the_lowest() {
+        for (set, lanes) in [
+            (0, vec![]),
+            (0b1010_0001, vec![0, 5, 7]),
+            (1 << 63, vec![63]),
+            (u64::MAX, (0..64).collect()),
+        ] {
+            assert_eq!(LaneSet(set).iter().collect::<Vec<_>>(), lanes, "{set:#x}");
+            for lane in 0..70 {
+                let is_one = lanes.contains(&(lane as usize));
+                assert_eq!(LaneSet(set).has(lane), is_one, "{set:#x}, {lane}");
+            }
+        }
+    }
+}

@@ -170,3 +170,84 @@ pub(super) fn varyings(layout: &VaryingLayout) -> Vec<program::Varying> {
     varyings.sort_by_key(|varying| varying.location);
     varyings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+    use crate::ir::{FragmentStage, Stage};
+
+    fn function(body: &str) -> Function {
+        let text = format!("function main\nstage fragment\nb0:\n{body}\n  return\n");
+        parse(&text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// What a fragment shader reads, and the facts that say so.
+    #[test]
+    fn reads_are_facts() {
+        for (body, facts) in [
+            ("  %a = pixel_x", &["reads_position"][..]),
+            ("  %a = frag_z", &["reads_position"]),
+            ("  %a = sample_id", &["sample_shading", "reads_sample_id"]),
+            (
+                "  %a = sample_x",
+                &["sample_shading", "reads_sample_position"],
+            ),
+            (
+                "  %a = sample_y",
+                &["sample_shading", "reads_sample_position"],
+            ),
+            ("  %a = sample_mask_in", &["reads_coverage"]),
+            ("  %a = helper_invocation", &["reads_coverage"]),
+            ("  %a = primitive_id", &["reads_primitive_id"]),
+            ("  %a = varying.0.0.1.center", &["varying_before_test"]),
+            (
+                "  %a = varying.0.0.1.centroid",
+                &["reads_centroid", "varying_before_test"],
+            ),
+            (
+                "  %a = varying.0.0.1.sample",
+                &["sample_shading", "varying_before_test"],
+            ),
+            ("  %a, %b, %c, %d = tile.1.float 0", &["wait_before_test"]),
+            (
+                "  %a = tile.depth 0",
+                &["reads_tile_depth", "wait_before_test"],
+            ),
+            (
+                "  %a = tile.stencil 0",
+                &["reads_tile_stencil", "wait_before_test"],
+            ),
+        ] {
+            let found = fragment(&function(body), false);
+            let mut found: Vec<_> = found.names().collect();
+            let mut facts = facts.to_vec();
+            found.sort_unstable();
+            facts.sort_unstable();
+            assert_eq!(found, facts, "{body}");
+        }
+    }
+
+    #[test]
+    fn colors_say_what_was_blended_and_second_ones_are_none() {
+        let mut function = function(
+            "  output.color.3.0.uint 1, 1, 1, 1
+  output.color.1.0.float 1.0, 1.0, 1.0, 1.0
+  output.color.0.1.float 1.0, 1.0, 1.0, 1.0
+  output.color.0.0.float 1.0, 1.0, 1.0, 1.0",
+        );
+        function.stage = Stage::Fragment(FragmentStage {
+            blended: 0b1001,
+            ..FragmentStage::default()
+        });
+        let found: Vec<_> = colors(&function)
+            .iter()
+            .map(|color| (color.target, color.kind, color.blended))
+            .collect();
+        let (float, uint) = (program::NumberKind::Float, program::NumberKind::Uint);
+        assert_eq!(
+            found,
+            [(0, float, true), (1, float, false), (3, uint, true)]
+        );
+    }
+}

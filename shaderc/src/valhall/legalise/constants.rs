@@ -468,4 +468,25 @@ mod tests {
             "{function}"
         );
     }
+
+    #[test]
+    fn a_half_is_the_float_of_its_value() {
+        for half in 0..=0xffff_u32 {
+            let (exponent, mantissa) = (half >> 10 & 0x1f, half & 0x3ff);
+            let bits = half_to_float(half);
+            let float = f32::from_bits(bits);
+            let magnitude = match exponent {
+                0x1f if mantissa != 0 => {
+                    assert!(float.is_nan(), "{half:#x}: {bits:#x}");
+                    assert_eq!(bits & 0x7f_ffff, mantissa << 13, "{half:#x}: its payload");
+                    continue;
+                }
+                0x1f => f64::INFINITY,
+                0 => f64::from(mantissa) / f64::from(1 << 24),
+                _ => f64::from(1024 + mantissa) * f64::from(exponent as i32 - 25).exp2(),
+            };
+            assert_eq!(f64::from(float.abs()), magnitude, "{half:#x}: {bits:#x}");
+            assert_eq!(float.is_sign_negative(), half >= 0x8000, "{half:#x}");
+        }
+    }
 }

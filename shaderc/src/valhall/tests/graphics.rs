@@ -178,6 +178,26 @@ fn what_lives_across_a_blend_is_where_no_blend_shader_comes() {
     assert!(made.needs_helpers);
 }
 
+/// What a texture gives decides, by way of arithmetic, what another one is read at: helpers execute the first.
+#[test]
+fn textures_behind_coordinates_are_read_by_helpers() {
+    let made = fragment(
+        "  %x, %y, %z = varying.0.0.3.center
+  %r, %g, %b, %a = image.sample_implicit.2d.constant @0.0, @0.0, %x, %y
+  %s = fadd %r, %z
+  %t = fmul %s, %g
+  %k, %l, %m, %n = image.sample_implicit.2d.constant @0.0, @0.0, %s, %t
+  output.color.0.0.float %k, %l, %m, %n",
+    );
+    let listing = made.listing.to_string();
+    let skip: Vec<bool> = listing
+        .lines()
+        .filter(|line| line.contains("TEX_SINGLE"))
+        .map(|line| line.contains(".skip"))
+        .collect();
+    assert_eq!(skip, [false, true], "{listing}");
+}
+
 #[test]
 fn a_level_by_derivatives_needs_helpers() {
     let made = fragment(

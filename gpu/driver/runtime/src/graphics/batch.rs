@@ -4,6 +4,7 @@
 //! what it has written.
 //! Guarantees: instructions of a batch stay in one block, so they may branch among each other.
 
+use super::framebuffer::MOST_LAYERS;
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -11,8 +12,8 @@ use crate::queue::SubQueue;
 use eitri_cs::builder::Checked;
 use heapless::Vec;
 
-/// Instructions of a batch at most: a pass of the most layers has up to 20, and four for each layer.
-const MOST: usize = 64;
+/// Instructions of a batch at most: a pass has up to 20, and four for each layer.
+const MOST: usize = 32 + 4 * MOST_LAYERS as usize;
 
 /// Instructions that are not written yet.
 pub(super) struct Batch {

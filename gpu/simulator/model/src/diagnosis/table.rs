@@ -89,3 +89,41 @@ macro_rules! misuses {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names and small numbers tell one subject from another; wide numbers don't.
+    #[test]
+    fn names_and_small_numbers_say_who() {
+        let of = |parts: &[&dyn Part]| {
+            let mut subject = Subject::default();
+            parts.iter().for_each(|part| part.add_to(&mut subject));
+            subject
+        };
+        let first = of(&[&"CSG_REQ", &"STATE", &1_u8, &2_u8]);
+        for (other, is_same) in [
+            (of(&[&"CSG_REQ", &"STATE", &1_u8, &2_u8]), true),
+            (
+                of(&[
+                    &"CSG_REQ",
+                    &"STATE",
+                    &0x5000_u64,
+                    &1_u8,
+                    &7_u32,
+                    &2_u8,
+                    &9_u16,
+                ]),
+                true,
+            ),
+            (of(&[&"CSG_ACK", &"STATE", &1_u8, &2_u8]), false),
+            (of(&[&"CSG_REQ", &"EP_CFG", &1_u8, &2_u8]), false),
+            (of(&[&"STATE", &1_u8, &2_u8]), false),
+            (of(&[&"CSG_REQ", &"STATE", &2_u8, &1_u8]), false),
+            (of(&[&"CSG_REQ", &"STATE", &2_u8]), false),
+        ] {
+            assert_eq!(other == first, is_same, "{other:?}, {first:?}");
+        }
+    }
+}
