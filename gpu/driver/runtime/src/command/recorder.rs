@@ -163,8 +163,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) blocks: u32,
     /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
     pub(super) written: (u32, u32),
-    /// The last of these areas.
-    pub(super) written_area: Option<(PhysicalAddress, GpuAddress)>,
+    /// The last of these areas; nothing as long as there is none, which counts as full.
+    pub(super) written_area: (PhysicalAddress, GpuAddress),
     /// The areas of earlier recordings: what the commands referred to when this one began.
     pub(super) kept: List,
     pub(crate) level: Level,
@@ -226,7 +226,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             writer: Writer::new(block),
             blocks: 0,
             written: (0, WRITTEN_BYTES),
-            written_area: None,
+            written_area: (PhysicalAddress(0), GpuAddress(0)),
             kept,
             level: if secondary {
                 Level::Secondary(0)

@@ -66,7 +66,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         &mut self,
         bytes: u32,
     ) -> Result<(PhysicalAddress, GpuAddress), Error> {
-        let bytes = bytes.next_multiple_of(ALIGNMENT);
+        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
         let (mut count, mut used) = self.written;
         if WRITTEN_BYTES.saturating_sub(used) < bytes {
             let area = match self.kept_area(WRITTEN, count) {
@@ -87,11 +87,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 }
             };
             let mapping = &self.device.object(area, Thing::CommandBuffer)?.mapping;
-            self.written_area = Some((mapping.memory(), mapping.address()));
+            self.written_area = (mapping.memory(), mapping.address());
             (count, used) = (count.saturating_add(1), 0);
         }
-        let what = Thing::CommandBuffer;
-        let (memory, address) = self.written_area.ok_or(Error::Gone { what })?;
+        let (memory, address) = self.written_area;
         let offset = u64::from(used);
         let room = (memory.offset(offset), address.offset(offset));
         self.written = (count, used.saturating_add(bytes));
