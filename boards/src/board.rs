@@ -385,8 +385,8 @@ impl Description {
         self.ending.host()
     }
 
-    /// Whether its CPUs have caches. Those that QEMU emulates, which alone have a host, have none: upkeep of half a gibibyte would be
-    /// most of what an image does there before its first job.
+    /// Whether its CPUs have caches. Those that QEMU emulates have none, and only QEMU's boards have a host to call. Cleaning half a
+    /// gibibyte there would take most of the time before the first job.
     pub fn has_caches(&self) -> bool {
         self.host().is_none()
     }

@@ -16,7 +16,8 @@ pub struct ColorState {
     pub targets: Vec<Option<ColorTarget>>,
     /// The target of each location, none where it goes nowhere; empty if each is the target of its own number.
     pub locations: Vec<Option<u8>>,
-    /// What holds each input attachment, by its index. Others are read from their image.
+    /// The attachment of the pass that each input attachment is, by its index: it is read from the tile. Where there is none, the
+    /// image is read.
     pub inputs: Vec<Option<InputPlace>>,
     /// An operation on bits, in place of all equations.
     pub logic_op: Option<LogicOp>,

@@ -166,7 +166,7 @@ impl Args {
     }
 }
 
-/// What is debugged.
+/// A shader or a core dump under the debugger.
 pub(crate) enum Subject {
     Shader(Box<Prepared>),
     Dump(DumpJob),
@@ -182,7 +182,7 @@ impl Subject {
     }
 }
 
-/// Whether a file is a core dump: no shader begins like an ELF file.
+/// Whether a file is a core dump. Dumps are ELF files, and no shader is one.
 fn is_dump(path: &Path) -> bool {
     let mut first = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));

@@ -30,7 +30,7 @@ pub(super) fn check(seed: u64) -> Result<bool, String> {
     let mut dice = Dice(seed);
     let which = dice.next() as usize % sound.len();
     let mut bytes = sound.get(which).cloned().unwrap_or_default();
-    // Of a program with its lines the table alone: the program before it is the first one.
+    // The third seed is a program with its table of lines. The table alone is damaged: the program is that of the first seed.
     let program = match which {
         2 => bytes.drain(..without_lines(&bytes).len()).collect(),
         _ => vec![],

@@ -31,7 +31,7 @@ pub(in super::super) struct Colors {
     pub(in super::super) formats: Vec<Option<String>>,
     /// The target of each location; empty if each is the target of its number.
     pub(in super::super) locations: Vec<Option<u8>>,
-    /// What holds each input attachment.
+    /// The attachment of the pass that each input attachment is.
     pub(in super::super) inputs: Vec<Option<InputPlace>>,
 }
 
