@@ -8,10 +8,10 @@ use crate::lower::{
     wide_words, window_position,
 };
 use crate::opt::{
-    algebra, constant_tables, dead_code, dead_flow, demote_branches, distribute_shifts,
-    flatten_branches, fold_constants, forward_stores, fuse_multiply_add, keep_own_words,
-    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_values,
-    trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    algebra, bound_loops, constant_tables, dead_code, dead_flow, demote_branches,
+    distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
+    hoist_loads, keep_own_words, merge_accesses, pack_colors, pair_halves, push_uniform_buffers,
+    reduce_strength, share_values, trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -38,6 +38,9 @@ const CLEANED_UP: Step<Function, Asked> = Step::Fixpoint(&Group {
 
 /// Deepest nest of loops that is unrolled: each level is a whole round of clean-up.
 const MAX_UNROLLED: u32 = 16;
+
+/// Deepest nest of branches that is flattened: each level is a whole round of clean-up.
+const MAX_FLATTENED: u32 = 4;
 
 /// What conditions of the pipeline ask.
 struct Asked {
@@ -92,11 +95,14 @@ const STAGES: &[Stage<Function, Asked>] = &[
     },
     Stage {
         why: "Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.",
-        steps: &[Step::WhileChanged(
-            MAX_UNROLLED,
-            &[Step::Improve(unroll_loops::PASS)],
-            &[CLEANED_UP],
-        )],
+        steps: &[
+            Step::Improve(bound_loops::PASS),
+            Step::WhileChanged(
+                MAX_UNROLLED,
+                &[Step::Improve(unroll_loops::PASS)],
+                &[CLEANED_UP],
+            ),
+        ],
     },
     Stage {
         why: "Now every index that can be constant is; the rest needs constant memory, selects or scratch.",
@@ -135,8 +141,26 @@ const STAGES: &[Stage<Function, Asked>] = &[
         ],
     },
     Stage {
-        why: "After lowering, which shows what branches cost; it makes longer blocks for the two after it.",
-        steps: &[Step::Improve(flatten_branches::PASS), CLEANED_UP],
+        why: "After lowering, which shows what branches cost; it makes longer blocks for the two after it. With an inner branch \
+              gone one around it may have become short.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(flatten_branches::PASS)],
+            &[
+                CLEANED_UP,
+                Step::WhileChanged(
+                    MAX_FLATTENED,
+                    &[Step::Improve(flatten_branches::AROUND)],
+                    &[CLEANED_UP],
+                ),
+            ],
+        )],
+    },
+    Stage {
+        why: "Before rounds are copied: each copy would load the same.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(hoist_loads::PASS)],
+            &[CLEANED_UP],
+        )],
     },
     Stage {
         why: "What a round costs shows by now, and rounds in one block have accesses that can be merged.",
@@ -244,7 +268,11 @@ pub fn pack_colors(function: &mut Function, runner: &mut Runner<'_>) {
 
 /// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
 /// which gains least comes first.
-pub(crate) const KEEPS_REGISTERS: [Pass; 2] = [reduce_strength::PASS, unroll_partly::PASS];
+pub(crate) const KEEPS_REGISTERS: [Pass; 3] = [
+    reduce_strength::PASS,
+    hoist_loads::PASS,
+    unroll_partly::PASS,
+];
 
 /// Stages of the pipeline, in their order.
 type Stages = &'static [Stage<Function, Asked>];

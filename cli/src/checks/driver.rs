@@ -1,4 +1,5 @@
-//! The driver's tests in QEMU, with caches that the GPU does not see: one image, one boot, a line for each test.
+//! The driver's tests in QEMU, with caches that the GPU does not see: one image, one boot, a line for each test. Those that take
+//! long there have a boot, and a check, of their own.
 //!
 //! A test that fails ends the image, which is booted again for those behind it. What has failed runs once more, alone, with each
 //! access of the image looked at: if upkeep of the caches was missing, it is told who stored what was not cleaned. That this is so
@@ -26,32 +27,43 @@ const UPKEEP: &str = "cache: ";
 /// As often it is booted again for the tests that stand behind one that has failed.
 const MOST_BOOTS: usize = 20;
 
-/// Runs all of them, with the upkeep of caches looked at.
+/// Runs all but the slow ones, with the upkeep of caches looked at.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
-    let programs = programs(workspace)?;
-    let machine = Machine::with_driver_tests(&stub_firmware(), &programs)?;
+    let machine = Machine::with_driver_tests(&stub_firmware(), &programs(workspace)?)?;
+    let mut cases = cases(&machine, "")?;
+    cases.extend(seeded(&machine)?);
+    Ok(cases)
+}
+
+/// Runs those that take long in an emulated machine.
+pub(super) fn run_slow(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let machine = Machine::with_driver_tests(&stub_firmware(), &programs(workspace)?)?;
+    cases(&machine, "slow")
+}
+
+/// A case for each test that runs with this word on the command line.
+fn cases(machine: &Machine, word: &str) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
-    for (number, result) in (1..).zip(run_all(&machine)?) {
+    for (number, result) in (1..).zip(run_all(machine, word)?) {
         cases.extend(match result.outcome {
-            Outcome::ForTheHost => None,
-            Outcome::Good => Some(Case::ran(result.name, None)),
+            Outcome::Elsewhere => None,
+            Outcome::Good(took) => Some(Case::ran(result.name, None).with_remark(took)),
             Outcome::Failed(failure) => {
-                let failure = who_stored(&machine, number, &failure)?;
+                let failure = who_stored(machine, number, &failure)?;
                 Some(Case::ran(result.name, Some(failure)))
             }
         });
     }
-    cases.extend(seeded(&machine)?);
     Ok(cases)
 }
 
 /// What became of each test, booting again behind one that has ended the image. One more result, without a name in the list, says why
 /// there are no further ones.
-fn run_all(machine: &Machine) -> Result<Vec<TestResult>, Failure> {
+fn run_all(machine: &Machine, word: &str) -> Result<Vec<TestResult>, Failure> {
     let mut results: Vec<TestResult> = Vec::new();
     for _ in 0..MOST_BOOTS {
         let first = results.len() + 1;
-        let ran = boot(machine, Sight::Pages, &format!("from={first}"))?;
+        let ran = boot(machine, Sight::Pages, &format!("from={first} {word}"))?;
         let tap = Tap::read(&ran.console);
         let behind = |said: &str| format!("{}\n{said}{}", ran.ended, ran.monitor);
         results.extend(tap.results);
@@ -171,11 +183,12 @@ fn shaders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// What became of a test.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
-    Good,
+    /// With what the image says of it: how long it took.
+    Good(String),
     /// With what was said.
     Failed(String),
-    /// It says something on the host alone, and runs there.
-    ForTheHost,
+    /// It says something on the host alone, and runs there; or it runs with others.
+    Elsewhere,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -224,8 +237,8 @@ impl Tap {
         self.results.push(TestResult {
             name: name.to_owned(),
             outcome: match good {
-                true if remark.starts_with("SKIP ") => Outcome::ForTheHost,
-                true => Outcome::Good,
+                true if remark.starts_with("SKIP ") => Outcome::Elsewhere,
+                true => Outcome::Good(remark.to_owned()),
                 false => Outcome::Failed(remark.to_owned()),
             },
         });
@@ -249,8 +262,9 @@ mod tests {
              # 3 heap::c\nnot ok 3 - heap::c # cache: a line\n# 4 heap::d\npanicked\n",
         );
         let outcomes: Vec<&Outcome> = tap.results.iter().map(|it| &it.outcome).collect();
+        let good = Outcome::Good("3 ms".to_owned());
         let missing = Outcome::Failed("cache: a line".to_owned());
-        assert_eq!(outcomes, [&Outcome::Good, &Outcome::ForTheHost, &missing]);
+        assert_eq!(outcomes, [&good, &Outcome::Elsewhere, &missing]);
         assert_eq!((tap.planned, tap.results[2].name.as_str()), (4, "heap::c"));
         assert_eq!(tap.under_way.as_deref(), Some("heap::d"));
         assert_eq!(tap.last_words, "panicked\n");

@@ -105,6 +105,8 @@ pub(crate) struct Case {
     failure: Option<String>,
     /// Why it did not run.
     skipped: Option<String>,
+    /// What the log says beside the name: how long it took.
+    remark: Option<String>,
 }
 
 impl Case {
@@ -114,6 +116,15 @@ impl Case {
             name: name.into(),
             failure,
             skipped: None,
+            remark: None,
+        }
+    }
+
+    /// The same, with what the log says of it if it is good.
+    fn with_remark(self, remark: String) -> Case {
+        Case {
+            remark: Some(remark),
+            ..self
         }
     }
 
@@ -123,6 +134,7 @@ impl Case {
             name: name.into(),
             failure: None,
             skipped: Some(why),
+            remark: None,
         }
     }
 }
@@ -258,6 +270,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "model-place", when: When::Always,          lane: Lane::Images, needs: QEMU, what: "machines in QEMU give the same wherever their model runs", action: Action::Cases(model_place::run) },
     Check { name: "c-library",  when: When::Always,           lane: Lane::Images, needs: C,    what: "a C program computes and draws with libeitri.a in QEMU", action: Action::Cases(c_library::run) },
     Check { name: "driver",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
+    Check { name: "slow-driver", when: When::Long("6 min"),   lane: Lane::Images, needs: QEMU, what: "the driver's tests that take long in QEMU",              action: Action::Cases(driver::run_slow) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "places",     when: When::Long("4 min"),    lane: Lane::Images, needs: BARE, what: "an image has the same bytes wherever it is built",        action: Action::Cases(places::run) },
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
@@ -397,7 +410,10 @@ impl Check {
             }
             tally += Tally::one(case.failure.is_none());
             match &case.failure {
-                None => text.push_str(&format!("ok {}\n", case.name)),
+                None => match &case.remark {
+                    None => text.push_str(&format!("ok {}\n", case.name)),
+                    Some(remark) => text.push_str(&format!("ok {} # {remark}\n", case.name)),
+                },
                 Some(failure) => {
                     let line = format!("FAIL {}: {failure}\n", case.name);
                     text.push_str(&line);

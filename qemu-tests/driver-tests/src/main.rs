@@ -5,7 +5,8 @@
 //! wrong in it, and tells what the GPU and the caches have to say ([`control`]).
 //!
 //! A test that fails panics, and ends the image; it can be booted again for the rest. On the command line `from=N` leaves out
-//! what stands before test N of the list, and `only=N` all others; `seeded` runs, in place of all, drivers that lack upkeep of caches.
+//! what stands before test N of the list, and `only=N` all others. Slow tests are left out; `slow` leaves out the others. `seeded`
+//! runs, in place of all, drivers that lack upkeep of caches.
 #![no_std]
 #![no_main]
 
@@ -31,6 +32,8 @@ eitri_kernel::image! {
 /// The words on the command line that choose tests, by their number in the list, from 1.
 const FROM: &str = "from=";
 const ONLY: &str = "only=";
+/// The word for tests that take long.
+const SLOW: &str = "slow";
 /// The word for drivers that lack upkeep of caches.
 const FAULTY: &str = "seeded";
 
@@ -57,9 +60,10 @@ fn main(kernel: Kernel) -> Exit {
     let control = unsafe { Control::open() };
     machine::set_up(gpu, control);
     run_on(&InImage);
-    match line.split_ascii_whitespace().any(|word| word == FAULTY) {
+    let has = |wanted: &str| line.split_ascii_whitespace().any(|word| word == wanted);
+    match has(FAULTY) {
         true => run_seeded(),
-        false => run(first, only),
+        false => run(first, only, has(SLOW)),
     }
 }
 
@@ -87,7 +91,7 @@ fn run_seeded() -> Exit {
 }
 
 /// Runs the tests of the list that say something here.
-fn run(first: usize, only: Option<usize>) -> Exit {
+fn run(first: usize, only: Option<usize>, slow: bool) -> Exit {
     println!("1..{}", TESTS.len());
     let mut exit = Exit::Success;
     for (number, test) in (1..).zip(TESTS) {
@@ -97,6 +101,10 @@ fn run(first: usize, only: Option<usize>) -> Exit {
         let name = test.name;
         if let Some(why) = test.host_only {
             println!("ok {number} - {name} # SKIP {why}");
+            continue;
+        }
+        if only.is_none() && test.is_slow() != slow {
+            println!("ok {number} - {name} # SKIP it runs with tests that take as long");
             continue;
         }
         println!("# {number} {name}");

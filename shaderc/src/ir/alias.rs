@@ -139,15 +139,21 @@ impl<T> Known<T> {
             .map(|(_, what)| what)
     }
 
-    /// Forgets all that a write may touch.
-    pub fn forget(&mut self, written: &Extent) {
+    /// Forgets all that a write may touch, but what is to be kept.
+    fn forget(&mut self, written: &Extent, keep: impl Fn(&Extent, &T) -> bool) {
         for (object, bases) in &mut self.objects {
             if !may_alias(*object, written.base.object()) {
                 continue;
             }
             // Another base may point anywhere in the same object.
             let mut own = bases.remove(&written.base);
-            *bases = HashMap::default();
+            for stretches in bases.values_mut() {
+                for list in stretches.values_mut() {
+                    list.retain(|(extent, what)| keep(extent, what));
+                }
+                stretches.retain(|_, list| !list.is_empty());
+            }
+            bases.retain(|_, stretches| !stretches.is_empty());
             if let Some(stretches) = &mut own {
                 let longest = Self::STRETCH.cast_signed();
                 let first = Self::stretch(written.offset.wrapping_sub(longest - 1));
@@ -155,7 +161,9 @@ impl<T> Known<T> {
                 for number in 0..count {
                     let at = first.wrapping_add(number) % (u32::MAX / Self::STRETCH + 1);
                     if let Some(list) = stretches.get_mut(&at) {
-                        list.retain(|(extent, _)| !written.may_overlap(extent));
+                        list.retain(|(extent, what)| {
+                            !written.may_overlap(extent) || keep(extent, what)
+                        });
                     }
                 }
             }
@@ -165,10 +173,20 @@ impl<T> Known<T> {
 
     /// Forgets what an instruction may change, and what others may have changed before it.
     pub fn forget_behind(&mut self, function: &Function, data: &InstData) {
+        self.forget_but(function, data, |_, _| false);
+    }
+
+    /// The same, but of what a store may touch some is kept.
+    pub fn forget_but(
+        &mut self,
+        function: &Function,
+        data: &InstData,
+        keep: impl Fn(&Extent, &T) -> bool,
+    ) {
         match data.op {
             Op::Store(_) | Op::Atomic(..) => {
                 if let Some(written) = Extent::of(function, data) {
-                    self.forget(&written);
+                    self.forget(&written, keep);
                 }
             }
             Op::Image(image) if image.effects().writes && image.touches_buffers() => {

@@ -8,7 +8,8 @@
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use crate::ir::range::upper_bound;
+use crate::ir::cfg::Cfg;
+use crate::ir::range::Tested;
 use crate::ir::rewrite::rewrite;
 use crate::ir::{Access, Alu, Builder, Function, Op, Space, Type, Value, Var};
 use crate::pass::{Changed, Pass};
@@ -65,6 +66,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         function.scratch_bytes = function.scratch_bytes.saturating_add(bytes);
     }
     let together = together(function);
+    let cfg = Cfg::of(function);
     let changed = rewrite(function, |b, data| {
         let (var, stored) = match data.op {
             Op::LoadVar(var) => (var, None),
@@ -72,9 +74,12 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             _ => return None,
         };
         let element = data.args[0];
-        let offset = |b: &mut Builder<'_>, place| match together.contains(&(var, element)) {
-            true => offset_in_structure(b, var, place, element),
-            false => offset(b, var, place, element),
+        let offset = |b: &mut Builder<'_>, place| {
+            let tested = Tested::at(b.function, &cfg, b.block);
+            match together.contains(&(var, element)) {
+                true => offset_in_structure(b, var, place, element, &tested),
+                false => offset(b, var, place, element, &tested),
+            }
         };
         match (scratch[var.index()], stored) {
             (Some(place), None) => {
@@ -174,25 +179,31 @@ fn replace(b: &mut Builder<'_>, var: Var, element: Value, value: Value) {
 }
 
 /// The byte offset in scratch, kept inside the variable.
-fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
+fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value, tested: &Tested) -> Value {
     let last = b.function.var(var).len - 1;
     let Place { base, shift } = place;
     if let Some(number) = b.function.as_word(element) {
         return b.word(base.wrapping_add(number.min(last) << shift));
     }
-    let number = at_most(b, element, last);
+    let number = at_most(b, element, last, tested);
     let bytes = b.alu_word(Alu::IShl, number, shift);
     plus(b, bytes, base)
 }
 
 /// The same where the number of the structure is kept inside.
-fn offset_in_structure(b: &mut Builder<'_>, var: Var, place: Place, element: Value) -> Value {
+fn offset_in_structure(
+    b: &mut Builder<'_>,
+    var: Var,
+    place: Place,
+    element: Value,
+    tested: &Tested,
+) -> Value {
     let len = b.function.var(var).len;
     let Some(word) = structure_word(b.function, element, len) else {
-        return offset(b, var, place, element);
+        return offset(b, var, place, element, tested);
     };
     let number = plus(b, word.structure, word.further);
-    let number = at_most(b, number, len / word.words - 1);
+    let number = at_most(b, number, len / word.words - 1, tested);
     let bytes = b.alu_word(Alu::IMul, number, word.words << place.shift);
     plus(b, bytes, place.base.wrapping_add(word.word << place.shift))
 }
@@ -257,8 +268,8 @@ fn structure_word(function: &Function, element: Value, len: u32) -> Option<Struc
     })
 }
 
-fn at_most(b: &mut Builder<'_>, value: Value, most: u32) -> Value {
-    match upper_bound(b.function, value) <= most {
+fn at_most(b: &mut Builder<'_>, value: Value, most: u32, tested: &Tested) -> Value {
+    match tested.upper_bound(b.function, value) <= most {
         true => value,
         false => b.alu_word(Alu::UMin, value, most),
     }

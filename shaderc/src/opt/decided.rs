@@ -21,6 +21,9 @@ pub(super) fn decided(function: &Function, data: &InstData) -> Option<bool> {
         _ => return None,
     };
     let [a, b] = [data.args[0], data.args[1]].map(|value| range(function, value));
+    if signed && is_at_least_a_smaller_one(function, data) {
+        return Some(!less);
+    }
     // Of numbers that aren't negative both orders are the same.
     if signed && a.1.max(b.1) > i32::MAX.cast_unsigned() {
         return None;
@@ -32,6 +35,18 @@ pub(super) fn decided(function: &Function, data: &InstData) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// Whether a constant is compared with the smaller one of a constant up to it and something else, as signed.
+fn is_at_least_a_smaller_one(function: &Function, data: &InstData) -> bool {
+    let smaller = function
+        .def_inst(data.args[1])
+        .filter(|smaller| smaller.op == Op::Alu(Alu::SMin));
+    let most = smaller.and_then(|smaller| function.as_word(smaller.args[1]));
+    let constant = function.as_word(data.args[0]);
+    constant
+        .zip(most)
+        .is_some_and(|(constant, most)| constant.cast_signed() >= most.cast_signed())
 }
 
 /// The least and the largest that a word can be, as unsigned.

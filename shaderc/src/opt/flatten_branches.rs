@@ -18,15 +18,32 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
+/// The same around branches that have become straight code: what may be skipped is less than it was.
+pub(crate) const AROUND: Pass = Pass {
+    name: "flatten_around",
+    what: "very short branches around those become selects, too",
+    run: run_around,
+};
+
 /// Most instructions on both sides together, selects included, where lanes may part.
 const MAX_APART: usize = 24;
 /// The same where they stay together.
 const MAX_TOGETHER: usize = 8;
+/// The same around branches that were flattened before.
+const MAX_AROUND: usize = 4;
 
 /// A side of a branch: the block on the way to the join, if there is one.
 type Side = Option<BlockId>;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
+    flatten_all(function, MAX_APART, MAX_TOGETHER)
+}
+
+fn run_around(function: &mut Function, _: &Target) -> Changed {
+    flatten_all(function, MAX_AROUND, MAX_AROUND)
+}
+
+fn flatten_all(function: &mut Function, apart: usize, together: usize) -> Changed {
     let cfg = Cfg::of(function);
     // By block: how many lead to it.
     let mut entered = vec![0; function.block_count()];
@@ -34,7 +51,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         entered[block.index()] = cfg.predecessors(*block).len();
     }
     let mut blocks = function.layout.iter();
-    if !blocks.any(|block| candidate(function, &entered, *block, MAX_APART).is_some()) {
+    if !blocks.any(|block| candidate(function, &entered, *block, apart).is_some()) {
         return Changed::No;
     }
     let uniformity = Uniformity::new(function, &cfg);
@@ -42,8 +59,8 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     // From the end, so that inner branches come before those around them.
     for block in function.layout.clone().into_iter().rev() {
         let most = match uniformity.parts(block) {
-            true => MAX_APART,
-            false => MAX_TOGETHER,
+            true => apart,
+            false => together,
         };
         if let Some((sides, join)) = candidate(function, &entered, block, most) {
             flatten(function, block, sides, join);

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{Access, BlockId, Function, Held, Inst, Memory, Op, Type, Value, Values};
+use crate::ir::{Access, BlockId, Function, Held, Inst, InstData, Memory, Op, Type, Value, Values};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -20,8 +20,16 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// An element in memory: its type, and the value that it has.
-type Elements = Known<(Type, Value)>;
+/// What is known of an element in memory.
+#[derive(Clone, Copy)]
+struct Element {
+    ty: Type,
+    value: Value,
+    /// Whether its address is a multiple of its size.
+    aligned: bool,
+}
+
+type Elements = Known<Element>;
 
 /// Most elements that are still known in the next block. More would make the work grow with how deep blocks nest.
 const MOST_INHERITED: usize = 32;
@@ -59,14 +67,18 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// Follows an instruction; of a load whose elements are all known, their values.
 fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values> {
     let data = function.inst(inst);
-    known.forget_behind(function, data);
+    let written = Extent::of(function, data);
+    known.forget_but(function, data, |place, element| {
+        written.is_some_and(|written| stays(data, &written, place, element))
+    });
     let extent = Extent::of(function, data)?;
     match data.op {
         Op::Load(access) if is_followed(&access) => {
             let values: Option<Values> = elements(&access, &extent)
                 .map(|place| {
-                    let found = known.get(&place).find(|(ty, _)| *ty == access.elem);
-                    found.map(|(_, value)| *value)
+                    let mut found = known.get(&place);
+                    let found = found.find(|element| element.ty == access.elem);
+                    found.map(|element| element.value)
                 })
                 .collect();
             if values.is_none() {
@@ -81,6 +93,24 @@ fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values>
         }
         _ => None,
     }
+}
+
+/// Whether a place has a value also behind a store of that value to a place which may be the same: words at multiples of their
+/// size are the same, or apart.
+fn stays(data: &InstData, written: &Extent, place: &Extent, element: &Element) -> bool {
+    let Op::Store(access) = data.op else {
+        return false;
+    };
+    let same = access.count == 1
+        && access.elem == element.ty
+        && written.bytes == place.bytes
+        && data.args.last() == Some(&element.value);
+    same && element.aligned && is_aligned(&access) && is_followed(&access)
+}
+
+/// Whether each element of an access lies at a multiple of its size.
+fn is_aligned(access: &Access) -> bool {
+    u32::from(access.align) >= access.bytes() / u32::from(access.count)
 }
 
 /// Whether values of an access are what lies in memory, for as long as nobody is told to look.
@@ -100,6 +130,11 @@ fn elements(access: &Access, extent: &Extent) -> impl Iterator<Item = Extent> + 
 
 fn remember(known: &mut Elements, access: &Access, extent: &Extent, values: &[Value]) {
     for (place, value) in elements(access, extent).zip(values) {
-        known.insert(place, (access.elem, *value));
+        let element = Element {
+            ty: access.elem,
+            value: *value,
+            aligned: is_aligned(access),
+        };
+        known.insert(place, element);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
 pub(crate) mod algebra;
+pub(crate) mod bound_loops;
 pub(crate) mod constant_tables;
 pub(crate) mod constant_varyings;
 pub(crate) mod dead_code;
@@ -13,7 +14,9 @@ pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
 pub(crate) mod forward_stores;
 pub(crate) mod fuse_multiply_add;
+pub(crate) mod hoist_loads;
 pub(crate) mod keep_own_words;
+mod loop_counter;
 mod loop_steps;
 mod loop_variables;
 pub(crate) mod merge_accesses;

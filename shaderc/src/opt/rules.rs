@@ -141,6 +141,13 @@ rules! {
     (IShl (UShr a k) k)                         => (IAnd a (IShl 0xffff_ffff k));
     (UShr (IShl a k) k)                         => (IAnd a (UShr 0xffff_ffff k));
     (SShr (IAnd a k) l)                         => (SShr a l)                       if |k, l| l < 32 && ONES.wrapping_shl(l) & !k == 0;
+    // Of an amount the lower five bits count, and those that a shift fills are zeros.
+    (IShl a (IShl (IAnd b k) l))                => (IShl a (IShl b l))              if |k, l| l < 32 && !(k << l) & 31 & (ONES << l) == 0;
+    (UShr a (IShl (IAnd b k) l))                => (UShr a (IShl b l))              if |k, l| l < 32 && !(k << l) & 31 & (ONES << l) == 0;
+    (SShr a (IShl (IAnd b k) l))                => (SShr a (IShl b l))              if |k, l| l < 32 && !(k << l) & 31 & (ONES << l) == 0;
+    (IShl a (IAnd b k))                         => (IShl a b)                       if |k, _| k & 31 == 31;
+    (UShr a (IAnd b k))                         => (UShr a b)                       if |k, _| k & 31 == 31;
+    (SShr a (IAnd b k))                         => (SShr a b)                       if |k, _| k & 31 == 31;
     (IOr  (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
     (IXor (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
     (IAdd (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;

@@ -70,6 +70,24 @@ pub struct Test {
     pub host_only: Option<&'static str>,
 }
 
+/// Tests that take an emulated machine more than ten seconds. The host runs them like the others.
+const SLOW: &[&str] = &[
+    "draws::a_dropped_pass_exhausts_no_heap",
+    "draws::a_small_heap_draws_the_same_behind_caches",
+    "draws::a_small_heap_draws_the_same_when_the_gpu_is_suspended",
+    "draws::a_small_heap_draws_what_a_large_one_does",
+    "draws::a_submission_is_lost_as_a_whole_and_the_next_draws",
+    "draws::parts_of_a_pass_are_one_pass",
+    "draws::several_contexts_run_out_of_memory_side_by_side",
+];
+
+impl Test {
+    /// Whether it takes long where the machine is emulated.
+    pub fn is_slow(&self) -> bool {
+        SLOW.contains(&self.name)
+    }
+}
+
 /// Gives a macro the list of all tests: `family { test; test: "why it is for the host alone"; } …`.
 #[macro_export]
 macro_rules! each_test {
@@ -365,3 +383,16 @@ macro_rules! table {
     (@ $why:literal) => { Some($why) };
 }
 each_test!(table);
+
+#[cfg(test)]
+mod tests {
+    use super::{SLOW, TESTS};
+    use alloc::vec::Vec;
+
+    #[test]
+    fn slow_tests_are_tests() {
+        let is_one = |name: &&str| TESTS.iter().any(|test| test.name == *name);
+        let gone: Vec<&&str> = SLOW.iter().filter(|name| !is_one(name)).collect();
+        assert!(gone.is_empty(), "no such tests: {gone:?}");
+    }
+}

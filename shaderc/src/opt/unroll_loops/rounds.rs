@@ -36,8 +36,23 @@ const BY_LANE: Budget = Budget {
     rounds: 9,
     instructions: 256,
 };
+/// Of a loop that indexes a variable, and may end in any of its rounds.
+const UP_TO: Budget = Budget {
+    rounds: 17,
+    instructions: 768,
+};
 /// The largest number at which such a counter begins.
 const LAST_START: u32 = 0xffff;
+
+/// What is known of a number of rounds.
+enum Rounds {
+    /// It is this.
+    Known,
+    /// It is this, wherever the counter begins.
+    ByLane,
+    /// It is at most this.
+    UpTo,
+}
 
 /// Instructions and terminators of a loop.
 pub(super) fn size(function: &Function, body: &Body) -> usize {
@@ -82,11 +97,13 @@ pub(super) fn rounds(
             condition,
             stays,
         };
-        let constant = test.simulate(test.start(), INDEXING.rounds);
-        let known = constant.map(|rounds| (rounds, None));
-        known.or_else(|| Some((test.rounds_from_any_start()?, Some(BY_LANE))))
+        let constant = test.simulate(test.start(), INDEXING.rounds, None);
+        let known = constant.map(|rounds| (rounds, Rounds::Known));
+        let by_lane = || Some((test.rounds_from_any_start()?, Rounds::ByLane));
+        let up_to = || Some((test.most_rounds()?, Rounds::UpTo));
+        known.or_else(by_lane).or_else(up_to)
     })?;
-    let (counted, by_lane) = counted;
+    let (counted, sort) = counted;
     // Whether a variable is indexed by what is then constant.
     let mut known = start(function, own.header(), latch);
     let indexing = insts().any(|inst| {
@@ -109,11 +126,14 @@ pub(super) fn rounds(
                 && evaluate(function, &mut known, offset, DEPTH).is_some()
         })
     };
-    let budget = by_lane.unwrap_or_else(|| match indexing {
-        true => INDEXING,
-        false if loading() => LOADING,
-        false => ORDINARY,
-    });
+    let budget = match sort {
+        Rounds::ByLane => BY_LANE,
+        Rounds::UpTo if indexing => UP_TO,
+        Rounds::UpTo => return None,
+        Rounds::Known if indexing => INDEXING,
+        Rounds::Known if loading() => LOADING,
+        Rounds::Known => ORDINARY,
+    };
     let size = size(function, body);
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
@@ -178,10 +198,33 @@ impl Test<'_> {
         start(self.function, self.header, self.latch)
     }
 
-    /// Counts rounds until the condition leaves the loop, at most so many.
-    fn simulate(&self, mut known: HashMap<Value, u64>, most: u32) -> Option<u32> {
+    /// The most rounds that the loop makes, if its counter is compared with the smaller one of a constant and something else.
+    fn most_rounds(&self) -> Option<u32> {
+        let data = self.function.def_inst(self.condition)?;
+        let less = match data.op {
+            Op::Alu(Alu::ULt | Alu::SLt) => true,
+            Op::Alu(Alu::UGe | Alu::SGe) => false,
+            _ => return None,
+        };
+        // The loop goes on as long as the counter is below.
+        let bound = data.args[usize::from(less == self.stays)];
+        let smaller = self.function.def_inst(bound)?;
+        let is_smaller = matches!(smaller.op, Op::Alu(Alu::UMin | Alu::SMin));
+        let most = self.function.as_bits(*smaller.args.get(1)?)?;
+        let given = is_smaller.then_some((bound, most))?;
+        self.simulate(self.start(), UP_TO.rounds, Some(given))
+    }
+
+    /// Counts rounds until the condition leaves the loop, at most so many. Each round takes the same `given`.
+    fn simulate(
+        &self,
+        mut known: HashMap<Value, u64>,
+        most: u32,
+        given: Option<(Value, u64)>,
+    ) -> Option<u32> {
         for round in 1..=most {
             let mut memo = known.clone();
+            memo.extend(given);
             let stays = evaluate(self.function, &mut memo, self.condition, DEPTH)? != 0;
             if stays != self.stays {
                 return Some(round);
@@ -207,7 +250,7 @@ impl Test<'_> {
         let rounds = |from: u32| {
             let mut known = self.start();
             known.insert(counter, from.into());
-            self.simulate(known, BY_LANE.rounds)
+            self.simulate(known, BY_LANE.rounds, None)
         };
         let most = rounds(0)?;
         (rounds(last)? == most).then_some(most)

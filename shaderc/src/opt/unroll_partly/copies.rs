@@ -1,12 +1,12 @@
 //! The copies of a loop's rounds, and the blocks that choose between them and the loop.
 
-use super::counter::Counter;
 use super::{Candidate, WIDEST};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::copy::copy_body;
 use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Op, Terminator, Value, Var};
+use crate::opt::loop_counter::Counter;
 use crate::opt::loop_steps::{Invariants, enter_through};
 use crate::opt::loop_variables::demote_bodies;
 

@@ -10,15 +10,14 @@
 
 mod alignment;
 mod copies;
-mod counter;
 
 use self::alignment::{Alignment, Requirement};
-use self::counter::Counter;
 use crate::ir::alias::{Extent, split_offset};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Body, Loop, Loops};
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{Access, BlockId, Function, Inst, Memory, Op, Space, Type};
+use crate::opt::loop_counter::Counter;
 use crate::opt::loop_steps::Steps;
 use crate::pass::{Changed, Pass};
 use crate::target::Target;

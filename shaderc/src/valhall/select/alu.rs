@@ -19,7 +19,7 @@ impl Selector<'_> {
             return Ok(());
         }
         match alu {
-            Alu::IAdd => self.integer([Op::IAdd, Op::IAddS], data),
+            Alu::IAdd => self.add(data),
             Alu::ISub => self.integer([Op::ISub, Op::ISubS], data),
             Alu::IMul => self.integer([Op::IMul, Op::IMulS], data),
             Alu::UMulHigh => self.unsigned_high(data),

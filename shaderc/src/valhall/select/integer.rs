@@ -53,6 +53,24 @@ impl Selector<'_> {
         );
     }
 
+    /// A sum. A complement is `-1 - x`, so of `~x + k` a difference is left.
+    pub(super) fn add(&mut self, data: &InstData) {
+        let complement = self.alu_of(data.args[0]);
+        let constant = self.ir.as_word(data.args[1]);
+        if let (Some((Alu::INot, inner)), Some(constant)) = (complement, constant)
+            && self.single_use(data.args[0])
+        {
+            let rest = Source::constant(constant.wrapping_sub(1));
+            let sources = smallvec![rest, self.integer_source(inner.args[0])];
+            let instr = Instr {
+                sources,
+                ..Instr::new(Op::ISub)
+            };
+            return self.define(data.results[0], instr);
+        }
+        self.integer([Op::IAdd, Op::IAddS], data);
+    }
+
     pub(super) fn absolute(&mut self, data: &InstData) {
         let sources = smallvec![self.signed_integer_source(data.args[0])];
         self.define(

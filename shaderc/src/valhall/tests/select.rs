@@ -95,7 +95,16 @@ fn bits() {
         "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u2"
     ));
     check(kept!(
-        "  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b0, %.not"
+        "  %r = inot %x                   ; expect: ISUB.u32 t1, %"
+    ));
+    check(kept!(
+        "  %n = inot %x\n  %r = iadd %n, 1   ; expect: ISUB.u32 t0, %"
+    ));
+    check(kept!(
+        "  %r = ishl %x, 1                ; expect: IADD.u32 %, %"
+    ));
+    check(kept!(
+        "  %o = iand %x, %y\n  %r = ixor %x, %o   ; expect: ISUB.u32 %, %"
     ));
     check(kept!(
         "  %n = inot %y\n  %r = iand %x, %n   ; expect: LSHIFT_AND.i32 %, t0.b0, %.not"

@@ -1,7 +1,7 @@
 //! What a loop counts.
 
 use crate::ir::loops::Loop;
-use crate::ir::{Alu, BlockId, Function, Op, Terminator, Value, ValueDef};
+use crate::ir::{Alu, BlockId, Function, Inst, Op, Terminator, Value, ValueDef};
 use crate::opt::loop_steps::Steps;
 
 /// A test that a loop is left by: `x < bound` or `bound < x`, or not above or below, where `x` is a counter and a constant.
@@ -19,6 +19,7 @@ pub(super) struct Counter {
     pub(super) bound: Value,
     /// The comparison, whose operands are the counter and the bound if `counter_first`.
     pub(super) compare: Alu,
+    pub(super) comparison: Inst,
     pub(super) counter_first: bool,
     /// What the comparison gives while the loop goes on.
     pub(super) while_true: bool,
@@ -46,7 +47,10 @@ impl Counter {
         if while_true == own.goes_round(otherwise) {
             return None;
         }
-        let data = function.def_inst(condition)?;
+        let ValueDef::Result(comparison, _) = function.def(condition) else {
+            return None;
+        };
+        let data = function.inst(comparison);
         let Op::Alu(compare @ (Alu::ULt | Alu::UGe | Alu::SLt | Alu::SGe)) = data.op else {
             return None;
         };
@@ -67,6 +71,7 @@ impl Counter {
             step,
             bound,
             compare,
+            comparison,
             counter_first,
             while_true,
         };
