@@ -60,6 +60,8 @@ misuses! {
         StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";
         DescriptorAlignment { address: u64, alignment: u64 } = "the descriptor at {address:#x} is not aligned to {alignment}", "command-stream.md 8 (33)";
         DescriptorInvalid { address: u64, field: &'static str } = "the field {field} of the descriptor at {address:#x} is not valid for the job", "descriptors.md 3";
+        AttachmentsOverlap { one: &'static str, other: &'static str, address: u64 } = "{one} and {other} of a pass are both written at {address:#x}", "graphics-framebuffer.md 5.8";
+        Unwritten { attachment: &'static str, x: u16, y: u16 } = "the write-back of {attachment} fails in the tile at ({x}, {y}) (a note)", "graphics-framebuffer.md 5.8";
         WorkgroupTooLarge { threads: u64 }              = "a workgroup of {threads} threads", "descriptors.md 13";
         MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
         WithoutHeap                                     = "the instruction needs a heap context, and HEAP_SET has bound none", "command-stream.md 8 (34)";

@@ -21,6 +21,7 @@ use super::through::Through;
 use super::turn::{Stepwise, take_turn};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
+use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::LineWidth;
@@ -355,7 +356,7 @@ impl Tiling {
         let mut through = Through {
             fabric,
             memory,
-            access: self.reader.access(0),
+            access: self.reader.tiler_access(0),
         };
         match self.list.resume(&mut through)? {
             Resumed::Continued => self.memory = MemoryState::Enough,
@@ -478,6 +479,14 @@ impl Stepwise for Tiling {
         self.reader.owner
     }
 
+    fn unit(&self) -> Option<GraphicsUnit> {
+        match self.step {
+            Step::Fetch => Some(GraphicsUnit::VertexFetch),
+            Step::Allocate | Step::Assemble(_) | Step::Store => Some(GraphicsUnit::Tiler),
+            Step::Shade { .. } => None,
+        }
+    }
+
     fn has_warp(&self) -> bool {
         self.running.is_some()
     }
@@ -501,7 +510,7 @@ impl Stepwise for Tiling {
         memory: &mut dyn PhysicalMemory,
         ready: u64,
     ) -> Result<bool, Refused<JobFault>> {
-        let access = self.reader.access(0);
+        let access = self.reader.tiler_access(0);
         let mut through = Through {
             fabric,
             memory,
