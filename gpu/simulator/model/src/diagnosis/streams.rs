@@ -38,6 +38,9 @@ misuses! {
     StreamMisuse {
         Undefined                                       = "the opcode or a field has no meaning on this architecture", "command-stream.md 8 (1 to 3)";
         NotModelled                                     = "the instruction is known but not modelled", "command-stream.md 3";
+        TileEnableMap                                   = "a pass with a tile enable map is known but not modelled: the format of the map is not published", "command-stream.md 10 (13)";
+        PositionArray                                   = "RUN_TILING is known but not modelled: how its array of positions is laid out is not published", "command-stream.md 10 (14)";
+        Topology { mode: u8 }                           = "draw mode {mode} is known but not modelled: how its primitives assemble is not published", "graphics-draw.md 3.20";
         ReservedBits { bits: u64 }                      = "reserved bits {bits:#x} are set", "command-stream.md 8 (4)";
         RegisterOutOfRange { register: u32 }            = "register r{register} does not exist", "command-stream.md 8 (5)";
         OddPair { register: u32 }                       = "the pair at r{register} begins with an odd register", "command-stream.md 8 (6)";

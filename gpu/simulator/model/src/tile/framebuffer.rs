@@ -61,9 +61,12 @@ impl FramebufferError {
     pub(crate) fn field(&self) -> &'static str {
         match self {
             FramebufferError::Length { .. } => "Pointer",
-            FramebufferError::Field(error) | FramebufferError::TargetField { error, .. } => {
-                error.field
-            }
+            FramebufferError::Field(error) => error.field,
+            FramebufferError::TargetField { error, .. } => match error.field {
+                "YUV Enable" => "YUV Enable (targets of YCbCr are not modelled)",
+                "Writeback Mode" => "Writeback Mode (AFRC is not modelled)",
+                field => field,
+            },
             FramebufferError::ExtensionTag { .. } => "Has ZS CRC Extension",
             FramebufferError::TargetCount { .. } => "Render Target Count",
             FramebufferError::TileSize { .. } => "Effective Tile Size",

@@ -463,7 +463,8 @@ fn topology(
     let (register, value) = (56, u64::from(state.primitive_flags));
     let misuse = StreamMisuse::StagingInvalid { register, value };
     let Some(topology) = Topology::new(flags.draw_mode) else {
-        reader.report(fabric, misuse);
+        let mode = flags.draw_mode as u8;
+        reader.report(fabric, StreamMisuse::Topology { mode });
         return Err(reader.fail(value));
     };
     // FACT: what an array of scissors or of 32-bit point sizes looks like is not published (hardware/graphics-draw.md 3.3), and no

@@ -21,6 +21,7 @@ mod frame_shaders;
 mod interrupted;
 mod pass;
 mod rectangles;
+mod refused;
 mod samples;
 mod size_vectors;
 mod stored_vectors;

@@ -413,17 +413,18 @@ impl Sender<'_> {
     fn wrong_stage(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
         self.report(ShaderMisuse::WrongStage { word });
-        JobFault {
-            exception: exception::INSTR_INVALID_ENC,
-            address: self.address,
-        }
-        .into()
+        self.invalid_encoding()
     }
 
     /// The instruction asks for something that is not modelled.
     fn not_modelled(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
         self.report(ShaderMisuse::NotModelled { word });
+        self.invalid_encoding()
+    }
+
+    /// The fault of an instruction that can't be executed.
+    fn invalid_encoding(&self) -> Stopped {
         JobFault {
             exception: exception::INSTR_INVALID_ENC,
             address: self.address,
