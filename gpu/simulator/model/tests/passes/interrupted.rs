@@ -20,6 +20,8 @@ use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as Mode;
 use eitri_model::{Aim, Injection};
+use eitri_model::{Event, JobKind, Sink};
+use std::sync::{Arc, Mutex};
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
 const POSITION: &str = "
@@ -389,12 +391,40 @@ fn a_seed_answers_exhausted_heaps_and_the_picture_is_the_same() {
     }
 }
 
+/// The jobs that have begun and not ended, by their numbers.
+#[derive(Clone, Default)]
+struct Begun(Arc<Mutex<Vec<(u64, JobKind)>>>);
+
+impl Begun {
+    fn has(&self, kind: JobKind) -> bool {
+        let jobs = self.0.lock().expect("nobody panics with it");
+        jobs.iter().any(|(_, of)| *of == kind)
+    }
+}
+
+impl Sink for Begun {
+    fn event(&mut self, _: u64, event: Event) {
+        let mut jobs = self.0.lock().expect("nobody panics with it");
+        match event {
+            Event::JobStarted { number, kind, .. } => jobs.push((number, kind)),
+            Event::JobEnded { number, .. } => jobs.retain(|(of, _)| *of != number),
+            _ => {}
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
+
 #[test]
 fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same() {
-    const TRIANGLES: u32 = 300;
+    const TRIANGLES: u32 = 1000;
     let wanted = undisturbed(TRIANGLES);
     let seeds = if eitri_testdata::long() { 200 } else { 12 };
     let mut suspends = 0;
+    // In the middle of tiling, and of fragment work, that of handlers included.
+    let mut in_the_middle = [0; 2];
     for seed in 1..=seeds {
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let pass = Pass {
@@ -402,10 +432,16 @@ fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same(
             ..pass(TRIANGLES)
         };
         let mut drawing = Drawing::submit(&pass, TRIANGLES);
+        let begun = Begun::default();
+        drawing.bench.gpu.trace_to(Some(Box::new(begun.clone())));
         while !drawing.is_done() {
-            drawing.bench.wait(1 + numbers.below(8));
+            drawing.bench.wait(1 + numbers.below(4));
             // A request that is not answered comes again after the resume.
             if numbers.below(2) == 0 && !drawing.is_done() {
+                let kinds = [JobKind::Draw, JobKind::Fragment];
+                for (count, kind) in in_the_middle.iter_mut().zip(kinds) {
+                    *count += u32::from(begun.has(kind));
+                }
                 drawing.suspend_and_resume();
                 suspends += 1;
                 drawing.bench.wait(20);
@@ -418,6 +454,10 @@ fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same(
         assert!(picture == wanted, "seed {seed}: another picture");
     }
     assert!(suspends > 2 * seeds, "{suspends} suspends");
+    assert!(
+        in_the_middle.iter().all(|count| *count >= 10),
+        "{in_the_middle:?} suspends in the middle of tiling and of fragment work"
+    );
 }
 
 #[test]
