@@ -3,7 +3,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.3, 5.6, 5.8; gpu-mmu.md 8.
 
 use super::bench::{Bench, stream_output};
-use super::{COLOUR, DEPTH, FRAMEBUFFER, Other, Pass, SIDE, SURFACE};
+use super::{COLOUR, DEPTH, FRAMEBUFFER, Other, Pass, Rectangle, SIDE, STORE, SURFACE, pixels};
 use eitri_csf::registers::address_space as aspace;
 use eitri_csf::registers::interrupts::{MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT};
 use eitri_descriptors::framebuffer::BlockFormat;
@@ -150,5 +150,29 @@ fn rows_of_blocks_of_64_kib_that_overlap_are_told() {
             true => bench.expect_diagnosis("the field Writeback Row Stride of the descriptor"),
             false => bench.expect_no_diagnoses(),
         }
+    }
+}
+
+#[test]
+fn checksums_are_ignored_and_every_touched_tile_is_written() {
+    // A table of zeros, which no tile is compared with, where nothing is mapped.
+    const READ_AND_WRITE: u32 = 3 << 30;
+    let pass = Pass {
+        uniforms: STORE.to_vec(),
+        draws: vec![Rectangle {
+            program: "IADD_IMM.i32 r0, 0x0, #0x9\nOUTPUT",
+            ..Rectangle::default()
+        }],
+        clean_tiles: false,
+        ..Pass::default()
+    };
+    let mut drawn = pass.run_with(|bench| {
+        let word = FRAMEBUFFER + 4 * 12;
+        let changed = bench.get32(1, word) | READ_AND_WRITE;
+        bench.put(1, word, &changed.to_le_bytes());
+        put_base(bench, 32 + 4, NOWHERE);
+    });
+    for pixel in pixels() {
+        assert_eq!(drawn.colour(pixel, 0, 0), 9, "{pixel:?}");
     }
 }

@@ -18,6 +18,7 @@ mod faults;
 mod format_vectors;
 mod forward_kill;
 mod frame_shaders;
+mod idvs;
 mod interrupted;
 mod pass;
 mod rectangles;
@@ -25,6 +26,7 @@ mod refused;
 mod samples;
 mod size_vectors;
 mod stored_vectors;
+mod tile_accesses;
 mod varyings;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;

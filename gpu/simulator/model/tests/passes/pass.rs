@@ -298,7 +298,17 @@ impl Pass {
     /// Submits the pass to a new device, with its instructions changed.
     #[track_caller]
     pub fn submitted_with(&self, change: impl Fn(&mut Vec<u64>)) -> Bench {
-        let mut bench = self.prepared(|_| {});
+        self.submitted_filled(|_| {}, change)
+    }
+
+    /// As [`Pass::submitted_with`]; `fill` puts what programs read into memory.
+    #[track_caller]
+    pub fn submitted_filled(
+        &self,
+        fill: impl Fn(&mut Bench),
+        change: impl Fn(&mut Vec<u64>),
+    ) -> Bench {
+        let mut bench = self.prepared(fill);
         let mut words = self.commands();
         change(&mut words);
         bench.submit(0, &words);
