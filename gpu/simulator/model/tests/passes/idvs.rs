@@ -1,6 +1,6 @@
 //! Modes and override fields of the instructions that draw: the same pictures as without them, or those that they ask for.
 //!
-//! Facts: hardware/command-stream.md 3.6 (RUN_IDVS, RUN_IDVS2, RUN_FULLSCREEN); graphics-draw.md 3.4 (draw id).
+//! Facts: hardware/command-stream.md 3.6 (RUN_IDVS, RUN_IDVS2, RUN_FULLSCREEN); graphics-draw.md 3.5 (draw id).
 
 use super::{BUFFER, CLEAR, DONE, Drawn, Pass, Rectangle, STORE, Vertices, pixels};
 use eitri_cs::Reg;
