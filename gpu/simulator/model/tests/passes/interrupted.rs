@@ -7,14 +7,14 @@
 
 use super::bench::{Bench, group_input, stream_input, stream_output};
 use super::{
-    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HEAP, Pass, ROW, Rectangle, SIDE, STORE, TILER,
-    Vertices, pixels,
+    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HANDLER, HEAP, HEAP_CONTEXT, Pass, ROW, Rectangle,
+    SIDE, STORE, TILER, Vertices, pixels,
 };
 use eitri_cs::Arch;
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::{
-    FinishFragment, FlushCache2, Instr as Command, LoadMultiple, Move32, RunFragment, SetSbEntry,
-    StoreMultiple, Wait,
+    FinishFragment, FlushCache2, HeapSet, Instr as Command, LoadMultiple, Move32, ReqResource,
+    RunFragment, SetExceptionHandler, SetSbEntry, StoreMultiple, Wait,
 };
 use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
@@ -353,6 +353,72 @@ fn every_chunk_is_exhausted_and_the_picture_is_the_same() {
         assert!(exhausted > 8, "{answer:?}: exhausted {exhausted} times");
         assert!(picture == wanted, "{answer:?}: another picture");
     }
+}
+
+/// Starts a second stream of the group, which installs the exception handler.
+fn install_handler(bench: &mut Bench) {
+    let handler = handler();
+    bench.put_words(1, HANDLER, &handler);
+    let set = |register: u8, immediate: u32| -> Command {
+        let destination = Reg::new(register);
+        Move32 {
+            destination,
+            immediate,
+        }
+        .into()
+    };
+    let pair = Pair::new(66).expect("even");
+    let instructions: [Command; 8] = [
+        ReqResource {
+            fragment: true,
+            ..ReqResource::default()
+        }
+        .into(),
+        set(66, HEAP_CONTEXT as u32),
+        set(67, 0),
+        HeapSet { address: pair }.into(),
+        set(66, HANDLER as u32),
+        set(67, 0),
+        set(68, 8 * handler.len() as u32),
+        SetExceptionHandler {
+            address: pair,
+            length: Reg::new(68),
+            ..SetExceptionHandler::default()
+        }
+        .into(),
+    ];
+    let words = instructions.map(|it| it.encode(Arch::V10).expect("legal"));
+    let (ring, input) = bench.second_stream();
+    bench.put_words(1, ring, &words);
+    bench.put(0, input, &(8 * words.len() as u64).to_le_bytes());
+    let doorbells = bench.shared(group_input(0) + 8);
+    bench.shared_write(group_input(0) + 8, doorbells ^ 1 << 1);
+    bench.ring_group(0);
+}
+
+#[test]
+fn a_refused_request_stays_pending_until_a_stream_has_a_handler() {
+    const TRIANGLES: u32 = 300;
+    let wanted = undisturbed(TRIANGLES);
+    let pass = Pass {
+        chunk: 0x4000,
+        handler: Vec::new(),
+        ..pass(TRIANGLES)
+    };
+    let mut drawing = Drawing::submit(&pass, TRIANGLES);
+    while !drawing.asks() {
+        drawing.bench.wait(20);
+    }
+    drawing.answer(Answer::Refusal);
+    drawing.bench.wait(20_000);
+    assert!(!drawing.is_done(), "it ended without memory");
+    let output = stream_output(0);
+    let faults = [0x80, 0x84].map(|offset| drawing.bench.shared(output + offset));
+    assert_eq!(faults, [0, 0], "{}", drawing.bench.report());
+    install_handler(&mut drawing.bench);
+    let (exhausted, picture) = drawing.finish(|| Answer::Refusal);
+    assert!(exhausted > 1, "{exhausted}");
+    assert!(picture == wanted, "another picture");
 }
 
 /// An allocation that an injection lets fail is as one of a heap without chunks: what is listed before is rendered.
