@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
-use eitri_model::Injection;
+use eitri_model::{GraphicsUnit, Injection, MemoryUnit};
 use eitri_runtime::{Device, Fence, Options, Platform, Priority, Queue, QueueConfig, Status};
 
 /// When a fault strikes.
@@ -307,6 +307,12 @@ fn strike_all(platform: impl Fn(&Machine) -> Host) {
         Injection::ExtraSample,
         Injection::SampleLost,
         Injection::DrawStepFault { exception: 0x58 },
+        Injection::UnitFault {
+            unit: GraphicsUnit::Tiler,
+        },
+        Injection::UnitPageFault {
+            unit: MemoryUnit::Tiler,
+        },
     ];
     for injection in Injection::ALL {
         let strikes = struck.iter().any(|(it, _)| *it == injection);

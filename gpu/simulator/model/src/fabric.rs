@@ -9,7 +9,7 @@ use crate::defect::{Defects, Line};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::fidelity::Fidelity;
 use crate::first_level::FirstLevel;
-use crate::injection::{Injection, Injections, Occasion};
+use crate::injection::{GraphicsUnit, Injection, Injections, MemoryUnit, Occasion};
 use crate::irq::{Interrupts, Lines};
 use crate::l2::{CACHED, L2, LINE, Requester};
 use crate::l2_tags::Tags;
@@ -278,6 +278,18 @@ impl Fabric {
         self.injections.strike(Occasion { now, slot, stream }, pick)
     }
 
+    /// The exception with which a unit of the graphics pipeline fails now, if an injection says so.
+    pub(crate) fn unit_fails(
+        &mut self,
+        slot: Option<u8>,
+        stream: Option<u8>,
+        unit: GraphicsUnit,
+    ) -> Option<u8> {
+        self.strike_at(slot, stream, |it| {
+            (it == Injection::UnitFault { unit }).then_some(unit.exception())
+        })
+    }
+
     /// Records a fault of the GPU, unless one is recorded already: of an access, if it was one, to a physical address.
     pub(crate) fn record_gpu_fault(
         &mut self,
@@ -326,14 +338,22 @@ impl Fabric {
                 Source::Stream { group, stream } | Source::StreamFetch { group, stream } => {
                     (Some(group), Some(stream))
                 }
-                Source::Mcu | Source::Core(_) => (None, None),
+                _ => (None, None),
             };
             let wanted = |it| (it == Injection::BusError { space }).then_some(());
             if self.strike_at(slot, stream, wanted).is_some() {
                 let address = request.address;
                 return Err(self.bus_error(request, BusError { address }));
             }
-            let wanted = |it| (it == Injection::PageFault { space }).then_some(());
+            let unit = MemoryUnit::of(request.source);
+            let wanted = |it| {
+                let strikes = match it {
+                    Injection::PageFault { space: of } => of == space,
+                    Injection::UnitPageFault { unit: of } => Some(of) == unit,
+                    _ => false,
+                };
+                strikes.then_some(())
+            };
             if self.strike_at(slot, stream, wanted).is_some() {
                 let stall = self.mmu.stall(space);
                 let translation_fault = 0xC3;
@@ -489,7 +509,9 @@ impl Access {
     /// Whose caches it goes through.
     fn requester(self) -> Requester {
         match self.source {
-            Source::Core(_) => Requester::LoadStore,
+            Source::Core(_) | Source::Texture(_) | Source::TileBuffer(_) | Source::Tiler => {
+                Requester::LoadStore
+            }
             Source::Mcu | Source::Stream { .. } | Source::StreamFetch { .. } => Requester::Other,
         }
     }

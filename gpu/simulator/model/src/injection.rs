@@ -2,8 +2,13 @@
 //!
 //! Facts: the time-outs of hardware/csf-mmio.md 16 and the duties in csf-mmio.md 18, csf-firmware.md 14, csf-scheduling.md 11.
 
+mod units;
+
+pub use units::{GraphicsUnit, MemoryUnit};
+
 use crate::clock::Nanoseconds;
 use alloc::vec::Vec;
+use units::{number, numbered};
 
 /// Something that goes wrong. Each stays in force until it is taken back, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +65,17 @@ pub enum Injection {
         /// Exception code.
         exception: u8,
     },
+    /// A unit of the graphics pipeline fails at what it does next, and its job with it: the stream reports
+    /// [`GraphicsUnit::exception`], and the address of the instruction if the unit works for a shader; once.
+    UnitFault {
+        /// Which.
+        unit: GraphicsUnit,
+    },
+    /// An access to memory by this unit faults as if unmapped: the host sees it as the source of the fault; once.
+    UnitPageFault {
+        /// Which.
+        unit: MemoryUnit,
+    },
     /// Compute jobs never finish.
     JobsHang,
     /// An access of a stream or shader through this address space faults as if unmapped; once.
@@ -89,7 +105,7 @@ pub enum Injection {
 
 impl Injection {
     /// One of every kind, with an example of its data.
-    pub const ALL: [Injection; 26] = [
+    pub const ALL: [Injection; 28] = [
         Injection::ResetNeverCompletes,
         Injection::L2PowerStuck,
         Injection::ShaderPowerStuck,
@@ -116,9 +132,15 @@ impl Injection {
         Injection::ExtraSample,
         Injection::SampleLost,
         Injection::DrawStepFault { exception: 0x58 },
+        Injection::UnitFault {
+            unit: GraphicsUnit::Tiler,
+        },
+        Injection::UnitPageFault {
+            unit: MemoryUnit::Tiler,
+        },
     ];
 
-    /// The address space or the exception that it is about, if it is about one.
+    /// The address space, the exception or the number of the unit that it is about, if it is about one.
     pub fn subject(self) -> Option<u8> {
         match self {
             Injection::AddressSpaceStuck { space }
@@ -129,6 +151,8 @@ impl Injection {
             | Injection::JobFault { exception }
             | Injection::DrawStepFault { exception }
             | Injection::GpuFault { exception } => Some(exception),
+            Injection::UnitFault { unit } => Some(number(&GraphicsUnit::ALL, &unit)),
+            Injection::UnitPageFault { unit } => Some(number(&MemoryUnit::ALL, &unit)),
             _ => None,
         }
     }
@@ -145,6 +169,10 @@ impl Injection {
             | Injection::JobFault { exception }
             | Injection::DrawStepFault { exception }
             | Injection::GpuFault { exception } => *exception = subject,
+            Injection::UnitFault { unit } => *unit = numbered(&GraphicsUnit::ALL, subject, *unit),
+            Injection::UnitPageFault { unit } => {
+                *unit = numbered(&MemoryUnit::ALL, subject, *unit);
+            }
             _ => {}
         }
         self
@@ -160,6 +188,8 @@ impl Injection {
             | Injection::StreamFatal { .. }
             | Injection::JobFault { .. }
             | Injection::DrawStepFault { .. }
+            | Injection::UnitFault { .. }
+            | Injection::UnitPageFault { .. }
             | Injection::PageFault { .. }
             | Injection::TilerOutOfMemory
             | Injection::ExtraSample
@@ -339,13 +369,27 @@ mod tests {
     #[test]
     fn an_injection_is_about_what_it_was_told() {
         for injection in Injection::ALL {
-            let other = injection.about(7);
-            assert_eq!(other.subject(), injection.subject().map(|_| 7));
+            let other = injection.about(2);
+            assert_eq!(other.subject(), injection.subject().map(|_| 2));
             assert_eq!(
                 injection.subject().map(|it| other.about(it)),
                 injection.subject().map(|_| injection)
             );
         }
+    }
+
+    #[test]
+    fn every_unit_has_a_number() {
+        for (number, unit) in (0..).zip(GraphicsUnit::ALL) {
+            assert_eq!(Injection::UnitFault { unit }.subject(), Some(number));
+        }
+        for (number, unit) in (0..).zip(MemoryUnit::ALL) {
+            assert_eq!(Injection::UnitPageFault { unit }.subject(), Some(number));
+        }
+        // A number that no unit has changes nothing.
+        let unit = MemoryUnit::Texture;
+        let injection = Injection::UnitPageFault { unit };
+        assert_eq!(injection.about(200), injection);
     }
 
     #[test]

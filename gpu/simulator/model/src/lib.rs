@@ -82,7 +82,7 @@ pub use fidelity::{
 };
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};
-pub use injection::{Aim, Injection};
+pub use injection::{Aim, GraphicsUnit, Injection, MemoryUnit};
 pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};

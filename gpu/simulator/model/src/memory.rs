@@ -49,6 +49,13 @@ impl fmt::Display for Accessor {
                 write!(f, "stream {stream} in slot {group}")
             }
             Accessor::Unit(Source::Core(core)) => write!(f, "shader core {core}"),
+            Accessor::Unit(Source::Texture(core)) => {
+                write!(f, "the texture unit of shader core {core}")
+            }
+            Accessor::Unit(Source::TileBuffer(core)) => {
+                write!(f, "the tile buffer of shader core {core}")
+            }
+            Accessor::Unit(Source::Tiler) => f.write_str("the tiler"),
             Accessor::L2 => f.write_str("the L2"),
         }
     }

@@ -76,7 +76,7 @@ impl Misuse {
                     ..
                 }
                 | Misuse::Stream {
-                    misuse: StreamMisuse::WaitOnUnusedSlot { .. },
+                    misuse: StreamMisuse::WaitOnUnusedSlot { .. } | StreamMisuse::Unwritten { .. },
                     ..
                 }
         )

@@ -35,6 +35,8 @@ misuses! {
     ShaderMisuse {
         Undefined { word: u64 }                     = "{word:#018x} is no instruction of this architecture", "valhall-isa.md 1";
         NotModelled { word: u64 }                   = "{word:#018x} is known but not modelled", "valhall-isa.md 17";
+        GatherByTexels { word: u64 }                = "{word:#018x} is known but not modelled: which four texels a gather by integer coordinates takes is not published", "valhall-isa.md 11.10";
+        YuvFormat { format: u32 }                   = "a texture of the pixel format {format:#x} is known but not modelled: how packed formats of YCbCr, and those of more than 8 bits, lie in memory is not published", "descriptors.md 10.3";
         WrongStage { word: u64 }                    = "{word:#018x} has no meaning in a program of this stage", "valhall-isa.md 11";
         FauRules { word: u64 }                      = "{word:#018x} breaks the rules for uniforms, specials and immediates", "valhall-isa.md 2.3";
         OddPair { word: u64 }                       = "{word:#018x} has a 64-bit pair or a staging range that begins with an odd register", "valhall-isa.md 4";

@@ -38,6 +38,9 @@ misuses! {
     StreamMisuse {
         Undefined                                       = "the opcode or a field has no meaning on this architecture", "command-stream.md 8 (1 to 3)";
         NotModelled                                     = "the instruction is known but not modelled", "command-stream.md 3";
+        TileEnableMap                                   = "a pass with a tile enable map is known but not modelled: the format of the map is not published", "command-stream.md 10 (13)";
+        PositionArray                                   = "RUN_TILING is known but not modelled: how its array of positions is laid out is not published", "command-stream.md 10 (14)";
+        Topology { mode: u8 }                           = "draw mode {mode} is known but not modelled: how its primitives assemble is not published", "graphics-draw.md 3.20";
         ReservedBits { bits: u64 }                      = "reserved bits {bits:#x} are set", "command-stream.md 8 (4)";
         RegisterOutOfRange { register: u32 }            = "register r{register} does not exist", "command-stream.md 8 (5)";
         OddPair { register: u32 }                       = "the pair at r{register} begins with an odd register", "command-stream.md 8 (6)";
@@ -60,6 +63,8 @@ misuses! {
         StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";
         DescriptorAlignment { address: u64, alignment: u64 } = "the descriptor at {address:#x} is not aligned to {alignment}", "command-stream.md 8 (33)";
         DescriptorInvalid { address: u64, field: &'static str } = "the field {field} of the descriptor at {address:#x} is not valid for the job", "descriptors.md 3";
+        AttachmentsOverlap { one: &'static str, other: &'static str, address: u64 } = "{one} and {other} of a pass are both written at {address:#x}", "graphics-framebuffer.md 5.8";
+        Unwritten { attachment: &'static str, x: u16, y: u16 } = "the write-back of {attachment} fails in the tile at ({x}, {y}) (a note)", "graphics-framebuffer.md 5.8";
         WorkgroupTooLarge { threads: u64 }              = "a workgroup of {threads} threads", "descriptors.md 13";
         MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
         WithoutHeap                                     = "the instruction needs a heap context, and HEAP_SET has bound none", "command-stream.md 8 (34)";

@@ -148,7 +148,7 @@ impl Fabric {
         access: Access,
         bytes: &mut [u8],
     ) -> Result<bool, Refusal> {
-        let Source::Core(core) = access.source else {
+        let (Source::Core(core) | Source::Texture(core)) = access.source else {
             return self.read(memory, access, bytes).map(|()| false);
         };
         let Some(mut caches) = self.first_level.take() else {

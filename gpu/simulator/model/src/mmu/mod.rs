@@ -18,7 +18,7 @@ use crate::irq::IrqBlock;
 use crate::l2::CACHED;
 use crate::memory::{BusError, PAGE, PhysicalMemory};
 use eitri_csf::arch::Arch;
-use eitri_csf::fault::source::{FaultSource, Unit, front_end, shader_core};
+use eitri_csf::fault::source::{FaultSource, Unit, front_end, shader_core, tiler};
 pub(crate) use space::{Space, Translation};
 use walk::{Walker, walk};
 
@@ -366,8 +366,14 @@ pub enum Source {
         /// Stream number.
         stream: u8,
     },
-    /// A shader core.
+    /// A shader core: instructions, and all that goes through its load/store cache.
     Core(u8),
+    /// The texture unit of a shader core.
+    Texture(u8),
+    /// The tile buffer of a shader core, which writes back.
+    TileBuffer(u8),
+    /// The tiler.
+    Tiler,
 }
 
 impl Source {
@@ -383,6 +389,10 @@ impl Source {
                 (Unit::ShaderCore(core), 0, shader_core::INSTRUCTIONS)
             }
             Source::Core(core) => (Unit::ShaderCore(core), 1, shader_core::LOAD_STORE),
+            Source::Texture(core) | Source::TileBuffer(core) => {
+                (Unit::ShaderCore(core), 0, shader_core::TEXTURE_OR_TILE)
+            }
+            Source::Tiler => (Unit::Tiler(0), 0, tiler::PRIMITIVE_CACHE),
         };
         FaultSource::new(arch, unit, micro_tlb, requester, access).id
     }
@@ -468,10 +478,14 @@ mod tests {
             (Source::StreamFetch { group, stream }, 0x7C00),
             (Source::Stream { group, stream }, 0x7DC0),
             (Source::Core(2), 0x0180 | 2 << 9),
+            (Source::Texture(2), 0x00C0 | 2 << 9),
+            (Source::Tiler, 0x6610),
         ];
         for (source, id) in read {
             assert_eq!(source.id(Arch::V10, AccessKind::Read), id, "{source:?}");
         }
         assert_eq!(Source::Core(2).id(Arch::V10, AccessKind::Execute), 2 << 9);
+        let write_back = Source::TileBuffer(2).id(Arch::V10, AccessKind::Write);
+        assert_eq!(write_back, 0x00C0 | 2 << 9);
     }
 }

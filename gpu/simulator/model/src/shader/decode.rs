@@ -9,6 +9,7 @@ use super::meaning::{self, Computed};
 use super::message;
 use super::select::{Extend, Select, SelectWide};
 use super::straight::Issued;
+use crate::diagnosis::ShaderMisuse;
 use eitri_isa::meaning::Operation as Does;
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::values::{self, Flag, LaneOp};
@@ -49,6 +50,16 @@ pub(crate) fn decode(word: u64, arch: Arch) -> (Instruction, Option<Trouble>) {
             };
             (empty(word, Operation::Invalid, Flow::End), Some(trouble))
         }
+    }
+}
+
+/// Why an instruction is refused that is known but not modelled.
+pub(crate) fn refusal(word: u64, arch: Arch) -> ShaderMisuse {
+    match Instr::decode(word, arch) {
+        Ok(instr) if instr.op() == Op::TexGather && instr.flag(Flag::IntegerCoordinates) => {
+            ShaderMisuse::GatherByTexels { word }
+        }
+        _ => ShaderMisuse::NotModelled { word },
     }
 }
 

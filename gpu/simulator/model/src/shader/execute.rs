@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md 8 (values), 12 (control flow).
 
 use super::alu::{Alu, Wide};
-use super::decode::Trouble;
+use super::decode::{Trouble, refusal};
 use super::environment::{Environment, Place};
 use super::flow::{Next, branch, finish, go_on_after_blend, taken};
 use super::following;
@@ -321,8 +321,7 @@ impl Executor<'_> {
             Operation::Kaboom => return Err(fault(exception::KABOOM, address)),
             Operation::Invalid => return Err(fault(exception::INSTR_INVALID_ENC, address)),
             Operation::NotModelled => {
-                let word = instruction.word;
-                report(self.fabric, ShaderMisuse::NotModelled { word });
+                report(self.fabric, refusal(instruction.word, arch));
                 return Err(fault(exception::INSTR_INVALID_ENC, address));
             }
         }

@@ -11,13 +11,21 @@ use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::work::descriptors::descriptor_words;
+use core::ops::RangeInclusive;
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::plane::{Chroma2pPlane, GenericPlane};
 use eitri_isa::Arch;
 
+/// All codes of YCbCr, packed and with planes, and the gaps between them.
+const FORMATS: RangeInclusive<u32> = 32..=55;
 /// The codes with planes of 8 bits: Y8 UV8 422, Y8 U8 V8 422, Y8 UV8 420, Y8 U8 V8 420.
 pub(super) const FIRST_CODE: u32 = 36;
 pub(super) const LAST_CODE: u32 = 39;
+
+/// Whether a pixel format is one of YCbCr of which no texel can be found.
+pub(super) fn is_unmodelled_yuv(word: u32) -> bool {
+    FORMATS.contains(&(word >> 12 & 0xff)) && Yuv::of(word).is_none()
+}
 
 /// Planes of a layer and level: luma, then chroma.
 pub(super) const PLANES: u64 = 2;

@@ -97,7 +97,7 @@ impl Stream {
             // board.
             Instr::RunFragment(i) => {
                 if i.enable_tem {
-                    self.report(fabric, word, StreamMisuse::NotModelled);
+                    self.report(fabric, word, StreamMisuse::TileEnableMap);
                     return Ok(Some(Step::Fatal(super::exception::CS_INSTR_INVALID)));
                 }
                 let [low, high, first, last] = {
@@ -111,7 +111,11 @@ impl Stream {
                 (Issued::Fragment(fragment), i.progress_increment)
             }
             // FACT: how RUN_TILING's array of positions is laid out is not published (hardware/command-stream.md 10, 14), and no driver
-            // emits it; it is refused as what is not modelled. Settled by a dump of one on a v10 board.
+            // emits it; it is refused. Settled by a dump of one on a v10 board.
+            Instr::RunTiling(_) => {
+                self.report(fabric, word, StreamMisuse::PositionArray);
+                return Ok(Some(Step::Fatal(super::exception::CS_INSTR_INVALID)));
+            }
             _ => return Ok(None),
         };
         let work: Work = issued.work();

@@ -229,6 +229,29 @@ impl AfbcSurface {
         }
     }
 
+    /// Pixels of a group of superblocks, across and down.
+    pub(super) fn group_extent(&self) -> [u32; 2] {
+        let Superblock { width, height } = self.superblock;
+        [width * self.group(), height * self.group()]
+    }
+
+    /// Bytes of the header entries of a group, and of its payloads.
+    pub(super) fn group_bytes(&self) -> [u64; 2] {
+        let superblocks = u64::from(self.group() * self.group());
+        let payload = SUBBLOCKS as u64 * subblock_bytes(UNCOMPRESSED, self.pixel_bytes);
+        [superblocks * ENTRY_BYTES, superblocks * payload]
+    }
+
+    /// Bytes of the header entries of a row of so many pixels.
+    pub(super) fn row_bytes(&self, columns: u32) -> u64 {
+        u64::from(columns.div_ceil(self.group_extent()[0])) * self.group_bytes()[0]
+    }
+
+    /// Rows of header entries of so many pixels.
+    pub(super) fn header_rows(&self, rows: u32) -> u32 {
+        rows.div_ceil(self.group_extent()[1])
+    }
+
     fn place(&self, [x, y]: [u32; 2]) -> Place {
         let Superblock { width, height } = self.superblock;
         let (column, row) = (x / width, y / height);

@@ -8,7 +8,6 @@ use super::surface::{
 };
 use super::target::{MemoryFormat, TileFormat};
 use alloc::vec::Vec;
-use eitri_csf::product::TileBuffers;
 use eitri_descriptors::attachment_formats::InternalFormat;
 use eitri_descriptors::framebuffer::{
     AfbcSTarget, AfbcZsTarget, BlockFormat, Downscale, FramebufferParameters, FramebufferPointer,
@@ -21,8 +20,6 @@ use eitri_descriptors::{Arch, Descriptor, FieldError};
 const PARAMETER_WORDS: usize = 32;
 const EXTENSION_WORDS: usize = 16;
 const TARGET_WORDS: usize = 16;
-/// Bytes of depth and stencil of a sample in the tile buffer, whether they are used or not (graphics-framebuffer.md 5.2).
-const DEPTH_BYTES: u32 = 4;
 /// Most samples of a pixel: coverage masks have 16 bits.
 const MOST_SAMPLES: u32 = 16;
 
@@ -64,9 +61,12 @@ impl FramebufferError {
     pub(crate) fn field(&self) -> &'static str {
         match self {
             FramebufferError::Length { .. } => "Pointer",
-            FramebufferError::Field(error) | FramebufferError::TargetField { error, .. } => {
-                error.field
-            }
+            FramebufferError::Field(error) => error.field,
+            FramebufferError::TargetField { error, .. } => match error.field {
+                "YUV Enable" => "YUV Enable (targets of YCbCr are not modelled)",
+                "Writeback Mode" => "Writeback Mode (AFRC is not modelled)",
+                field => field,
+            },
             FramebufferError::ExtensionTag { .. } => "Has ZS CRC Extension",
             FramebufferError::TargetCount { .. } => "Render Target Count",
             FramebufferError::TileSize { .. } => "Effective Tile Size",
@@ -249,59 +249,6 @@ impl Framebuffer {
         Ok(framebuffer)
     }
 
-    /// The first field by which a framebuffer can't be rendered as its other fields say: a tile that the allocation of the tile
-    /// buffer does not hold, an allocation or a tile that `buffers` do not hold, or rows of an attachment that run into each
-    /// other.
-    ///
-    /// What is not written is not counted: slots without an image take no room (hardware/graphics-framebuffer.md 5.2).
-    pub(crate) fn misfit(&self, buffers: Option<TileBuffers>) -> Option<&'static str> {
-        let written = self.targets.iter().filter_map(|target| {
-            let image = target.image.as_ref()?;
-            Some((target, image))
-        });
-        let bytes: u32 = written
-            .clone()
-            .map(|(target, _)| u32::from(target.format.bytes))
-            .sum();
-        let needed = bytes * self.parameters.sample_count * self.tile.pixels();
-        if needed > self.parameters.color_buffer_allocation {
-            return Some("Color Buffer Allocation");
-        }
-        if let Some(buffers) = buffers {
-            if self.parameters.color_buffer_allocation > buffers.color {
-                return Some("Color Buffer Allocation");
-            }
-            let depth = DEPTH_BYTES * self.parameters.sample_count * self.tile.pixels();
-            if depth > buffers.depth {
-                return Some("Effective Tile Size");
-            }
-        }
-        let size = self.pixels();
-        let samples = self.parameters.sample_count;
-        let targets =
-            written.map(|(_, image)| (&image.surface, image.samples, image.format.bytes()));
-        let depth = self.depth.iter().map(|it| {
-            let bytes = ZsElement::of_depth(it.format).element;
-            (&it.surface, it.samples, bytes)
-        });
-        let stencil = self.stencil.iter().map(|it| {
-            let bytes = ZsElement::of_stencil(it.format).element;
-            (&it.surface, it.samples, bytes)
-        });
-        let colours =
-            targets.map(|image| (["Writeback Row Stride", "Writeback Surface Stride"], image));
-        let others = depth.chain(stencil);
-        let others = others.map(|image| (["Row Stride", "Surface Stride"], image));
-        colours.chain(others).find_map(|([rows, surfaces], image)| {
-            let (surface, written, bytes) = image;
-            if surface.rows_overlap(size[0], bytes) {
-                return Some(rows);
-            }
-            let overlap = samples > 1 && surface.samples_overlap(written, size, bytes);
-            overlap.then_some(surfaces)
-        })
-    }
-
     /// A field that asks for what the model does not do, and no driver asks for (hardware/graphics-framebuffer.md 5.1).
     pub(crate) fn ignored(&self) -> Option<&'static str> {
         let parameters = &self.parameters;
@@ -344,16 +291,6 @@ impl Framebuffer {
         asked
             .into_iter()
             .find_map(|(asked, field)| asked.then_some(field))
-    }
-
-    /// Pixels along x and y up to the end of the box, from the corner of the framebuffer on.
-    fn pixels(&self) -> [u32; 2] {
-        let bound = |most: u32, side: u32| most.min(side.saturating_sub(1)) + 1;
-        let parameters = &self.parameters;
-        [
-            bound(parameters.bound_max_x, parameters.width),
-            bound(parameters.bound_max_y, parameters.height),
-        ]
     }
 
     fn add_extension(&mut self, words: &[u32]) -> Result<(), FramebufferError> {

@@ -4,7 +4,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.8.1, 5.8.2, 5.8.5; hardware/graphics-model.md 4.6.
 
 /// Texels along a side of a u-interleaved tile.
-pub(super) const TILE: u32 = 16;
+const TILE: u32 = 16;
 /// Blocks along a side of one.
 const TILE_OF_BLOCKS: u32 = 4;
 /// Bytes of a block of the interleaved 64 KiB order.
@@ -20,6 +20,19 @@ pub(crate) enum Order {
     UInterleavedBlocks,
     /// Blocks of 64 KiB.
     Interleaved64k,
+}
+
+impl Order {
+    /// Elements of what is stored in one piece, across and down: an element, a tile or a block. `None` where the order has no elements
+    /// of `bytes`, or elements that are no pixels.
+    pub(super) fn unit(self, bytes: u8) -> Option<[u32; 2]> {
+        match self {
+            Order::Linear => Some([1, 1]),
+            Order::UInterleaved => Some([TILE; 2]),
+            Order::UInterleavedBlocks => None,
+            Order::Interleaved64k => block_extent(bytes),
+        }
+    }
 }
 
 /// Offset of element (x, y) from the base of its surface; `None` where the order has no elements of `bytes`.

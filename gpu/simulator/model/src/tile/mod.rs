@@ -11,6 +11,7 @@ pub(crate) mod afbc;
 pub(crate) mod blend;
 pub(crate) mod buffer;
 pub(crate) mod depth;
+pub(crate) mod fit;
 pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
@@ -21,9 +22,10 @@ pub(crate) mod write_back;
 pub(crate) use blend::BlendState;
 pub(crate) use buffer::{Loaded, Pixel, Source, TileBuffer, TileError};
 pub(crate) use depth::{DepthBounds, StoredZs, ZsState};
+pub(crate) use fit::{Attachment, Overlap};
 pub(crate) use framebuffer::{Framebuffer, FramebufferSpan};
 pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex, TilePlane};
-pub(crate) use write_back::{PixelBox, write_back};
+pub(crate) use write_back::{PixelBox, Unwritten, write_back};
 
 /// Memory as write-back needs it.
 pub(crate) trait GpuMemory {

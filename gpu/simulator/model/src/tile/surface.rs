@@ -3,7 +3,10 @@
 //! Facts: hardware/graphics-framebuffer.md 5.3, 5.6, 5.8, 5.9.
 
 use super::afbc::{AfbcSurface, Superblock, channel_widths};
-use super::layout::{Order, TILE, block_extent, element_offset};
+use super::layout::{Order, element_offset};
+use super::write_back::PixelBox;
+use alloc::vec::Vec;
+use core::ops::Range;
 use eitri_descriptors::framebuffer::{BlockFormat, Msaa, SFormat, ZsFormat};
 use eitri_descriptors::target::AfbcRgbRenderTarget;
 
@@ -23,15 +26,62 @@ impl Surface {
     /// Whether rows of so many pixels of `bytes` run into each other.
     pub(crate) fn rows_overlap(&self, columns: u32, bytes: u8) -> bool {
         match self {
-            Surface::Elements {
-                order: Order::Linear | Order::UInterleaved,
-                row_stride,
-                ..
-            } => self
+            Surface::Elements { row_stride, .. } => self
                 .extent([columns, 1], bytes)
                 .is_some_and(|extent| *row_stride < extent),
-            // Blocks of 64 KiB and superblocks are found by their own rules.
-            Surface::Elements { .. } | Surface::Afbc(_) => false,
+            Surface::Afbc(surface) => surface.row_stride < surface.row_bytes(columns),
+        }
+    }
+
+    /// Whether the header entries of so many pixels do not end before the body begins; false of what is not compressed.
+    pub(crate) fn header_reaches_body(&self, [columns, rows]: [u32; 2]) -> bool {
+        let Surface::Afbc(surface) = self else {
+            return false;
+        };
+        let before = u64::from(surface.header_rows(rows).saturating_sub(1)) * surface.row_stride;
+        surface.body_offset < before + surface.row_bytes(columns)
+    }
+
+    /// Adds the memory of a box of pixels of `bytes`, in the surface that begins `start` bytes after the first: a range for each row
+    /// of elements, tiles, blocks, header entries and payloads. What lies beyond the last address is left out.
+    pub(crate) fn add_memory(
+        &self,
+        start: u64,
+        area: PixelBox,
+        bytes: u8,
+        memory: &mut Vec<Range<u64>>,
+    ) {
+        let mut add = |base: u64, row_stride: u64, [width, height]: [u32; 2], part: u64| {
+            let columns = u64::from(area.min[0] / width)..u64::from(area.max[0] / width) + 1;
+            for row in u64::from(area.min[1] / height)..=u64::from(area.max[1] / height) {
+                let row = base
+                    .checked_add(start)
+                    .and_then(|base| base.checked_add(row * row_stride));
+                let end = |columns: u64| row.and_then(|row| row.checked_add(columns * part));
+                if let (Some(first), Some(last)) = (end(columns.start), end(columns.end)) {
+                    memory.push(first..last);
+                }
+            }
+        };
+        match self {
+            Surface::Elements {
+                order,
+                base,
+                row_stride,
+            } => {
+                if let Some(unit) = order.unit(bytes) {
+                    let part = u64::from(unit[0]) * u64::from(unit[1]) * u64::from(bytes);
+                    add(*base, *row_stride, unit, part);
+                }
+            }
+            Surface::Afbc(surface) => {
+                let (unit, [header, body]) = (surface.group_extent(), surface.group_bytes());
+                add(surface.header, surface.row_stride, unit, header);
+                let rows = surface.row_stride * body / header.max(1);
+                if let Some(base) = surface.header.checked_add(surface.body_offset) {
+                    add(base, rows, unit, body);
+                }
+            }
         }
     }
 
@@ -58,12 +108,7 @@ impl Surface {
         else {
             return None;
         };
-        let [width, height] = match order {
-            Order::Linear => [1, 1],
-            Order::UInterleaved => [TILE; 2],
-            Order::UInterleavedBlocks => return None,
-            Order::Interleaved64k => block_extent(bytes)?,
-        };
+        let [width, height] = order.unit(bytes)?;
         let part = u64::from(width) * u64::from(height) * u64::from(bytes);
         let [columns, rows] = [size[0].div_ceil(width), size[1].div_ceil(height)].map(u64::from);
         Some(row_stride * rows.saturating_sub(1) + part * columns)
@@ -139,6 +184,17 @@ pub(crate) enum WrittenSamples {
     Average,
     /// Each to its own surface, so many bytes after the one before it.
     Layered { stride: u64 },
+}
+
+impl WrittenSamples {
+    /// Samples that are written of so many, each with the start of its surface.
+    pub(crate) fn surfaces(self, count: u32) -> impl Iterator<Item = (u32, u64)> {
+        let (count, stride) = match self {
+            WrittenSamples::First | WrittenSamples::Average => (1, 0),
+            WrittenSamples::Layered { stride } => (count, stride),
+        };
+        (0..count).map(move |sample| (sample, stride.wrapping_mul(sample.into())))
+    }
 }
 
 /// The surface of single elements; `None` of other block formats.

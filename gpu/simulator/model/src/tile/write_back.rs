@@ -6,6 +6,7 @@
 use super::GpuMemory;
 use super::buffer::{Pixel, TileBuffer, TileError};
 use super::depth::{depth_of, quantised};
+use super::fit::Attachment;
 use super::framebuffer::{DepthImage, Framebuffer, StencilImage, Target, TargetImage};
 use super::surface::{Surface, WrittenSamples, ZsElement};
 use super::target::{average, memory_bits};
@@ -46,17 +47,24 @@ impl PixelBox {
     }
 }
 
+/// A write that memory refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unwritten<R> {
+    pub(crate) attachment: Attachment,
+    pub(crate) refusal: R,
+}
+
 /// Writes every attachment of a framebuffer that is written: the pixels of the tile at `origin` that lie in `clip`.
 ///
 /// # Errors
-/// What memory refused.
+/// What memory refused, and of which attachment.
 pub(crate) fn write_back<M: GpuMemory>(
     tile: &TileBuffer,
     framebuffer: &Framebuffer,
     origin: [u32; 2],
     clip: PixelBox,
     memory: &mut M,
-) -> Result<(), M::Refusal> {
+) -> Result<(), Unwritten<M::Refusal>> {
     let shape = tile.shape();
     let whole = PixelBox {
         min: origin,
@@ -68,16 +76,27 @@ pub(crate) fn write_back<M: GpuMemory>(
     let part = Part { tile, origin, area };
     for (index, target) in (0..).zip(&framebuffer.targets) {
         if let Some(image) = &target.image {
-            part.write_target(index, target, image, memory)?;
+            part.write_target(index, target, image, memory)
+                .map_err(of(Attachment::Colour(index)))?;
         }
     }
     if let Some(image) = &framebuffer.depth {
-        part.write_depth(image, memory)?;
+        part.write_depth(image, memory)
+            .map_err(of(Attachment::Depth))?;
     }
     if let Some(image) = &framebuffer.stencil {
-        part.write_stencil(image, memory)?;
+        part.write_stencil(image, memory)
+            .map_err(of(Attachment::Stencil))?;
     }
     Ok(())
+}
+
+/// Names the attachment whose write was refused.
+fn of<R>(attachment: Attachment) -> impl FnOnce(R) -> Unwritten<R> {
+    move |refusal| Unwritten {
+        attachment,
+        refusal,
+    }
 }
 
 /// The part of a tile that is written.
@@ -185,7 +204,7 @@ impl Part<'_> {
             samples,
             element,
         } = destination;
-        for (sample, start) in surfaces(*samples, self.tile.samples()) {
+        for (sample, start) in samples.surfaces(self.tile.samples()) {
             let mut writes = Writes::default();
             for at in self.pixels() {
                 let pixel = Pixel {
@@ -233,15 +252,6 @@ impl Part<'_> {
         (area.min[1]..=area.max[1])
             .flat_map(move |y| (area.min[0]..=area.max[0]).map(move |x| [x, y]))
     }
-}
-
-/// Samples that are written, each with the start of its surface.
-fn surfaces(samples: WrittenSamples, count: u32) -> impl Iterator<Item = (u32, u64)> {
-    let (count, stride) = match samples {
-        WrittenSamples::First | WrittenSamples::Average => (1, 0),
-        WrittenSamples::Layered { stride } => (count, stride),
-    };
-    (0..count).map(move |sample| (sample, stride.wrapping_mul(sample.into())))
 }
 
 /// Writes of pixels, joined to runs of bytes.

@@ -95,6 +95,9 @@ impl Event {
                     Source::StreamFetch { group, stream } => [1, group, stream],
                     Source::Stream { group, stream } => [2, group, stream],
                     Source::Core(core) => [3, core, 0],
+                    Source::Texture(core) => [4, core, 0],
+                    Source::TileBuffer(core) => [5, core, 0],
+                    Source::Tiler => [6, 0, 0],
                 };
                 let small = [space, access, exception, unit, group, stream];
                 of(kind::PAGE_FAULT, &small, &[], address)
@@ -192,6 +195,9 @@ impl Parts {
                         stream: f,
                     },
                     3 => Source::Core(e),
+                    4 => Source::Texture(e),
+                    5 => Source::TileBuffer(e),
+                    6 => Source::Tiler,
                     _ => return None,
                 },
             }),

@@ -9,7 +9,7 @@ use crate::defect::Defect;
 use crate::fabric::Fabric;
 use crate::inspection::DispatchView;
 use crate::memory::PhysicalMemory;
-use crate::mmu::Refused;
+use crate::mmu::{Refused, Stall};
 use crate::pace::numbers;
 use crate::shader::{Memory, Program, WARP, WarpTurn};
 use crate::stream::Tasks;
@@ -30,8 +30,8 @@ pub(crate) struct Compute {
     /// Tasks that were begun.
     tasks: u64,
     resident: Vec<Workgroup>,
-    /// Cores whose workgroup waited for memory in the last turn, a bit each.
-    waiting: u64,
+    /// Cores whose workgroup waits for memory, and what for: it is not tried again before the host has acted.
+    stalls: Vec<(u8, Stall)>,
     /// Cores that have had workgroups, a bit each.
     used_cores: u64,
     /// Instructions that warps have executed.
@@ -69,7 +69,7 @@ impl Compute {
             next: 0,
             tasks: 0,
             resident: Vec::new(),
-            waiting: 0,
+            stalls: Vec::new(),
             used_cores: 0,
             executed: 0,
         }
@@ -121,9 +121,9 @@ impl Compute {
         limit: u64,
     ) -> (u64, Turn) {
         self.fill(fabric, ready);
-        self.waiting = 0;
+        self.stalls
+            .retain(|(_, stall)| !fabric.mmu.may_retry(*stall));
         let mut used = 0;
-        let mut stalled = None;
         let mut progressed = false;
         while used < limit {
             let Some(index) = self.next_turn(fabric) else {
@@ -166,14 +166,13 @@ impl Compute {
                     }
                 }
                 Turned::Refused(Refused::Stalled(stall)) => {
-                    stalled = Some(stall);
-                    self.waiting |= 1 << core;
+                    self.stalls.push((core, stall));
                 }
                 Turned::Refused(fault) => return (used, Err(fault)),
             }
         }
-        match stalled {
-            Some(stall) if !progressed => (used, Err(Refused::Stalled(stall))),
+        match self.stalls.first() {
+            Some((_, stall)) if !progressed => (used, Err(Refused::Stalled(*stall))),
             _ => (used, Ok(self.resident.is_empty())),
         }
     }
@@ -183,7 +182,7 @@ impl Compute {
         let cores = self.resident.iter().map(|group| group.place().core);
         cores
             .enumerate()
-            .filter(|(_, core)| self.waiting >> core & 1 == 0)
+            .filter(|(_, core)| !self.waits(*core))
             .min_by_key(|(_, core)| (fabric.reached(*core), *core))
             .map(|(index, _)| index)
     }
@@ -208,7 +207,13 @@ impl Compute {
 
     /// Cores whose workgroups run, and do not wait for memory.
     pub(super) fn running_cores(&self) -> u64 {
-        self.cores() & !self.waiting
+        let waiting = self.stalls.iter().map(|(core, _)| 1 << (core & 63));
+        waiting.fold(self.cores(), |cores, waiting: u64| cores & !waiting)
+    }
+
+    /// Whether a core's workgroup waits for memory.
+    fn waits(&self, core: u8) -> bool {
+        self.stalls.iter().any(|(waiting, _)| *waiting == core)
     }
 
     /// Puts a workgroup on each core that has none.

@@ -16,15 +16,18 @@ use super::through::Through;
 use super::turn::Stepwise;
 use crate::defect::PassDefects;
 use crate::diagnosis::StreamMisuse;
-use crate::fabric::Fabric;
+use crate::fabric::{Access, Fabric};
+use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
-use crate::mmu::Refused;
+use crate::mmu::{Refusal, Refused, Source};
 use crate::pace::CYCLE;
 use crate::raster::{self, Quad};
 use crate::shader::stage::Geometry;
 use crate::shader::{JobFault, Place};
 use crate::stream::{Identity, IssuedFragment};
-use crate::tile::{Framebuffer, FramebufferSpan, PixelBox, write_back};
+use crate::tile::{
+    Attachment, Framebuffer, FramebufferSpan, Overlap, PixelBox, Unwritten, write_back,
+};
 use crate::tiler::{ListReader, TilePrimitives};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -118,6 +121,19 @@ impl Pass {
             // Told, and rendered all the same: what hardware does is not known.
             let address = span.address;
             reader.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
+        }
+        if let Some(Overlap {
+            attachments,
+            address,
+        }) = framebuffer.overlap()
+        {
+            let [one, other] = attachments.map(Attachment::name);
+            let misuse = StreamMisuse::AttachmentsOverlap {
+                one,
+                other,
+                address,
+            };
+            reader.report(fabric, misuse);
         }
         let asked = corners(issued.corners);
         let asked = PixelBox {
@@ -334,16 +350,41 @@ impl Pass {
         let mut through = Through {
             fabric,
             memory,
-            access: self.reader.access(0),
+            access: Access {
+                source: Source::TileBuffer(self.shader.core()),
+                ..self.reader.access(0)
+            },
         };
-        write_back(tile, framebuffer, self.tiles.origin, clip, &mut through)?;
-        Ok(())
+        let origin = self.tiles.origin;
+        write_back(tile, framebuffer, origin, clip, &mut through).map_err(|unwritten| {
+            let Unwritten {
+                attachment,
+                refusal,
+            } = unwritten;
+            if !matches!(refusal, Refusal::Stalled(stall) if !stall.faulted) {
+                let (x, y) = (origin[0] as u16, origin[1] as u16);
+                let attachment = attachment.name();
+                let misuse = StreamMisuse::Unwritten { attachment, x, y };
+                self.reader.report(through.fabric, misuse);
+            }
+            refusal.into()
+        })
     }
 }
 
 impl Stepwise for Pass {
     fn owner(&self) -> Identity {
         self.reader.owner
+    }
+
+    fn unit(&self) -> Option<GraphicsUnit> {
+        Some(match self.step {
+            Step::Begin | Step::Before(_) | Step::Primitives | Step::After => {
+                GraphicsUnit::FragmentFrontEnd
+            }
+            Step::WriteBack => GraphicsUnit::WriteBack,
+            Step::Queries => GraphicsUnit::Queries,
+        })
     }
 
     fn has_warp(&self) -> bool {

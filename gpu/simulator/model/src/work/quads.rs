@@ -6,11 +6,14 @@
 //!
 //! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6, 4.10.
 
+mod traced;
+
 use super::draw::LoadedDraw;
 use super::forward_kill::{Tested, kill_older, lacks_replacement, replaces};
 use super::stage::LoadedStage;
 use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
+use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::{Point, Quad};
@@ -19,7 +22,6 @@ use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
-use crate::trace::{FragmentWarp, StartedFragment};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -194,6 +196,10 @@ impl Shader {
         limit: u64,
     ) -> Result<u64, (u64, Refused<JobFault>)> {
         if self.running.is_none() {
+            if let Some(exception) = fabric.unit_fails(None, None, GraphicsUnit::DepthStencil) {
+                let address = 0;
+                return Err((1, Refused::Failed(JobFault { exception, address })));
+            }
             self.test_ahead(fabric);
             if let Some(tested) = self.tested.pop_front() {
                 self.begin(fabric, tested);
@@ -356,38 +362,6 @@ impl Shader {
         let activity = fabric.activity.core(self.core());
         activity.fragments.warps += 1;
         activity.full_warps += u64::from(warp.live == u16::MAX);
-    }
-
-    /// Tells whoever wants to hear of shading which fragments of a primitive begin.
-    fn trace_warp(&self, fabric: &mut Fabric, draw: &LoadedDraw, stage: &FragmentStage, live: u16) {
-        let (geometry, layer) = (&stage.geometry, self.layer);
-        let Some(sink) = fabric.journal.shading_sink() else {
-            return;
-        };
-        if geometry.primitive.is_none() {
-            return;
-        }
-        let sampling = &stage.draw.sampling;
-        let samples = (0..sampling.count()).map(|sample| {
-            let at = sampling.position(sample);
-            [at.x, at.y].map(|units| units as f32 / SUBPIXELS as f32)
-        });
-        let quads = WARP - (live.leading_zeros() as usize & !3);
-        let lanes = stage.lanes[..quads].iter().map(|lane| StartedFragment {
-            pixel: [lane.pixel.0.into(), lane.pixel.1.into()],
-            coverage: lane.fragment.coverage(),
-            sample: lane.sample,
-        });
-        sink.fragments(FragmentWarp {
-            job: draw.words.job,
-            layer,
-            primitive: geometry.id,
-            back: geometry.face != 0,
-            provoking: geometry.provoking,
-            corners: geometry.positions[..geometry.vertices.min(3)].to_vec(),
-            samples: samples.collect(),
-            lanes: lanes.collect(),
-        });
     }
 
     /// The warp has ended: the run of the next sample begins, or the tile is free again.

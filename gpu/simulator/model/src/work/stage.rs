@@ -64,6 +64,14 @@ impl Reader {
         }
     }
 
+    /// An access of the tiler.
+    pub(super) fn tiler_access(&self, address: u64) -> Access {
+        Access {
+            source: Source::Tiler,
+            ..self.access(address)
+        }
+    }
+
     pub(super) fn report(&self, fabric: &mut Fabric, misuse: StreamMisuse) {
         let place = StreamPlace {
             group: self.owner.group,

@@ -21,6 +21,7 @@ use super::through::Through;
 use super::turn::{Stepwise, take_turn};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
+use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::LineWidth;
@@ -355,7 +356,7 @@ impl Tiling {
         let mut through = Through {
             fabric,
             memory,
-            access: self.reader.access(0),
+            access: self.reader.tiler_access(0),
         };
         match self.list.resume(&mut through)? {
             Resumed::Continued => self.memory = MemoryState::Enough,
@@ -462,7 +463,8 @@ fn topology(
     let (register, value) = (56, u64::from(state.primitive_flags));
     let misuse = StreamMisuse::StagingInvalid { register, value };
     let Some(topology) = Topology::new(flags.draw_mode) else {
-        reader.report(fabric, misuse);
+        let mode = flags.draw_mode as u8;
+        reader.report(fabric, StreamMisuse::Topology { mode });
         return Err(reader.fail(value));
     };
     // FACT: what an array of scissors or of 32-bit point sizes looks like is not published (hardware/graphics-draw.md 3.3), and no
@@ -476,6 +478,14 @@ fn topology(
 impl Stepwise for Tiling {
     fn owner(&self) -> Identity {
         self.reader.owner
+    }
+
+    fn unit(&self) -> Option<GraphicsUnit> {
+        match self.step {
+            Step::Fetch => Some(GraphicsUnit::VertexFetch),
+            Step::Allocate | Step::Assemble(_) | Step::Store => Some(GraphicsUnit::Tiler),
+            Step::Shade { .. } => None,
+        }
     }
 
     fn has_warp(&self) -> bool {
@@ -501,7 +511,7 @@ impl Stepwise for Tiling {
         memory: &mut dyn PhysicalMemory,
         ready: u64,
     ) -> Result<bool, Refused<JobFault>> {
-        let access = self.reader.access(0);
+        let access = self.reader.tiler_access(0);
         let mut through = Through {
             fabric,
             memory,

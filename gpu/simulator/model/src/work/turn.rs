@@ -2,7 +2,7 @@
 
 use super::job::Turn;
 use crate::fabric::Fabric;
-use crate::injection::Injection;
+use crate::injection::{GraphicsUnit, Injection};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::JobFault;
@@ -12,6 +12,9 @@ use crate::stream::Identity;
 pub(super) trait Stepwise {
     /// Whose job it is.
     fn owner(&self) -> Identity;
+
+    /// The unit that does the next step; `None`: the step only begins a warp.
+    fn unit(&self) -> Option<GraphicsUnit>;
 
     /// Whether a warp runs, which comes before the next step.
     fn has_warp(&self) -> bool;
@@ -61,7 +64,7 @@ pub(super) fn take_turn(
         // A step without a warp counts as an instruction.
         used += 1;
         fabric.pace.hold_up(fabric.config.latencies.step);
-        if let Some(exception) = injected(fabric, job.owner()) {
+        if let Some(exception) = injected(fabric, job.owner(), job.unit()) {
             let address = 0;
             return (used, Err(Refused::Failed(JobFault { exception, address })));
         }
@@ -74,11 +77,16 @@ pub(super) fn take_turn(
     (used, Ok(false))
 }
 
-/// The exception with which an injection makes this step fail.
-fn injected(fabric: &mut Fabric, owner: Identity) -> Option<u8> {
+/// The exception with which an injection makes a step fail that `unit` does.
+pub(super) fn injected(
+    fabric: &mut Fabric,
+    owner: Identity,
+    unit: Option<GraphicsUnit>,
+) -> Option<u8> {
     let (slot, stream) = (Some(owner.group), Some(owner.stream));
-    fabric.strike_at(slot, stream, |injection| match injection {
+    let step = fabric.strike_at(slot, stream, |injection| match injection {
         Injection::DrawStepFault { exception } => Some(exception),
         _ => None,
-    })
+    });
+    step.or_else(|| fabric.unit_fails(slot, stream, unit?))
 }

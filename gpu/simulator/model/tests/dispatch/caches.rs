@@ -113,13 +113,29 @@ impl Scene {
 
     /// Executes a RUN_FRAGMENT that renders one pixel to nowhere, and waits for it.
     fn fragment_job(&mut self) {
+        // R8G8B8A8, and written nowhere.
+        self.render([1 << 26, 19 << 3 | 1 << 8 | 0x688 << 16], 0, 0);
+    }
+
+    /// Executes a RUN_FRAGMENT that clears the texel at 0, 0 to `value`, and waits for it.
+    fn clear_texel(&mut self, value: u32) {
+        // RAW32 to linear memory, of clean tiles too.
+        let raw = [34 << 26, 1 | 3 << 3 | 2 << 8 | 0x688 << 16 | 1 << 31];
+        self.render(raw, LINEAR, value);
+    }
+
+    /// Executes a RUN_FRAGMENT of one pixel whose target begins with two words, and has a base and a clear value.
+    fn render(&mut self, target: [u64; 2], base: u64, clear: u32) {
         const FRAMEBUFFER: u64 = DESCRIPTORS + 0x1000;
-        // One pixel; tiles of 256 in a kibibyte; depth of 24 bits. Target 0 is R8G8B8A8, and written nowhere.
+        // One pixel; tiles of 256 in a kibibyte; depth of 24 bits.
         let high = |word: u64| word << 32;
         let mut framebuffer = [0; 24];
         framebuffer[5] = high(2 << 6 | 8 << 9 | 1 << 24);
         framebuffer[6] = 1 << 16;
-        framebuffer[16] = 1 << 26 | high(19 << 3 | 1 << 8 | 0x688 << 16);
+        framebuffer[16] = target[0] | high(target[1]);
+        framebuffer[20] = base;
+        framebuffer[21] = 128;
+        framebuffer[22] = clear.into();
         self.bench.put_words(1, FRAMEBUFFER, &framebuffer);
         let request = |fragment| ReqResource {
             fragment,
@@ -273,6 +289,34 @@ fn a_texel_that_is_read_stale_is_told() {
             let told = "is read as it was before it was written";
             scene.bench.expect_diagnosis(told);
             assert_eq!(fetched, 1);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_is_sampled_without_an_invalidation_behind_its_pass_is_told() {
+    for (invalidates, wanted) in [(false, 1), (true, 7)] {
+        let mut scene = Scene::new(Config {
+            l2: true,
+            ..Config::default()
+        });
+        scene.run(FETCH);
+        scene.clear_texel(7);
+        let other = match invalidates {
+            true => OtherFlushMode::Invalidate,
+            false => OtherFlushMode::None,
+        };
+        scene.flush(FlushMode::Clean, FlushMode::Clean, other);
+        // The same program, which is in memory already.
+        scene.dispatch.submit(&mut scene.bench);
+        scene.bench.drain(0);
+        scene.flush(FlushMode::Clean, FlushMode::Clean, OtherFlushMode::None);
+        assert_eq!(scene.bench.get32(1, BUFFER), wanted, "{invalidates}");
+        if invalidates {
+            scene.bench.expect_no_diagnoses();
+        } else {
+            let told = format!("the texel at {LINEAR:#x} is read as it was before it was written");
+            scene.bench.expect_diagnosis(&told);
         }
     }
 }

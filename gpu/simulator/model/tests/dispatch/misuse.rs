@@ -212,3 +212,14 @@ fn a_page_fault_of_a_shader_reaches_the_stream_when_the_space_is_disabled() {
         bench.report()
     );
 }
+
+#[test]
+fn a_gather_by_integer_coordinates_is_refused_by_name() {
+    let text = "TEX_GATHER.slot0.reserved.32.2d.integer_coordinates.gather4_r.wait0 @r8:r9:r10:r11, @r4:r5, u2
+        NOP.end";
+    Dispatch::default().check_fault(
+        &format!("MOV.i32 r4, 0x0\nMOV.i32 r5, 0x0\n{text}"),
+        0x51,
+        "which four texels a gather by integer coordinates takes is not published",
+    );
+}

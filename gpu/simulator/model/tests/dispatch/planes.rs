@@ -2,10 +2,11 @@
 //!
 //! Facts: hardware/descriptors.md 8, 9, 10.3; hardware/graphics-texture.md 7.11; hardware/graphics-model.md 5.4.
 
-use super::Bench;
 use super::format_vectors::dispatched;
-use super::texture_vectors::{LOAD, PLANES, STORE, put};
-use super::typed::{FREE, LINEAR};
+use super::texture_vectors::{HANDLE, LOAD, PLANES, STORE, put};
+use super::typed::{FREE, LINEAR, uniforms};
+use super::{Bench, Dispatch};
+use crate::bench::stream_output;
 use eitri_descriptors::plane::{Chroma2pPlane, ClumpFormat, ClumpOrdering, GenericPlane};
 use eitri_descriptors::texture::{Sampler, Texture, TextureDimension};
 use eitri_descriptors::{Address, Aligned, PixelFormat, Swizzle};
@@ -307,5 +308,25 @@ fn gathers_take_the_component_that_they_name_after_the_swizzle() {
                 .map(|(x, y)| (f64::from(texel(x, y)[taken]) / 255.0) as f32);
             assert_eq!(found[0].map(f32::from_bits), wanted, "{name}, {swizzle:?}");
         }
+    }
+}
+
+#[test]
+fn formats_of_ycbcr_without_rules_are_refused_by_name() {
+    // YUV8, YUYV8 and VYUY8 as tables have them, YUYV10, Y10 UV10 420, Y16 UV16 420.
+    for word in [32 << 12, 0x02_2203, 0x02_320a, 44 << 12, 47 << 12, 55 << 12] {
+        let dispatch = Dispatch {
+            uniforms: uniforms(&[HANDLE, 0]),
+            ..Dispatch::default()
+        };
+        let text = format!("MOV.i32 r4, 0x0\nMOV.i32 r5, 0x0\nMOV.i32 r6, 0x0\n{FETCH}\nNOP.end");
+        let mut bench = dispatch.prepare(&text);
+        put_texture(&mut bench, word, 2);
+        put_planes(&mut bench, ClumpFormat::Y8UV8_422, false);
+        dispatch.submit(&mut bench);
+        bench.poll_shared(stream_output(0) + 0x80, 0xff, 0x51);
+        bench.expect_diagnosis(&format!(
+            "a texture of the pixel format {word:#x} is known but not modelled: how packed formats of YCbCr"
+        ));
     }
 }

@@ -13,3 +13,4 @@ mod heap;
 mod pictures;
 mod player;
 mod reference;
+mod units;

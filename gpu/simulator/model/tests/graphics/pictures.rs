@@ -113,6 +113,9 @@ pub fn compare(case: &str, player: &Player, drawn: &[[u8; 4]], wanted: &[[u8; 4]
 /// One test a case: the name of the test, the capture, its picture, and how many of 4096 pixels are exact.
 macro_rules! cases {
     ($($name:ident $case:literal like $picture:literal exact $exact:literal;)*) => {
+        /// The captures of this table.
+        const CASES: &[&str] = &[$($case),*];
+
         $(
             #[test]
             fn $name() {
@@ -145,4 +148,30 @@ cases! {
     clear_g725 "clear-g725" like "clear" exact 4096;
     triangle_g720 "triangle-g720" like "triangle" exact 4025;
     triangle_g725 "triangle-g725" like "triangle" exact 4025;
+}
+
+/// Captures that a test of their own draws.
+const OTHERS: [&str; 4] = [
+    "texdepth-g720",
+    "texdepth-g725",
+    "occlusion",
+    "occlusion-noafbc",
+];
+
+#[test]
+fn every_capture_is_drawn() {
+    let Some(folder) = eitri_testdata::shared("hardware/worked") else {
+        return;
+    };
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let names = files.map(|file| file.expect("a file").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    let mut there: Vec<String> = names
+        .filter_map(|name| name.strip_suffix(".json").map(str::to_string))
+        .collect();
+    let tables = CASES.iter().chain(super::reference::CASES).chain(&OTHERS);
+    let mut drawn: Vec<String> = tables.map(|case| case.to_string()).collect();
+    there.sort_unstable();
+    drawn.sort_unstable();
+    assert_eq!(drawn, there);
 }

@@ -245,6 +245,9 @@ fn check(case: &str, wanted: &[[u8; 4]], inexact: usize) -> Option<Player> {
 
 macro_rules! references {
     ($($name:ident $case:literal $wanted:expr, inexact $inexact:literal;)*) => {
+        /// The captures of this table.
+        pub const CASES: &[&str] = &[$($case),*];
+
         $(
             #[test]
             fn $name() {

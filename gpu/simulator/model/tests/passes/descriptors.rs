@@ -255,6 +255,7 @@ impl Pass {
                     r59: true,
                     r60: true,
                     r61: true,
+                    r62: true,
                     ..Preload::default()
                 },
                 binary: Address(code),

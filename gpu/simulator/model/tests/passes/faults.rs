@@ -1,7 +1,9 @@
 //! Faults of fragments: who failed, and where.
 
-use super::{Pass, Rectangle, STORE};
+use super::bench::stream_output;
+use super::{DONE, Pass, Rectangle, STORE};
 use eitri_descriptors::Arch;
+use eitri_model::{Aim, GraphicsUnit, Injection};
 
 /// Loads from an address that nothing maps.
 const STRAY: &str = "
@@ -56,5 +58,36 @@ fn a_draw_of_another_generation_is_told() {
         let mut bench = pass.submitted(|_| {});
         bench.wait(3000);
         bench.expect_diagnosis(part);
+    }
+}
+
+#[test]
+fn a_rectangle_fails_at_each_layer_that_it_is_entered_in() {
+    const LAYERS: u32 = 3;
+    let pass = Pass {
+        layers: LAYERS,
+        uniforms: STORE.to_vec(),
+        draws: vec![Rectangle {
+            program: "IADD_IMM.i32 r0, 0x0, #0x9\nOUTPUT",
+            layers: 0b111,
+            ..Rectangle::default()
+        }],
+        ..Pass::default()
+    };
+    let unit = GraphicsUnit::Tiler;
+    for (injection, exception, last) in [
+        (Injection::UnitFault { unit }, 0x5A, LAYERS),
+        // Steps of the tiles follow.
+        (Injection::DrawStepFault { exception: 0x59 }, 0x59, u32::MAX),
+    ] {
+        for nth in 1..=LAYERS + 1 {
+            let mut bench = pass.submitted(|_| {});
+            bench.gpu.inject_aimed(injection, Aim::NOW.nth(nth));
+            bench.wait(2000);
+            let reported = bench.shared(stream_output(0) + 0x80) & 0xff;
+            let strikes = nth <= last;
+            assert_eq!(reported == exception, strikes, "{injection:?} {nth}");
+            assert_eq!(bench.get64(1, DONE) == 1, !strikes, "{injection:?} {nth}");
+        }
     }
 }

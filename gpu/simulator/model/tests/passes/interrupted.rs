@@ -7,19 +7,21 @@
 
 use super::bench::{Bench, group_input, stream_input, stream_output};
 use super::{
-    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HEAP, Pass, ROW, Rectangle, SIDE, STORE, TILER,
-    Vertices, pixels,
+    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HANDLER, HEAP, HEAP_CONTEXT, Pass, ROW, Rectangle,
+    SIDE, STORE, TILER, Vertices, pixels,
 };
 use eitri_cs::Arch;
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::{
-    FinishFragment, FlushCache2, Instr as Command, LoadMultiple, Move32, RunFragment, SetSbEntry,
-    StoreMultiple, Wait,
+    FinishFragment, FlushCache2, HeapSet, Instr as Command, LoadMultiple, Move32, ReqResource,
+    RunFragment, SetExceptionHandler, SetSbEntry, StoreMultiple, Wait,
 };
 use eitri_cs::{Pair, Reg, RegMask, Slot, SlotMask};
 use eitri_csf::page_table::Attributes;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as Mode;
 use eitri_model::{Aim, Injection};
+use eitri_model::{Event, JobKind, Sink};
+use std::sync::{Arc, Mutex};
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
 const POSITION: &str = "
@@ -353,6 +355,72 @@ fn every_chunk_is_exhausted_and_the_picture_is_the_same() {
     }
 }
 
+/// Starts a second stream of the group, which installs the exception handler.
+fn install_handler(bench: &mut Bench) {
+    let handler = handler();
+    bench.put_words(1, HANDLER, &handler);
+    let set = |register: u8, immediate: u32| -> Command {
+        let destination = Reg::new(register);
+        Move32 {
+            destination,
+            immediate,
+        }
+        .into()
+    };
+    let pair = Pair::new(66).expect("even");
+    let instructions: [Command; 8] = [
+        ReqResource {
+            fragment: true,
+            ..ReqResource::default()
+        }
+        .into(),
+        set(66, HEAP_CONTEXT as u32),
+        set(67, 0),
+        HeapSet { address: pair }.into(),
+        set(66, HANDLER as u32),
+        set(67, 0),
+        set(68, 8 * handler.len() as u32),
+        SetExceptionHandler {
+            address: pair,
+            length: Reg::new(68),
+            ..SetExceptionHandler::default()
+        }
+        .into(),
+    ];
+    let words = instructions.map(|it| it.encode(Arch::V10).expect("legal"));
+    let (ring, input) = bench.second_stream();
+    bench.put_words(1, ring, &words);
+    bench.put(0, input, &(8 * words.len() as u64).to_le_bytes());
+    let doorbells = bench.shared(group_input(0) + 8);
+    bench.shared_write(group_input(0) + 8, doorbells ^ 1 << 1);
+    bench.ring_group(0);
+}
+
+#[test]
+fn a_refused_request_stays_pending_until_a_stream_has_a_handler() {
+    const TRIANGLES: u32 = 300;
+    let wanted = undisturbed(TRIANGLES);
+    let pass = Pass {
+        chunk: 0x4000,
+        handler: Vec::new(),
+        ..pass(TRIANGLES)
+    };
+    let mut drawing = Drawing::submit(&pass, TRIANGLES);
+    while !drawing.asks() {
+        drawing.bench.wait(20);
+    }
+    drawing.answer(Answer::Refusal);
+    drawing.bench.wait(20_000);
+    assert!(!drawing.is_done(), "it ended without memory");
+    let output = stream_output(0);
+    let faults = [0x80, 0x84].map(|offset| drawing.bench.shared(output + offset));
+    assert_eq!(faults, [0, 0], "{}", drawing.bench.report());
+    install_handler(&mut drawing.bench);
+    let (exhausted, picture) = drawing.finish(|| Answer::Refusal);
+    assert!(exhausted > 1, "{exhausted}");
+    assert!(picture == wanted, "another picture");
+}
+
 /// An allocation that an injection lets fail is as one of a heap without chunks: what is listed before is rendered.
 #[test]
 fn a_handler_renders_what_is_listed_before_an_injected_failure() {
@@ -389,12 +457,40 @@ fn a_seed_answers_exhausted_heaps_and_the_picture_is_the_same() {
     }
 }
 
+/// The jobs that have begun and not ended, by their numbers.
+#[derive(Clone, Default)]
+struct Begun(Arc<Mutex<Vec<(u64, JobKind)>>>);
+
+impl Begun {
+    fn has(&self, kind: JobKind) -> bool {
+        let jobs = self.0.lock().expect("nobody panics with it");
+        jobs.iter().any(|(_, of)| *of == kind)
+    }
+}
+
+impl Sink for Begun {
+    fn event(&mut self, _: u64, event: Event) {
+        let mut jobs = self.0.lock().expect("nobody panics with it");
+        match event {
+            Event::JobStarted { number, kind, .. } => jobs.push((number, kind)),
+            Event::JobEnded { number, .. } => jobs.retain(|(of, _)| *of != number),
+            _ => {}
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
+
 #[test]
 fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same() {
-    const TRIANGLES: u32 = 300;
+    const TRIANGLES: u32 = 1000;
     let wanted = undisturbed(TRIANGLES);
     let seeds = if eitri_testdata::long() { 200 } else { 12 };
     let mut suspends = 0;
+    // In the middle of tiling, and of fragment work, that of handlers included.
+    let mut in_the_middle = [0; 2];
     for seed in 1..=seeds {
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let pass = Pass {
@@ -402,10 +498,16 @@ fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same(
             ..pass(TRIANGLES)
         };
         let mut drawing = Drawing::submit(&pass, TRIANGLES);
+        let begun = Begun::default();
+        drawing.bench.gpu.trace_to(Some(Box::new(begun.clone())));
         while !drawing.is_done() {
-            drawing.bench.wait(1 + numbers.below(8));
+            drawing.bench.wait(1 + numbers.below(4));
             // A request that is not answered comes again after the resume.
             if numbers.below(2) == 0 && !drawing.is_done() {
+                let kinds = [JobKind::Draw, JobKind::Fragment];
+                for (count, kind) in in_the_middle.iter_mut().zip(kinds) {
+                    *count += u32::from(begun.has(kind));
+                }
                 drawing.suspend_and_resume();
                 suspends += 1;
                 drawing.bench.wait(20);
@@ -418,6 +520,10 @@ fn groups_are_suspended_in_the_middle_of_their_jobs_and_the_picture_is_the_same(
         assert!(picture == wanted, "seed {seed}: another picture");
     }
     assert!(suspends > 2 * seeds, "{suspends} suspends");
+    assert!(
+        in_the_middle.iter().all(|count| *count >= 10),
+        "{in_the_middle:?} suspends in the middle of tiling and of fragment work"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! Facts: hardware/graphics-model.md 4; graphics-framebuffer.md 5.1, 5.10; graphics-raster.md 4.6, 4.9; graphics-draw.md 3.17.
 
 mod assembly_vectors;
+mod attachments;
 #[path = "../bench/mod.rs"]
 mod bench;
 mod blend_vectors;
@@ -17,12 +18,15 @@ mod faults;
 mod format_vectors;
 mod forward_kill;
 mod frame_shaders;
+mod idvs;
 mod interrupted;
 mod pass;
 mod rectangles;
+mod refused;
 mod samples;
 mod size_vectors;
 mod stored_vectors;
+mod tile_accesses;
 mod varyings;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;

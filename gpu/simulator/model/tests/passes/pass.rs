@@ -290,6 +290,34 @@ impl Pass {
     /// Submits the pass to a new device; `fill` puts what programs read into memory.
     #[track_caller]
     pub fn submitted(&self, fill: impl Fn(&mut Bench)) -> Bench {
+        let mut bench = self.prepared(fill);
+        bench.submit(0, &self.commands());
+        bench
+    }
+
+    /// Submits the pass to a new device, with its instructions changed.
+    #[track_caller]
+    pub fn submitted_with(&self, change: impl Fn(&mut Vec<u64>)) -> Bench {
+        self.submitted_filled(|_| {}, change)
+    }
+
+    /// As [`Pass::submitted_with`]; `fill` puts what programs read into memory.
+    #[track_caller]
+    pub fn submitted_filled(
+        &self,
+        fill: impl Fn(&mut Bench),
+        change: impl Fn(&mut Vec<u64>),
+    ) -> Bench {
+        let mut bench = self.prepared(fill);
+        let mut words = self.commands();
+        change(&mut words);
+        bench.submit(0, &words);
+        bench
+    }
+
+    /// A new device that has the pass's descriptors and programs in memory.
+    #[track_caller]
+    fn prepared(&self, fill: impl Fn(&mut Bench)) -> Bench {
         let mut bench = Bench::booted_with(self.config());
         bench.start_group(0);
         if self.cores != 0 {
@@ -336,7 +364,6 @@ impl Pass {
         }
         bench.put_words(1, HANDLER, &self.handler);
         fill(&mut bench);
-        bench.submit(0, &self.commands());
         bench
     }
 

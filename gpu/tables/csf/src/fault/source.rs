@@ -54,6 +54,12 @@ pub mod shader_core {
     pub const TEXTURE_OR_TILE: u8 = 12;
 }
 
+/// Requesters inside the tiler's micro-TLB 0.
+pub mod tiler {
+    /// Primitive cache, which writes back too.
+    pub const PRIMITIVE_CACHE: u8 = 1;
+}
+
 /// Accesses to which a requester's number applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {

@@ -7,7 +7,7 @@ use super::{Sender, Target, Targets};
 use crate::diagnosis::ShaderMisuse;
 use crate::l2::{CACHED, Requester};
 use crate::memory::{BusError, PAGE};
-use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
+use crate::mmu::{AccessKind, Refusal, Request};
 
 /// The page of the last translation.
 pub(super) type LastPage = Option<(u64, u64)>;
@@ -93,7 +93,7 @@ impl Sender<'_> {
             space: self.environment.space,
             address,
             kind,
-            source: Unit::Core(self.place.core),
+            source: self.requester,
         };
         Ok(self.fabric.translate(self.memory, request)?)
     }
@@ -176,7 +176,7 @@ impl Sender<'_> {
             space: self.environment.space,
             address: target.virtual_address,
             kind,
-            source: Unit::Core(self.place.core),
+            source: self.requester,
         };
         let refusal: Refusal = self.fabric.bus_error(request, error);
         refusal.into()

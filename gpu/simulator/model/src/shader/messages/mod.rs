@@ -16,6 +16,7 @@ mod texels;
 mod tile;
 mod touched;
 mod transfer;
+mod units;
 mod varying;
 
 use super::environment::{Environment, Place};
@@ -44,6 +45,7 @@ use eitri_isa::Arch;
 use eitri_isa::row::Unit;
 use texels::ReadBy;
 use touched::Touched;
+use units::requester;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,8 @@ struct Sender<'a> {
     memory: &'a mut dyn PhysicalMemory,
     environment: &'a Environment,
     place: Place,
+    /// The unit that accesses memory for the message.
+    requester: Requester,
     address: u64,
     arch: Arch,
     touched: Box<Touched>,
@@ -135,6 +139,7 @@ impl Memory {
             memory,
             environment,
             place,
+            requester: requester(&message.action, place),
             address: warp.pc,
             arch,
             touched,
@@ -168,6 +173,7 @@ impl Memory {
         instruction: &Instruction,
         message: &Message,
     ) -> Result<Sent, Stopped> {
+        sender.strike(&message.action)?;
         match message.action {
             Action::Barrier => return Ok(Sent::Barrier),
             Action::Clock { timestamp } => {
@@ -373,7 +379,7 @@ impl Sender<'_> {
         Access {
             space: self.environment.space,
             address,
-            source: Requester::Core(self.place.core),
+            source: self.requester,
         }
     }
 
@@ -407,17 +413,18 @@ impl Sender<'_> {
     fn wrong_stage(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
         self.report(ShaderMisuse::WrongStage { word });
-        JobFault {
-            exception: exception::INSTR_INVALID_ENC,
-            address: self.address,
-        }
-        .into()
+        self.invalid_encoding()
     }
 
     /// The instruction asks for something that is not modelled.
     fn not_modelled(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
         self.report(ShaderMisuse::NotModelled { word });
+        self.invalid_encoding()
+    }
+
+    /// The fault of an instruction that can't be executed.
+    fn invalid_encoding(&self) -> Stopped {
         JobFault {
             exception: exception::INSTR_INVALID_ENC,
             address: self.address,

@@ -10,6 +10,7 @@ use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
+use super::super::yuv::is_unmodelled_yuv;
 use super::access::LastPage;
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
 use crate::blocks::BlockFormat;
@@ -164,6 +165,11 @@ impl Sender<'_> {
         texel: Texel,
     ) -> Result<(PixelFormat, Found), Stopped> {
         let Some(format) = PixelFormat::of(texture.word) else {
+            if is_unmodelled_yuv(texture.word) {
+                let format = texture.word;
+                self.report(ShaderMisuse::YuvFormat { format });
+                return Err(self.invalid_encoding());
+            }
             return Err(self.not_modelled(instruction));
         };
         let access = self.access(0);

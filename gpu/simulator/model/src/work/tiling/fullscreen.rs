@@ -6,8 +6,10 @@ use super::super::draw::{DRAW_WORDS, clip_of, pair, state_of_fullscreen};
 use super::super::job::Turn;
 use super::super::stage::Reader;
 use super::super::through::Through;
-use super::lists::{lacks_memory, open_list, stopped};
+use super::super::turn::injected;
+use super::lists::{fault, lacks_memory, open_list, stopped};
 use crate::fabric::Fabric;
+use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::PixelBox;
@@ -84,7 +86,7 @@ impl Fullscreen {
         let mut through = Through {
             fabric,
             memory,
-            access: self.reader.access(0),
+            access: self.reader.tiler_access(0),
         };
         if core::mem::take(&mut self.needs_memory)
             && let Err(refusal) = self.list.resume(&mut through)
@@ -93,6 +95,10 @@ impl Fullscreen {
             return (1, Err(refusal.into()));
         }
         while self.layers != 0 {
+            let unit = Some(GraphicsUnit::Tiler);
+            if let Some(exception) = injected(through.fabric, self.reader.owner, unit) {
+                return (1, Err(fault(exception, 0)));
+            }
             let primitive = ListedPrimitive {
                 kind: PrimitiveKind::Fullscreen,
                 provoking: 0,

@@ -38,7 +38,7 @@ pub(super) fn open_list(
     let mut through = Through {
         fabric,
         memory,
-        access: reader.access(0),
+        access: reader.tiler_access(0),
     };
     match PolygonList::open(&mut through, &opening) {
         Ok(list) => Ok(list),
@@ -56,7 +56,12 @@ pub(super) fn provoking(
     reader: &Reader,
     context: u64,
 ) -> Result<ProvokingVertex, Refused<JobFault>> {
-    let words = reader.words(fabric, memory, context, 32)?;
+    let mut bytes = [0; 128];
+    fabric.read(memory, reader.tiler_access(context), &mut bytes)?;
+    let words: [u32; 32] = core::array::from_fn(|index| {
+        let word = &bytes[4 * index..][..4];
+        u32::from_le_bytes([word[0], word[1], word[2], word[3]])
+    });
     let arch = fabric.config.product.arch();
     match TilerContext::unpack_at(arch, &words, 0) {
         Ok(context) if context.first_provoking_vertex => Ok(ProvokingVertex::First),
