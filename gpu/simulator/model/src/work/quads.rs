@@ -13,13 +13,12 @@ use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
-use crate::raster::{Point, Quad};
+use crate::raster::{Point, Quad, SUBPIXELS};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
 use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
-use crate::trace::{FragmentWarp, StartedFragment};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -31,8 +30,6 @@ const QUADS: usize = WARP / 4;
 /// Batches that are tested before the oldest of them is shaded. How many hardware holds is not published, and nothing but shading
 /// that is saved, and effects of shaders that may be killed, depends on it.
 const AHEAD: usize = 16;
-/// Units of a pixel in the rasteriser's coordinates.
-const SUBPIXELS: i32 = 256;
 
 /// Fragments that wait to be shaded.
 #[derive(Clone, Debug)]
@@ -256,7 +253,10 @@ impl Shader {
             }
             fabric.trace_drawing(self.core(), batch.draw.words.job);
             fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
-            let Some(mut tested) = self.waiting.pop_front().and_then(|batch| self.test(batch))
+            let Some(mut tested) = self
+                .waiting
+                .pop_front()
+                .and_then(|batch| self.test(fabric, batch))
             else {
                 return;
             };
@@ -269,7 +269,7 @@ impl Shader {
     }
 
     /// Makes the early tests of a batch.
-    fn test(&mut self, batch: Batch) -> Option<Tested> {
+    fn test(&mut self, fabric: &mut Fabric, batch: Batch) -> Option<Tested> {
         let mut stage = self.stage(&batch.draw, &batch.geometry)?;
         place_lanes(&mut stage, &batch.quads);
         let has_program = batch.draw.stage.is_some();
@@ -278,6 +278,7 @@ impl Shader {
             if covered == 0 {
                 continue;
             }
+            let before = stage.before(fabric, lane);
             let begun = stage.with_tests(lane, |order, _, tests| {
                 if has_program {
                     order.begin(covered, tests)
@@ -287,6 +288,7 @@ impl Shader {
             });
             // Covered pixels lie in the tile.
             stage.lanes[lane].fragment = begun.unwrap_or_default();
+            stage.tell_tested(fabric, before, batch.draw.words.job);
         }
         let lanes = Box::new(stage.lanes);
         self.tile = Some(stage.tile);
@@ -337,7 +339,9 @@ impl Shader {
         }
         let warp = launch(&stage, program);
         self.note_warp(fabric, &warp);
-        self.trace_warp(fabric, &batch.draw, &stage, warp.live);
+        let job = batch.draw.words.job;
+        stage.tell_warp(fabric, (job, self.layer), warp.live);
+        stage.tell_begins(fabric, job);
         self.unit.stage = Stage::Fragment(Box::new(stage));
         self.running = Some(Running {
             draw: batch.draw,
@@ -356,38 +360,6 @@ impl Shader {
         let activity = fabric.activity.core(self.core());
         activity.fragments.warps += 1;
         activity.full_warps += u64::from(warp.live == u16::MAX);
-    }
-
-    /// Tells whoever wants to hear of shading which fragments of a primitive begin.
-    fn trace_warp(&self, fabric: &mut Fabric, draw: &LoadedDraw, stage: &FragmentStage, live: u16) {
-        let (geometry, layer) = (&stage.geometry, self.layer);
-        let Some(sink) = fabric.journal.shading_sink() else {
-            return;
-        };
-        if geometry.primitive.is_none() {
-            return;
-        }
-        let sampling = &stage.draw.sampling;
-        let samples = (0..sampling.count()).map(|sample| {
-            let at = sampling.position(sample);
-            [at.x, at.y].map(|units| units as f32 / SUBPIXELS as f32)
-        });
-        let quads = WARP - (live.leading_zeros() as usize & !3);
-        let lanes = stage.lanes[..quads].iter().map(|lane| StartedFragment {
-            pixel: [lane.pixel.0.into(), lane.pixel.1.into()],
-            coverage: lane.fragment.coverage(),
-            sample: lane.sample,
-        });
-        sink.fragments(FragmentWarp {
-            job: draw.words.job,
-            layer,
-            primitive: geometry.id,
-            back: geometry.face != 0,
-            provoking: geometry.provoking,
-            corners: geometry.positions[..geometry.vertices.min(3)].to_vec(),
-            samples: samples.collect(),
-            lanes: lanes.collect(),
-        });
     }
 
     /// The warp has ended: the run of the next sample begins, or the tile is free again.
@@ -425,7 +397,9 @@ impl Shader {
         if let Some(program) = &running.draw.stage {
             running.warp = launch(&stage, program);
             self.note_warp(fabric, &running.warp);
-            self.trace_warp(fabric, &running.draw, &stage, running.warp.live);
+            let job = running.draw.words.job;
+            stage.tell_warp(fabric, (job, self.layer), running.warp.live);
+            stage.tell_begins(fabric, job);
         }
         self.unit.stage = Stage::Fragment(stage);
         self.running = Some(running);
