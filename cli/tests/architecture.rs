@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
-    ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
+    ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-program-file"]),
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-c-interface", &["eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-c-library",   &["eitri-c-interface"]),

@@ -47,6 +47,9 @@ pub(crate) struct Manner {
 /// Begins each line in which a worker prints a finding of the checkers, for a script that passes.
 pub(super) const REPORTED: &str = "check: ";
 
+/// Begins each line in which a worker prints what the checkers left out.
+pub(super) const LEFT_OUT: &str = "not checked: ";
+
 /// Files beside a script, and the virtual ones in it.
 struct Beside<'s> {
     script: &'s Script,
@@ -139,12 +142,16 @@ fn carry_out(
         drawings: 0,
         drawn_steps: 0,
         reported: vec![],
+        left_out: vec![],
     };
     let mut memory = Memory::new(&compiled.plan);
     let ran = eitri_amber_device::run(&compiled, &mut jobs, &mut memory);
     let outputs = &manner.outputs;
     if let Err(failure) = outputs.write_buffers(&compiled.plan, &names, &memory) {
         return Verdict::Fail(failure.to_string());
+    }
+    for line in &jobs.left_out {
+        talk!("{LEFT_OUT}{line}");
     }
     match ran {
         Ok(()) if manner.check.is_some() && !jobs.reported.is_empty() => {

@@ -5,6 +5,7 @@ use super::keep::Kept;
 use super::shader::ShaderTools;
 use crate::runs::color_state::color_state;
 use crate::runs::drawn_checks::Module;
+use crate::runs::known_lines::KnownLines;
 use eitri_amber::Word;
 use eitri_amber::plan::{Files, Plan};
 use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
@@ -22,8 +23,8 @@ const FENCE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Built {
     pub(super) compiled: Compiled,
     pub(super) shaders: Vec<Option<Shader>>,
-    /// The modules of graphics pipelines, for checkers, by their programs.
-    pub(super) modules: Vec<(Vec<u8>, Module)>,
+    /// The programs of graphics pipelines with what checkers and diagnoses need to know of them.
+    pub(super) modules: Vec<DrawnProgram>,
     /// Names of the pipelines.
     pub(super) names: Vec<String>,
 }
@@ -35,6 +36,14 @@ pub(super) struct Shader {
     pub(super) spirv: Vec<u8>,
     /// The compiler's options.
     pub(super) options: eitri_shaderc::Options,
+}
+
+/// The program of a stage of a graphics pipeline.
+pub(super) struct DrawnProgram {
+    pub(super) bytes: Vec<u8>,
+    /// The module, for checkers.
+    pub(super) module: Module,
+    pub(super) lines: KnownLines,
 }
 
 /// Compiles every pipeline of a script.
@@ -54,7 +63,7 @@ pub(super) fn compile(
             let colors = colors(script, pipeline, manner);
             let stages = compile_graphics(pipeline, colors, tools, files, manner, kept)?;
             let [vertex, fragment] = stages;
-            graphics.push(Some([vertex.0.clone(), fragment.0.clone()]));
+            graphics.push(Some([vertex.bytes.clone(), fragment.bytes.clone()]));
             all_modules.extend([vertex, fragment]);
             shaders.push(None);
             continue;
@@ -148,7 +157,7 @@ fn compile_graphics(
     files: &mut dyn Files,
     manner: &Manner,
     kept: &Kept,
-) -> Result<[(Vec<u8>, Module); 2], Verdict> {
+) -> Result<[DrawnProgram; 2], Verdict> {
     let mut modules = Vec::new();
     let stages = [ShaderStage::Vertex, ShaderStage::Fragment];
     for (stage, of_module) in [Stage::Vertex, Stage::Fragment].into_iter().zip(stages) {
@@ -185,10 +194,17 @@ fn compile_graphics(
         Some((&fragment.spirv, &fragment.options)),
     )
     .map_err(|errors| refusal(&pipeline.name, &errors))?;
-    let program = compiled.fragment.map(|stage| stage.program);
+    let program = |stage: Option<eitri_shaderc::CompiledStage>, module| {
+        let lines = stage.as_ref().map(KnownLines::of_stage);
+        DrawnProgram {
+            lines: lines.unwrap_or_default(),
+            bytes: stage.map(|stage| stage.program).unwrap_or_default(),
+            module,
+        }
+    };
     Ok([
-        (compiled.vertex.program, vertex),
-        (program.unwrap_or_default(), fragment),
+        program(Some(compiled.vertex), vertex),
+        program(compiled.fragment, fragment),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! Jobs of a script on the host: each dispatch in this process or in QEMU, with what is kept of it.
 
 use super::case::Manner;
-use super::compile::Shader;
+use super::compile::{DrawnProgram, Shader};
 use super::keep::Kept;
 use crate::input::buffer_source::BindingName;
 use crate::input::check_arguments::Wanted as Checks;
@@ -13,6 +13,7 @@ use crate::runs::checking;
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::drawings;
 use crate::runs::drawn_checks::{self, Module};
+use crate::runs::known_lines::KnownLines;
 use eitri_amber_device::{DeviceError, Jobs, Request as Wanted};
 use eitri_drawing::Drawing;
 use eitri_job::{Content, CoreDump, Failure, Saved, Wants};
@@ -35,13 +36,15 @@ pub(super) struct HostJobs<'k> {
     pub(super) timelines: Option<&'k Timelines>,
     /// What the compiler made of each pipeline.
     pub(super) shaders: Vec<Option<Shader>>,
-    /// The modules of graphics pipelines, by their programs.
-    pub(super) modules: Vec<(Vec<u8>, Module)>,
+    /// The programs of graphics pipelines.
+    pub(super) modules: Vec<DrawnProgram>,
     /// Drawings so far, and instructions of them that were checked.
     pub(super) drawings: usize,
     pub(super) drawn_steps: u64,
     /// Findings of the checkers in the dispatches and draws so far, a line each.
     pub(super) reported: Vec<String>,
+    /// What of them was not checked, and why.
+    pub(super) left_out: Vec<String>,
 }
 
 impl Jobs for HostJobs<'_> {
@@ -101,11 +104,14 @@ impl Jobs for HostJobs<'_> {
         };
         let place = self.manner.place;
         let check = self.manner.check.as_ref().unwrap_or(&Checks::Errors);
-        let (done, reported) = checking::collect_all(check, &subject, || {
+        let (done, told) = checking::collect(check, &subject, || {
             dispatch::execute(&self.path, &shader.compiled, &request, place, trace)
         });
-        for line in reported {
+        for line in told.loud {
             self.reported.push(format!("dispatch {number}: {line}"));
+        }
+        for why in told.left_out {
+            self.left_out.push(format!("dispatch {number}: {why}"));
         }
         if let Some(timelines) = self.timelines {
             timelines.add(&format!("{} dispatch {number}", self.path), &timeline);
@@ -134,7 +140,11 @@ impl Jobs for HostJobs<'_> {
         let trace = self.timelines.map(|_| timeline.sink());
         let limit = Duration::from_millis(drawing.limit_ms.into());
         let done = match place {
-            Place::Host => drawings::on_host(drawing, gpu, limit, trace).map(Ok),
+            Place::Host => {
+                let lines = self.modules.iter().map(|known| &known.lines);
+                let lines = KnownLines::of_all(lines);
+                drawings::on_host(drawing, gpu, limit, lines, trace).map(Ok)
+            }
             Place::Qemu => {
                 let done = drawings::in_qemu(std::slice::from_ref(drawing), gpu, limit);
                 done.map(|mut all| {
@@ -160,13 +170,23 @@ impl HostJobs<'_> {
         self.drawings += 1;
         let check = self.manner.check.as_ref().unwrap_or(&Checks::Errors);
         let left = CHECKED_DRAW_STEPS.saturating_sub(self.drawn_steps);
-        if *check == Checks::Nothing || self.manner.place != Place::Host || left == 0 {
+        if *check == Checks::Nothing {
             return;
+        }
+        if self.manner.place != Place::Host {
+            let why = format!("draw {number}: it is drawn in QEMU");
+            return self.left_out.push(why);
+        }
+        if left == 0 {
+            let why = format!(
+                "draw {number}: the draws before it took {CHECKED_DRAW_STEPS} instructions"
+            );
+            return self.left_out.push(why);
         }
         let module = |program: &&[u8]| {
             let mut all = self.modules.iter();
-            let found = all.find(|(bytes, _)| bytes.as_slice() == *program);
-            found.map_or_else(Module::default, |(_, module)| module.clone())
+            let found = all.find(|known| known.bytes.as_slice() == *program);
+            found.map_or_else(Module::default, |known| known.module.clone())
         };
         let modules: Vec<Module> = drawing.programs.iter().map(module).collect();
         let checked = drawn_checks::run(&drawn_checks::Subject {
@@ -178,6 +198,9 @@ impl HostJobs<'_> {
             all_written: true,
         });
         self.drawn_steps += checked.steps.max(LEAST_DRAW_STEPS);
+        for why in &checked.left_out {
+            self.left_out.push(format!("draw {number}: {why}"));
+        }
         for line in checking::loud_lines(&checked.findings, check) {
             self.reported.push(format!("draw {number}: {line}"));
         }

@@ -1,6 +1,6 @@
 //! What a person or a harness reads: a line a script, and the last line.
 
-use super::case::REPORTED;
+use super::case::{LEFT_OUT, REPORTED};
 use super::verdict::Verdict;
 use super::workers::Outcome;
 use crate::outcome::Failure;
@@ -59,6 +59,21 @@ pub(crate) enum Form {
     Tap,
 }
 
+/// Whether a person has asked for the checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// They run as they always do: what they left out is counted.
+    Usual,
+    /// What they left out is named.
+    Wanted,
+}
+
+/// What the checkers left out of a script.
+fn left_out(outcome: &Outcome) -> impl Iterator<Item = &str> {
+    let lines = outcome.output.lines();
+    lines.filter_map(|line| line.strip_prefix(LEFT_OUT))
+}
+
 /// What stands before the first script.
 pub(crate) fn start(form: Form, count: usize) -> Result<(), Failure> {
     match form {
@@ -68,7 +83,12 @@ pub(crate) fn start(form: Form, count: usize) -> Result<(), Failure> {
 }
 
 /// A script has ended: one write.
-pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Failure> {
+pub(crate) fn one(
+    form: Form,
+    checks: Checks,
+    number: usize,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
     let Outcome {
         script, verdict, ..
     } = outcome;
@@ -77,6 +97,11 @@ pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Fa
         let lines = outcome.output.lines();
         for line in lines.filter_map(|line| line.strip_prefix(REPORTED)) {
             talk!("{name}: {line}");
+        }
+    }
+    if checks == Checks::Wanted {
+        for why in left_out(outcome) {
+            talk!("{name}: {LEFT_OUT}{why}");
         }
     }
     if form == Form::Tap {
@@ -107,7 +132,12 @@ pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Fa
 }
 
 /// The last line of all, and on stderr how to run one failure again.
-pub(crate) fn end(form: Form, outcomes: &[Outcome]) -> Result<(), Failure> {
+pub(crate) fn end(form: Form, checks: Checks, outcomes: &[Outcome]) -> Result<(), Failure> {
+    let in_part = |outcome: &&Outcome| left_out(outcome).next().is_some();
+    let in_part = outcomes.iter().filter(in_part).count();
+    if in_part != 0 && checks == Checks::Usual {
+        talk!("the checkers left out parts of {in_part} scripts: `--check errors` names them");
+    }
     if let Some(first) = outcomes.iter().find(|outcome| outcome.verdict.failed()) {
         talk!(
             "to run the first failure alone: eitri amber {} --keep kept",

@@ -11,6 +11,7 @@ use crate::outcome::Failure;
 use crate::runs::demo::drawn::{self, DrawnDemo};
 use crate::runs::dispatch::{Done, Place, Talk};
 use crate::runs::drawings;
+use crate::runs::known_lines::KnownLines;
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Machine, Setting};
 use crate::runs::screen::{Pixmap, Screen};
@@ -47,12 +48,12 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let in_qemu = drawings::in_qemu(&drawings, gpu, LIMIT)?;
     let mut cases = Vec::new();
     for ((demo, drawing), qemu) in demos.iter().zip(&drawings).zip(in_qemu) {
-        let host = drawings::on_host(drawing, gpu, LIMIT, None)?;
+        let host = drawings::on_host(drawing, gpu, LIMIT, KnownLines::default(), None)?;
         let name = format!("{} is drawn alike in QEMU and on the host", demo.name);
         cases.push(Case::ran(name, differ(demo, &Ok(host), &qemu)));
     }
     if let (Some(demo), Some(drawing)) = (demos.first(), drawings.first()) {
-        let host = drawings::on_host(drawing, gpu, LIMIT, None)?;
+        let host = drawings::on_host(drawing, gpu, LIMIT, KnownLines::default(), None)?;
         let name = format!("a screen shows {}", demo.name);
         cases.push(Case::ran(name, on_screen(demo, drawing, &Ok(host))?));
     }
@@ -137,6 +138,7 @@ fn how(place: Place) -> Run<'static> {
         jobs: parallel::available(),
         check: false,
         timelines: None,
+        pixel: None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::input::shader_file;
 use crate::outcome::Failure;
 use crate::runs::demo::{self, Picture};
 use crate::runs::dispatch::{self, Place, Request, Talk};
+use crate::runs::known_lines::KnownLines;
 use crate::runs::qemu;
 use crate::workspace::Workspace;
 use eitri_dump::{Dump, show};
@@ -113,7 +114,7 @@ fn non_coherent(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             talk: Talk::Quiet,
             words,
         };
-        qemu::run_job(&bundle, &setting, trace)
+        qemu::run_job(&bundle, &KnownLines::of_compute(&compiled), &setting, trace)
     };
     let done = run(
         qemu::NON_COHERENT,

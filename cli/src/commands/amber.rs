@@ -3,7 +3,7 @@
 use crate::amber::case::{self, Manner};
 use crate::amber::expectations::Expectations;
 use crate::amber::outputs::OutputArguments;
-use crate::amber::report::{self, Form};
+use crate::amber::report::{self, Checks, Form};
 use crate::amber::scripts::{self, ScriptFile};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
@@ -207,8 +207,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let recorder = args
         .results
         .record("amber", &[("gpu", &manner.gpu.to_string())]);
+    let checks = match manner.check {
+        None => Checks::Usual,
+        Some(_) => Checks::Wanted,
+    };
     let tell = Tell {
         form,
+        checks,
         recorder: &recorder,
         pictures: kept.as_deref().filter(|_| args.results.shows_pictures()),
     };
@@ -229,7 +234,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(folder) = &args.output {
         results::write(folder, &outcomes)?;
     }
-    report::end(form, &outcomes)?;
+    report::end(form, checks, &outcomes)?;
     Ok(
         match outcomes.iter().any(|outcome| outcome.verdict.failed()) {
             true => Status::CheckFailed,
@@ -241,6 +246,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 /// Where the outcome of each script goes.
 struct Tell<'r> {
     form: Form,
+    checks: Checks,
     recorder: &'r Recorder,
     /// Where scripts keep their things, if what failed is shown.
     pictures: Option<&'r Path>,
@@ -253,7 +259,7 @@ impl Tell<'_> {
             case.pictures = pictures(&kept.join(outcome.script.place()))?;
         }
         self.recorder.add(case);
-        report::one(self.form, number, outcome)
+        report::one(self.form, self.checks, number, outcome)
     }
 }
 

@@ -11,8 +11,9 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::runs::case_run;
 use crate::runs::debug_protocol::{self, ListenArgument};
+use crate::runs::debug_subject::{Subject, UseSession};
 use crate::runs::debugged::{self, DebugLevel, Prepared};
-use crate::runs::debugged_dump::{self, DumpJob};
+use crate::runs::debugged_dump::DumpJob;
 use clap::{Args as _, FromArgMatches};
 use eitri_compute_cases::Module;
 use eitri_debugger::console::{Answer, Console};
@@ -94,32 +95,29 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return debug_protocol::listen(args, at);
     }
     let subject = args.prepare()?;
-    let (path, commands) = (subject.path(), args.commands.as_deref());
-    match &subject {
-        Subject::Dump(job) => {
-            debugged_dump::with_dump(job, |session| converse(session, path, commands))?
-        }
-        Subject::Shader(shader) => match shader.level {
-            DebugLevel::Source => {
-                debugged::with_source(shader, |session| converse(session, path, commands))?
-            }
-            DebugLevel::Machine => {
-                debugged::with_machine(shader, |session| converse(session, path, commands))?
-            }
-        },
-    }
+    subject.debug(ByText {
+        path: subject.path(),
+        commands: args.commands.as_deref(),
+    })?
 }
 
 /// A session by text commands.
-fn converse<E: Execution>(
-    session: Session<E>,
-    path: &str,
-    commands: Option<&str>,
-) -> Result<Status, Failure> {
-    let console = Console::new(session, |file| read_source(path, file));
-    match commands {
-        Some(file) => run_commands(console, file),
-        None => prompt(console),
+struct ByText<'t> {
+    /// The subject's file.
+    path: &'t str,
+    /// The file of commands; none: from standard input.
+    commands: Option<&'t str>,
+}
+
+impl UseSession for ByText<'_> {
+    type Done = Result<Status, Failure>;
+
+    fn run<E: Execution>(self, session: Session<E>) -> Result<Status, Failure> {
+        let console = Console::new(session, |file| read_source(self.path, file));
+        match self.commands {
+            Some(file) => run_commands(console, file),
+            None => prompt(console),
+        }
     }
 }
 
@@ -163,22 +161,6 @@ impl Args {
         };
         let prepared = prepare(&origin, self.level.unwrap_or_default())?;
         Ok(Subject::Shader(Box::new(prepared)))
-    }
-}
-
-/// A shader or a core dump under the debugger.
-pub(crate) enum Subject {
-    Shader(Box<Prepared>),
-    Dump(DumpJob),
-}
-
-impl Subject {
-    /// The path of its file.
-    pub(crate) fn path(&self) -> &str {
-        match self {
-            Subject::Shader(shader) => &shader.path,
-            Subject::Dump(job) => &job.path,
-        }
     }
 }
 

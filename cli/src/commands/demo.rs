@@ -12,6 +12,7 @@ use crate::runs::demo::drawn::{self, DrawnDemo};
 use crate::runs::demo::{self, Checked, Demo, Difference, Picture};
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::drawings;
+use crate::runs::known_lines::KnownLines;
 use crate::runs::qemu::Setting;
 use crate::runs::screen::Screen;
 use crate::workspace::Workspace;
@@ -148,7 +149,8 @@ fn draw(workspace: &Workspace, demos: &[DrawnDemo], place: Place) -> Result<Vec<
     let done: Vec<Result<Done, String>> = match place {
         Place::Host => {
             let drawings = drawings.iter();
-            let done = drawings.map(|it| drawings::on_host(it, gpu, LIMIT, None).map(Ok));
+            let alone = |it| drawings::on_host(it, gpu, LIMIT, KnownLines::default(), None);
+            let done = drawings.map(|it| alone(it).map(Ok));
             done.collect::<Result<_, _>>()?
         }
         Place::Qemu => drawings::in_qemu(&drawings, gpu, LIMIT)?,

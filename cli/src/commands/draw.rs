@@ -1,6 +1,6 @@
 //! `eitri draw`: drawn scenes with known pictures, a verdict each; and glTF models.
 
-use crate::draw::{self, Drawn, ModelArguments, Run, Verdict, is_model};
+use crate::draw::{self, Drawn, ModelArguments, PixelArgument, Run, Verdict, is_model};
 use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// times slower.
     #[arg(long, conflicts_with = "image")]
     fidelity: bool,
+    /// Print the history of a pixel of the framebuffer: which draws touch it, what each test says, and what is blended. On the host.
+    #[arg(long, value_name = "X,Y", conflicts_with = "image")]
+    pixel: Option<PixelArgument>,
     /// Draw only scenes whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -116,6 +119,8 @@ pub(crate) enum DrawError {
     TraceInQemu,
     #[error("--fidelity is for scenes that are drawn on the host")]
     FidelityInQemu,
+    #[error("--pixel is for scenes that are drawn on the host")]
+    PixelInQemu,
     #[error("{name} has left no image that can be a picture")]
     NoPicture { name: String },
     #[error("{name} is not drawn: {why}")]
@@ -181,7 +186,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         jobs: args.jobs.unwrap_or_else(parallel::available),
         check: args.on == Place::Host && wanted != Wanted::Nothing,
         timelines: trace.map(|_| &timelines),
+        pixel: args.pixel,
     };
+    if args.on == Place::Qemu && wanted != Wanted::Nothing {
+        talk!(
+            "not checked: what checkers need to know of a draw is told where the model draws it: `--on host`"
+        );
+    }
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(scenes.len());
     let recorder = args
@@ -228,6 +239,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 outln!("skipped {name}: {why}")
             }
         })?;
+        if let Some(history) = &drawn.history {
+            streams::put(format!("{name}: {history}").as_bytes())?;
+        }
         show_checked(scene, &found, &drawn.checked.left_out);
         all_found.extend(found);
         if drawn.fidelity.is_on() {
@@ -274,6 +288,9 @@ fn refuse_in_qemu(args: &Args) -> Result<(), Failure> {
     if args.fidelity {
         return Err(Failure::refused(DrawError::FidelityInQemu));
     }
+    if args.pixel.is_some() {
+        return Err(Failure::refused(DrawError::PixelInQemu));
+    }
     Ok(())
 }
 
@@ -291,6 +308,7 @@ fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
         jobs: args.jobs.unwrap_or_else(parallel::available),
         check: false,
         timelines: None,
+        pixel: None,
     };
     let suite = draw::suite(scenes, &how, &firmware, |name, why| {
         talk!("left out of the image: {name}: {why}");

@@ -207,6 +207,7 @@ impl Args {
             jobs: NonZero::<usize>::MIN,
             check: false,
             timelines: None,
+            pixel: None,
         };
         let (recorder, timeline) = (Recorder::default(), Timeline::default());
         let sink = Some(both(&recorder, &timeline));

@@ -1,6 +1,7 @@
 //! Drawings, played: each in this process, or all of them by one image in QEMU.
 
 use super::lack::Lack;
+use super::pixel_history::{PixelArgument, PixelHistory};
 use super::plan::Limits;
 use super::prepared::Prepared;
 use super::shaders::Manner;
@@ -34,6 +35,8 @@ pub(crate) struct Run<'r> {
     pub(crate) check: bool,
     /// Where the timelines of scenes go that are drawn on the host.
     pub(crate) timelines: Option<&'r Timelines>,
+    /// The pixel whose history is wanted, of scenes that are drawn on the host.
+    pub(crate) pixel: Option<PixelArgument>,
 }
 
 /// Time of a scene, from GPU power-off to its results, and counts of what the GPU drew.
@@ -53,6 +56,8 @@ pub(crate) struct Drawn {
     pub(crate) fidelity: Fidelity,
     /// What the checkers found, if they ran.
     pub(crate) checked: Checked,
+    /// The history of a pixel, if one was wanted.
+    pub(crate) history: Option<String>,
 }
 
 impl Drawn {
@@ -63,6 +68,7 @@ impl Drawn {
             dump: Vec::new(),
             fidelity: Fidelity::default(),
             checked: Checked::default(),
+            history: None,
         }
     }
 }
@@ -116,7 +122,12 @@ impl Run<'_> {
         let drawing = prepared.drawing(self.limits())?;
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
-        let done = drawings::on_host(&drawing, self.gpu, self.limit, trace);
+        let history = self.pixel.map(PixelHistory::new);
+        let trace = match &history {
+            Some(history) => Some(history.sink(trace)),
+            None => trace,
+        };
+        let done = drawings::on_host(&drawing, self.gpu, self.limit, prepared.lines(), trace);
         // Behind the job: scenes are drawn several at once.
         let checked = match self.check {
             true => {
@@ -138,6 +149,7 @@ impl Run<'_> {
         let done = done.map_err(|error| Verdict::Failed(error.to_string()))?;
         Ok(Drawn {
             checked,
+            history: history.map(|history| history.text()),
             ..judged(scene, done)
         })
     }
@@ -240,5 +252,6 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         dump: result.dump,
         fidelity,
         checked: Checked::default(),
+        history: None,
     }
 }

@@ -4,6 +4,7 @@ use super::plan::{self, Contents, Limits};
 use super::shaders::{self, Manner, Programs};
 use super::verdict::Verdict;
 use crate::runs::drawn_checks::Module;
+use crate::runs::known_lines::KnownLines;
 use eitri_descriptors::Arch;
 use eitri_draw_scenes::Scene;
 use eitri_drawing::Drawing;
@@ -39,6 +40,11 @@ impl<'s> Prepared<'s> {
     /// The modules of its programs.
     pub(super) fn modules(&self) -> &[Module] {
         &self.programs.modules
+    }
+
+    /// The lines of its programs.
+    pub(super) fn lines(&self) -> KnownLines {
+        KnownLines::of_all(self.programs.lines.iter())
     }
 
     /// The drawing.

@@ -6,6 +6,7 @@ use super::verdict::Verdict;
 use crate::runs::case_run::{is_defect, one_line};
 use crate::runs::color_state::color_state;
 use crate::runs::drawn_checks::Module;
+use crate::runs::known_lines::KnownLines;
 use eitri_descriptors::Arch;
 use eitri_draw_scenes::{Pipeline, PipelineStage, Scene, SceneFile, Shader, SpecConstant, Stage};
 use eitri_drawing::ProgramId;
@@ -33,6 +34,22 @@ pub(crate) enum Made {
 }
 
 impl Made {
+    /// The lines of all its programs.
+    fn lines(&self) -> KnownLines {
+        match self {
+            Made::Compute(compiled) => KnownLines::of_compute(compiled),
+            Made::Graphics(compiled) => {
+                let stages = [Some(&compiled.vertex), compiled.fragment.as_ref()];
+                let lines: Vec<KnownLines> = stages
+                    .into_iter()
+                    .flatten()
+                    .map(KnownLines::of_stage)
+                    .collect();
+                KnownLines::of_all(lines.iter())
+            }
+        }
+    }
+
     /// The programs, in the order of the stages.
     fn programs(self) -> Vec<Vec<u8>> {
         match self {
@@ -64,6 +81,8 @@ pub(super) struct Programs {
     pub(super) bytes: Vec<Vec<u8>>,
     /// The modules that they were compiled of.
     pub(super) modules: Vec<Module>,
+    /// Their lines, by pipeline.
+    pub(super) lines: Vec<KnownLines>,
     made: Vec<(Key, Vec<ProgramId>)>,
 }
 
@@ -78,6 +97,7 @@ impl Programs {
         Programs {
             bytes: Vec::new(),
             modules: Vec::new(),
+            lines: Vec::new(),
             made: made.collect(),
         }
     }
@@ -95,7 +115,9 @@ pub(super) fn compile(scene: &Scene, manner: Manner) -> Result<Programs, Verdict
     let mut programs = Programs::default();
     for (stages, colors) in keys(&scene.file, arch(manner)?) {
         let mut ids = Vec::new();
-        for program in make(scene, &stages, &colors, manner)?.programs() {
+        let code = make(scene, &stages, &colors, manner)?;
+        programs.lines.push(code.lines());
+        for program in code.programs() {
             // A scene has far fewer.
             ids.push(ProgramId(programs.bytes.len() as u32));
             programs.bytes.push(program);

@@ -69,22 +69,9 @@ impl FoundCode {
 fn sources(table: Option<&LineTable<'_>>, first: u64, words: usize) -> Vec<Option<(String, u32)>> {
     let Some(table) = table else { return vec![] };
     let first = u32::try_from(first).unwrap_or(u32::MAX);
-    let mut rows = table.rows().peekable();
-    let (mut row, mut place) = (None, None);
-    let all = (0..words as u32).map(|word| {
-        let word = first.saturating_add(word);
-        while let Some(next) = rows.next_if(|next| next.word <= word) {
-            row = Some(next);
-        }
-        // The name is looked up once a row.
-        if let Some(new) = row.take() {
-            place = table
-                .line_of(new.word)
-                .map(|(file, row)| (file.to_owned(), row.line));
-        }
-        place.clone()
-    });
-    all.collect()
+    let lines = table.lines_from(first).take(words);
+    let owned = lines.map(|place| place.map(|(file, line)| (file.to_owned(), line)));
+    owned.collect()
 }
 
 /// A file to read.
@@ -204,7 +191,7 @@ fn of_dump(name: String, bytes: &[u8]) -> Result<Vec<FoundCode>, Failure> {
         base: program.address,
         words: program.words,
         lines: vec![],
-        sources: vec![],
+        sources: program.sources,
     });
     Ok(code.collect())
 }

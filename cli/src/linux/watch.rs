@@ -98,7 +98,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Watcher for Watch<'_> {
-    fn report(&mut self, news: News<'_>) {
+    fn report(&mut self, _: &Gpu, _: &MachineMemory, news: News<'_>) {
         self.diagnoses.tell(news);
     }
 

@@ -27,6 +27,7 @@ const COSTS: &[Cost] = &[
     ("Written",  "bytes that lanes write",                      |it| it.written),
     ("Lines",    "lines of the cache that messages touch",      |it| it.lines),
     ("Waits",    "waits for messages",                          |it| it.waited()),
+    ("Waited",   "thousandths of a cycle in such waits",        |it| millicycles(it.waited_cycles())),
 ];
 
 /// The file of what comes from none.

@@ -6,6 +6,7 @@ use crate::reports::report::Cycles;
 use eitri_isa::rates::Rates;
 use eitri_isa::row::Unit;
 use eitri_isa::{Arch, DecodeError, Instr};
+use eitri_model::CYCLE_PARTS;
 
 /// Slots of the scoreboard.
 pub(crate) const SLOTS: usize = 8;
@@ -19,6 +20,8 @@ pub(crate) struct Seen {
     pub(super) live: u64,
     pub(super) diverged: u64,
     pub(super) waits: [u64; SLOTS],
+    /// Parts of a cycle that warps waited for each slot.
+    pub(super) waited: [u64; SLOTS],
     pub(super) messages: u64,
     pub(super) read: u64,
     pub(super) written: u64,
@@ -40,6 +43,8 @@ pub(crate) struct Figures {
     pub(crate) diverged: u64,
     /// How often a warp waited for a slot with a message outstanding.
     pub(crate) waits: [u64; SLOTS],
+    /// For how many cycles warps waited so, each as if it were alone on its core.
+    pub(crate) wait_cycles: [f64; SLOTS],
     /// Messages that were sent.
     pub(crate) messages: u64,
     /// Bytes that lanes read from memory and wrote there, each lane counted.
@@ -73,6 +78,7 @@ impl Figures {
             live: seen.live,
             diverged: seen.diverged,
             waits: seen.waits,
+            wait_cycles: seen.waited.map(|parts| parts as f64 / CYCLE_PARTS as f64),
             messages: seen.messages,
             read: seen.read,
             written: seen.written,
@@ -91,6 +97,9 @@ impl Figures {
         self.live += other.live;
         self.diverged += other.diverged;
         for (all, own) in self.waits.iter_mut().zip(other.waits) {
+            *all += own;
+        }
+        for (all, own) in self.wait_cycles.iter_mut().zip(other.wait_cycles) {
             *all += own;
         }
         self.messages += other.messages;
@@ -129,6 +138,11 @@ impl Figures {
     /// Waits for any slot.
     pub(crate) fn waited(&self) -> u64 {
         self.waits.iter().sum()
+    }
+
+    /// Cycles that warps waited for any slot.
+    pub(crate) fn waited_cycles(&self) -> f64 {
+        self.wait_cycles.iter().sum()
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -149,6 +149,7 @@ fn figures(figures: &Figures) -> Value {
         "written": figures.written,
         "cache_lines": figures.lines,
         "waits": figures.waits,
+        "wait_cycles": figures.wait_cycles,
         "registers": figures.registers,
     })
 }

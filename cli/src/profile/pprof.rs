@@ -23,6 +23,7 @@ const MEASURES: &[Measure] = &[
     ("written",      "bytes",       |it| it.written),
     ("cache_lines",  "count",       |it| it.lines),
     ("waits",        "count",       |it| it.waited()),
+    ("waited",       "millicycles", |it| millicycles(it.waited_cycles())),
     ("cycles",       "millicycles", |it| millicycles(it.cost)),
 ];
 

@@ -107,6 +107,13 @@ impl Recorded {
                 seen.written += written;
                 seen.lines += lines;
             }
+            Event::Waited { address, slots } => {
+                let Some(share) = self.share() else { return };
+                let seen = share.seen.entry(address).or_default();
+                for (all, parts) in seen.waited.iter_mut().zip(slots) {
+                    *all += u64::from(parts);
+                }
+            }
             Event::Turn { number: 0 } => self.now = None,
             Event::Turn { number } => self.turn_to(number, 0),
             Event::Drawing { job } => {

@@ -21,6 +21,7 @@ const WEIGHTS: &[Weight] = &[
     }),
     ("lines of the cache", "none", |it| it.lines as f64),
     ("waits for messages", "none", |it| it.waited() as f64),
+    ("cycles in waits", "none", Figures::waited_cycles),
 ];
 
 /// The frames of all stacks, each once.

@@ -51,6 +51,7 @@ const COLUMNS: &[Column] = &[
     Column { name: "write",  width: 8, text: |it| bytes(it.written),                shown: |all| all.written > 0 },
     Column { name: "lines",  width: 7, text: |it| count(it.lines),                  shown: |all| all.lines > 0 },
     Column { name: "waits",  width: 7, text: |it| count(it.waited()),               shown: |all| all.waited() > 0 },
+    Column { name: "waited", width: 8, text: |it| cycles(it.waited_cycles()),       shown: |all| all.waited_cycles() > 0.0 },
     Column { name: "regs",   width: 4, text: |it| count(it.registers.into()),       shown: always },
 ];
 
@@ -61,7 +62,8 @@ times  how often a warp executed it; of several instructions the most
 lanes  lanes that took part, of 16; div%: instructions that not all live lanes of the warp executed
 FMA … T  cycles of a core's units; they work side by side
 read, write  bytes of all lanes; lines: lines of the cache (64 bytes) that messages touched
-waits  how often a warp waited for a message; the model gives waiting no cycles of its own
+waits  how often a warp waited for a message; waited: for how many cycles, by the rates of the unit that works on it and as if
+       the warp were alone (no latency of memory: no source has one)
 regs   most registers that hold a value which is read later
 ";
 
@@ -324,8 +326,12 @@ fn shown(number: usize, instruction: &Instruction) -> String {
 fn slots(figures: &Figures) -> String {
     let waits = figures.waits.iter().enumerate();
     let waits = waits.filter(|(_, times)| **times != 0);
+    let waited = |slot: usize| match figures.wait_cycles[slot] {
+        0.0 => String::new(),
+        waited => format!(" {} cycles", cycles(waited)),
+    };
     let waits: Vec<String> = waits
-        .map(|(slot, times)| format!("slot {slot} {times}x"))
+        .map(|(slot, times)| format!("slot {slot} {times}x{}", waited(slot)))
         .collect();
     match waits.is_empty() {
         true => String::new(),

@@ -6,6 +6,7 @@ use crate::output::findings::{self, Sources};
 use crate::output::streams::talk;
 use crate::runs::checked::{self, Subject};
 use eitri_checks::{Checked, Finding, Level};
+use eitri_shaderc::interp::Trap;
 
 /// Does `job` and checks the dispatch at the same time. What was found goes to standard error and into files; an error among it
 /// makes a good end of the job a failed check.
@@ -24,34 +25,56 @@ pub(crate) fn beside<T>(
     Ok((done?, status))
 }
 
-/// Does `job` and checks the dispatch at the same time; an error says the first warning or error that is wanted.
+/// What checkers have to say of a dispatch, in lines.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The warnings and errors that are wanted.
+    pub(crate) loud: Vec<String>,
+    /// What was not checked, and why. That is no failure of what was checked.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Told {
+    /// The first warning or error, and how many there are besides.
+    pub(crate) fn first(&self) -> Option<String> {
+        match self.loud.as_slice() {
+            [] => None,
+            [only] => Some(only.clone()),
+            [first, more @ ..] => Some(format!("{first} (and {} more)", more.len())),
+        }
+    }
+}
+
+/// Does `job` and checks the dispatch at the same time.
 pub(crate) fn collect<T>(
     wanted: &Wanted,
     subject: &Subject<'_>,
     job: impl FnOnce() -> T,
-) -> (T, Result<(), String>) {
-    let (done, lines) = collect_all(wanted, subject, job);
-    let told = match lines.as_slice() {
-        [] => Ok(()),
-        [only] => Err(only.clone()),
-        [first, more @ ..] => Err(format!("{first} (and {} more)", more.len())),
+) -> (T, Told) {
+    if *wanted == Wanted::Nothing {
+        return (job(), Told::default());
+    }
+    let (done, checked) = at_once(subject, job);
+    let told = match checked {
+        Ok(checked) => Told {
+            loud: loud_lines(&checked.findings, wanted),
+            left_out: checked.stopped.iter().filter_map(the_rest).collect(),
+        },
+        Err(why) => Told {
+            left_out: vec![why],
+            ..Told::default()
+        },
     };
     (done, told)
 }
 
-/// Does `job` and checks the dispatch at the same time; a line for each warning and error that is wanted.
-pub(crate) fn collect_all<T>(
-    wanted: &Wanted,
-    subject: &Subject<'_>,
-    job: impl FnOnce() -> T,
-) -> (T, Vec<String>) {
-    if *wanted == Wanted::Nothing {
-        return (job(), vec![]);
+/// What was not checked of a dispatch at whose trap the checkers ended; none if that is a finding of theirs.
+fn the_rest(trap: &Trap) -> Option<String> {
+    match trap {
+        Trap::Barrier { .. } => None,
+        Trap::StepLimit(limit) => Some(format!("what comes behind {limit} instructions")),
+        other => Some(format!("what comes behind: {other}")),
     }
-    let (done, checked) = at_once(subject, job);
-    // What can't be checked is no failure of the case.
-    let findings = checked.map_or(vec![], |checked| checked.findings);
-    (done, loud_lines(&findings, wanted))
 }
 
 /// A line for each warning and error that is wanted.

@@ -2,11 +2,10 @@
 //!
 //! Guarantees: a client that goes away ends its session; bytes that are no messages end it too, with a sentence on standard error.
 
-use crate::commands::debug::{self, Subject};
+use crate::commands::debug;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
-use crate::runs::debugged::{self, DebugLevel};
-use crate::runs::debugged_dump;
+use crate::runs::debug_subject::{Subject, UseSession};
 use eitri_debugger::dap::framing::{Decoder, Received, encode};
 use eitri_debugger::dap::{Handshake, Launch, Server, Step};
 use eitri_debugger::execution::Execution;
@@ -161,22 +160,13 @@ fn converse(given: &debug::Args, client: &mut Client<'_>) -> Result<(), Gone> {
             Step::Answer(messages) => client.send(&messages)?,
             Step::End(messages) => return client.send(&messages),
             Step::Launch(launch) => {
-                let begun = prepare(given, &launch).and_then(|prepared| {
-                    let own = (handshake.clone(), launch.clone());
-                    let path = prepared.path();
-                    match &prepared {
-                        Subject::Dump(job) => {
-                            debugged_dump::with_dump(job, |session| run(session, own, path, client))
-                        }
-                        Subject::Shader(shader) => match shader.level {
-                            DebugLevel::Source => debugged::with_source(shader, |session| {
-                                run(session, own, path, client)
-                            }),
-                            DebugLevel::Machine => debugged::with_machine(shader, |session| {
-                                run(session, own, path, client)
-                            }),
-                        },
-                    }
+                let begun = prepare(given, &launch).and_then(|subject| {
+                    subject.debug(ByClient {
+                        handshake: handshake.clone(),
+                        launch: launch.clone(),
+                        path: subject.path(),
+                        client,
+                    })
                 });
                 match begun {
                     Ok(ended) => return ended,
@@ -213,29 +203,41 @@ fn find_source(subject: &str, file: &str) -> String {
     found.map_or(file.to_owned(), |path| path.display().to_string())
 }
 
-fn run<E: Execution>(
-    session: Session<E>,
-    (handshake, launch): (Handshake, Launch),
-    subject: &str,
-    client: &mut Client<'_>,
-) -> Result<(), Gone> {
-    let mut server = Server::new(session, handshake, launch, |file| {
-        find_source(subject, file)
-    });
-    let launched = server.launched();
-    client.send(&launched)?;
-    while !server.has_ended() {
-        let message = match server.is_running() {
-            true => client.waiting()?,
-            false => Some(client.next()?),
-        };
-        let messages = match message {
-            Some(message) => server.handle(&message),
-            None => server.advance(),
-        };
-        client.send(&messages)?;
+/// A session that a client drives.
+struct ByClient<'c, 'o> {
+    handshake: Handshake,
+    launch: Launch,
+    /// The subject's file.
+    path: &'c str,
+    client: &'c mut Client<'o>,
+}
+
+impl UseSession for ByClient<'_, '_> {
+    type Done = Result<(), Gone>;
+
+    fn run<E: Execution>(self, session: Session<E>) -> Result<(), Gone> {
+        let ByClient {
+            handshake,
+            launch,
+            path,
+            client,
+        } = self;
+        let mut server = Server::new(session, handshake, launch, |file| find_source(path, file));
+        let launched = server.launched();
+        client.send(&launched)?;
+        while !server.has_ended() {
+            let message = match server.is_running() {
+                true => client.waiting()?,
+                false => Some(client.next()?),
+            };
+            let messages = match message {
+                Some(message) => server.handle(&message),
+                None => server.advance(),
+            };
+            client.send(&messages)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

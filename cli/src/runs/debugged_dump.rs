@@ -7,6 +7,7 @@ use crate::runs::debugged::NotDebugged;
 use crate::runs::replay::{self, Ended, Options, Stopped};
 use eitri_debugger::machine::{Listed, MachineLevel};
 use eitri_debugger::session::Session;
+use eitri_dump::Dump;
 use eitri_isa::{Instr, Syntax};
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub(crate) fn with_dump<T>(
         }
     );
     let name = format!("compute job {number}");
-    let listing = listing(&stopped);
+    let listing = listing(&dump, &stopped);
     let level = MachineLevel::new(stopped.gpu, stopped.memory, &name, listing.into_iter());
     let (level, program) = level.ok_or_else(|| {
         let why = "its compute job is over before its first instruction".to_owned();
@@ -59,8 +60,8 @@ pub(crate) fn with_dump<T>(
     }))
 }
 
-/// The program of the job, as far as a word of zeros or memory that is not there.
-fn listing(stopped: &Stopped) -> Vec<Listed> {
+/// The program of the job, as far as a word of zeros or memory that is not there, with the lines that the dump has of it.
+fn listing(dump: &Dump<'_>, stopped: &Stopped) -> Vec<Listed> {
     let Some(view) = stopped.gpu.dispatch() else {
         return Vec::new();
     };
@@ -81,5 +82,21 @@ fn listing(stopped: &Stopped) -> Vec<Listed> {
         },
         source: None,
     };
-    words.take_while(|word| *word != 0).map(list).collect()
+    let listing: Vec<Listed> = words.take_while(|word| *word != 0).map(list).collect();
+    let first = view.entry;
+    let mut read = |address: u64| {
+        let index = usize::try_from(address.checked_sub(first)? / 8).ok()?;
+        listing.get(index).map(|listed| listed.word)
+    };
+    let known = dump
+        .lines()
+        .iter()
+        .find(|code| code.is_at(first, &mut read));
+    let mut lines = known.into_iter().flat_map(|code| code.lines());
+    let mut listing = listing;
+    for listed in &mut listing {
+        let place = lines.next().flatten();
+        listed.source = place.map(|(file, line)| (file.to_owned(), line));
+    }
+    listing
 }

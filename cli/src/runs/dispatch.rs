@@ -7,6 +7,7 @@ use crate::input::shader_file::Shader;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::host;
+use crate::runs::known_lines::KnownLines;
 use crate::runs::qemu;
 use crate::runs::screen::Show;
 use eitri_job::result::{FailureKind, JobResult, Step};
@@ -269,9 +270,10 @@ pub(crate) fn execute(
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
     let bundle = bundle(path, compiled, request)?;
+    let lines = KnownLines::of_compute(compiled);
     match place {
-        Place::Host => host::run(&bundle, request, trace),
-        Place::Qemu => qemu::run_job(&bundle, &in_qemu(request), trace),
+        Place::Host => host::run(&bundle, request, lines, trace),
+        Place::Qemu => qemu::run_job(&bundle, &lines, &in_qemu(request), trace),
     }
 }
 
@@ -284,7 +286,8 @@ pub(crate) fn execute_shown(
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<(Done, Option<Vec<u8>>), Failure> {
     let bundle = bundle(path, compiled, request)?;
-    qemu::run_job_shown(&bundle, &in_qemu(request), show, trace)
+    let lines = KnownLines::of_compute(compiled);
+    qemu::run_job_shown(&bundle, &lines, &in_qemu(request), show, trace)
 }
 
 fn in_qemu(request: &Request) -> qemu::Setting<'static> {

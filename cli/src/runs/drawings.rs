@@ -4,6 +4,7 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::dispatch::Done;
 use crate::runs::host::{HostGpu, Stream};
+use crate::runs::known_lines::KnownLines;
 use crate::runs::qemu::{self, Machine, Setting};
 use crate::runs::screen::Screen;
 use eitri_drawing::Drawing;
@@ -24,14 +25,15 @@ fn no_form(error: SuiteError) -> Failure {
     Failure::refused(NoForm(error))
 }
 
-/// Plays a drawing in this process. `trace` is told what happens inside of the GPU.
+/// Plays a drawing in this process; `lines` are those of its programs. `trace` is told what happens inside of the GPU.
 pub(crate) fn on_host(
     drawing: &Drawing<'_>,
     gpu: GpuChoice,
     limit: Duration,
+    lines: KnownLines,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<Done, Failure> {
-    counted_on_host(drawing, gpu, limit, trace).map(|(done, _)| done)
+    played(drawing, HostGpu::new(gpu, limit, trace).naming(lines)).map(|(done, _)| done)
 }
 
 /// As [`on_host`], with what the GPU has drawn.
@@ -41,11 +43,14 @@ pub(crate) fn counted_on_host(
     limit: Duration,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<(Done, Drawn), Failure> {
+    played(drawing, HostGpu::new(gpu, limit, trace))
+}
+
+fn played(drawing: &Drawing<'_>, host: HostGpu) -> Result<(Done, Drawn), Failure> {
     // As an image reads it: what has no form there should not pass here.
     let firmware = eitri_model::stub_firmware();
     let bytes = suite::encode(&firmware, std::slice::from_ref(drawing)).map_err(no_form)?;
     let read = suite::read(&bytes).map_err(no_form)?;
-    let host = HostGpu::new(gpu, limit, trace);
     let mut stream = Stream::default();
     for drawing in read.drawings {
         let drawing = drawing.map_err(no_form)?;

@@ -7,13 +7,18 @@ use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::dispatch::{Done, Request, Talk};
+use crate::runs::known_lines::{KnownLines, with_place};
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
 use eitri_model::Drawn;
+use eitri_model::diagnosis::Diagnosis;
 use eitri_on_model::{Captured, Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::rc::Rc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -22,15 +27,16 @@ const SHOWN_DIAGNOSES: usize = 8;
 /// What decides when caches that the GPU does not see write lines back.
 const SEED: u64 = 1;
 
-/// Runs a bundle in this process. `trace` is told what happens inside of the GPU.
+/// Runs a bundle in this process; `lines` are those of its program. `trace` is told what happens inside of the GPU.
 pub(crate) fn run(
     bundle: &[u8],
     request: &Request,
+    lines: KnownLines,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let Request { gpu, talk, .. } = *request;
-    let host = HostGpu::new(gpu, request.limit, trace);
+    let host = HostGpu::new(gpu, request.limit, trace).naming(lines);
     let mut stream = Stream(Vec::new());
     let mut report = Report { talk };
     let mut missing = MissingUpkeep::default();
@@ -63,7 +69,12 @@ pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Capture
 /// The model as the GPU of one run in this process.
 pub(crate) struct HostGpu {
     machine: Machine,
+    lines: KnownLines,
+    places: Places,
 }
+
+/// Where instructions come from that something was reported of, by their addresses.
+type Places = Rc<RefCell<BTreeMap<u64, String>>>;
 
 impl HostGpu {
     /// A GPU; a job that takes longer than `limit` in real time is caught. `trace` is told what happens inside.
@@ -74,7 +85,24 @@ impl HostGpu {
     ) -> HostGpu {
         let machine = Machine::new(gpu.config()).with_patience(limit);
         machine.gpu(|gpu| gpu.trace_to(trace));
-        HostGpu { machine }
+        HostGpu {
+            machine,
+            lines: KnownLines::default(),
+            places: Places::default(),
+        }
+    }
+
+    /// Has what is reported of these programs name their lines.
+    pub(crate) fn naming(mut self, lines: KnownLines) -> HostGpu {
+        let (places, known) = (self.places.clone(), lines.clone());
+        self.machine.on_diagnosis(move |diagnosis, gpu, memory| {
+            let place = known.place(&diagnosis.misuse, gpu, memory);
+            if let Some((address, place)) = diagnosis.misuse.shader_address().zip(place) {
+                places.borrow_mut().entry(address).or_insert(place);
+            }
+        });
+        self.lines = lines;
+        self
     }
 
     /// The driver's platform, of this GPU.
@@ -89,13 +117,19 @@ impl HostGpu {
 
     /// The result that was written into a stream, with what the model has to say of how it was used.
     pub(crate) fn done(&self, stream: &Stream) -> Result<Done, Failure> {
-        let result = JobResult::parse(&stream.0)
+        let mut result = JobResult::parse(&stream.0)
             .map_err(|cause| Failure::refused(HostError::Result(cause)))?;
+        self.lines.add_to(&mut result.dump);
+        let places = self.places.borrow();
+        let named = |diagnosis: &Diagnosis| {
+            let address = diagnosis.misuse.shader_address();
+            with_place(diagnosis, address.and_then(|at| places.get(&at)))
+        };
         let diagnoses = self.machine.gpu(|gpu| {
             let found = gpu.diagnoses();
             let shown = found.iter().take(SHOWN_DIAGNOSES);
             let mut diagnoses: Vec<String> = shown
-                .map(|diagnosis| format!("model: {diagnosis}"))
+                .map(|diagnosis| format!("model: {}", named(diagnosis)))
                 .collect();
             let kept = found.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
             match kept + gpu.dropped_diagnoses() {
@@ -103,9 +137,9 @@ impl HostGpu {
                 more => diagnoses.push(format!("model: {more} more like these")),
             }
             if result.failure.is_some() {
-                // Which fragments failed.
+                // Which threads failed.
                 let notes = gpu.notes().iter().take(SHOWN_DIAGNOSES);
-                diagnoses.extend(notes.map(|note| format!("model: note: {note}")));
+                diagnoses.extend(notes.map(|note| format!("model: note: {}", named(note))));
             }
             diagnoses
         });

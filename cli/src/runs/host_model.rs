@@ -5,11 +5,12 @@
 
 use crate::input::model_place::{self, ModelPlace};
 use crate::outcome::Failure;
+use crate::runs::known_lines::KnownLines;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};
 use eitri_boards::{Board, Region};
 use eitri_host_gpu::{Bell, MachineMemory, Part, Watcher, serve_steps};
 use eitri_model::diagnosis::News;
-use eitri_model::{Config, Event, Nanoseconds, Sink};
+use eitri_model::{Config, Event, Gpu, Nanoseconds, Sink};
 use miette::Diagnostic;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -88,6 +89,7 @@ pub(crate) struct HostModel {
     config: Config,
     /// The file that gets a record of each event.
     trace: Option<PathBuf>,
+    lines: KnownLines,
 }
 
 impl HostModel {
@@ -105,7 +107,16 @@ impl HostModel {
             bell: Bell::new().map_err(NoSharedMemory)?,
             config,
             trace: trace.map(Path::to_owned),
+            lines: KnownLines::default(),
         })
+    }
+
+    /// Has what is reported of these programs name their lines.
+    pub(crate) fn naming(self, lines: &KnownLines) -> HostModel {
+        HostModel {
+            lines: lines.clone(),
+            ..self
+        }
     }
 
     /// The machine's memory.
@@ -133,7 +144,11 @@ impl HostModel {
         let log = log.map_err(|cause| Failure::unwritable("monitor.log", cause))?;
         let trace = self.trace.as_deref().map(File::create).transpose();
         let trace = trace.map_err(|cause| Failure::unwritable("trace", cause))?;
-        let mut reporter = Reporter { log, trace };
+        let mut reporter = Reporter {
+            log,
+            trace,
+            lines: &self.lines,
+        };
         let model = || {
             let mailbox = self.memory.mailbox(MAILBOX.base - GUEST_RAM.base);
             if let Some(mailbox) = mailbox {
@@ -165,15 +180,20 @@ pub(crate) fn unless_in_guest(
 }
 
 /// Hands on what the model has to say.
-struct Reporter {
+struct Reporter<'l> {
     log: File,
     trace: Option<File>,
+    lines: &'l KnownLines,
 }
 
-impl Watcher for Reporter {
-    fn report(&mut self, news: News<'_>) {
+impl Watcher for Reporter<'_> {
+    fn report(&mut self, gpu: &Gpu, mut memory: &MachineMemory, news: News<'_>) {
+        let place = self.lines.place(&news.diagnosis.misuse, gpu, &mut memory);
+        let place = place.map_or_else(String::new, |place| format!(", at {place}"));
         // Whoever reads the log will see that something is missing.
-        let _ = self.log.write_all(format!("monitor: {news}\n").as_bytes());
+        let _ = self
+            .log
+            .write_all(format!("monitor: {news}{place}\n").as_bytes());
     }
 
     fn sink(&mut self) -> Option<Box<dyn Sink>> {

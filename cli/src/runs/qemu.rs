@@ -13,6 +13,7 @@ use crate::progress;
 use crate::runs::boot::{Boot, Booted, Start, boot, boot_shown, died};
 use crate::runs::dispatch::{Done, Talk};
 use crate::runs::host_model::{self, HostModel};
+use crate::runs::known_lines::KnownLines;
 use crate::runs::screen::{Attendant, NO_LIMIT, Screen, Show};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
@@ -51,6 +52,8 @@ pub(crate) struct Machine {
     image: Image,
     /// The word by which the image finds its job, if that is not linked into it.
     job: Option<String>,
+    /// Lines of its programs, for what the model reports of them.
+    lines: KnownLines,
 }
 
 /// A boot of a machine.
@@ -115,7 +118,16 @@ impl Machine {
             folder,
             image,
             job: None,
+            lines: KnownLines::default(),
         })
+    }
+
+    /// Has what the model reports of these programs name their lines, if this process runs it.
+    fn naming(self, lines: &KnownLines) -> Machine {
+        Machine {
+            lines: lines.clone(),
+            ..self
+        }
     }
 
     /// Boots an image that draws until its pictures have been seen; gives what the screen showed, if that is kept.
@@ -203,7 +215,8 @@ impl Machine {
             return Ok(None);
         }
         let board = of.board.and_then(|(board, _)| board.board());
-        host_model::unless_in_guest(of.gpu.config(), board, of.trace)
+        let model = host_model::unless_in_guest(of.gpu.config(), board, of.trace)?;
+        Ok(model.map(|model| model.naming(&self.lines)))
     }
 
     /// A line of the monitor's, with the functions of the image that its addresses lie in, a line each.
@@ -243,13 +256,14 @@ const GUEST_ONLY: &[&str] = &["coherent=no", "coherent=pages", "tests=yes"];
 /// The words for memory that is not coherent, and an image that keeps its caches up.
 pub(crate) const NON_COHERENT: &[&str] = &["coherent=no", "cached"];
 
-/// Builds an image with `bundle` inside, boots it, and reads its result. `trace` is told what happened inside of the GPU.
+/// Builds an image with `bundle` inside, boots it, and reads its result; `lines` are those of its program. `trace` is told what happened inside of the GPU.
 pub(crate) fn run_job(
     bundle: &[u8],
+    lines: &KnownLines,
     setting: &Setting<'_>,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<Done, Failure> {
-    let machine = Machine::with_job(bundle, None)?;
+    let machine = Machine::with_job(bundle, None)?.naming(lines);
     let ran = run_on(&machine, setting, trace, |of| machine.boot(of))?;
     Ok(ran.done)
 }
@@ -258,11 +272,12 @@ pub(crate) fn run_job(
 /// none where the job failed, which shows nothing.
 pub(crate) fn run_job_shown(
     bundle: &[u8],
+    lines: &KnownLines,
     setting: &Setting<'_>,
     show: &Show,
     trace: Option<Box<dyn Sink>>,
 ) -> Result<(Done, Option<Vec<u8>>), Failure> {
-    let machine = Machine::with_job(bundle, Some(show.name))?;
+    let machine = Machine::with_job(bundle, Some(show.name))?.naming(lines);
     let console = machine.folder.path().join("console.log");
     let limit = (setting.limit + BRING_UP_LIMIT) * PATIENCE;
     let mut attendant = Attendant::new(&show.screen, &console, limit);
@@ -326,8 +341,9 @@ fn run_on(
     }
     match read {
         Ok(bytes) => {
-            let result = JobResult::parse(&bytes)
+            let mut result = JobResult::parse(&bytes)
                 .map_err(|cause| Failure::refused(BootError::Result(cause)))?;
+            machine.lines.add_to(&mut result.dump);
             let done = Done {
                 result,
                 diagnoses,

@@ -101,6 +101,57 @@ fn registers_are_shown_on_the_model() {
     }
 }
 
+/// Bytes by the GPU's addresses are watched, forward and back.
+#[test]
+fn memory_is_watched_on_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = |commands: &str| {
+        let path = folder.path().join("commands");
+        std::fs::write(&path, commands).unwrap();
+        let path = path.display().to_string();
+        let output = debug(&machine(&["--commands", &path]));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The first words of the uniforms are the address of the buffer.
+    let out = session("print/x $u0\n");
+    let address = out.trim_end().rsplit_once("$u0 = 0x").unwrap().1;
+    let address = u64::from_str_radix(address, 16).unwrap();
+    // An element of the second workgroup, and two that are never stored to behind the buffer's end.
+    let (element, beyond) = (address + 4 * 33, address + 4 * 64);
+    let out = session(&format!(
+        "watch gpu+{element:#x}\nwatch gpu+{beyond:#x} 8\ncontinue\nassert $group == 1\ncontinue\n\
+         reverse-continue\nreverse-continue\n"
+    ));
+    let hit = format!("watch 1: gpu+{element:#x} of warp 0 at sum.wgsl:23: 0 -> ");
+    assert_eq!(out.matches(&hit).count(), 2, "there and back: {out}");
+    assert!(out.contains("end: the dispatch has ended"), "{out}");
+    assert!(out.contains("start: no step is before it"), "{out}");
+    assert!(!out.contains("watch 2: gpu+{beyond:#x} of"), "{out}");
+    let out = session(&format!("rwatch gpu+{element:#x}\ncontinue\n"));
+    assert!(
+        out.contains("end: the dispatch has ended"),
+        "nobody loads it: {out}"
+    );
+}
+
+/// A checkpoint shares what has not changed.
+#[test]
+fn a_checkpoint_is_measured() {
+    let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
+        .args(["bench", "checkpoint"])
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}");
+    assert!(
+        stdout.contains(" 40 of them changed\n"),
+        "1 % of 4096: {stdout}"
+    );
+    assert!(stdout.contains("  whole "), "{stdout}");
+}
+
 /// The arguments of the shader at the level of the machine.
 fn machine<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let shader = ["sum.wgsl", "--level", "machine", "--buffer", "0=zero:256"];

@@ -666,3 +666,62 @@ fn what_is_reported_can_be_chosen() {
         assert_eq!(output.status.code(), Some(status), "--check {choice}");
     }
 }
+
+/// A script of so many draws.
+fn script(draws: usize) -> String {
+    let draw = "RUN p DRAW_RECT POS 0 0 SIZE 4 4\n";
+    format!(
+        "#!amber
+SHADER vertex pass PASSTHROUGH
+SHADER fragment white GLSL
+#version 430
+layout(location = 0) out vec4 result;
+void main() {{ result = vec4(1.0); }}
+END
+BUFFER picture FORMAT R8G8B8A8_UNORM
+PIPELINE graphics p
+  ATTACH pass
+  ATTACH white
+  BIND BUFFER picture AS color LOCATION 0
+  FRAMEBUFFER_SIZE 4 4
+END
+CLEAR p
+{}",
+        draw.repeat(draws)
+    )
+}
+
+/// Draws that are not checked are counted, and named to whoever asks for checks.
+#[test]
+fn what_is_left_out_of_a_script_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let amber = |draws: usize, options: &[&str]| {
+        std::fs::write(folder.path().join("many.amber"), script(draws)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
+            .current_dir(folder.path())
+            .args(["amber", "many.amber"])
+            .args(options)
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{stderr}");
+        stderr
+    };
+    let few = amber(2, &["--check", "errors"]);
+    assert!(!few.contains("not checked"), "{few}");
+    let usual = amber(18, &[]);
+    assert!(
+        usual.contains("the checkers left out parts of 1 scripts"),
+        "{usual}"
+    );
+    assert!(!usual.contains("not checked"), "{usual}");
+    let asked = amber(18, &["--check", "errors"]);
+    assert!(
+        asked.contains("many.amber: not checked: draw 16: the draws before it"),
+        "{asked}"
+    );
+    assert!(asked.contains("not checked: draw 17: "), "{asked}");
+    let none = amber(18, &["--check", "none"]);
+    assert!(!none.contains("left out"), "{none}");
+}

@@ -166,6 +166,15 @@ fn lines_instructions_and_the_devices_counters_have_the_same_sums() {
         let instructions = sum(&program["instructions"], name);
         assert_eq!(instructions, total(name), "{name} of instructions");
     }
+    // Alone, a warp waits no longer than the units work.
+    let waited: f64 = profile["total"]["wait_cycles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_f64)
+        .sum();
+    let worked = total("/cycles/load_store") + total("/cycles/texture");
+    assert!(waited > 0.0 && waited <= worked, "{waited} of {worked}");
     // The same job again, with the hardware's counters.
     let text = run(folder.path(), "run", &["--counters-json"]);
     let counted: Value = serde_json::from_str(&text).unwrap();

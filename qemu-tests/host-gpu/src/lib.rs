@@ -12,14 +12,14 @@
 //!
 //! ```no_run
 //! use eitri_host_gpu::{MachineMemory, Part, Watcher, serve};
-//! use eitri_model::Config;
+//! use eitri_model::{Config, Gpu};
 //! use eitri_model::diagnosis::News;
 //! use std::sync::atomic::AtomicBool;
 //!
 //! struct Printer;
 //!
 //! impl Watcher for Printer {
-//!     fn report(&mut self, news: News<'_>) {
+//!     fn report(&mut self, _: &Gpu, _: &MachineMemory, news: News<'_>) {
 //!         println!("{news}");
 //!     }
 //! }

@@ -29,8 +29,8 @@ const LONG_PAUSE: Duration = Duration::from_micros(200);
 
 /// Watches the GPU of a machine. What is not written does nothing.
 pub trait Watcher {
-    /// The model has found something to report about the driver.
-    fn report(&mut self, _news: News<'_>) {}
+    /// The model has found something to report about the driver; memory is as it was then.
+    fn report(&mut self, _gpu: &Gpu, _memory: &MachineMemory, _news: News<'_>) {}
 
     /// The driver rings a doorbell, which the GPU has not seen yet: what the driver wants done is in memory, and nothing of it has
     /// begun.
@@ -79,7 +79,9 @@ pub fn serve(
         let asked = server.answer(watcher);
         let worked = server.work();
         watcher.worked(&mut server.gpu, server.memory, false);
-        teller.tell(&server.gpu, |news| watcher.report(news));
+        teller.tell(&server.gpu, |news| {
+            watcher.report(&server.gpu, server.memory, news)
+        });
         if !asked && !worked {
             server.pause();
         }
@@ -289,7 +291,7 @@ mod tests {
     }
 
     impl Watcher for Heard {
-        fn report(&mut self, news: News<'_>) {
+        fn report(&mut self, _: &Gpu, _: &MachineMemory, news: News<'_>) {
             self.said.push(news.to_string());
         }
 

@@ -34,14 +34,14 @@ pub fn serve_steps(
                 let mut seen = memory;
                 let next = next(gpu.run(&mut seen, budget));
                 watcher.worked(&mut gpu, memory, false);
-                teller.tell(&gpu, |news| watcher.report(news));
+                teller.tell(&gpu, |news| watcher.report(&gpu, memory, news));
                 tell(&gpu, mailbox);
                 let now = gpu.now();
                 mailbox.reply_to_step(Stepped { next, now });
             }
             Some(request) => {
                 let value = access(&mut gpu, memory, request, watcher);
-                teller.tell(&gpu, |news| watcher.report(news));
+                teller.tell(&gpu, |news| watcher.report(&gpu, memory, news));
                 tell(&gpu, mailbox);
                 mailbox.reply(value);
             }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     impl Watcher for Heard {
-        fn report(&mut self, news: News<'_>) {
+        fn report(&mut self, _: &Gpu, _: &MachineMemory, news: News<'_>) {
             assert!(!self.panics, "as was asked");
             self.said.push(news.to_string());
         }

@@ -122,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         jobs: NonZero::<usize>::MIN,
         check: false,
         timelines: None,
+        pixel: None,
     };
     let by_lavapipe = match args.lavapipe {
         true => lavapipe::seconds(&["--draw"], &files_of(&scenes, &paths)?)?,

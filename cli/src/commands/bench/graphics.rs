@@ -137,6 +137,7 @@ fn measure(scene: &Scene, args: &Args) -> Result<Vec<Measured>, Verdict> {
         jobs: NonZero::<usize>::MIN,
         check: false,
         timelines: None,
+        pixel: None,
     };
     let counter = Counter::default();
     how.measure_traced(scene, Some(counter.sink()))?;

@@ -1,6 +1,7 @@
 //! `eitri bench`: measurements; nothing here passes or fails.
 
 mod boot;
+mod checkpoint;
 mod code;
 mod compile;
 mod draw;
@@ -41,6 +42,8 @@ enum Subject {
     Boot(boot::Args),
     /// Bytes of the image, and of memory that a queue takes.
     Image(size::Args),
+    /// A checkpoint of the debugger between two instructions: 16 MiB of memory, of which 1 % has changed.
+    Checkpoint,
     /// Every fault of the model at every moment of the driver's life.
     Faults,
 }
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Subject::Record(args) => record::run(args),
         Subject::Boot(args) => boot::run(args),
         Subject::Image(args) => size::run(args),
+        Subject::Checkpoint => checkpoint::run(),
         Subject::Faults => faults::run(),
     }
 }

@@ -114,6 +114,7 @@ fn candidate(candidate: &CandidateFacts) -> Value {
         "word": format!("{:016x}", candidate.word),
         "text": candidate.text,
         "program": candidate.program,
+        "source": candidate.source,
     })
 }
 

@@ -231,6 +231,7 @@ impl Recorder {
             | Event::Instruction { .. }
             | Event::Shader { .. }
             | Event::Message { .. }
+            | Event::Waited { .. }
             | Event::Turn { .. }
             | Event::Drawing { .. } => {}
         }

@@ -4,7 +4,7 @@
 //! Needs: the modules that the programs were compiled of.  Guarantees: the job itself is not touched; what can't be checked is said,
 //! and is no failure.
 //! In reading order: `recorded` (what the model tells), `written` (what somebody has written), `contents` (what memories hold),
-//! `calls` (draw calls of a pass), `attributes`, `corners` (what vertices and fragments are given), `attachments`, `target_uses`, `stage`,
+//! `calls` (draw calls of a pass), `attributes`, `corners` (what vertices and fragments are given), `attachments`, `tile`, `target_uses`, `stage`,
 //! `pass`, `dispatch`.
 
 mod attachments;
@@ -18,6 +18,7 @@ mod recorded;
 mod shaded;
 mod stage;
 mod target_uses;
+mod tile;
 mod written;
 
 use crate::input::gpu_choice::GpuChoice;

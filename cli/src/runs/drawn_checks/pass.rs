@@ -6,7 +6,7 @@ use super::attributes::Attributes;
 use super::calls::{Call, Item, items};
 use super::contents::{bound, placed};
 use super::corners::{Corner, Corners};
-use super::recorded::Shading;
+use super::recorded::{Shading, TileReads};
 use super::shaded::{ByJob, Fragments, Numbers, OfCall, ShadedVertex, Vertices, jobs_of};
 use super::stage::Given;
 use super::target_uses::{TargetUses, finding, tile_inputs};
@@ -65,7 +65,7 @@ impl<'s> Checker<'s> {
                     let vertices = own().flat_map(|job| vertices.of(*job)).collect();
                     let fragments = own().flat_map(|job| fragments.of(*job)).collect();
                     if self.may_go_on() {
-                        let told = (vertices, fragments);
+                        let told = (vertices, fragments, &shading.tile);
                         let done = self.call(&mut checks, &mut frame, (call, next as u32), told);
                         if let Err(why) = done {
                             self.leave_out(&why);
@@ -114,7 +114,7 @@ impl<'s> Checker<'s> {
         checks: &mut PassChecks<'s>,
         frame: &mut Frame<'d>,
         (call, number): (&'d Call<'d>, u32),
-        (vertices, fragments): (Vec<&VertexWarp>, Vec<&FragmentWarp>),
+        (vertices, fragments, tile): (Vec<&VertexWarp>, Vec<&FragmentWarp>, &TileReads),
     ) -> Result<(), String> {
         self.check_indices(checks, frame, call, number);
         let vertex = self.shader(call.pipeline.vertex)?;
@@ -152,7 +152,13 @@ impl<'s> Checker<'s> {
             match fragment {
                 Some(fragment) => {
                     let stages = (vertex, fragment, &draw);
-                    self.fragments(checks, frame, (call, number), stages, (&told, &shaded))?;
+                    self.fragments(
+                        checks,
+                        frame,
+                        (call, number),
+                        stages,
+                        (&told, &shaded, tile),
+                    )?;
                 }
                 // Which pixels it covers is not told: any of them.
                 None => {
@@ -259,7 +265,11 @@ impl<'s> Checker<'s> {
         frame: &mut Frame<'d>,
         (call, number): (&'d Call<'d>, u32),
         (vertex, shader, draw): (&'s Shader, &'s Shader, &Draw),
-        (told, shaded): (&[&FragmentWarp], &BTreeMap<u64, Rc<ShadedVertex>>),
+        (told, shaded, tile): (
+            &[&FragmentWarp],
+            &BTreeMap<u64, Rc<ShadedVertex>>,
+            &TileReads,
+        ),
     ) -> Result<(), String> {
         let stage = match vertex.function().stage {
             eitri_shaderc::ir::Stage::Vertex(stage) => stage,
@@ -272,7 +282,7 @@ impl<'s> Checker<'s> {
             clip_distances: stage.clip_distances,
             first_distance: eitri_checks::draw::CLIP_DISTANCES,
         };
-        let mut fragments = Fragments::new(told, of_call);
+        let mut fragments = Fragments::new(told, (tile, &frame.targets), of_call);
         let uses = TargetUses::new(call, frame, shader);
         tile_inputs(&mut fragments, &frame.targets, &uses);
         let warps: Vec<ShadedWarp<'_>> = fragments

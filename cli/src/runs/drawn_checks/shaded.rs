@@ -1,7 +1,9 @@
 //! What a draw call gives its shaders: vertices and fragments as the model has told them.
 
+use super::attachments::Targets;
 use super::attributes::Attributes;
 use super::corners::{Corner, Corners};
+use super::recorded::TileReads;
 use eitri_checks::Invocation;
 use eitri_checks::draw::{Missing, MissingInputs};
 use eitri_model::{FragmentWarp, VertexWarp};
@@ -100,7 +102,11 @@ pub(super) struct OfCall<'c> {
 }
 
 impl Fragments {
-    pub(super) fn new(told: &[&FragmentWarp], call: OfCall<'_>) -> Fragments {
+    pub(super) fn new(
+        told: &[&FragmentWarp],
+        tile: (&TileReads, &Targets<'_>),
+        call: OfCall<'_>,
+    ) -> Fragments {
         let mut all = Fragments::default();
         let mut known: BTreeMap<(Vec<u64>, usize), Rc<Corners>> = BTreeMap::new();
         for warp in told {
@@ -123,7 +129,10 @@ impl Fragments {
             let missing = missing(&vertices);
             let (mut lanes, mut names) = (vec![], vec![]);
             for (lane, own) in warp.lanes.iter().enumerate() {
-                let fragment = fragment(warp, own, corners, call);
+                let mut fragment = fragment(warp, own, corners, call);
+                if let Some(held) = tile.0.of(warp, own) {
+                    tile.1.show(held, &mut fragment);
+                }
                 lanes.push(fragment);
                 names.push(Invocation::Fragment {
                     draw: call.draw,

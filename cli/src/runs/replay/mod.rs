@@ -11,12 +11,14 @@ mod stopped;
 use crate::input::engine_choice;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
+use crate::runs::known_lines::{place_among, with_place};
 use driver::{Driver, Stuck, Work};
 use eitri_csf::product::GpuId;
 use eitri_csf::registers::identity;
 use eitri_csf::table::Register;
 use eitri_dump::walk::{Space, Translation};
 use eitri_dump::{Dump, Memory, Region, Source, Stream, Unreadable};
+use eitri_model::diagnosis::Diagnosis;
 use eitri_model::{Config, Gpu, PhysicalMemory, Product, stub_firmware};
 use miette::Diagnostic;
 use ram::Ram;
@@ -178,19 +180,19 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
         let Driver { gpu, ram, .. } = &mut driver;
         gpu.explain_waits(ram);
     }
-    let mut diagnoses: Vec<String> = driver
-        .gpu
-        .diagnoses()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let Driver { gpu, ram, .. } = &mut driver;
+    let mut named = |diagnosis: &Diagnosis| {
+        let place = place_among(dump.lines(), &diagnosis.misuse, gpu, ram);
+        with_place(diagnosis, place.as_ref())
+    };
+    let mut diagnoses: Vec<String> = gpu.diagnoses().iter().map(&mut named).collect();
+    let notes = gpu.notes().iter().map(named).collect();
     if driver.gpu.dropped_diagnoses() != 0 {
         diagnoses.push(format!(
             "{} more like these",
             driver.gpu.dropped_diagnoses()
         ));
     }
-    let notes = driver.gpu.notes().iter().map(ToString::to_string).collect();
     let name = |work: &Work| StreamName {
         slot: work.slot,
         number: work.stream,
@@ -199,6 +201,7 @@ fn run(dump: &Dump<'_>, options: &Options) -> Result<Replayed, ReplayError> {
     let mut room = vec![Region::default(); REGIONS];
     eitri_dump::collect(&mut After(driver), &mut room, &mut file)
         .map_err(|error| ReplayError::Dump(error.to_string()))?;
+    eitri_dump::add_lines(&mut file, dump.line_notes());
     Ok(Replayed {
         diagnoses,
         notes,

@@ -6,6 +6,7 @@
 )]
 
 mod drawn;
+mod lines;
 mod taken;
 
 use crate::eitri::eitri;

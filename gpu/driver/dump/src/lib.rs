@@ -41,6 +41,8 @@ pub mod note;
 mod write;
 
 #[cfg(feature = "alloc")]
+mod add_lines;
+#[cfg(feature = "alloc")]
 mod read;
 
 // The GPU that it is taken from.
@@ -56,6 +58,8 @@ pub mod show;
 #[cfg(feature = "alloc")]
 mod streams;
 
+#[cfg(feature = "alloc")]
+pub use add_lines::add_lines;
 pub use collect::{Extent, Summary, collect, collect_part, registers};
 #[cfg(feature = "alloc")]
 pub use read::{BlockWords, Contents, Dump, Group, ReadError, Stream, Words};

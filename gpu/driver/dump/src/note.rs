@@ -32,11 +32,13 @@ pub enum Kind {
     Producer = 0x4D41_0008,
     /// What the driver calls a range of addresses.
     Label = 0x4D41_0009,
+    /// The source lines of code, which is recognised by its words: `eitri_program_file::CodeLines`.
+    Lines = 0x4D41_000A,
 }
 
 impl Kind {
     /// All, by number.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Registers,
         Kind::Firmware,
         Kind::Group,
@@ -46,6 +48,7 @@ impl Kind {
         Kind::Incomplete,
         Kind::Producer,
         Kind::Label,
+        Kind::Lines,
     ];
 
     /// The type with this number.

@@ -14,6 +14,7 @@ use eitri_csf::interface::group::{CSG_CONFIG, csg_config};
 use eitri_csf::product::GpuId;
 use eitri_csf::registers::identity::{AS_PRESENT, GPU_ID};
 use eitri_csf::table::{Register, Width};
+use eitri_program_file::CodeLines;
 
 /// Why a file is no dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +198,8 @@ pub struct Dump<'a> {
     streams: Vec<Stream<'a>>,
     submissions: Vec<Submission>,
     labels: Vec<Label<'a>>,
+    lines: Vec<CodeLines<'a>>,
+    line_notes: Vec<&'a [u8]>,
     faults: Vec<Fault>,
     incomplete: Incomplete,
     producer: Option<&'a str>,
@@ -261,6 +264,8 @@ impl<'a> Dump<'a> {
             streams: Vec::new(),
             submissions: Vec::new(),
             labels: Vec::new(),
+            lines: Vec::new(),
+            line_notes: Vec::new(),
             faults: Vec::new(),
             incomplete: Incomplete::default(),
             producer: None,
@@ -451,6 +456,11 @@ impl<'a> Dump<'a> {
                     name: core::str::from_utf8(name).map_err(|_| "is not text")?,
                 });
             }
+            Kind::Lines => {
+                let lines = CodeLines::parse(body);
+                self.lines.push(lines.map_err(|_| "has no table of lines")?);
+                self.line_notes.push(body);
+            }
             Kind::Producer => {
                 let text = core::str::from_utf8(body).map_err(|_| "is not text")?;
                 self.producer = Some(text);
@@ -537,6 +547,16 @@ impl<'a> Dump<'a> {
     /// What the driver calls ranges of addresses, in the order of the file.
     pub fn labels(&self) -> &[Label<'a>] {
         &self.labels
+    }
+
+    /// The source lines of code, in the order of the file.
+    pub fn lines(&self) -> &[CodeLines<'a>] {
+        &self.lines
+    }
+
+    /// The same as they stand in the file, for [`crate::add_lines`] to another dump of the same programs.
+    pub fn line_notes(&self) -> &[&'a [u8]] {
+        &self.line_notes
     }
 
     /// Submissions, in the order of the file.

@@ -1,7 +1,8 @@
 //! What is written is read again, other tools take the file, and no file does harm.
 
 use eitri_dump::note::{Fault, Incomplete, Reporter, Ring, Submission};
-use eitri_dump::{Dump, Memory, ReadError, Region, Unreadable, WriteError, show, write};
+use eitri_dump::{Dump, Memory, ReadError, Region, Unreadable, WriteError, add_lines, show, write};
+use eitri_program_file::{CodeLineParts, LineParts, LineRow};
 use proptest::prelude::*;
 use std::process::Command;
 
@@ -121,6 +122,27 @@ impl Said {
     }
 }
 
+/// The lines of two instructions.
+fn lines(name: &str, line: u32) -> Vec<u8> {
+    let row = LineRow {
+        word: 0,
+        file: 0,
+        line,
+        column: 0,
+    };
+    let parts = CodeLineParts {
+        first: 0,
+        words: &[1, 2],
+        lines: LineParts {
+            files: &[name],
+            rows: &[row],
+        },
+    };
+    let mut bytes = vec![0; parts.encoded_len().unwrap()];
+    parts.encode(&mut bytes).unwrap();
+    bytes
+}
+
 fn said() -> impl Strategy<Value = Said> {
     (
         prop::collection::btree_map(0u16..40, any::<u8>(), 0..20),
@@ -175,12 +197,34 @@ proptest! {
     }
 
     #[test]
+    fn lines_are_added_and_nothing_else_changes(said in said()) {
+        let file = said.file();
+        let mut longer = file.clone();
+        let lines = [lines("a.comp", 3), lines("a longer name.comp", 4)];
+        prop_assert!(add_lines(&mut longer, &lines));
+        let (dump, more) = (Dump::parse(&file).unwrap(), Dump::parse(&longer).unwrap());
+        let found: Vec<_> = more.lines().iter().map(|code| code.line_of(0).map(|(file, row)| (file, row.line))).collect();
+        prop_assert_eq!(found, [Some(("a.comp", 3)), Some(("a longer name.comp", 4))]);
+        prop_assert_eq!(more.memory(), dump.memory());
+        prop_assert_eq!(more.producer(), dump.producer());
+        prop_assert_eq!(more.submissions(), dump.submissions());
+        prop_assert!(more.registers().eq(dump.registers()));
+        // Where the file is cut short it has its lines still.
+        let cut = &longer[..longer.len() - (longer.len() - 4096) / 2];
+        prop_assert_eq!(Dump::parse(cut).unwrap().lines().len(), 2);
+        let mut other = b"not a dump".to_vec();
+        prop_assert!(!add_lines(&mut other, &lines));
+        prop_assert_eq!(other, b"not a dump");
+    }
+
+    #[test]
     fn no_file_makes_reading_or_showing_panic(
         said in said(),
         cut in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
     ) {
         let mut file = said.file();
+        add_lines(&mut file, &[lines("a.comp", 3)]);
         // Headers and notes are where changes matter.
         let front = file.len().min(2048);
         for (at, value) in changes {

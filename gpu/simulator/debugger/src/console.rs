@@ -2,6 +2,7 @@
 //!
 //! In reading order: this file (who is chosen, what a stop looks like), `commands` (the table and what each does).
 mod commands;
+mod memory;
 
 use std::collections::HashMap;
 

@@ -75,6 +75,9 @@ pub struct Touch {
 
 /// A deterministic execution. A clone is a checkpoint: it goes on as the original does.
 pub trait Execution: Clone {
+    /// Whether [`Execution::touches`] tells what the next step does; else [`Execution::touched`] tells it of the last.
+    const FORESEES: bool = true;
+
     /// What the next step does; none at the end.
     fn ahead(&self) -> Option<Ahead>;
 
@@ -107,6 +110,11 @@ pub trait Execution: Clone {
 
     /// What the next step touches.
     fn touches(&self) -> Vec<Touch>;
+
+    /// Whether the last step has read, and whether it has written bytes of an object: of an execution that does not foresee it.
+    fn touched(&self, _object: Object, _start: u64, _len: u64) -> (bool, bool) {
+        (false, false)
+    }
 
     /// Kinds of variables, the most wanted first.
     fn scopes(&self) -> &'static [&'static str];

@@ -54,9 +54,4 @@ impl<E: Execution> History<E> {
         let (own, state) = &self.states[number];
         (number, *own, state)
     }
-
-    /// The checkpoint with that number.
-    pub fn get(&self, number: usize) -> Option<(u64, &E)> {
-        self.states.get(number).map(|(time, state)| (*time, state))
-    }
 }

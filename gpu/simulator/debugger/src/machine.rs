@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use eitri_csf::fault::Exception;
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS, as_faultstatus};
-use eitri_model::{DispatchView, Gpu, WarpView};
+use eitri_model::{DispatchView, Gpu, PAGE, WarpView};
 
 use crate::execution::{Ahead, Execution, LaneState, Object, ScalarPlace, Touch};
 use crate::program::{Instruction, Line, Path, Program};
@@ -149,6 +149,8 @@ impl MachineLevel {
 }
 
 impl Execution for MachineLevel {
+    const FORESEES: bool = false;
+
     fn ahead(&self) -> Option<Ahead> {
         if self.ended.is_some() {
             return None;
@@ -170,6 +172,7 @@ impl Execution for MachineLevel {
         let executed = |level: &MachineLevel| level.view().map(|view| view.executed);
         let before = executed(self);
         let faults = self.gpu.faults();
+        self.memory.note_accesses();
         self.gpu.step_dispatch(&mut self.memory);
         self.gpu.settle_dispatch();
         self.note();
@@ -236,6 +239,31 @@ impl Execution for MachineLevel {
 
     fn touches(&self) -> Vec<Touch> {
         vec![]
+    }
+
+    fn touched(&self, object: Object, start: u64, len: u64) -> (bool, bool) {
+        let address = match object {
+            Object::Memory => Some(start),
+            Object::Shared => self
+                .shared_address()
+                .and_then(|base| base.checked_add(start)),
+            Object::Buffer(..) | Object::Push | Object::Var(_) => None,
+        };
+        let Some(mut at) = address else {
+            return (false, false);
+        };
+        let end = at.saturating_add(len);
+        let (mut read, mut written) = (false, false);
+        let mut reader = self.memory.reader();
+        while at < end {
+            let bytes = (PAGE - at % PAGE).min(end - at);
+            if let Some(physical) = self.gpu.physical(&mut reader, self.space, at) {
+                let found = self.memory.was_accessed(physical, bytes);
+                (read, written) = (read || found.0, written || found.1);
+            }
+            at += bytes;
+        }
+        (read, written)
     }
 
     fn scopes(&self) -> &'static [&'static str] {
@@ -324,6 +352,16 @@ impl Execution for MachineLevel {
 }
 
 impl MachineLevel {
+    /// Pages of memory that something was written to.
+    pub fn written_pages(&self) -> usize {
+        self.memory.pages()
+    }
+
+    /// Pages that have changed since another state, and are not shared with it any more.
+    pub fn changed_pages(&self, before: &MachineLevel) -> usize {
+        self.memory.changed_pages(&before.memory)
+    }
+
     /// Where the program begins.
     pub fn entry(&self) -> u64 {
         self.entry

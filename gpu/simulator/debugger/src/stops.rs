@@ -55,6 +55,18 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Whether the last step of an execution has touched it in a way that stops.
+    pub fn was_touched<E: Execution>(&self, execution: &E) -> bool {
+        self.ranges.iter().any(|(object, start, len)| {
+            let (read, written) = execution.touched(*object, *start, *len);
+            match self.kind {
+                WatchKind::Write => written,
+                WatchKind::Read => read,
+                WatchKind::Both => read || written,
+            }
+        })
+    }
+
     /// The lanes of which an access touches it.
     pub fn touched(&self, thread: usize, touches: &[Touch]) -> u64 {
         let wanted = |touch: &&Touch| {

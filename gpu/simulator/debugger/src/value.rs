@@ -1,6 +1,7 @@
 //! Values as a person sees them: trees of parts, the text of each in a lane, and of all lanes together.
-use eitri_shaderc::ir::source_names::{SequenceKind, SourceType};
+use eitri_shaderc::ir::source_names::{Sequence, SequenceKind, SourceType};
 use eitri_texels::half;
+use std::sync::Arc;
 
 use crate::execution::{Execution, Object, ScalarPlace};
 
@@ -146,6 +147,33 @@ impl Node {
                 signed: false,
             },
             place: Place::Scalars(vec![place]),
+        }
+    }
+
+    /// Bytes of memory as a number, or as words if they are more than one number has.
+    pub fn memory(name: String, object: Object, start: u64, bytes: u64) -> Node {
+        let int = |bits| SourceType::Int {
+            bits,
+            signed: false,
+        };
+        let (bits, is_one) = match bytes {
+            1 | 2 | 4 => (8 * bytes as u32, true),
+            _ if bytes.is_multiple_of(4) => (32, false),
+            _ => (8, false),
+        };
+        let ty = match is_one {
+            true => int(bits),
+            false => SourceType::Sequence(Sequence {
+                kind: SequenceKind::Array,
+                part: Arc::new(int(bits)),
+                count: Some(u32::try_from(bytes / u64::from(bits / 8)).unwrap_or(u32::MAX)),
+                stride: bits / 8,
+            }),
+        };
+        Node {
+            name,
+            ty,
+            place: Place::Bytes(object, start),
         }
     }
 

@@ -152,6 +152,17 @@ impl Gpu {
         false
     }
 
+    /// The physical address behind a virtual one of a space, if it is mapped; nothing of the device changes.
+    pub fn physical(
+        &self,
+        memory: &mut dyn PhysicalMemory,
+        space: u8,
+        address: u64,
+    ) -> Option<u64> {
+        let page = self.fabric.mmu.look(memory, space, address)?;
+        Some(page.frame + address % PAGE)
+    }
+
     /// Bytes at a virtual address of a space, as far as they are mapped; nothing of the device changes.
     pub fn peek(
         &self,

@@ -87,9 +87,10 @@ pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
-pub use pace::{UnitParts, UnitTimes};
+pub use pace::{CYCLE as CYCLE_PARTS, UnitParts, UnitTimes};
 pub use shader::engine::Engine;
 pub use shader::host_code;
 pub use trace::{
-    Event, FragmentWarp, JobKind, RECORD_BYTES, Sink, StartedFragment, StartedVertex, VertexWarp,
+    Event, FragmentWarp, JobKind, PixelStep, PixelStepKind, RECORD_BYTES, Sink, StartedFragment,
+    StartedVertex, TileColor, TileContents, TileRead, VertexWarp,
 };

@@ -17,10 +17,10 @@ use eitri_isa::Arch;
 use eitri_isa::rates::{Rates, WARP};
 
 /// Parts of a cycle: a multiple of what a warp takes in any unit.
-pub(crate) type Parts = u64;
+pub type Parts = u64;
 
 /// Parts of one cycle.
-pub(crate) const CYCLE: Parts = 96;
+pub const CYCLE: Parts = 96;
 
 /// From an instruction of a warp to the next one of the same warp.
 // FACT: no source holds latencies (hardware/compiler-optimization.md 3); four cycles, so that the fewest warps that can keep the
@@ -53,6 +53,33 @@ impl Costs {
             texture: warp_at(rates.texels),
             component: warp_at(rates.components),
             quad: 4 * at(rates.pixels),
+        }
+    }
+}
+
+/// What a message takes of its unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessageCosts {
+    /// A line of the cache.
+    pub(crate) line: Parts,
+    /// The texels of a warp.
+    pub(crate) texture: Parts,
+    /// A component of 16 bits of a warp.
+    pub(crate) component: Parts,
+}
+
+impl MessageCosts {
+    pub(crate) fn of(arch: Arch) -> MessageCosts {
+        let Costs {
+            line,
+            texture,
+            component,
+            ..
+        } = Costs::of(arch);
+        MessageCosts {
+            line,
+            texture,
+            component,
         }
     }
 }

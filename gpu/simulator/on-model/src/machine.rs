@@ -2,7 +2,8 @@
 //!
 //! Time is the model's: it passes while the driver waits, and a little with each register access.
 
-use crate::memory::{Memory, Watcher};
+use crate::memory::{Memory, Unwatched, Watcher};
+use eitri_model::diagnosis::Diagnosis;
 use eitri_model::{Budget, Config, Gpu, PAGE, PhysicalMemory, Progress};
 use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
@@ -30,6 +31,18 @@ struct Parts {
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
     capture: Capture,
+    diagnosed: Diagnosed,
+}
+
+/// Receiver of diagnoses and notes as they come.
+type OnDiagnosis = Box<dyn FnMut(&Diagnosis, &Gpu, &mut dyn PhysicalMemory)>;
+
+/// Who is told of diagnoses, and of how many that was done.
+#[derive(Default)]
+struct Diagnosed {
+    receiver: Option<OnDiagnosis>,
+    diagnoses: usize,
+    notes: usize,
 }
 
 /// A copy of the GPU for a debugger.
@@ -81,6 +94,25 @@ impl Parts {
             instructions: SLICE,
         };
         self.gpu.run(&mut self.memory, budget);
+        self.tell_diagnoses();
+    }
+
+    /// Tells of the diagnoses that have come since the last call.
+    fn tell_diagnoses(&mut self) {
+        let Diagnosed {
+            receiver: Some(receiver),
+            diagnoses,
+            notes,
+        } = &mut self.diagnosed
+        else {
+            return;
+        };
+        let (all, all_notes) = (self.gpu.diagnoses(), self.gpu.notes());
+        let new = all.iter().skip(*diagnoses);
+        for diagnosis in new.chain(all_notes.iter().skip(*notes)) {
+            receiver(diagnosis, &self.gpu, &mut Unwatched(&mut self.memory));
+        }
+        (*diagnoses, *notes) = (all.len(), all_notes.len());
     }
 }
 
@@ -157,6 +189,7 @@ impl Machine {
             patience: None,
             skipped: Duration::ZERO,
             capture: Capture::No,
+            diagnosed: Diagnosed::default(),
         })))
     }
 
@@ -180,6 +213,14 @@ impl Machine {
             Capture::Taken(captured) => Some(*captured),
             Capture::No | Capture::Wanted => None,
         }
+    }
+
+    /// Tells `receiver` of each diagnosis and note of work that the GPU does, when memory is still as it was then.
+    pub fn on_diagnosis(
+        &self,
+        receiver: impl FnMut(&Diagnosis, &Gpu, &mut dyn PhysicalMemory) + 'static,
+    ) {
+        self.0.borrow_mut().diagnosed.receiver = Some(Box::new(receiver));
     }
 
     /// Tells somebody of the GPU's accesses to memory.

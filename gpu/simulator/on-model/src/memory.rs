@@ -77,3 +77,20 @@ impl PhysicalMemory for Memory {
         Ok(())
     }
 }
+
+/// The memory without those who watch it: for accesses that are not the GPU's.
+pub(crate) struct Unwatched<'m>(pub(crate) &'m mut Memory);
+
+impl PhysicalMemory for Unwatched<'_> {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
+        let from = self.0.at(address, bytes.len());
+        bytes.copy_from_slice(from.ok_or(BusError { address })?);
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
+        let to = self.0.at(address, bytes.len());
+        to.ok_or(BusError { address })?.copy_from_slice(bytes);
+        Ok(())
+    }
+}

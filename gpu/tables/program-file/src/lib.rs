@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod code_lines;
 mod error;
 mod format;
 mod header;
@@ -29,6 +30,7 @@ mod interface;
 mod lines;
 mod section;
 
+pub use code_lines::{CodeLineParts, CodeLines, line_among};
 pub use error::{EncodeError, ProgramError};
 pub use format::{Format, Writer, seal};
 pub use header::Header;

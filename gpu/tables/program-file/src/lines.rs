@@ -137,6 +137,13 @@ impl<'a> LineTable<'a> {
         }
     }
 
+    /// The table that bytes begin with; others may follow it.
+    pub(crate) fn at(bytes: &'a [u8]) -> Result<LineTable<'a>, ProgramError> {
+        let length = read_word(bytes, word::LENGTH).and_then(|length| usize::try_from(length).ok());
+        let table = length.and_then(|length| bytes.get(..length));
+        LineTable::parse(table.unwrap_or(bytes))
+    }
+
     fn parse(bytes: &'a [u8]) -> Result<LineTable<'a>, ProgramError> {
         let header = Header::checked(bytes, &FORMAT)?;
         let (files, rows) = (header.count(FILES)?, header.count(ROWS)?);
@@ -184,7 +191,7 @@ impl<'a> LineTable<'a> {
     }
 
     /// The rows.
-    pub fn rows(&self) -> impl Iterator<Item = LineRow> + 'a {
+    pub fn rows(&self) -> impl Iterator<Item = LineRow> + use<'a> {
         let rows = records::<ROW_WORDS>(self.places.rows.of(self.bytes));
         rows.map(|[word, file, line, column]| LineRow {
             word,
@@ -201,6 +208,25 @@ impl<'a> LineTable<'a> {
             return None;
         }
         Some((self.name(usize::try_from(row.file).ok()?)?, row))
+    }
+
+    /// File and line of each instruction word, from one on, without end. Each row's name is looked up once.
+    pub fn lines_from(&self, first: u32) -> impl Iterator<Item = Option<(&'a str, u32)>> + use<'a> {
+        let table = *self;
+        let mut rows = table.rows().peekable();
+        let mut place = None;
+        (first..=u32::MAX).map(move |word| {
+            let mut reached = None;
+            while let Some(row) = rows.next_if(|row| row.word <= word) {
+                reached = Some(row);
+            }
+            if let Some(row) = reached {
+                let name = usize::try_from(row.file).ok();
+                let name = name.filter(|_| row.line != 0);
+                place = name.and_then(|file| Some((table.name(file)?, row.line)));
+            }
+            place
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::View;
 use super::entry::Entry;
+use super::lines;
 use crate::note::{Fault, Reporter};
 use alloc::format;
 use alloc::string::String;
@@ -30,6 +31,8 @@ pub struct CandidateFacts {
     pub text: String,
     /// Address of the first instruction of its program.
     pub program: u64,
+    /// The line of the source that it comes from, as `file:line`; `None` where the dump has no lines of the program.
+    pub source: Option<String>,
 }
 
 /// The candidates of a fault, by address; `None` where nothing says that a shader made the access. Needs the programs of jobs, which
@@ -56,7 +59,8 @@ pub(super) fn find(view: &View<'_>, fault: &Fault) -> Option<Vec<CandidateFacts>
         .filter(|program| u32::from(program.space) == fault.space);
     let mut found = Vec::new();
     for program in of_space {
-        for (address, word) in (program.address..).step_by(8).zip(&program.words) {
+        for (index, word) in program.words.iter().enumerate() {
+            let address = program.address.saturating_add(8 * index as u64);
             let Ok(instr) = Instr::decode_text(*word, program.arch) else {
                 break;
             };
@@ -66,6 +70,10 @@ pub(super) fn find(view: &View<'_>, fault: &Fault) -> Option<Vec<CandidateFacts>
                     word: *word,
                     text: format!("{}", instr.display(program.arch, Syntax::Mesa24)),
                     program: program.address,
+                    source: match program.sources.get(index) {
+                        Some(Some((file, line))) => Some(lines::text(file, *line)),
+                        _ => None,
+                    },
                 });
             }
         }
@@ -99,8 +107,12 @@ pub(super) fn entry(view: &View<'_>, fault: &Fault) -> Option<Entry> {
             word,
             text,
             program,
+            source,
         } = candidate;
-        format!("{address:#x}: {word:016x} {text}, of the program at {program:#x}")
+        let line = source
+            .as_ref()
+            .map_or_else(String::new, |line| format!(", {line}"));
+        format!("{address:#x}: {word:016x} {text}, of the program at {program:#x}{line}")
     };
     Some(match found.as_slice() {
         [] => Entry::new(

@@ -2,6 +2,7 @@
 
 use super::View;
 use super::entry::Entry;
+use super::lines;
 use super::map::Map;
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,7 +13,11 @@ const MOST_INSTRUCTIONS: u64 = 1024;
 
 /// The program at `address`: to the end that no branch leads past, a word that is none, or what is not in the dump.
 pub(super) fn program(view: &View<'_>, map: &Map, arch: Arch, address: u64) -> Entry {
-    let mut lines = Vec::new();
+    let sources = lines::of_program(view, map, address);
+    let mut sources = sources.iter().flat_map(|code| code.lines());
+    let mut source = None;
+    let mut shown = Vec::new();
+    let mut count = 0;
     let mut furthest = address;
     let mut at = address;
     let why = loop {
@@ -28,10 +33,18 @@ pub(super) fn program(view: &View<'_>, map: &Map, arch: Arch, address: u64) -> E
         if word == 0 {
             break format!("stopped at {at:#x}: a word of zeros");
         }
+        let place = sources.next().flatten();
+        if let Some((file, line)) = place
+            && place != source
+        {
+            shown.push(Entry::line(format!("; {}", lines::text(file, line))));
+        }
+        source = place;
+        count += 1;
         match Instr::decode_text(word, arch) {
             Ok(instr) => {
                 let text = instr.display(arch, Syntax::Mesa24);
-                lines.push(Entry::line(format!("{at:#x}: {word:016x} {text}")));
+                shown.push(Entry::line(format!("{at:#x}: {word:016x} {text}")));
                 let next = at.saturating_add(8);
                 if instr.op() == Op::Branchz
                     && let Some(offset) = instr.imm(ImmId::Offset)
@@ -39,15 +52,15 @@ pub(super) fn program(view: &View<'_>, map: &Map, arch: Arch, address: u64) -> E
                     furthest = furthest.max(next.saturating_add_signed(offset.saturating_mul(8)));
                 }
                 if instr.flow == Flow::End && furthest <= at {
-                    return Entry::new("code", format!("{} instructions", lines.len())).with(lines);
+                    return Entry::new("code", format!("{count} instructions")).with(shown);
                 }
             }
             Err(error) => {
-                lines.push(Entry::line(format!("{at:#x}: {word:016x} error: {error}")));
+                shown.push(Entry::line(format!("{at:#x}: {word:016x} error: {error}")));
                 break format!("stopped at {at:#x}: a word that is no instruction");
             }
         }
         at = at.saturating_add(8);
     };
-    Entry::new("code", why).with(lines)
+    Entry::new("code", why).with(shown)
 }

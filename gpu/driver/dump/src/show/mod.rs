@@ -23,6 +23,7 @@ mod fault;
 mod framebuffer;
 mod gpu;
 mod job;
+mod lines;
 mod map;
 mod programs;
 mod stream;

@@ -1,8 +1,11 @@
 //! Programs: the machine code that the jobs of a dump name, as words, for programs that check it.
 
+use super::lines;
 use super::map::Map;
 use super::{Options, View};
 use crate::read::Dump;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_cs::Arch;
 use eitri_descriptors::shader::ShaderStage;
@@ -23,6 +26,8 @@ pub struct ProgramFacts {
     pub address: u64,
     /// Its words, up to the first word of zeros or the end of what the dump has.
     pub words: Vec<u64>,
+    /// File and line that each word comes from, where the dump has the lines of the program; else none at all.
+    pub sources: Vec<Option<(String, u32)>>,
 }
 
 /// The programs that jobs of a dump name, each once, by address space and address. Frame shaders, and blend shaders that only
@@ -54,12 +59,17 @@ pub(super) fn keep(view: &View<'_>, map: &Map, stage: ShaderStage, address: u64)
         }
     }
     if !words.is_empty() {
+        let known = lines::of_program(view, map, address);
+        let sources = known.iter().flat_map(|code| code.lines());
+        let owned = sources.map(|place| place.map(|(file, line)| (file.to_owned(), line)));
+        let sources = owned.collect();
         programs.push(ProgramFacts {
             arch,
             space,
             stage,
             address,
             words,
+            sources,
         });
     }
 }

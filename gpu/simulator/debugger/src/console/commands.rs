@@ -1,5 +1,5 @@
 //! The commands: their names in one table, and what each does.
-use super::{Answer, Console, MAX_STEPS, lane_list};
+use super::{Answer, Console, MAX_STEPS, lane_list, memory};
 use crate::execution::{Execution, Object};
 use crate::expression::{Context, Evaluated, Expression};
 use crate::session::Motion;
@@ -10,6 +10,7 @@ use crate::value::{Form, Node, type_name};
 pub const HELP: &str = "\
 break LINE|FILE:LINE|FUNCTION|@ADDRESS [if EXPRESSION]   stop there, if the expression holds in a lane
 watch|rwatch|awatch EXPRESSION   stop behind a store to it, a load of it, either
+watch NAME+OFFSET [BYTES]        the same of bytes of a memory; of the machine also gpu+ADDRESS
 delete [NUMBER]                  remove a breakpoint or a watch, or all
 info breakpoints|threads|lanes|functions|files|memory
 continue [N]                     run to the next stop, N times
@@ -30,7 +31,7 @@ A command may be cut short where one letter or word is common: b, c, s, n, si, r
 Expressions: names, a.b, a[i], numbers, operators of C; $lane, $warp, $group, $group_y, $group_z; %N for a value of the IR;
 $rN for a register, $uN for a word of the uniforms.";
 
-type Done = Result<String, String>;
+pub(super) type Done = Result<String, String>;
 
 pub(super) fn execute<E: Execution>(console: &mut Console<E>, line: &str) -> Answer {
     let line = line.trim();
@@ -84,7 +85,7 @@ pub(super) fn execute<E: Execution>(console: &mut Console<E>, line: &str) -> Ans
         "backtrace" | "bt" => Ok(backtrace(console)),
         "list" | "l" => list(console, rest),
         "disassemble" | "x" => disassemble(console, rest),
-        "memory" | "m" => memory(console, rest),
+        "memory" | "m" => memory::show(console, rest),
         "help" | "h" => Ok(HELP.to_owned()),
         "assert" => match assert(console, rest) {
             Ok(None) => Ok(String::new()),
@@ -100,7 +101,7 @@ pub(super) fn execute<E: Execution>(console: &mut Console<E>, line: &str) -> Ans
     }
 }
 
-fn number(text: &str, what: &str) -> Result<u64, String> {
+pub(super) fn number(text: &str, what: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),
@@ -198,7 +199,10 @@ fn node<E: Execution>(console: &Console<E>, text: &str) -> Result<Node, String> 
 }
 
 fn add_watch<E: Execution>(console: &mut Console<E>, rest: &str, kind: WatchKind) -> Done {
-    let node = node(console, rest)?;
+    let node = match memory::watched(console, rest) {
+        Some(node) => node,
+        None => node(console, rest)?,
+    };
     let owner = (console.thread, console.lane);
     let set = console.session.add_watch(&node, kind, owner);
     let set = set.ok_or_else(|| format!("`{rest}` is a value: nothing stores to it"))?;
@@ -441,36 +445,4 @@ fn disassemble<E: Execution>(console: &Console<E>, rest: &str) -> Done {
         format!("{mark} @{:#x}  {word}{}{line}", own.address, own.text)
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
-}
-
-fn memory<E: Execution>(console: &Console<E>, rest: &str) -> Done {
-    let mut words = rest.split_whitespace();
-    let place = words.next().unwrap_or_default();
-    let (name, offset) = match place.split_once('+') {
-        Some((name, offset)) => (name, number(offset, "a byte")?),
-        None => (place, 0),
-    };
-    let len = match words.next() {
-        Some(text) => number(text, "bytes")?.min(4096),
-        None => 64,
-    };
-    let now = console.session.now();
-    let objects = now.objects();
-    let name = if name.contains(':') || name.parse::<u32>().is_err() {
-        name.to_owned()
-    } else {
-        format!("0:{name}")
-    };
-    let found = objects.iter().find(|(own, _)| *own == name);
-    let names = || {
-        let names: Vec<&str> = objects.iter().map(|(name, _)| name.as_str()).collect();
-        format!("`{name}` is no memory; there are {}", names.join(", "))
-    };
-    let (_, object) = found.ok_or_else(names)?;
-    let bytes = now.read(*object, offset, len).unwrap_or_default();
-    let rows = bytes.chunks(16).enumerate().map(|(row, bytes)| {
-        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{:#06x}  {}", offset + 16 * row as u64, digits.join(" "))
-    });
-    Ok(rows.collect::<Vec<_>>().join("\n"))
 }

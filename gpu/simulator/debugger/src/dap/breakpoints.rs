@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 use super::Server;
 use super::inspect::address;
 use super::message::{Refused, Request};
-use crate::execution::Execution;
+use crate::execution::{Execution, Object};
 use crate::expression::Expression;
 use crate::stops::{Breakpoint, Location, WatchKind};
 use crate::value::Node;
+
+/// Most bytes that are watched at once.
+const MOST_BYTES: i64 = 4096;
 
 impl<E: Execution> Server<'_, E> {
     /// A breakpoint that a client asks for, or why there is none.
@@ -120,6 +123,9 @@ impl<E: Execution> Server<'_, E> {
     /// A name by which `setDataBreakpoints` finds a variable again: thread, call path, lane, and the expression.
     pub(super) fn data_breakpoint_info(&mut self, request: &Request) -> Result<Value, Refused> {
         let name = request.needs_text("name")?;
+        if request.flag("asAddress") {
+            return self.memory_breakpoint_info(request, name);
+        }
         let reference = request.number("variablesReference").unwrap_or(0);
         let found = match reference {
             0 => {
@@ -147,7 +153,36 @@ impl<E: Execution> Server<'_, E> {
         }))
     }
 
+    /// The same of bytes by the GPU's address.
+    fn memory_breakpoint_info(&self, request: &Request, name: &str) -> Result<Value, Refused> {
+        let none = |why: &str| Ok(json!({ "dataId": null, "description": why }));
+        let objects = self.session.now().objects();
+        if !objects.iter().any(|(_, own)| *own == Object::Memory) {
+            return none("this level has no addresses of the GPU");
+        }
+        let Some(start) = address(name) else {
+            return Err(Refused::new("`name` is no address"));
+        };
+        let bytes = request.number("bytes").unwrap_or(4).clamp(1, MOST_BYTES);
+        Ok(json!({
+            "dataId": format!("memory/{start:#x}/{bytes}"),
+            "description": format!("{bytes} bytes at {start:#x}"),
+            "accessTypes": ["read", "write", "readWrite"],
+            "canPersist": false,
+        }))
+    }
+
     fn watched(&self, data: &str) -> Option<(Node, usize, Option<usize>)> {
+        if let Some((start, bytes)) = data
+            .strip_prefix("memory/")
+            .and_then(|it| it.split_once('/'))
+        {
+            let bytes: i64 = bytes.parse().ok()?;
+            let bytes = bytes.clamp(1, MOST_BYTES) as u64;
+            let name = format!("gpu+{start}");
+            let node = Node::memory(name, Object::Memory, address(start)?, bytes);
+            return Some((node, 0, None));
+        }
         let mut parts = data.splitn(4, '/');
         let thread = parts.next()?.parse().ok()?;
         let path = parts.next()?.parse().ok()?;

@@ -110,6 +110,7 @@ fn capabilities() -> Value {
         "supportsFunctionBreakpoints": true,
         "supportsInstructionBreakpoints": true,
         "supportsDataBreakpoints": true,
+        "supportsDataBreakpointBytes": true,
         "supportsBreakpointLocationsRequest": true,
         "supportsLoadedSourcesRequest": true,
         "supportsStepBack": true,

@@ -66,6 +66,11 @@ impl Request {
         self.arguments.get(name)?.as_i64()
     }
 
+    /// Whether an argument is true.
+    pub fn flag(&self, name: &str) -> bool {
+        self.arguments.get(name).and_then(Value::as_bool) == Some(true)
+    }
+
     /// An argument that must be a number of something, from 0.
     pub fn needs_count(&self, name: &str) -> Result<usize, Refused> {
         let value = self.arguments.get(name).and_then(Value::as_u64);

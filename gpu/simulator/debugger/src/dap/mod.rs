@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::console::lane_list;
 use crate::execution::Execution;
-use crate::session::{Motion, Session};
+use crate::session::{Backward, Motion, Session};
 use crate::stops::Stop;
 pub use handshake::{Handshake, Launch, Step};
 use inspect::Handle;
@@ -128,16 +128,18 @@ impl<'f, E: Execution> Server<'f, E> {
             "stepOut" => self.begin(request, Motion::Out),
             "stepBack" => {
                 let thread = self.stopped_thread(request)?;
-                let stop = match by_instruction(request) {
-                    true => self.session.reverse_instruction(thread),
-                    false => self.session.reverse_line(thread),
+                let way = match by_instruction(request) {
+                    true => Backward::Instruction,
+                    false => Backward::Line,
                 };
-                after.push(After::Stop(stop));
+                self.handles.clear();
+                self.session.begin_back(way, thread);
                 Ok(Value::Null)
             }
             "reverseContinue" => {
-                self.stopped_thread(request)?;
-                after.push(After::Stop(self.session.reverse_continue()));
+                let thread = self.stopped_thread(request)?;
+                self.handles.clear();
+                self.session.begin_back(Backward::Continue, thread);
                 Ok(Value::Null)
             }
             "pause" => {

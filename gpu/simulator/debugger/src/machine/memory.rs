@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use eitri_model::{BusError, PAGE, PhysicalMemory};
+use eitri_model::{Accessor, BusError, PAGE, PhysicalMemory, Source};
 
 /// The bytes of a page.
 type Page = [u8; PAGE as usize];
@@ -14,6 +14,17 @@ pub struct SharedPages {
     /// Numbers of the pages that there are: in order, apart from each other.
     ranges: Vec<Range<u64>>,
     pages: HashMap<u64, Arc<Page>>,
+    /// Accesses of shader cores, if they are wanted.
+    accesses: Option<Accesses>,
+}
+
+/// Accesses of shader cores since they were last taken.
+#[derive(Clone, Debug, Default)]
+struct Accesses {
+    /// Whether a core makes those that come.
+    by_core: bool,
+    /// Physical address, bytes, and whether it was written.
+    made: Vec<(u64, u64, bool)>,
 }
 
 impl SharedPages {
@@ -56,6 +67,43 @@ impl SharedPages {
         self.pages.len()
     }
 
+    /// Notes what shader cores access from now on, in place of what was noted before.
+    pub(super) fn note_accesses(&mut self) {
+        self.accesses = Some(Accesses::default());
+    }
+
+    /// Whether a core has read, and whether it has written some of these bytes of a page since they are noted.
+    pub(super) fn was_accessed(&self, address: u64, bytes: u64) -> (bool, bool) {
+        let made = self.accesses.iter().flat_map(|own| &own.made);
+        let meets = |start: u64, len: u64| {
+            start < address.saturating_add(bytes) && address < start.saturating_add(len)
+        };
+        made.filter(|(start, len, _)| meets(*start, *len))
+            .fold((false, false), |(read, written), (_, _, writes)| {
+                (read || !writes, written || *writes)
+            })
+    }
+
+    fn note(&mut self, address: u64, bytes: usize, writes: bool) {
+        if let Some(own) = &mut self.accesses
+            && own.by_core
+        {
+            own.made.push((address, bytes as u64, writes));
+        }
+    }
+
+    /// Pages whose bytes it does not share with another state of this memory.
+    pub fn changed_pages(&self, other: &SharedPages) -> usize {
+        let is_shared = |number: &u64, page: &Arc<Page>| {
+            let own = other.pages.get(number);
+            own.is_some_and(|other| Arc::ptr_eq(other, page))
+        };
+        let pages = self.pages.iter();
+        pages
+            .filter(|(number, page)| !is_shared(number, page))
+            .count()
+    }
+
     /// The same memory for a reader.
     pub fn reader(&self) -> Reader<'_> {
         Reader(self)
@@ -82,11 +130,19 @@ impl SharedPages {
 }
 
 impl PhysicalMemory for SharedPages {
+    fn accessed_by(&mut self, accessor: Accessor) {
+        if let Some(own) = &mut self.accesses {
+            own.by_core = matches!(accessor, Accessor::Unit(Source::Core(_)));
+        }
+    }
+
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
+        self.note(address, bytes.len(), false);
         self.load(address, bytes)
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
+        self.note(address, bytes.len(), true);
         self.check(address)?;
         let (page, offset) = (address / PAGE, (address % PAGE) as usize);
         let part = offset..offset.saturating_add(bytes.len());
@@ -130,6 +186,8 @@ mod tests {
             bytes
         };
         assert_eq!((read(&memory), read(&kept)), ([3, 2], [1, 2]));
+        assert_eq!(memory.changed_pages(&kept), 1);
+        assert_eq!(kept.changed_pages(&kept.clone()), 0);
         assert!(memory.write(0, &[0]).is_err(), "below its start");
         assert!(memory.write(5 * PAGE, &[0]).is_err(), "behind its end");
         assert!(memory.reader().write(PAGE, &[0]).is_err());

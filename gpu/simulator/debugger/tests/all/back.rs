@@ -2,7 +2,7 @@
 
 use crate::shader::{SUM, Shader};
 use eitri_debugger::execution::Execution;
-use eitri_debugger::session::{Motion, Session};
+use eitri_debugger::session::{Backward, Motion, Session};
 use eitri_debugger::source::SourceLevel;
 use eitri_debugger::stops::{Location, Stop};
 use eitri_shaderc::interp::interpret_with;
@@ -74,6 +74,32 @@ fn stops_on_the_way_back_are_those_of_the_way_forward() {
     }
     back.reverse();
     assert_eq!(back, forward);
+}
+
+/// A search is made in slices, and until it has found something nothing has changed.
+#[test]
+fn a_search_that_is_paused_has_gone_nowhere() {
+    let shader = Shader::new(SUM, 1, 128);
+    for way in [Backward::Continue, Backward::Line, Backward::Instruction] {
+        let mut session = shader.session();
+        session.add_breakpoint(Location::Line(0, 20), None).unwrap();
+        session.go(Motion::Continue, 0, u64::MAX);
+        session.go(Motion::Continue, 0, u64::MAX);
+        let (time, address) = (session.time(), session.address(0));
+        session.begin_back(way, 0);
+        assert_eq!(session.advance(1), None, "{way:?}");
+        assert!(session.is_moving());
+        assert_eq!(session.pause(), Stop::Pause);
+        assert_eq!((session.time(), session.address(0)), (time, address));
+        // Step by step it comes to where it comes at once.
+        let mut whole = session.clone();
+        whole.begin_back(way, 0);
+        let at_once = whole.advance(u64::MAX);
+        session.begin_back(way, 0);
+        let in_slices = (0..time * 4).find_map(|_| session.advance(1));
+        assert_eq!((in_slices, session.time()), (at_once, whole.time()));
+        assert!(session.time() < time);
+    }
 }
 
 #[test]

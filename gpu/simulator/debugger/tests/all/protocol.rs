@@ -219,3 +219,28 @@ fn headers_that_are_none_are_errors() {
     ));
     assert_eq!(of(b"Content-Length: 5\r\n\r\n{}"), Ok(None));
 }
+
+/// A long way back is one that a client may end, as it may end a way forward.
+#[test]
+fn a_search_back_can_be_paused() {
+    let shader = Shader::new(SUM, 2, 256);
+    let mut server = server(&shader);
+    let answers = server.handle(&request(10, "continue", json!({ "threadId": 1 })));
+    assert_eq!(answers[0]["success"], true, "{answers:?}");
+    let paused = server.handle(&request(11, "pause", json!({ "threadId": 1 })));
+    assert_eq!(paused[1]["body"]["reason"], "pause", "{paused:?}");
+    for (seq, command) in [(20, "reverseContinue"), (30, "stepBack")] {
+        let answers = server.handle(&request(seq, command, json!({ "threadId": 1 })));
+        assert_eq!(answers.len(), 1, "only the response: {answers:?}");
+        assert_eq!(answers[0]["success"], true, "{answers:?}");
+        assert!(server.is_running(), "{command}");
+        let paused = server.handle(&request(seq + 1, "pause", json!({ "threadId": 1 })));
+        assert_eq!(paused[0]["success"], true, "{paused:?}");
+        assert_eq!(paused[1]["body"]["reason"], "pause", "{paused:?}");
+        assert!(!server.is_running(), "{command}");
+    }
+    server.handle(&request(40, "reverseContinue", json!({ "threadId": 1 })));
+    let told = std::iter::from_fn(|| server.is_running().then(|| server.advance()));
+    let told: Vec<Value> = told.flatten().collect();
+    assert_eq!(told[0]["body"]["reason"], "entry", "{told:?}");
+}

@@ -12,12 +12,12 @@ mod streams;
 mod teller;
 
 pub use registers::{FirmwareMisuse, MmuMisuse, RegisterMisuse};
-pub use shader::{FragmentPlace, ShaderMisuse};
+pub use shader::{FragmentPlace, ShaderMisuse, WarpPlace};
 pub use streams::{StreamMisuse, StreamPlace};
 pub use teller::{News, Teller};
 
 use crate::clock::Nanoseconds;
-use crate::trace::{Event, Sink};
+use crate::trace::{Event, PixelStep, Sink};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -72,7 +72,7 @@ impl Misuse {
             self,
             Misuse::Firmware(FirmwareMisuse::JobGivenUp { .. })
                 | Misuse::Shader {
-                    misuse: ShaderMisuse::FragmentFault { .. },
+                    misuse: ShaderMisuse::FragmentFault { .. } | ShaderMisuse::WarpFault { .. },
                     ..
                 }
                 | Misuse::Stream {
@@ -114,6 +114,14 @@ impl Misuse {
                 },
             ) => address == other_address && misuse.is_same(other),
             _ => false,
+        }
+    }
+
+    /// GPU address of the shader's instruction that did it.
+    pub fn shader_address(&self) -> Option<u64> {
+        match self {
+            Misuse::Shader { address, .. } => Some(*address),
+            _ => None,
         }
     }
 
@@ -184,6 +192,8 @@ pub(crate) struct Journal {
     /// Whether the sink wants to hear of instructions.
     traces_instructions: bool,
     traces_shading: bool,
+    /// The pixel whose history the sink wants.
+    pixel: Option<[u32; 2]>,
     /// Faults that the device has reported to the host.
     faults: u64,
     time: Nanoseconds,
@@ -200,6 +210,7 @@ impl Clone for Journal {
             sink: None,
             traces_instructions: false,
             traces_shading: false,
+            pixel: None,
             faults: self.faults,
             time: self.time,
             pc: self.pc,
@@ -227,6 +238,7 @@ impl Journal {
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.traces_instructions = sink.as_ref().is_some_and(|sink| sink.wants_instructions());
         self.traces_shading = sink.as_ref().is_some_and(|sink| sink.wants_shading());
+        self.pixel = sink.as_ref().and_then(|sink| sink.pixel());
         self.sink = sink;
     }
 
@@ -271,6 +283,19 @@ impl Journal {
         match &mut self.sink {
             Some(sink) if self.traces_shading => Some(&mut **sink),
             _ => None,
+        }
+    }
+
+    /// Whether the sink wants the history of this pixel.
+    #[inline]
+    pub(crate) fn follows_pixel(&self, (x, y): (u16, u16)) -> bool {
+        self.pixel == Some([x.into(), y.into()])
+    }
+
+    /// Tells of what a fragment of the pixel did.
+    pub(crate) fn trace_pixel(&mut self, step: PixelStep) {
+        if let Some(sink) = &mut self.sink {
+            sink.pixel_step(step);
         }
     }
 

@@ -30,6 +30,28 @@ impl fmt::Display for FragmentPlace {
     }
 }
 
+/// Threads of a workgroup: a warp of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarpPlace {
+    /// Which workgroup.
+    pub workgroup: [u32; 3],
+    /// Number of the warp's first thread in the workgroup.
+    pub first: u32,
+}
+
+impl fmt::Display for WarpPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WarpPlace {
+            workgroup: [x, y, z],
+            first,
+        } = self;
+        write!(
+            f,
+            "the warp of workgroup ({x}, {y}, {z}) that begins with thread {first}"
+        )
+    }
+}
+
 misuses! {
     /// Misuse by a shader instruction.
     ShaderMisuse {
@@ -63,6 +85,7 @@ misuses! {
         TileAccess { reason: &'static str }         = "an access to the tile buffer has no effect: {reason}", "graphics-model.md 4.4";
         BlendOperand { operand: u64 }               = "the operand {operand:#x} of a BLEND means nothing", "valhall-isa.md 11.9";
         FragmentFault { fragment: FragmentPlace }   = "fails for {fragment}", "graphics-model.md 2";
+        WarpFault { warp: WarpPlace }               = "fails for {warp}", "command-stream.md 4.1";
         UnknownBranchTest { word: u64 }             = "{word:#018x} tests with a combination that is not established", "valhall-isa.md 12.1";
     }
 }

@@ -25,6 +25,10 @@ impl Part for u8 {
     }
 }
 
+impl Part for super::WarpPlace {
+    fn add_to(&self, _subject: &mut Subject) {}
+}
+
 impl Part for super::FragmentPlace {
     fn add_to(&self, _subject: &mut Subject) {}
 }

@@ -32,7 +32,7 @@ mod vectors;
 
 pub(crate) use coverage::{PixelBox, Quad, cover};
 pub(crate) use depth::{DepthBias, DepthBounds};
-pub(crate) use fixed::{Point, SNAP_LIMIT};
+pub(crate) use fixed::{Point, SNAP_LIMIT, SUBPIXELS};
 pub(crate) use inexact::{edges_may_hold_samples, is_wide};
 pub(crate) use interpolate::{Corner, Evaluation};
 pub(crate) use line::LineWidth;

@@ -22,7 +22,7 @@ use crate::defect::{Defects, ShaderDefect};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
-use crate::trace::Event;
+use crate::trace::{Event, PixelStepKind};
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
 
@@ -116,6 +116,15 @@ impl Executor<'_> {
     }
 
     fn step(&mut self, warp: &mut Warp, buffers: &mut [Lanes; 4]) -> Result<Next, Stopped> {
+        let address = warp.pc;
+        let next = self.execute(warp, buffers)?;
+        if let Some(slots) = warp.times.as_mut().and_then(|times| times.wait()) {
+            self.fabric.journal.trace(Event::Waited { address, slots });
+        }
+        Ok(next)
+    }
+
+    fn execute(&mut self, warp: &mut Warp, buffers: &mut [Lanes; 4]) -> Result<Next, Stopped> {
         if !warp.pc.is_multiple_of(8) {
             return Err(fault(exception::INSTR_INVALID_PC, warp.pc));
         }
@@ -140,13 +149,15 @@ impl Executor<'_> {
             );
         }
         if self.fabric.journal.traces_instructions() {
+            let waits =
+                (warp.outstanding_slots() | instruction.sends_to()) & instruction.flow.waits_for();
+            warp.times.get_or_insert_default().issue(waits);
             self.fabric.journal.trace(Event::Shader {
                 address,
                 word: instruction.word,
                 lanes: warp.lanes,
                 live: warp.live,
-                waits: (warp.outstanding_slots() | instruction.sends_to())
-                    & instruction.flow.waits_for(),
+                waits,
             });
         }
         let core = self.fabric.activity.core(self.place.core);
@@ -315,7 +326,12 @@ impl Executor<'_> {
                 let discarded = bits(warp.lanes)
                     .filter(|lane| condition.singles(left[*lane], right[*lane]))
                     .fold(0, |mask, lane| mask | 1 << lane);
+                let mut all = bits(discarded);
+                let followed = all.find_map(|lane| stage.before(self.fabric, lane));
                 stage.discard(discarded);
+                if let Some(before) = followed {
+                    stage.tell_step(self.fabric, before, None, PixelStepKind::Discarded);
+                }
                 warp.helpers |= discarded;
             }
             Operation::Kaboom => return Err(fault(exception::KABOOM, address)),

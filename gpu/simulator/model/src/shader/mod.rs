@@ -24,6 +24,7 @@ mod execute;
 mod flow;
 mod following;
 mod format;
+mod history;
 pub mod host_code;
 mod messages;
 mod registers;
@@ -36,6 +37,7 @@ mod texture_request;
 mod trial;
 mod typed;
 mod warp;
+mod warp_times;
 mod yuv;
 
 pub(crate) use alu::{Alu, Arithmetic};

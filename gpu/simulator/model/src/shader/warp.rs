@@ -6,6 +6,7 @@
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
 use super::lanes::{Lanes, WARP, lanes_where};
+use super::warp_times::WarpTimes;
 use crate::fidelity::RegisterMarks;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -61,6 +62,8 @@ pub struct Warp {
     pub(crate) first_thread: u32,
     /// What its registers rest on, where that is followed.
     pub(crate) marks: RegisterMarks,
+    /// When it issues and waits, where instructions are traced.
+    pub(crate) times: Option<Box<WarpTimes>>,
 }
 
 impl Warp {
@@ -89,6 +92,7 @@ impl Warp {
             written: 0,
             first_thread,
             marks: RegisterMarks::default(),
+            times: None,
         }
     }
 

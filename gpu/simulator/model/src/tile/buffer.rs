@@ -10,6 +10,7 @@ use super::framebuffer::{Framebuffer, Target, TileShape};
 use super::operand::{Conversion, Output, TileIndex, TilePlane};
 use super::target::TileFormat;
 use crate::shader::{Colour, PixelFormat};
+use crate::trace::{TileColor, TileContents};
 use alloc::vec;
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::ZInternalFormat;
@@ -181,6 +182,27 @@ impl TileBuffer {
                 word: conversion.0,
             }),
         }
+    }
+
+    /// What is held of a sample, in all targets, for who checks what programs read.
+    ///
+    /// # Errors
+    /// [`TileError::Outside`] where there is no such sample.
+    pub(crate) fn contents(&self, pixel: Pixel, sample: u32) -> Result<TileContents, TileError> {
+        let zs = self.zs(pixel, sample)?;
+        let at = self.index(pixel, sample)?;
+        let colors = self.planes.iter().map(|plane| {
+            let bits = plane.read(at);
+            match plane.format.blendable {
+                Some(format) => TileColor::of(format.unpack(bits), format.is_integer()),
+                None => TileColor::Raw(bits),
+            }
+        });
+        Ok(TileContents {
+            colors: colors.collect(),
+            depth: depth_of(self.depth_format, zs.depth) as f32,
+            stencil: zs.stencil,
+        })
     }
 
     /// ST_TILE: writes the named sample, or all, where `coverage` has it. Nothing is blended.

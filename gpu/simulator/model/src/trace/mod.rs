@@ -2,6 +2,7 @@
 //!
 //! Needs: nothing; without a sink nothing is formatted and little is computed.
 
+mod pixel;
 mod record;
 mod shading;
 
@@ -9,8 +10,11 @@ use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
 use crate::pace::UnitParts;
 use eitri_csf::interface::group::CsgState;
+pub use pixel::{PixelStep, PixelStepKind};
 pub use record::RECORD_BYTES;
-pub use shading::{FragmentWarp, StartedFragment, StartedVertex, VertexWarp};
+pub use shading::{
+    FragmentWarp, StartedFragment, StartedVertex, TileColor, TileContents, TileRead, VertexWarp,
+};
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +187,14 @@ pub enum Event {
         /// Lines of the cache that the message has touched, as the load/store unit counts them.
         lines: u64,
     },
+    /// The instruction before has waited for messages, by the rates of the units that work on them and for this warp alone. What it has
+    /// not waited for any more is not told.
+    Waited {
+        /// GPU address of the instruction.
+        address: u64,
+        /// By slot, parts of a cycle ([`crate::CYCLE_PARTS`]), one behind the other.
+        slots: [u32; 8],
+    },
     /// A job has the shader cores: the instructions of shaders that follow are its own. For who wants to hear of instructions.
     Turn {
         /// Number of the job, over all streams; 0: none has them any more.
@@ -227,5 +239,20 @@ pub trait Sink {
     /// A warp of fragments begins. For who wants to hear of shading.
     fn fragments(&mut self, warp: FragmentWarp) {
         drop(warp);
+    }
+
+    /// A fragment of such a warp reads from the tile, each time that it does. For who wants to hear of shading.
+    fn tile_read(&mut self, read: TileRead) {
+        drop(read);
+    }
+
+    /// The pixel whose history it wants to hear, by column and row of the framebuffer.
+    fn pixel(&self) -> Option<[u32; 2]> {
+        None
+    }
+
+    /// A fragment of that pixel has done something.
+    fn pixel_step(&mut self, step: PixelStep) {
+        drop(step);
     }
 }

@@ -165,6 +165,7 @@ impl Event {
             Event::Instruction { .. }
             | Event::Shader { .. }
             | Event::Message { .. }
+            | Event::Waited { .. }
             | Event::Turn { .. }
             | Event::Drawing { .. }
             | Event::Units { .. } => return None,

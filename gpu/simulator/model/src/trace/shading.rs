@@ -45,6 +45,51 @@ pub struct FragmentWarp {
     pub lanes: Vec<StartedFragment>,
 }
 
+/// A fragment reads from the tile: what the tile holds of it, which older fragments have left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TileRead {
+    /// The number that the program sees of the primitive.
+    pub primitive: u32,
+    /// The addresses of the primitive's corners, as [`FragmentWarp::corners`] has them.
+    pub corners: Vec<u64>,
+    /// The fragment.
+    pub fragment: StartedFragment,
+    /// What the tile holds.
+    pub contents: TileContents,
+}
+
+/// What a tile holds of a sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TileContents {
+    /// By number of the colour target.
+    pub colors: Vec<TileColor>,
+    /// The depth.
+    pub depth: f32,
+    /// The stencil value.
+    pub stencil: u8,
+}
+
+/// A colour in a tile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TileColor {
+    /// Four components of a format that hardware blends.
+    Floats([f32; 4]),
+    /// Four integers.
+    Integers([u32; 4]),
+    /// The bits of another format, as they will be in memory.
+    Raw(u128),
+}
+
+impl TileColor {
+    /// The components of a colour, as the model computes with them.
+    pub(crate) fn of(colour: [f64; 4], is_integer: bool) -> TileColor {
+        match is_integer {
+            true => TileColor::Integers(colour.map(|value| value as i64 as u32)),
+            false => TileColor::Floats(colour.map(|value| value as f32)),
+        }
+    }
+}
+
 /// A lane of such a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartedFragment {

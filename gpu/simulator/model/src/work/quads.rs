@@ -16,7 +16,7 @@ use crate::fabric::Fabric;
 use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
-use crate::raster::{Point, Quad};
+use crate::raster::{Point, Quad, SUBPIXELS};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
 use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
@@ -33,8 +33,6 @@ const QUADS: usize = WARP / 4;
 /// Batches that are tested before the oldest of them is shaded. How many hardware holds is not published, and nothing but shading
 /// that is saved, and effects of shaders that may be killed, depends on it.
 const AHEAD: usize = 16;
-/// Units of a pixel in the rasteriser's coordinates.
-const SUBPIXELS: i32 = 256;
 
 /// Fragments that wait to be shaded.
 #[derive(Clone, Debug)]
@@ -262,7 +260,10 @@ impl Shader {
             }
             fabric.trace_drawing(self.core(), batch.draw.words.job);
             fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
-            let Some(mut tested) = self.waiting.pop_front().and_then(|batch| self.test(batch))
+            let Some(mut tested) = self
+                .waiting
+                .pop_front()
+                .and_then(|batch| self.test(fabric, batch))
             else {
                 return;
             };
@@ -275,7 +276,7 @@ impl Shader {
     }
 
     /// Makes the early tests of a batch.
-    fn test(&mut self, batch: Batch) -> Option<Tested> {
+    fn test(&mut self, fabric: &mut Fabric, batch: Batch) -> Option<Tested> {
         let mut stage = self.stage(&batch.draw, &batch.geometry)?;
         place_lanes(&mut stage, &batch.quads);
         let has_program = batch.draw.stage.is_some();
@@ -284,6 +285,7 @@ impl Shader {
             if covered == 0 {
                 continue;
             }
+            let before = stage.before(fabric, lane);
             let begun = stage.with_tests(lane, |order, _, tests| {
                 if has_program {
                     order.begin(covered, tests)
@@ -293,6 +295,7 @@ impl Shader {
             });
             // Covered pixels lie in the tile.
             stage.lanes[lane].fragment = begun.unwrap_or_default();
+            stage.tell_tested(fabric, before, batch.draw.words.job);
         }
         let lanes = Box::new(stage.lanes);
         self.tile = Some(stage.tile);
@@ -343,7 +346,9 @@ impl Shader {
         }
         let warp = launch(&stage, program);
         self.note_warp(fabric, &warp);
-        self.trace_warp(fabric, &batch.draw, &stage, warp.live);
+        let job = batch.draw.words.job;
+        stage.tell_warp(fabric, (job, self.layer), warp.live);
+        stage.tell_begins(fabric, job);
         self.unit.stage = Stage::Fragment(Box::new(stage));
         self.running = Some(Running {
             draw: batch.draw,
@@ -399,7 +404,9 @@ impl Shader {
         if let Some(program) = &running.draw.stage {
             running.warp = launch(&stage, program);
             self.note_warp(fabric, &running.warp);
-            self.trace_warp(fabric, &running.draw, &stage, running.warp.live);
+            let job = running.draw.words.job;
+            stage.tell_warp(fabric, (job, self.layer), running.warp.live);
+            stage.tell_begins(fabric, job);
         }
         self.unit.stage = Stage::Fragment(stage);
         self.running = Some(running);

@@ -4,7 +4,7 @@
 
 use super::launch::Launch;
 use crate::defect::Defects;
-use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::diagnosis::{Misuse, ShaderMisuse, WarpPlace};
 use crate::fabric::Fabric;
 use crate::inspection::{WarpView, WorkgroupView};
 use crate::memory::PhysicalMemory;
@@ -138,7 +138,13 @@ impl Workgroup {
             match stopped {
                 Stopped::Turn => idle = 0,
                 Stopped::Ended | Stopped::Barrier => idle += 1,
-                Stopped::Refused(why) => return (used, Turned::Refused(why)),
+                Stopped::Refused(why) => {
+                    let waits = matches!(why, Refused::Stalled(stall) if !stall.faulted);
+                    if !waits {
+                        note_fault(executor.fabric, &self.warps[index], self.id);
+                    }
+                    return (used, Turned::Refused(why));
+                }
             }
             if executed != 0 {
                 idle = 0;
@@ -168,6 +174,16 @@ impl Workgroup {
             address,
         }))
     }
+}
+
+/// Notes which threads failed, and at which instruction: registers tell an address alone.
+fn note_fault(fabric: &mut Fabric, warp: &Warp, workgroup: [u32; 3]) {
+    let place = WarpPlace {
+        workgroup,
+        first: warp.first_thread,
+    };
+    let (address, misuse) = (warp.pc, ShaderMisuse::WarpFault { warp: place });
+    fabric.journal.report(Misuse::Shader { address, misuse });
 }
 
 /// Fills the registers that the program's descriptor asks for.

@@ -12,6 +12,7 @@ use super::{Memory, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;
 use crate::fidelity::Inexact;
 use crate::fragment::{Emitted, OrderMisuse};
+use crate::trace::PixelStepKind;
 
 impl Memory {
     /// ATEST: coverage, alpha and a datum that is ours and empty; gives the coverage that survives.
@@ -38,9 +39,13 @@ impl Memory {
             let (x, y) = stage.lanes[lane].pixel;
             let at = (f32::from_bits(alpha[lane]), [x.into(), y.into()]);
             let coverage = coverage[lane] as u16;
+            let before = stage.before(sender.fabric, lane);
             let tested = stage.with_tests(lane, |order, fragment, tests| {
                 order.atest(fragment, coverage, at, tests)
             });
+            if let Some(before) = before {
+                stage.tell_step(sender.fabric, before, None, PixelStepKind::LateTests);
+            }
             // A helper lane beyond the tile has no coverage.
             let survives = tested.unwrap_or(Ok(0));
             registers[lane][0] = sender.in_order(survives).into();
@@ -70,9 +75,13 @@ impl Memory {
                 stencil: stencil.then_some(stencils[lane] as u8),
             };
             let coverage = coverage[lane] as u16;
+            let before = stage.before(sender.fabric, lane);
             let tested = stage.with_tests(lane, |order, fragment, tests| {
                 order.zs_emit(fragment, coverage, emitted, tests)
             });
+            if let Some(before) = before {
+                stage.tell_step(sender.fabric, before, None, PixelStepKind::LateTests);
+            }
             registers[lane][0] = sender.in_order(tested.unwrap_or(Ok(0))).into();
         }
         set_registers(warp, message.write, &registers);

@@ -12,6 +12,7 @@ use super::tile::reason_of;
 use super::{Memory, Sender, staged};
 use crate::diagnosis::ShaderMisuse;
 use crate::tile::{BlendOperand, Output, Source, TileError};
+use crate::trace::{PixelStepKind, TileColor};
 
 impl Memory {
     /// BLEND: writes the colours of lanes whose operand asks for it; gives the lanes that have nothing left to do, those that
@@ -36,6 +37,7 @@ impl Memory {
             };
             let written = stage.lanes[lane].fragment.written(coverage[lane] as u16);
             let colour = staged(warp, message.read, lane);
+            let before = stage.before(sender.fabric, lane).filter(|_| written != 0);
             let wrote = match operand {
                 BlendOperand::Shader { .. } => {
                     calls = 1;
@@ -54,12 +56,39 @@ impl Memory {
                     reason: reason_of(error),
                 });
             }
+            if let (Some(before), Some(kind)) = (before, kind_of(&operand, colour, components)) {
+                stage.tell_step(sender.fabric, before, None, kind);
+            }
             done |= 1 << lane;
         }
         let core = sender.fabric.activity.core(sender.place.core);
         core.fragments.blend_calls += calls;
         Ok(done)
     }
+}
+
+/// What a BLEND does, for the history of a pixel; none of one that writes nothing.
+fn kind_of(operand: &BlendOperand, staged: u128, components: Components) -> Option<PixelStepKind> {
+    let (output, blended) = match operand {
+        BlendOperand::Opaque(output) => (output, false),
+        BlendOperand::FixedFunction(output) => (output, true),
+        BlendOperand::Off | BlendOperand::Shader { .. } => return None,
+    };
+    let source = match tile_source(output.conversion, staged, components) {
+        Source::Colour(colour) => {
+            let is_integer = output
+                .conversion
+                .format()
+                .is_some_and(|format| format.is_integer());
+            TileColor::of(colour, is_integer)
+        }
+        Source::Raw(_) => TileColor::Raw(staged),
+    };
+    Some(PixelStepKind::Colour {
+        target: output.target,
+        source,
+        blended,
+    })
 }
 
 impl Sender<'_> {

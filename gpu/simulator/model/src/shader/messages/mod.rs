@@ -153,6 +153,10 @@ impl Memory {
         if instruction.unit == Unit::Ls {
             sender.fabric.activity.core(place.core).lines += lines;
         }
+        if let Some(times) = &mut warp.times {
+            let size = (lines, instruction.interpolated);
+            times.send(message.slot, instruction.unit, size, arch);
+        }
         if sender.fabric.journal.traces_instructions() {
             let [read, written] = sender.touched.bytes();
             sender.fabric.journal.trace(Event::Message {

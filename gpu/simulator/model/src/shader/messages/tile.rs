@@ -13,6 +13,7 @@ use super::blend::tile_source;
 use super::{Memory, Sender, set_registers, staged};
 use crate::diagnosis::ShaderMisuse;
 use crate::tile::{Conversion, Loaded, Pixel, TileError, TileIndex, TilePlane};
+use crate::trace::{StartedFragment, TileRead};
 
 impl Memory {
     /// LD_TILE: what the tile holds of a sample, in registers.
@@ -29,6 +30,13 @@ impl Memory {
         let Stage::Fragment(stage) = &mut self.stage else {
             return Err(sender.wrong_stage(instruction));
         };
+        if let Some(sink) = sender.fabric.journal.shading_sink() {
+            for lane in bits(warp.lanes) {
+                if let Some(read) = tile_read(stage, lane) {
+                    sink.tile_read(read);
+                }
+            }
+        }
         let mut registers = [[0; 4]; WARP];
         for lane in bits(warp.lanes) {
             let index = TileIndex::decode(indices[lane]);
@@ -89,6 +97,23 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+/// What the tile holds of a lane's own sample.
+fn tile_read(stage: &FragmentStage, lane: usize) -> Option<TileRead> {
+    let (own, geometry) = (stage.lanes.get(lane)?, &stage.geometry);
+    let sample = own.sample.unwrap_or(0).into();
+    let contents = stage.tile.contents(stage.pixel(lane), sample).ok()?;
+    Some(TileRead {
+        primitive: geometry.id,
+        corners: geometry.positions[..geometry.vertices.min(3)].to_vec(),
+        fragment: StartedFragment {
+            pixel: [own.pixel.0.into(), own.pixel.1.into()],
+            coverage: own.fragment.coverage(),
+            sample: own.sample,
+        },
+        contents,
+    })
 }
 
 /// The pixel that an access names: by its place in the tile, or the lane's own.

@@ -1,0 +1,46 @@
+//! The subject of a debugger: a shader at either level or a core dump, and what is done with its session.
+
+use crate::outcome::Failure;
+use crate::runs::debugged::{self, DebugLevel, Prepared};
+use crate::runs::debugged_dump::{self, DumpJob};
+use eitri_debugger::execution::Execution;
+use eitri_debugger::session::Session;
+
+/// A shader or a core dump under the debugger.
+pub(crate) enum Subject {
+    Shader(Box<Prepared>),
+    Dump(DumpJob),
+}
+
+/// Use of a session, whatever it debugs.
+pub(crate) trait UseSession {
+    /// What comes of it.
+    type Done;
+
+    /// Uses a session before its first step, or before the step that fails.
+    fn run<E: Execution>(self, session: Session<E>) -> Self::Done;
+}
+
+impl Subject {
+    /// The path of its file.
+    pub(crate) fn path(&self) -> &str {
+        match self {
+            Subject::Shader(shader) => &shader.path,
+            Subject::Dump(job) => &job.path,
+        }
+    }
+
+    /// Begins a session, and lets it be used.
+    ///
+    /// # Errors
+    /// Why there is no session.
+    pub(crate) fn debug<U: UseSession>(&self, user: U) -> Result<U::Done, Failure> {
+        match self {
+            Subject::Dump(job) => debugged_dump::with_dump(job, |session| user.run(session)),
+            Subject::Shader(shader) => match shader.level {
+                DebugLevel::Source => debugged::with_source(shader, |session| user.run(session)),
+                DebugLevel::Machine => debugged::with_machine(shader, |session| user.run(session)),
+            },
+        }
+    }
+}
