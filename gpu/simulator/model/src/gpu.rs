@@ -25,12 +25,17 @@ use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
 use eitri_csf::registers::identity::{CORE_FEATURES, GPU_ID};
 use eitri_csf::registers::power::Domain;
 
+/// Instructions of streams and warps between two looks at what is due. Who asks for fewer gets exactly so many; of a larger budget the
+/// last turn of a workgroup is not cut short.
+const SLICE: u64 = 1000;
+
 /// How long one call of [`Gpu::run`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Virtual time that passes at most.
     pub time: Nanoseconds,
-    /// Instructions of streams and warps that are executed at most: what bounds the host's time.
+    /// Instructions of streams and warps that are executed at most: what bounds the host's time. Of 1000 and more it may be as many more
+    /// as a workgroup's turn has.
     pub instructions: u64,
 }
 
@@ -167,6 +172,9 @@ impl Gpu {
         self.fabric.clock.observe();
         let end = self.fabric.clock.now().saturating_add(budget.time);
         let mut instructions = budget.instructions;
+        self.fabric.changes += 1;
+        let whole_turns = instructions >= SLICE;
+        self.fabric.whole_turns = whole_turns;
         let before = self.lines();
         loop {
             self.handle_due(memory);
@@ -181,7 +189,10 @@ impl Gpu {
                 return Progress::Busy;
             }
             if self.mcu.is_busy(&self.fabric, &self.power) {
-                let slice = instructions.min(1000);
+                let slice = match whole_turns {
+                    true => SLICE,
+                    false => instructions,
+                };
                 let time = end - now;
                 let used = self
                     .mcu

@@ -33,6 +33,7 @@ mod inspection;
 mod irq;
 mod memory;
 mod trace;
+mod workers;
 
 pub mod diagnosis;
 
@@ -85,7 +86,9 @@ pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};
 pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
-pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
+pub use memory::{
+    Accessor, BusError, PAGE, PageAccess, PhysicalMemory, Snapshot, SparseMemory,
+};
 pub use mmu::{AccessKind, PageFault, Source};
 pub use pace::{UnitParts, UnitTimes};
 pub use shader::engine::Engine;
@@ -93,3 +96,4 @@ pub use shader::host_code;
 pub use trace::{
     Event, FragmentWarp, JobKind, RECORD_BYTES, Sink, StartedFragment, StartedVertex, VertexWarp,
 };
+pub use workers::{Task, Workers};

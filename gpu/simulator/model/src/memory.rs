@@ -54,6 +54,45 @@ impl fmt::Display for Accessor {
     }
 }
 
+/// Where the lanes of a message access a page that is lent: spans of bytes, one for each lane or one for all.
+#[derive(Clone, Copy, Debug)]
+pub struct PageAccess<'a> {
+    pub(crate) starts: &'a [u32; 16],
+    /// Lanes whose start counts.
+    pub(crate) lanes: u16,
+    /// Bytes from each start on.
+    pub(crate) bytes: u32,
+}
+
+impl PageAccess<'_> {
+    /// The spans: where each begins in the page, and its length.
+    pub fn spans(&self) -> impl Iterator<Item = (u64, u64)> {
+        let lanes = (0..16).filter(|lane| self.lanes >> lane & 1 != 0);
+        lanes.map(|lane: usize| (self.starts[lane].into(), self.bytes.into()))
+    }
+}
+
+/// Memory as it is while nobody writes to it: bytes from a base address on.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    base: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> Snapshot<'a> {
+    /// Memory whose `bytes` lie from `base` on, a multiple of [`PAGE`].
+    pub fn new(base: u64, bytes: &'a [u8]) -> Snapshot<'a> {
+        Snapshot { base, bytes }
+    }
+
+    /// The page that begins at `address`; `None` where there is none.
+    pub(crate) fn page(&self, address: u64) -> Option<&'a [u8; PAGE_BYTES]> {
+        let start = usize::try_from(address.checked_sub(self.base)?).ok()?;
+        let bytes = self.bytes.get(start..start.checked_add(PAGE_BYTES)?)?;
+        bytes.try_into().ok()
+    }
+}
+
 /// The memory behind the GPU's page tables.
 ///
 /// Accesses are little-endian, never cross a page, and may have any alignment. An aligned access of 4 or 8 bytes should
@@ -77,6 +116,30 @@ pub trait PhysicalMemory {
     /// The bytes of the page that begins at `address`, for accesses that the host need not hear of one by one. `None` where nothing
     /// answers, or where the host does not lend its memory.
     fn page(&mut self, _address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        None
+    }
+
+    /// As [`PhysicalMemory::page`], for the reads that `access` names.
+    fn page_to_read(
+        &mut self,
+        address: u64,
+        _access: &PageAccess<'_>,
+    ) -> Option<&[u8; PAGE as usize]> {
+        self.page(address).map(|page| &*page)
+    }
+
+    /// As [`PhysicalMemory::page`], for the writes that `access` names.
+    fn page_to_write(
+        &mut self,
+        address: u64,
+        _access: &PageAccess<'_>,
+    ) -> Option<&mut [u8; PAGE as usize]> {
+        self.page(address)
+    }
+
+    /// All of the memory as it is, for several threads to read: `None` where the host does not lend it so. Whoever lends it lends its
+    /// pages too, and need not hear of accesses.
+    fn snapshot(&self) -> Option<Snapshot<'_>> {
         None
     }
 

@@ -23,9 +23,18 @@ const TURN: u64 = 128;
 pub(super) struct Workgroup {
     warps: Vec<Warp>,
     place: Place,
+    /// Its number in the job, and its id.
+    number: u64,
     id: [u32; 3],
     /// The warp that has the next turn.
     next: usize,
+    /// Warps that have run since [`Workgroup::forget_ran`], a bit each.
+    ran: u64,
+}
+
+/// The bit of a warp.
+fn bit(warp: usize) -> u64 {
+    1 << (warp % 64)
 }
 
 /// What became of a workgroup's turn.
@@ -41,7 +50,7 @@ pub(super) enum Turned {
 
 impl Workgroup {
     /// A workgroup whose threads stand at the program's entry.
-    pub(super) fn new(launch: &Launch, core: u8, id: [u32; 3]) -> Workgroup {
+    pub(super) fn new(launch: &Launch, core: u8, number: u64, id: [u32; 3]) -> Workgroup {
         let threads = launch.threads();
         let warps = (0..launch.warps()).map(|number| {
             let first = number * WARP as u32;
@@ -52,9 +61,43 @@ impl Workgroup {
         Workgroup {
             warps: warps.collect(),
             place: Place { core },
+            number,
             id,
             next: 0,
+            ran: 0,
         }
+    }
+
+    /// Its number in the job.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The warp that has the next turn.
+    pub(super) fn next(&self) -> usize {
+        self.next
+    }
+
+    /// From here on it is noted which warps run.
+    pub(super) fn forget_ran(&mut self) {
+        self.ran = 0;
+    }
+
+    /// The warps that have run since, as they are now, by their places.
+    pub(super) fn ran(&self) -> Vec<(usize, Warp)> {
+        let warps = self.warps.iter().enumerate();
+        let ran = warps.filter(|(index, _)| self.ran & bit(*index) != 0);
+        ran.map(|(index, warp)| (index, warp.clone())).collect()
+    }
+
+    /// Takes over warps as they are after a turn, and which has the next one.
+    pub(super) fn take_over(&mut self, warps: Vec<(usize, Warp)>, next: usize) {
+        for (index, warp) in warps {
+            if let Some(place) = self.warps.get_mut(index) {
+                *place = warp;
+            }
+        }
+        self.next = next;
     }
 
     /// What broken cores make of what the threads begin with.
@@ -92,6 +135,7 @@ impl Workgroup {
     pub(super) fn open_barrier(&mut self) {
         let waits = |warp: &Warp| warp.has_ended() || warp.waits();
         if self.warps.iter().all(waits) {
+            self.ran = u64::MAX;
             self.warps.iter_mut().for_each(Warp::release);
         }
     }
@@ -129,6 +173,7 @@ impl Workgroup {
         while used < turn.wanted && idle < self.warps.len() {
             let index = self.next % self.warps.len();
             self.next = index + 1;
+            self.ran |= bit(index);
             let of_warp = WarpTurn {
                 wanted: TURN.min(turn.wanted - used),
                 most: turn.most - used,

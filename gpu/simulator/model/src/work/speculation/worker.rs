@@ -1,0 +1,155 @@
+//! A worker: executes workgroups ahead of their turn, on a fabric apart and a view of memory.
+
+use super::log::{Ends, Log, Turn};
+use super::view::View;
+use super::super::compute::whole_turn;
+use super::super::launch::Launch;
+use super::super::workgroup::{Turned, Workgroup};
+use crate::activity::CoreActivity;
+use crate::fabric::Fabric;
+use crate::fabric::recording::Origin;
+use crate::memory::Snapshot;
+use crate::shader::{Memory, Program};
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where a workgroup begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    /// As the resident one at this place stands.
+    Resident(usize),
+    /// At its entry: its number, and the core that is expected to take it.
+    Entry(u64, u8),
+}
+
+/// What all workers share.
+#[derive(Clone, Copy)]
+pub(super) struct Plan<'a> {
+    pub(super) launch: &'a Launch,
+    pub(super) resident: &'a [Workgroup],
+    pub(super) program: &'a Program,
+    pub(super) memory_unit: &'a Memory,
+    pub(super) origin: Origin<'a>,
+    pub(super) memory: Snapshot<'a>,
+    pub(super) starts: &'a [Start],
+    /// Most turns of each.
+    pub(super) turns: usize,
+}
+
+/// A workgroup that was executed ahead.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) number: u64,
+    pub(super) core: u8,
+    /// Whether it would do something else on another core.
+    pub(super) depends_on_core: bool,
+    pub(super) log: Log,
+}
+
+/// What a worker works with.
+struct Desk<'a> {
+    fabric: Fabric,
+    memory_unit: Memory,
+    view: View<'a>,
+}
+
+impl<'a> Desk<'a> {
+    fn of(plan: &Plan<'a>) -> Desk<'a> {
+        Desk {
+            fabric: plan.origin.recorder(),
+            memory_unit: plan.memory_unit.clone(),
+            view: View::new(plan.memory),
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// The workgroup that begins so, and its core.
+    fn workgroup(&self, start: Start) -> Option<(Workgroup, u8)> {
+        match start {
+            Start::Resident(place) => {
+                let group = self.resident.get(place)?.clone();
+                let core = group.place().core;
+                Some((group, core))
+            }
+            Start::Entry(number, core) => {
+                let id = self.launch.grid.workgroup(number)?;
+                Some((Workgroup::new(self.launch, core, number, id), core))
+            }
+        }
+    }
+
+    /// Executes workgroups as long as there are some that nobody has taken. `program` is the worker's own.
+    pub(super) fn work(&self, next: &AtomicUsize, program: &mut Program) -> Vec<Done> {
+        let mut done = Vec::new();
+        let mut desk = None;
+        while let Some(start) = self.starts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some((group, core)) = self.workgroup(*start) else {
+                continue;
+            };
+            let number = group.number();
+            let at = desk.get_or_insert_with(|| Desk::of(self));
+            let log = self.execute(at, program, group);
+            if at.fabric.is_recording_spoiled() {
+                // What it knows by now one thread might not.
+                desk = None;
+                *program = self.program.clone();
+            }
+            done.push(Done {
+                number,
+                core,
+                depends_on_core: program.depends_on_core(),
+                log,
+            });
+        }
+        done
+    }
+
+    fn execute(&self, desk: &mut Desk<'_>, program: &mut Program, mut group: Workgroup) -> Log {
+        let core = group.place().core;
+        let mut log = Log::default();
+        desk.view.forget();
+        while log.turns.len() < self.turns {
+            let fabric = &mut desk.fabric;
+            *fabric.activity.core(core) = CoreActivity::default();
+            group.forget_ran();
+            let (executed, turned) = group.run(
+                &self.launch.environment,
+                program,
+                &mut desk.memory_unit,
+                fabric,
+                &mut desk.view,
+                whole_turn(),
+            );
+            let refused = matches!(turned, Turned::Refused(_));
+            if refused || fabric.is_recording_spoiled() {
+                fabric.spoil_recording();
+                break;
+            }
+            let activity = *fabric.activity.core(core);
+            desk.view.take_accesses(&mut log.reads, &mut log.writes);
+            let recording = fabric.recording();
+            let ended = turned == Turned::Ended;
+            log.turns.push(Turn {
+                executed,
+                ended,
+                warps: if ended { Vec::new() } else { group.ran() },
+                next: group.next(),
+                activity,
+                ends: Ends {
+                    translations: recording.translations.len(),
+                    lines: recording.lines.len(),
+                    reads: log.reads.len(),
+                    writes: log.writes.len(),
+                },
+            });
+            if ended {
+                break;
+            }
+        }
+        let recording = desk.fabric.recording();
+        log.translations = core::mem::take(&mut recording.translations);
+        log.lines = core::mem::take(&mut recording.lines);
+        log
+    }
+}
