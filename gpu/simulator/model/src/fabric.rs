@@ -102,6 +102,9 @@ pub(crate) struct Fabric {
     /// Events so far after which memory may hold something else than what workgroups have written to it: stores by
     /// [`Fabric::store`], turns of several jobs, calls of [`crate::Gpu::run`].
     pub(crate) changes: u64,
+    /// Turns that were executed ahead, and those of them that were taken over.
+    pub(crate) turns_ahead: u64,
+    pub(crate) turns_taken: u64,
     /// Descriptors that were read so far.
     pub(crate) lookups: u64,
     /// Where effects are noted, if this is a fabric apart.
@@ -144,6 +147,8 @@ impl Fabric {
             fidelity: Fidelity::new(config.fidelity),
             whole_turns: false,
             changes: 0,
+            turns_ahead: 0,
+            turns_taken: 0,
             lookups: 0,
             recording: None,
             config,

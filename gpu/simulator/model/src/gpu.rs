@@ -311,6 +311,12 @@ impl Gpu {
         self.fabric.pace.unit_times(&self.fabric.activity)
     }
 
+    /// Turns of workgroups that [`Config::workers`] have executed ahead, and how many of them were as one thread would have executed them.
+    /// The others were executed again.
+    pub fn turns_ahead(&self) -> (u64, u64) {
+        (self.fabric.turns_ahead, self.fabric.turns_taken)
+    }
+
     /// How the model is set up.
     pub fn config(&self) -> &Config {
         &self.fabric.config

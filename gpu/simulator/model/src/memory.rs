@@ -72,24 +72,42 @@ impl PageAccess<'_> {
     }
 }
 
-/// Memory as it is while nobody writes to it: bytes from a base address on.
+/// Memory as it is while nobody writes to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Snapshot<'a> {
-    base: u64,
-    bytes: &'a [u8],
+pub struct Snapshot<'a>(Kind<'a>);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind<'a> {
+    /// Bytes from a base address on.
+    Bytes(u64, &'a [u8]),
+    Sparse(&'a SparseMemory),
 }
+
+/// A page that was never written.
+static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
 
 impl<'a> Snapshot<'a> {
     /// Memory whose `bytes` lie from `base` on, a multiple of [`PAGE`].
     pub fn new(base: u64, bytes: &'a [u8]) -> Snapshot<'a> {
-        Snapshot { base, bytes }
+        Snapshot(Kind::Bytes(base, bytes))
     }
 
     /// The page that begins at `address`; `None` where there is none.
     pub(crate) fn page(&self, address: u64) -> Option<&'a [u8; PAGE_BYTES]> {
-        let start = usize::try_from(address.checked_sub(self.base)?).ok()?;
-        let bytes = self.bytes.get(start..start.checked_add(PAGE_BYTES)?)?;
-        bytes.try_into().ok()
+        match self.0 {
+            Kind::Bytes(base, bytes) => {
+                let start = usize::try_from(address.checked_sub(base)?).ok()?;
+                let bytes = bytes.get(start..start.checked_add(PAGE_BYTES)?)?;
+                bytes.try_into().ok()
+            }
+            Kind::Sparse(memory) => {
+                let number = address / PAGE;
+                let last = memory.last.as_ref().filter(|(last, _)| *last == number);
+                let page = last.map(|(_, page)| page);
+                let page = page.or_else(|| memory.pages.get(&number));
+                (address < memory.limit).then(|| page.map_or(&ZEROS, |page| page))
+            }
+        }
     }
 }
 
@@ -216,6 +234,10 @@ impl SparseMemory {
 }
 
 impl PhysicalMemory for SparseMemory {
+    fn snapshot(&self) -> Option<Snapshot<'_>> {
+        Some(Snapshot(Kind::Sparse(self)))
+    }
+
     fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
         self.page_of(address)
     }
@@ -252,6 +274,10 @@ mod tests {
         }
         let beyond = BusError { address: 1 << 20 };
         assert_eq!(memory.read32(1 << 20), Err(beyond));
+        let snapshot = memory.snapshot().expect("it is lent");
+        let word = |page: u64| snapshot.page(page * PAGE).map(|page| page[8]);
+        assert_eq!([word(0), word(7), word(8)], [Some(1), Some(8), Some(0)]);
+        assert_eq!(word((1 << 20) / PAGE), None);
         assert_eq!(
             memory.write32(PAGE - 2, 0),
             Err(BusError { address: PAGE - 2 })

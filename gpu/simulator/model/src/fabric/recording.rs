@@ -83,6 +83,8 @@ impl Origin<'_> {
             fidelity: Fidelity::new(false),
             whole_turns: true,
             changes: 0,
+            turns_ahead: 0,
+            turns_taken: 0,
             lookups: 0,
             recording: Some(Box::default()),
             config,

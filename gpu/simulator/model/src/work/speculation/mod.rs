@@ -20,6 +20,7 @@ use crate::shader::{Memory, Program};
 use crate::workers::{Task, Workers};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicUsize;
 use log::Log;
@@ -146,7 +147,7 @@ impl Speculation {
     /// Sees to it that turns of the workgroup at `index` were executed ahead, if that is possible and promises something.
     pub(super) fn prepare(
         &mut self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         memory: &dyn PhysicalMemory,
         dispatch: &Dispatch<'_>,
         index: usize,
@@ -170,7 +171,10 @@ impl Speculation {
         if !fabric.whole_turns || !fabric.can_record() || workers.count() < 2 {
             return;
         }
-        self.open(fabric, memory, dispatch, &**workers);
+        let workers = Arc::clone(workers);
+        self.open(fabric, memory, dispatch, &*workers);
+        let turns = self.window.as_ref().map_or(0, |window| window.turns);
+        fabric.turns_ahead += turns as u64;
     }
 
     /// Executes workgroups ahead.
@@ -313,6 +317,7 @@ impl Speculation {
         ahead.log.note_writes(turn, written, writer);
         ahead.next += 1;
         window.taken += 1;
+        fabric.turns_taken += 1;
         window.left -= 1;
         let done = ahead.log.turns.get_mut(turn)?;
         let executed = done.executed;
