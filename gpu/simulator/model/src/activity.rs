@@ -294,6 +294,9 @@ pub(crate) struct SliceActivity {
     pub(crate) evicted: u64,
 }
 
+/// Numbers of translations, by slice: MEM_FEATURES has room for 16.
+pub(crate) type Translations = [u32; 16];
+
 /// Everything that is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Activity {
@@ -433,6 +436,28 @@ impl Activity {
         let slice = self.slice(address);
         slice.translations += 1;
         slice.hits += u64::from(hit);
+    }
+
+    /// How many addresses were translated on each slice.
+    pub(crate) fn translations(&self) -> Translations {
+        core::array::from_fn(|slice| {
+            self.slices
+                .get(slice)
+                .map_or(0, |slice| slice.translations as u32)
+        })
+    }
+
+    /// Addresses were translated, each by a cached translation.
+    pub(crate) fn translated_by_cache(&mut self, translations: &Translations) {
+        for (slice, count) in self.slices.iter_mut().zip(translations) {
+            slice.translations += u64::from(*count);
+            slice.hits += u64::from(*count);
+        }
+    }
+
+    /// Forgets what slices have done.
+    pub(crate) fn clear_slices(&mut self) {
+        self.slices.fill(SliceActivity::default());
     }
 
     /// A line was read or written, and others moved between the L2 and memory for it.

@@ -169,6 +169,15 @@ impl Gpu {
     ///
     /// Virtual time passes even while nothing happens: a host without a clock of its own waits by calling this.
     pub fn run(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
+        let progress = self.run_within(memory, budget);
+        // The host may look at them now.
+        if let Some(job) = self.mcu.cores_mut().compute_mut() {
+            job.begin_workgroups();
+        }
+        progress
+    }
+
+    fn run_within(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
         self.fabric.clock.observe();
         let end = self.fabric.clock.now().saturating_add(budget.time);
         let mut instructions = budget.instructions;

@@ -13,7 +13,7 @@ use crate::fidelity::Fidelity;
 use crate::injection::Injections;
 use crate::irq::Interrupts;
 use crate::l2_tags::Tags;
-use crate::memory::PhysicalMemory;
+use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request};
 use crate::pace::Pace;
 use alloc::boxed::Box;
@@ -34,6 +34,22 @@ pub(crate) struct Recording {
     /// Lines that were asked of the L2: twice the number, and 1 if it was written.
     pub(crate) lines: Vec<u64>,
     spoiled: bool,
+}
+
+impl Recording {
+    /// The translations from `start` on, one for each page and kind of access.
+    pub(crate) fn pages_since(&self, start: usize, pages: &mut Vec<Translated>) {
+        let first = pages.len();
+        for translated in self.translations.iter().skip(start) {
+            let same = |it: &Translated| {
+                it.address / PAGE == translated.address / PAGE && it.kind == translated.kind
+            };
+            let known = pages.iter().skip(first).rev().any(same);
+            if !known {
+                pages.push(*translated);
+            }
+        }
+    }
 }
 
 /// What a fabric apart is made of.
@@ -151,16 +167,24 @@ impl Fabric {
         request: Request,
     ) -> Result<u64, Refusal> {
         let Fabric {
-            mmu, irq, journal, ..
+            mmu,
+            irq,
+            journal,
+            activity,
+            recording,
+            ..
         } = self;
         let translated = mmu.translate(memory, &mut irq.mmu, journal, request);
-        let recording = self.recording();
+        let recording = recording.get_or_insert_default();
         match translated {
-            Ok(physical) => recording.translations.push(Translated {
-                address: request.address,
-                physical,
-                kind: request.kind,
-            }),
+            Ok(physical) => {
+                recording.translations.push(Translated {
+                    address: request.address,
+                    physical,
+                    kind: request.kind,
+                });
+                activity.translated(request.address, true);
+            }
             Err(_) => recording.spoiled = true,
         }
         translated

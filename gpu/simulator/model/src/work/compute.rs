@@ -20,11 +20,14 @@ use alloc::vec::Vec;
 /// Instructions of one workgroup before another has its turn.
 const TURN: u64 = 512;
 
-/// A turn that is not cut short. A turn may end at every [`STRIDE`] instructions, so it ends long before its most.
+/// The same where the host asks for no exact number of instructions.
+const LONG_TURN: u64 = 2048;
+
+/// A turn that is not cut short: its end may be at one instruction of a few, so it comes long before its most.
 pub(super) fn whole_turn() -> WarpTurn {
     WarpTurn {
-        wanted: TURN,
-        most: 2 * TURN,
+        wanted: LONG_TURN,
+        most: 2 * LONG_TURN,
     }
 }
 
@@ -116,6 +119,12 @@ impl Compute {
             }
         }
         self.resident.iter_mut().for_each(Workgroup::open_barrier);
+    }
+
+    /// Gives warps to workgroups that had none so far: somebody may look at them.
+    pub(crate) fn begin_workgroups(&mut self) {
+        let groups = self.resident.iter_mut();
+        groups.for_each(|group| group.begin(&self.launch));
     }
 
     /// Tasks that were begun.
@@ -214,10 +223,10 @@ impl Compute {
         };
         self.speculation.prepare(fabric, memory, &dispatch, index);
         let group = &mut self.resident[index];
-        let space = self.launch.environment.space;
-        let known = (space, self.program.loads());
+        let known = (&self.launch, self.program.loads());
         let ahead = self.speculation.take_turn(fabric, memory, known, group);
         let (executed, turned) = ahead.unwrap_or_else(|| {
+            group.begin(&self.launch);
             self.speculation.in_order(memory, |memory| {
                 group.run(
                     &self.launch.environment,
@@ -229,7 +238,8 @@ impl Compute {
                 )
             })
         });
-        self.speculation.count(turned == Turned::Ended);
+        group.count(executed);
+        self.speculation.count(group, turned == Turned::Ended);
         (executed, turned)
     }
 
@@ -303,7 +313,10 @@ impl Compute {
         if !self.launch.half_registers {
             activity.large_warps += u64::from(self.launch.warps());
         }
-        let mut group = Workgroup::new(&self.launch, core, number, id);
+        let mut group = match self.speculation.has_whole(number, core) {
+            true => Workgroup::to_begin(&self.launch, core, number, id),
+            false => Workgroup::new(&self.launch, core, number, id),
+        };
         if fabric.defects.in_shader {
             group.wear(&fabric.defects);
         }

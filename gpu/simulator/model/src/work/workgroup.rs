@@ -22,6 +22,8 @@ const TURN: u64 = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Workgroup {
     warps: Vec<Warp>,
+    /// How many warps it gets when it begins; 0 from then on.
+    to_begin: u32,
     place: Place,
     /// Its number in the job, and its id.
     number: u64,
@@ -30,6 +32,8 @@ pub(super) struct Workgroup {
     next: usize,
     /// Warps that have run since [`Workgroup::forget_ran`], a bit each.
     ran: u64,
+    /// Instructions so far.
+    executed: u64,
 }
 
 /// The bit of a warp.
@@ -51,21 +55,45 @@ pub(super) enum Turned {
 impl Workgroup {
     /// A workgroup whose threads stand at the program's entry.
     pub(super) fn new(launch: &Launch, core: u8, number: u64, id: [u32; 3]) -> Workgroup {
-        let threads = launch.threads();
-        let warps = (0..launch.warps()).map(|number| {
-            let first = number * WARP as u32;
-            let mut warp = Warp::new(first, threads - first, launch.entry);
-            preload(launch, &mut warp, first, id);
-            warp
-        });
+        let mut group = Workgroup::to_begin(launch, core, number, id);
+        group.begin(launch);
+        group
+    }
+
+    /// One whose threads are not there yet.
+    pub(super) fn to_begin(launch: &Launch, core: u8, number: u64, id: [u32; 3]) -> Workgroup {
         Workgroup {
-            warps: warps.collect(),
+            warps: Vec::new(),
+            to_begin: launch.warps(),
             place: Place { core },
             number,
             id,
             next: 0,
             ran: 0,
+            executed: 0,
         }
+    }
+
+    /// Counts the instructions of a turn.
+    pub(super) fn count(&mut self, executed: u64) {
+        self.executed += executed;
+    }
+
+    /// Instructions that were counted so far.
+    pub(super) fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// Makes the threads, if they are not there yet.
+    pub(super) fn begin(&mut self, launch: &Launch) {
+        let (threads, id) = (launch.threads(), self.id);
+        let warps = (0..core::mem::take(&mut self.to_begin)).map(|number| {
+            let first = number * WARP as u32;
+            let mut warp = Warp::new(first, threads - first, launch.entry);
+            preload(launch, &mut warp, first, id);
+            warp
+        });
+        self.warps.extend(warps);
     }
 
     /// Its number in the job.
@@ -128,7 +156,7 @@ impl Workgroup {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.warps.iter().all(Warp::has_ended)
+        self.to_begin == 0 && self.warps.iter().all(Warp::has_ended)
     }
 
     /// Opens the barrier if all that have not ended wait at it.
@@ -142,7 +170,8 @@ impl Workgroup {
 
     /// Warps that have not ended.
     pub(super) fn live_warps(&self) -> u64 {
-        self.warps.iter().filter(|warp| !warp.has_ended()).count() as u64
+        let live = self.warps.iter().filter(|warp| !warp.has_ended()).count() as u64;
+        live + u64::from(self.to_begin)
     }
 
     pub(super) fn place(&self) -> Place {
@@ -219,19 +248,19 @@ impl Workgroup {
 fn preload(launch: &Launch, warp: &mut Warp, first: u32, id: [u32; 3]) {
     let size = launch.grid.size;
     let offset = launch.grid.offset;
-    let local = |lane: usize| {
+    let local: [[u32; 3]; WARP] = core::array::from_fn(|lane| {
         let index = first + lane as u32;
         [
             index % size[0],
             index / size[0] % size[1],
             index / size[0] / size[1],
         ]
-    };
+    });
     let workgroup = |axis: usize| offset[axis].wrapping_add(id[axis]);
     for bit in (0..16).filter(|bit| launch.preload >> bit & 1 != 0) {
         let register = 48 + bit;
         let values = core::array::from_fn(|lane| {
-            let [x, y, z] = local(lane);
+            let [x, y, z] = local[lane];
             match register {
                 55 => x | y << 16,
                 56 => z,

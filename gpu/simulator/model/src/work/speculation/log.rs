@@ -5,7 +5,7 @@
 
 use super::view::{LINE, Read, Write};
 use super::written::{Writer, Written};
-use crate::activity::CoreActivity;
+use crate::activity::{CoreActivity, Translations};
 use crate::fabric::Fabric;
 use crate::fabric::recording::Translated;
 use crate::memory::{PAGE, PhysicalMemory};
@@ -18,6 +18,7 @@ use core::ops::Range;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
     pub(super) translations: usize,
+    pub(super) pages: usize,
     pub(super) lines: usize,
     pub(super) reads: usize,
     pub(super) writes: usize,
@@ -33,6 +34,8 @@ pub(super) struct Turn {
     pub(super) next: usize,
     /// What the core has done for it.
     pub(super) activity: CoreActivity,
+    /// How many addresses were translated, by slice.
+    pub(super) translated: Translations,
     pub(super) ends: Ends,
 }
 
@@ -41,6 +44,8 @@ pub(super) struct Turn {
 pub(super) struct Log {
     pub(super) turns: Vec<Turn>,
     pub(super) translations: Vec<Translated>,
+    /// Of each turn a translation for each page and kind of access.
+    pub(super) pages: Vec<Translated>,
     pub(super) lines: Vec<u64>,
     pub(super) reads: Vec<Read>,
     pub(super) writes: Vec<Write>,
@@ -62,6 +67,11 @@ impl Log {
     fn translations(&self, turn: usize) -> &[Translated] {
         let part = self.part(turn, |ends| ends.translations);
         self.translations.get(part).unwrap_or_default()
+    }
+
+    fn pages(&self, turn: usize) -> &[Translated] {
+        let part = self.part(turn, |ends| ends.pages);
+        self.pages.get(part).unwrap_or_default()
     }
 
     fn lines(&self, turn: usize) -> &[u64] {
@@ -94,13 +104,7 @@ impl Log {
             return None;
         }
         let mut all_cached = true;
-        let mut last = None;
-        for translated in self.translations(turn) {
-            let page = (translated.address / PAGE, translated.kind);
-            if last == Some(page) {
-                continue;
-            }
-            last = Some(page);
+        for translated in self.pages(turn) {
             let request = request(space, core, translated);
             let (physical, cached) = fabric.mmu.would_translate(memory, request)?;
             if physical != translated.physical {
@@ -124,16 +128,16 @@ impl Log {
             return;
         };
         *fabric.activity.core(core) += done.activity;
-        for translated in self.translations(turn) {
-            if all_cached {
-                fabric.activity.translated(translated.address, true);
-            } else {
+        if all_cached {
+            fabric.activity.translated_by_cache(&done.translated);
+            if !self.pages(turn).is_empty() {
+                fabric.mmu.note_use(space);
+            }
+        } else {
+            for translated in self.translations(turn) {
                 // One that fails would have failed in the check.
                 let _ = fabric.translate(memory, request(space, core, translated));
             }
-        }
-        if all_cached && !self.translations(turn).is_empty() {
-            fabric.mmu.note_use(space);
         }
         for line in self.lines(turn) {
             fabric.line_requested(line >> 1, line & 1 != 0);

@@ -12,6 +12,7 @@ mod view;
 mod worker;
 mod written;
 
+use super::compute::whole_turn;
 use super::launch::Launch;
 use super::workgroup::{Turned, Workgroup};
 use crate::fabric::Fabric;
@@ -27,11 +28,13 @@ use log::Log;
 use worker::{Done, Plan, Start};
 use written::{Noted, Writer, Written};
 
-/// Turns of a window, at first and at most.
-const FIRST: usize = 64;
-const MOST: usize = 512;
+/// Instructions of a window, at first and at most.
+const FIRST: u64 = 1 << 15;
+const MOST: u64 = 1 << 18;
 /// A window of fewer is not worth a thread.
-const FEWEST: usize = 12;
+const FEWEST: u64 = 1 << 13;
+/// Workgroups of a window that have not begun.
+const MOST_WORKGROUPS: usize = 2048;
 /// Turns that are executed in order after a window of which less than half was taken over, at first and at most.
 const SHORT_PAUSE: u64 = 32;
 const LONG_PAUSE: u64 = 4096;
@@ -75,14 +78,15 @@ pub(super) struct Speculation {
     window: Option<Box<Window>>,
     /// A program for each worker: what it has decoded, nobody else has.
     programs: Vec<Program>,
-    /// Turns of the next window.
-    turns: usize,
+    /// Instructions of the next window.
+    instructions: u64,
     /// Turns that are executed in order before it is opened, and how many it will be the next time.
     pause: u64,
     next_pause: u64,
-    /// Turns so far, and workgroups that have ended.
+    /// Turns so far, workgroups that have ended, and their instructions.
     done: u64,
     ended: u64,
+    of_ended: u64,
 }
 
 impl Default for Speculation {
@@ -90,11 +94,12 @@ impl Default for Speculation {
         Speculation {
             window: None,
             programs: Vec::new(),
-            turns: FIRST,
+            instructions: FIRST,
             pause: 0,
             next_pause: SHORT_PAUSE,
             done: 0,
             ended: 0,
+            of_ended: 0,
         }
     }
 }
@@ -139,9 +144,12 @@ impl Speculation {
     }
 
     /// A turn of a workgroup is over.
-    pub(super) fn count(&mut self, ended: bool) {
+    pub(super) fn count(&mut self, group: &Workgroup, ended: bool) {
         self.done += 1;
-        self.ended += u64::from(ended);
+        if ended {
+            self.ended += 1;
+            self.of_ended = self.of_ended.saturating_add(group.executed());
+        }
     }
 
     /// Sees to it that turns of the workgroup at `index` were executed ahead, if that is possible and promises something.
@@ -237,38 +245,44 @@ impl Speculation {
         }
     }
 
-    /// Where workgroups of the next window begin, and how many turns each may have; `None` if there are too few.
+    /// Where workgroups of the next window begin, and how many turns each may have; `None` if there is too little to do.
     fn starts(&self, fabric: &Fabric, dispatch: &Dispatch<'_>) -> Option<(Vec<Start>, usize)> {
         let resident = dispatch.resident.len();
         // The first turns fetch the program and read descriptors: who is ahead can't.
         if resident == 0 || self.done < resident as u64 {
             return None;
         }
-        // Turns that a workgroup has: so many as others had.
-        let each = match self.ended {
-            0 => self.done.div_ceil(resident as u64) * 4,
-            ended => self.done.div_ceil(ended),
-        };
-        let each = usize::try_from(each).unwrap_or(usize::MAX).max(1);
-        let left = usize::try_from(dispatch.left).unwrap_or(usize::MAX);
-        let count = (self.turns / each).clamp(resident, resident.saturating_add(left));
-        if count.saturating_mul(each) < FEWEST {
-            return None;
-        }
-        let most = (self.turns / resident).max(2);
-        let turns = each.saturating_mul(2).saturating_add(2).min(most);
+        let share = self.instructions / resident as u64;
+        // As many instructions as those had that have ended.
+        let each = self.of_ended.checked_div(self.ended).map(|each| each.max(1));
+        let mut cores: Vec<(u64, u8)> = Vec::new();
+        let mut starts = Vec::new();
         let mut order: Vec<usize> = (0..resident).collect();
-        let reached = |place: &usize| {
-            let core = dispatch.resident.get(*place)?.place().core;
-            Some((fabric.reached(core), core))
-        };
-        order.sort_by_key(reached);
-        let cores = order.iter().filter_map(reached).map(|(_, core)| core);
-        // All take about as long, so cores come in the same order again.
-        let entries = (dispatch.next..).zip(cores.cycle());
-        let entries = entries.map(|(number, core)| Start::Entry(number, core));
-        let starts = order.iter().map(|place| Start::Resident(*place));
-        Some((starts.chain(entries).take(count).collect(), turns))
+        let core = |place: usize| dispatch.resident[place].place().core;
+        order.sort_by_key(|place| (fabric.reached(core(*place)), *place));
+        for place in order {
+            let rest = |each: u64| each.saturating_sub(dispatch.resident[place].executed());
+            let expected = each.map_or(share, |each| rest(each).clamp(1, share));
+            cores.push((expected, core(place)));
+            starts.push(Start::Resident(place));
+        }
+        // Workgroups go to the core that is done first, until each has its share.
+        let entries = dispatch.next..dispatch.next.saturating_add(dispatch.left);
+        for number in entries.take(MOST_WORKGROUPS) {
+            let first = cores.iter_mut().min_by_key(|(expected, _)| *expected);
+            let (Some(each), Some((expected, core))) = (each, first) else {
+                break;
+            };
+            if *expected >= share {
+                break;
+            }
+            starts.push(Start::Entry(number, *core));
+            *expected = expected.saturating_add(each);
+        }
+        let expected = cores.iter().map(|(expected, _)| *expected);
+        let turns = share / whole_turn().wanted + 1;
+        let enough = expected.fold(0, u64::saturating_add) >= FEWEST;
+        enough.then_some((starts, turns as usize))
     }
 
     /// Gives up the window, and draws the lesson from it.
@@ -277,10 +291,10 @@ impl Speculation {
             return;
         };
         if window.taken * 2 >= window.turns && window.turns != 0 {
-            self.turns = (self.turns * 2).min(MOST);
+            self.instructions = (self.instructions * 2).min(MOST);
             self.next_pause = SHORT_PAUSE;
         } else {
-            self.turns = FIRST;
+            self.instructions = FIRST;
             self.pause = self.next_pause;
             self.next_pause = (self.next_pause * 2).min(LONG_PAUSE);
         }
@@ -292,7 +306,7 @@ impl Speculation {
         &mut self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
-        (space, loads): (u8, u64),
+        (launch, loads): (&Launch, u64),
         group: &mut Workgroup,
     ) -> Option<(u64, Turned)> {
         let window = self.window.as_deref_mut()?;
@@ -301,7 +315,7 @@ impl Speculation {
         let fits = (ahead.core == core || !ahead.depends_on_core)
             && (window.lookups, window.loads) == (fabric.lookups, loads);
         let by = (&window.written, ahead.writer);
-        let place = (space, core);
+        let place = (launch.environment.space, core);
         let checked = match fits {
             true => ahead.log.check(ahead.next, fabric, memory, place, by),
             false => None,
@@ -325,8 +339,19 @@ impl Speculation {
             window.ahead.remove(&group.number());
             return Some((executed, Turned::Ended));
         }
+        group.begin(launch);
         group.take_over(core::mem::take(&mut done.warps), done.next);
         Some((executed, Turned::GoesOn))
+    }
+
+    /// Whether a workgroup that begins on `core` has been executed ahead to its end in one turn: its warps will not be needed.
+    pub(super) fn has_whole(&self, number: u64, core: u8) -> bool {
+        let window = self.window.as_deref();
+        let ahead = window.and_then(|window| window.ahead.get(&number));
+        ahead.is_some_and(|ahead| {
+            let ends = ahead.log.turns.get(ahead.next).is_some_and(|it| it.ended);
+            ends && (ahead.core == core || !ahead.depends_on_core)
+        })
     }
 
     /// Executes a turn by `run`, on memory by which later turns are checked against its writes.

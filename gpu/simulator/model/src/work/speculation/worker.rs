@@ -112,6 +112,8 @@ impl Plan<'_> {
         while log.turns.len() < self.turns {
             let fabric = &mut desk.fabric;
             *fabric.activity.core(core) = CoreActivity::default();
+            fabric.activity.clear_slices();
+            let first = fabric.recording().translations.len();
             group.forget_ran();
             let (executed, turned) = group.run(
                 &self.launch.environment,
@@ -127,8 +129,10 @@ impl Plan<'_> {
                 break;
             }
             let activity = *fabric.activity.core(core);
+            let translated = fabric.activity.translations();
             desk.view.take_accesses(&mut log.reads, &mut log.writes);
             let recording = fabric.recording();
+            recording.pages_since(first, &mut log.pages);
             let ended = turned == Turned::Ended;
             log.turns.push(Turn {
                 executed,
@@ -136,8 +140,10 @@ impl Plan<'_> {
                 warps: if ended { Vec::new() } else { group.ran() },
                 next: group.next(),
                 activity,
+                translated,
                 ends: Ends {
                     translations: recording.translations.len(),
+                    pages: log.pages.len(),
                     lines: recording.lines.len(),
                     reads: log.reads.len(),
                     writes: log.writes.len(),
