@@ -147,6 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: args.gpu.choice().following(args.fidelity),
         timelines: trace.map(|_| &timelines),
         robust: Robust::On,
+        counts: false,
         limit: Duration::from_secs(args.timeout.into()),
         keep: args.keep.as_deref(),
         check: &args.check,

@@ -74,8 +74,23 @@ pub(crate) fn for_child() -> (&'static str, String) {
     (VARIABLE, chosen().to_string())
 }
 
+#[cfg(test)]
+thread_local! {
+    static FOR_TEST: std::cell::RefCell<Option<Arc<dyn Workers>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// In tests: the threads of the models that the calling thread makes.
+#[cfg(test)]
+pub(crate) fn set_for_test(workers: Option<Arc<dyn Workers>>) {
+    FOR_TEST.with(|place| *place.borrow_mut() = workers);
+}
+
 /// The threads of each model of this process, if it has more than its own.
 pub(crate) fn workers() -> Option<Arc<dyn Workers>> {
+    #[cfg(test)]
+    if let Some(workers) = FOR_TEST.with(|place| place.borrow().clone()) {
+        return Some(workers);
+    }
     match chosen() {
         0 | 1 => None,
         count => Some(Arc::new(Threads::new(count))),

@@ -35,7 +35,7 @@ pub(crate) enum Verdict {
 /// What is known of a case that passed.
 pub(crate) struct Passed {
     pub(crate) compiled: Compiled,
-    /// On the host only.
+    /// On the host only, if it was counted.
     pub(crate) executed: Option<Executed>,
     /// How far the outputs can be trusted, if that was followed.
     pub(crate) fidelity: Fidelity,
@@ -54,6 +54,8 @@ pub(crate) struct Setting<'t> {
     pub(crate) limit: Duration,
     /// The folder that gets a core dump of the GPU for each job that fails.
     pub(crate) keep: Option<&'t Path>,
+    /// Whether it is counted what the model executes. Then it is told of each instruction, and executes them one by one.
+    pub(crate) counts: bool,
     /// What the checkers tell: a case of which an error or a warning is told has failed.
     pub(crate) check: &'t Wanted,
 }
@@ -149,6 +151,7 @@ pub(crate) fn prepare(case: &Case, module: Module, gpu: GpuChoice) -> Result<Pre
         robust: Robust::On,
         limit: Duration::from_secs(60),
         keep: None,
+        counts: false,
         check: &Wanted::Nothing,
     };
     let request = request(case, &program, setting).map_err(why)?;
@@ -176,14 +179,15 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     let counter = Counter::default();
     let timeline = Timeline::default();
     // Instructions are told on the host alone.
-    let trace = match (setting.place, setting.timelines) {
-        (Place::Host, None) => Some(counter.sink()),
-        (Place::Host, Some(_)) => {
+    let counts = setting.counts && setting.place == Place::Host;
+    let trace = match (counts, setting.timelines) {
+        (true, None) => Some(counter.sink()),
+        (true, Some(_)) => {
             let both: Box<dyn eitri_model::Sink> = Box::new(Both(counter.sink(), timeline.sink()));
             Some(both)
         }
-        (Place::Qemu, None) => None,
-        (Place::Qemu, Some(_)) => Some(timeline.sink()),
+        (false, None) => None,
+        (false, Some(_)) => Some(timeline.sink()),
     };
     let spirv = case
         .module(setting.module)
@@ -214,13 +218,8 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     }
     check(case, &done)?;
     told.map_err(|why| Verdict::Failed(format!("checks: {why}")))?;
-    let executed = match setting.place {
-        Place::Qemu => None,
-        Place::Host => {
-            let arch = setting.gpu.arch();
-            Some(counter.executed(arch).map_err(|error| failed(&error))?)
-        }
-    };
+    let executed = counts.then(|| counter.executed(setting.gpu.arch()));
+    let executed = executed.transpose().map_err(|error| failed(&error))?;
     Ok(Passed {
         compiled,
         executed,
@@ -340,5 +339,70 @@ fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
         (Ok(()), told) => Err(Verdict::Failed(told.to_owned())),
         (Err(difference), "") => Err(Verdict::Failed(difference.to_string())),
         (Err(difference), told) => Err(Verdict::Failed(format!("{difference}; {told}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::thread_choice;
+    use crate::workspace::Workspace;
+    use eitri_model::Workers;
+    use eitri_on_model::Threads;
+    use std::sync::Arc;
+
+    /// All that a case leaves behind on so many threads: outputs, counters, times, diagnoses.
+    fn run_on(case: &Case, threads: usize) -> String {
+        let setting = Setting {
+            module: Module::Plain,
+            place: Place::Host,
+            gpu: GpuChoice::default(),
+            timelines: None,
+            robust: Robust::On,
+            limit: Duration::from_secs(300),
+            keep: None,
+            counts: false,
+            check: &Wanted::Nothing,
+        };
+        let workers = (threads > 1).then(|| {
+            let seed = case.name.len() as u64 + threads as u64;
+            let workers: Arc<dyn Workers> = Arc::new(Threads::bent(threads, seed));
+            workers
+        });
+        thread_choice::set_for_test(workers);
+        let Ok(compiled) = compile(case, setting.module, setting.robust, setting.gpu) else {
+            return String::new();
+        };
+        let program = Program::parse(&compiled.program).expect("a program");
+        let Ok(mut request) = request(case, &program, setting) else {
+            return String::new();
+        };
+        request.wants.counters = true;
+        let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, None);
+        let done = done.unwrap_or_else(|_| panic!("{} on {threads} threads", case.name));
+        assert!(check(case, &done).is_ok(), "{}", case.name);
+        format!("{:?} {:?} {:?}", done.result, done.diagnoses, done.cores)
+    }
+
+    #[test]
+    fn kernels_do_the_same_on_any_number_of_threads() {
+        let Ok(workspace) = Workspace::find() else {
+            panic!("no workspace");
+        };
+        // A clone without the shared folder has none.
+        let files = eitri_compute_cases::find(&workspace.root().join("../shared/kernels"));
+        let cases = files.unwrap_or_default().into_iter();
+        let cases: Vec<Case> = cases
+            .map(|file| Case::read(&file).expect("a case"))
+            .collect();
+        for case in &cases {
+            let alone = run_on(case, 1);
+            for threads in [2, 3] {
+                // Megabytes: no need to print them.
+                let same = run_on(case, threads) == alone;
+                assert!(same, "{} on {threads} threads", case.name);
+            }
+        }
+        thread_choice::set_for_test(None);
     }
 }

@@ -182,6 +182,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: GpuChoice::default(),
         timelines: None,
         robust: Robust::Off,
+        counts: true,
         limit: LIMIT,
         check: &Wanted::Nothing,
     };

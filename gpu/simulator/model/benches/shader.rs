@@ -169,8 +169,13 @@ fn prepare(text: &str, groups: u32, workers: Option<Arc<dyn Workers>>) -> (Bench
     (bench, stream)
 }
 
-/// Runs `text` a few times and prints the best rates.
+/// Runs `text` a few times and prints the best rates, if `name` was asked for on the command line or none was.
 fn run(name: &str, text: &str, groups: u32, lane_instructions: u64) {
+    let mut asked = std::env::args().skip(1).filter(|it| !it.starts_with('-'));
+    let first = asked.next();
+    if first.is_some_and(|first| first != name && asked.all(|other| other != name)) {
+        return;
+    }
     let (alone, cpu, _) = best(text, groups, None);
     print(name, 1, lane_instructions, alone);
     println!(": {:.1} ms of CPU", cpu as f64 / 1e6);

@@ -86,9 +86,7 @@ pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};
 pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
-pub use memory::{
-    Accessor, BusError, PAGE, PageAccess, PhysicalMemory, Snapshot, SparseMemory,
-};
+pub use memory::{Accessor, BusError, PAGE, PageAccess, PhysicalMemory, Snapshot, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
 pub use pace::{UnitParts, UnitTimes};
 pub use shader::engine::Engine;

@@ -219,7 +219,7 @@ fn random_programs_do_the_same_on_any_number_of_threads() {
         let (shares, is_wild) = (random.below(2) == 0, random.below(3) == 0);
         let text = program(&mut random, shares, is_wild);
         let size = [random.one(&[16, 24, 64, 100]), 1, 1];
-        let groups = random.one(&[3, 40, 150]);
+        let groups = random.one(&[3, 150, 400]);
         // From one word for all threads to a word for each.
         let masks = [0xff, 0xfff, 0x3fff];
         let dispatch = Dispatch {

@@ -53,7 +53,7 @@ pub(super) struct Log {
 
 impl Log {
     /// The state of the lists at the begin of a turn.
-    fn begins(&self, turn: usize) -> Ends {
+    pub(super) fn begins(&self, turn: usize) -> Ends {
         let before = turn.checked_sub(1).and_then(|turn| self.turns.get(turn));
         before.map_or_else(Ends::default, |turn| turn.ends)
     }

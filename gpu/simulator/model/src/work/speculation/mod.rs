@@ -209,6 +209,8 @@ impl Speculation {
             memory: snapshot,
             starts: &starts,
             turns,
+            next: &AtomicUsize::new(0),
+            entries: &AtomicUsize::new(0),
         };
         let loads = dispatch.program.loads();
         self.programs.retain(|program| program.loads() == loads);
@@ -254,7 +256,10 @@ impl Speculation {
         }
         let share = self.instructions / resident as u64;
         // As many instructions as those had that have ended.
-        let each = self.of_ended.checked_div(self.ended).map(|each| each.max(1));
+        let each = self
+            .of_ended
+            .checked_div(self.ended)
+            .map(|each| each.max(1));
         let mut cores: Vec<(u64, u8)> = Vec::new();
         let mut starts = Vec::new();
         let mut order: Vec<usize> = (0..resident).collect();
@@ -370,12 +375,11 @@ impl Speculation {
 
 /// Executes a plan on all workers.
 fn execute(plan: &Plan<'_>, programs: &mut [Program], workers: &dyn Workers) -> Vec<Done> {
-    let next = AtomicUsize::new(0);
     let mut done: Vec<Vec<Done>> = programs.iter().map(|_| Vec::new()).collect();
     let mut jobs: Vec<_> = programs
         .iter_mut()
         .zip(&mut done)
-        .map(|(program, done)| || *done = plan.work(&next, program))
+        .map(|(program, done)| || *done = plan.work(program))
         .collect();
     let mut tasks: Vec<Task<'_>> = jobs.iter_mut().map(|job| job as Task<'_>).collect();
     workers.run(&mut tasks);

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 pub(super) const LINE: u64 = 64;
 /// Lines of a page.
 const LINES: usize = (PAGE / LINE) as usize;
+/// Pages from which on a view is large: some 20 MB.
+const MOST_PAGES: usize = 4096;
 /// Pages that are found without a search.
 const RECENT: usize = 16;
 
@@ -176,6 +178,11 @@ impl<'a> View<'a> {
                 writes.push(write);
             }
         }
+    }
+
+    /// Whether it holds so many pages that it should be given up.
+    pub(super) fn is_large(&self) -> bool {
+        self.pages.len() >= MOST_PAGES
     }
 
     /// Forgets what was written: another workgroup begins.

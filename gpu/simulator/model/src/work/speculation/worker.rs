@@ -1,10 +1,10 @@
 //! A worker: executes workgroups ahead of their turn, on a fabric apart and a view of memory.
 
-use super::log::{Ends, Log, Turn};
-use super::view::View;
 use super::super::compute::whole_turn;
 use super::super::launch::Launch;
 use super::super::workgroup::{Turned, Workgroup};
+use super::log::{Ends, Log, Turn};
+use super::view::View;
 use crate::activity::CoreActivity;
 use crate::fabric::Fabric;
 use crate::fabric::recording::Origin;
@@ -34,7 +34,13 @@ pub(super) struct Plan<'a> {
     pub(super) starts: &'a [Start],
     /// Most turns of each.
     pub(super) turns: usize,
+    /// The start that is taken next, and entries of all logs so far.
+    pub(super) next: &'a AtomicUsize,
+    pub(super) entries: &'a AtomicUsize,
 }
+
+/// Entries of all logs of a window from which on no turn is added: some 60 MB.
+const MOST_ENTRIES: usize = 1 << 20;
 
 /// A workgroup that was executed ahead.
 #[derive(Debug)]
@@ -63,7 +69,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
     /// The workgroup that begins so, and its core.
     fn workgroup(&self, start: Start) -> Option<(Workgroup, u8)> {
         match start {
@@ -80,10 +86,13 @@ impl Plan<'_> {
     }
 
     /// Executes workgroups as long as there are some that nobody has taken. `program` is the worker's own.
-    pub(super) fn work(&self, next: &AtomicUsize, program: &mut Program) -> Vec<Done> {
+    pub(super) fn work(&self, program: &mut Program) -> Vec<Done> {
         let mut done = Vec::new();
         let mut desk = None;
-        while let Some(start) = self.starts.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(start) = self.starts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if self.is_full() {
+                break;
+            }
             let Some((group, core)) = self.workgroup(*start) else {
                 continue;
             };
@@ -105,11 +114,18 @@ impl Plan<'_> {
         done
     }
 
-    fn execute(&self, desk: &mut Desk<'_>, program: &mut Program, mut group: Workgroup) -> Log {
+    fn is_full(&self) -> bool {
+        self.entries.load(Ordering::Relaxed) >= MOST_ENTRIES
+    }
+
+    fn execute(&self, desk: &mut Desk<'a>, program: &mut Program, mut group: Workgroup) -> Log {
         let core = group.place().core;
         let mut log = Log::default();
+        if desk.view.is_large() {
+            desk.view = View::new(self.memory);
+        }
         desk.view.forget();
-        while log.turns.len() < self.turns {
+        while log.turns.len() < self.turns && !self.is_full() && !desk.view.is_large() {
             let fabric = &mut desk.fabric;
             *fabric.activity.core(core) = CoreActivity::default();
             fabric.activity.clear_slices();
@@ -149,6 +165,10 @@ impl Plan<'_> {
                     writes: log.writes.len(),
                 },
             });
+            let entries = |ends: &Ends| ends.translations + ends.lines + ends.reads + ends.writes;
+            let begins = entries(&log.begins(log.turns.len() - 1));
+            let added = log.turns.last().map_or(0, |turn| entries(&turn.ends)) - begins;
+            self.entries.fetch_add(added, Ordering::Relaxed);
             if ended {
                 break;
             }
