@@ -346,13 +346,12 @@ fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
 mod tests {
     use super::*;
     use crate::input::thread_choice;
-    use crate::workspace::Workspace;
     use eitri_model::Workers;
     use eitri_on_model::Threads;
     use std::sync::Arc;
 
-    /// All that a case leaves behind on so many threads: outputs, counters, times, diagnoses.
-    fn run_on(case: &Case, threads: usize) -> String {
+    /// All that a case leaves behind on one thread and on several: outputs, counters, times, diagnoses.
+    fn run_on(case: &Case, numbers: &[usize]) -> Vec<String> {
         let setting = Setting {
             module: Module::Plain,
             place: Place::Host,
@@ -364,45 +363,45 @@ mod tests {
             counts: false,
             check: &Wanted::Nothing,
         };
-        let workers = (threads > 1).then(|| {
-            let seed = case.name.len() as u64 + threads as u64;
-            let workers: Arc<dyn Workers> = Arc::new(Threads::bent(threads, seed));
-            workers
-        });
-        thread_choice::set_for_test(workers);
-        let Ok(compiled) = compile(case, setting.module, setting.robust, setting.gpu) else {
-            return String::new();
+        let compiled = compile(case, setting.module, setting.robust, setting.gpu);
+        let Ok(compiled) = compiled else {
+            panic!("{} does not compile", case.name);
         };
         let program = Program::parse(&compiled.program).expect("a program");
         let Ok(mut request) = request(case, &program, setting) else {
-            return String::new();
+            panic!("{} is no job", case.name);
         };
         request.wants.counters = true;
-        let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, None);
-        let done = done.unwrap_or_else(|_| panic!("{} on {threads} threads", case.name));
-        assert!(check(case, &done).is_ok(), "{}", case.name);
-        format!("{:?} {:?} {:?}", done.result, done.diagnoses, done.cores)
+        let run = |threads: &usize| {
+            let workers = (*threads > 1).then(|| {
+                let seed = case.name.len() as u64 + *threads as u64;
+                let workers: Arc<dyn Workers> = Arc::new(Threads::bent(*threads, seed));
+                workers
+            });
+            thread_choice::set_for_test(workers);
+            let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, None);
+            let done = done.unwrap_or_else(|_| panic!("{} on {threads} threads", case.name));
+            assert!(check(case, &done).is_ok(), "{}", case.name);
+            format!("{:?} {:?} {:?}", done.result, done.diagnoses, done.cores)
+        };
+        let seen = numbers.iter().map(run).collect();
+        thread_choice::set_for_test(None);
+        seen
     }
 
     #[test]
     fn kernels_do_the_same_on_any_number_of_threads() {
-        let Ok(workspace) = Workspace::find() else {
-            panic!("no workspace");
-        };
         // A clone without the shared folder has none.
-        let files = eitri_compute_cases::find(&workspace.root().join("../shared/kernels"));
-        let cases = files.unwrap_or_default().into_iter();
-        let cases: Vec<Case> = cases
-            .map(|file| Case::read(&file).expect("a case"))
-            .collect();
-        for case in &cases {
-            let alone = run_on(case, 1);
-            for threads in [2, 3] {
-                // Megabytes: no need to print them.
-                let same = run_on(case, threads) == alone;
-                assert!(same, "{} on {threads} threads", case.name);
-            }
+        let Some(kernels) = eitri_testdata::shared("kernels") else {
+            return;
+        };
+        let files = eitri_compute_cases::find(&kernels).expect("cases");
+        for file in files {
+            let case = Case::read(&file).expect("a case");
+            let seen = run_on(&case, &[1, 2, 3]);
+            // Megabytes: no need to print them.
+            let same = seen.iter().all(|it| *it == seen[0]);
+            assert!(same, "{} on several threads", case.name);
         }
-        thread_choice::set_for_test(None);
     }
 }
