@@ -7,6 +7,7 @@ use super::suite;
 use super::verdict::Verdict;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place;
+use crate::input::thread_choice;
 use crate::outcome::{Failure, FileError};
 use crate::process::{self, End, Finished};
 use crate::reports::timeline::Timelines;
@@ -246,6 +247,8 @@ impl Worker<'_> {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -c 0; ulimit -v \"$0\" && exec \"$@\""]);
         command.arg((limits.memory.saturating_mul(1024)).to_string());
+        let (variable, threads) = thread_choice::for_child();
+        command.env(variable, threads);
         command
             .arg(self.program)
             .args(["amber", "--worker"])

@@ -15,6 +15,7 @@ use crate::input::board_firmware;
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::model_place::ModelArgument;
+use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::list::{self, ListForm, Row};
@@ -88,6 +89,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "none|errors|all|LIST")]
     check: Option<Wanted>,
     #[command(flatten)]
+    threads: ThreadsArgument,
+    #[command(flatten)]
     results: ResultOptions,
     /// Failures that are known: NAME,STATUS lines. They don't fail the run; one that passes does.
     #[arg(long, value_name = "FILE")]
@@ -137,6 +140,8 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.model.choose(args.on)?;
+    args.threads
+        .choose(args.jobs.unwrap_or_else(parallel::available));
     // An image's scripts are compiled for the GPU of its board.
     let gpu = match args.image {
         Some(_) => GpuChoice::of_board(board_choice::named(&args.board)?),

@@ -8,6 +8,7 @@ use crate::input::board_firmware;
 use crate::input::check_arguments::{CheckArguments, Wanted};
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::model_place::ModelArgument;
+use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::findings::{self, Sources};
@@ -69,6 +70,8 @@ pub(crate) struct Args {
     timeout: Option<u32>,
     #[command(flatten)]
     checks: CheckArguments,
+    #[command(flatten)]
+    threads: ThreadsArgument,
     #[command(flatten)]
     results: ResultOptions,
     /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
@@ -170,6 +173,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
     }
+    let jobs = args.jobs.unwrap_or_else(parallel::available);
+    args.threads
+        .choose(jobs.min(NonZero::new(scenes.len()).unwrap_or(jobs)));
     if let Some(path) = &args.image {
         return image(args, path, &scenes);
     }

@@ -3,6 +3,7 @@
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{self, GpuArgument};
 use crate::input::model_place::ModelArgument;
+use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln};
@@ -55,6 +56,8 @@ pub(crate) struct Args {
     /// Longest that one job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
+    #[command(flatten)]
+    threads: ThreadsArgument,
     #[command(flatten)]
     results: ResultOptions,
     /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
@@ -144,6 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: args.gpu.choice().following(args.fidelity),
         timelines: trace.map(|_| &timelines),
         robust: Robust::On,
+        counts: false,
         limit: Duration::from_secs(args.timeout.into()),
         keep: args.keep.as_deref(),
         check: &args.check,
@@ -153,6 +157,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Place::Qemu => NonZero::<usize>::MIN,
         Place::Host => args.jobs.unwrap_or_else(parallel::available),
     };
+    args.threads
+        .choose(jobs.min(NonZero::new(cases.len()).unwrap_or(jobs)));
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());
     let work = |case: &Case| match target {

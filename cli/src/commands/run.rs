@@ -11,6 +11,7 @@ use crate::input::passes::{self, PassArguments, Told};
 use crate::input::result_view::{CompareArgument, PrintArgument};
 use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::shown;
+use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
@@ -33,6 +34,7 @@ use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
+use std::num::NonZero;
 use std::path::Path;
 use thiserror::Error;
 
@@ -73,6 +75,8 @@ pub(crate) struct Args {
     gpu: GpusArgument,
     #[command(flatten)]
     engine: EngineArgument,
+    #[command(flatten)]
+    threads: ThreadsArgument,
     #[command(flatten)]
     trace: TraceArgument,
     #[command(flatten)]
@@ -208,6 +212,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
+    args.threads.choose(NonZero::<usize>::MIN);
     args.model.choose(args.place())?;
     if args.non_coherent && args.place() == Place::Qemu {
         model_place::refuse_on_host(GuestOnly::Caches("--non-coherent"))?;

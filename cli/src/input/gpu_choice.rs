@@ -1,6 +1,6 @@
 //! Which GPU a job is for, and which one a shader is compiled for: `--gpu`, and `--arch` where nothing is run.
 
-use crate::input::{engine_choice, nearest};
+use crate::input::{engine_choice, nearest, thread_choice};
 use crate::outcome::Failure;
 use eitri_csf::Arch;
 use eitri_csf::product::{self as csf, GpuId, PRODUCTS, WITH_JOB_MANAGER, find_product};
@@ -135,6 +135,7 @@ impl GpuChoice {
             product: self.product,
             wide_varyings_drift: self.drift,
             engine: engine_choice::chosen(),
+            workers: thread_choice::workers(),
             fidelity: self.fidelity,
             ..Config::default()
         }

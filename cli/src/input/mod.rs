@@ -27,4 +27,5 @@ pub(crate) mod shader_file;
 pub(crate) mod shown;
 pub(crate) mod specialisation;
 pub(crate) mod text_input;
+pub(crate) mod thread_choice;
 pub(crate) mod trace_option;

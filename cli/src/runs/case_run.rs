@@ -36,7 +36,7 @@ pub(crate) enum Verdict {
 /// What is known of a case that passed.
 pub(crate) struct Passed {
     pub(crate) compiled: Compiled,
-    /// On the host only.
+    /// On the host only, if it was counted.
     pub(crate) executed: Option<Executed>,
     /// How far the outputs can be trusted, if that was followed.
     pub(crate) fidelity: Fidelity,
@@ -55,6 +55,8 @@ pub(crate) struct Setting<'t> {
     pub(crate) limit: Duration,
     /// The folder that gets a core dump of the GPU for each job that fails.
     pub(crate) keep: Option<&'t Path>,
+    /// Whether it is counted what the model executes. Then it is told of each instruction, and executes them one by one.
+    pub(crate) counts: bool,
     /// What the checkers tell: a case of which an error or a warning is told has failed.
     pub(crate) check: &'t Wanted,
 }
@@ -150,6 +152,7 @@ pub(crate) fn prepare(case: &Case, module: Module, gpu: GpuChoice) -> Result<Pre
         robust: Robust::On,
         limit: Duration::from_secs(60),
         keep: None,
+        counts: false,
         check: &Wanted::Nothing,
     };
     let request = request(case, &program, setting).map_err(why)?;
@@ -177,14 +180,15 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     let counter = Counter::default();
     let timeline = Timeline::default();
     // Instructions are told on the host alone.
-    let trace = match (setting.place, setting.timelines) {
-        (Place::Host, None) => Some(counter.sink()),
-        (Place::Host, Some(_)) => {
+    let counts = setting.counts && setting.place == Place::Host;
+    let trace = match (counts, setting.timelines) {
+        (true, None) => Some(counter.sink()),
+        (true, Some(_)) => {
             let both: Box<dyn eitri_model::Sink> = Box::new(Both(counter.sink(), timeline.sink()));
             Some(both)
         }
-        (Place::Qemu, None) => None,
-        (Place::Qemu, Some(_)) => Some(timeline.sink()),
+        (false, None) => None,
+        (false, Some(_)) => Some(timeline.sink()),
     };
     let spirv = case
         .module(setting.module)
@@ -220,13 +224,8 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     for why in &told.left_out {
         talk!("{}: not checked: {why}", case.name);
     }
-    let executed = match setting.place {
-        Place::Qemu => None,
-        Place::Host => {
-            let arch = setting.gpu.arch();
-            Some(counter.executed(arch).map_err(|error| failed(&error))?)
-        }
-    };
+    let executed = counts.then(|| counter.executed(setting.gpu.arch()));
+    let executed = executed.transpose().map_err(|error| failed(&error))?;
     Ok(Passed {
         compiled,
         executed,
@@ -346,5 +345,69 @@ fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
         (Ok(()), told) => Err(Verdict::Failed(told.to_owned())),
         (Err(difference), "") => Err(Verdict::Failed(difference.to_string())),
         (Err(difference), told) => Err(Verdict::Failed(format!("{difference}; {told}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::thread_choice;
+    use eitri_model::Workers;
+    use eitri_on_model::Threads;
+    use std::sync::Arc;
+
+    /// All that a case leaves behind on one thread and on several: outputs, counters, times, diagnoses.
+    fn run_on(case: &Case, numbers: &[usize]) -> Vec<String> {
+        let setting = Setting {
+            module: Module::Plain,
+            place: Place::Host,
+            gpu: GpuChoice::default(),
+            timelines: None,
+            robust: Robust::On,
+            limit: Duration::from_secs(300),
+            keep: None,
+            counts: false,
+            check: &Wanted::Nothing,
+        };
+        let compiled = compile(case, setting.module, setting.robust, setting.gpu);
+        let Ok(compiled) = compiled else {
+            panic!("{} does not compile", case.name);
+        };
+        let program = Program::parse(&compiled.program).expect("a program");
+        let Ok(mut request) = request(case, &program, setting) else {
+            panic!("{} is no job", case.name);
+        };
+        request.wants.counters = true;
+        let run = |threads: &usize| {
+            let workers = (*threads > 1).then(|| {
+                let seed = case.name.len() as u64 + *threads as u64;
+                let workers: Arc<dyn Workers> = Arc::new(Threads::bent(*threads, seed));
+                workers
+            });
+            thread_choice::set_for_test(workers);
+            let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, None);
+            let done = done.unwrap_or_else(|_| panic!("{} on {threads} threads", case.name));
+            assert!(check(case, &done).is_ok(), "{}", case.name);
+            format!("{:?} {:?} {:?}", done.result, done.diagnoses, done.cores)
+        };
+        let seen = numbers.iter().map(run).collect();
+        thread_choice::set_for_test(None);
+        seen
+    }
+
+    #[test]
+    fn kernels_do_the_same_on_any_number_of_threads() {
+        // A clone without the shared folder has none.
+        let Some(kernels) = eitri_testdata::shared("kernels") else {
+            return;
+        };
+        let files = eitri_compute_cases::find(&kernels).expect("cases");
+        for file in files {
+            let case = Case::read(&file).expect("a case");
+            let seen = run_on(&case, &[1, 2, 3]);
+            // Megabytes: no need to print them.
+            let same = seen.iter().all(|it| *it == seen[0]);
+            assert!(same, "{} on several threads", case.name);
+        }
     }
 }

@@ -45,6 +45,7 @@ mod schema;
 mod shaders_on_model;
 mod spin_locks_on_model;
 mod subgroups_on_model;
+mod threads;
 mod trace;
 mod validate;
 mod waitcheck;

@@ -74,6 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines: None,
         robust: args.robust.into(),
         limit: LIMIT,
+        counts: true,
         check: &Wanted::Nothing,
     };
     let jobs = args.jobs.unwrap_or_else(parallel::available);

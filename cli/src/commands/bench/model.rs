@@ -8,6 +8,7 @@ use crate::commands::kernel::read_cases;
 use crate::input::check_arguments::Wanted;
 use crate::input::engine_choice::{self, EngineArgument};
 use crate::input::gpu_choice::GpuChoice;
+use crate::input::thread_choice::ThreadsArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
 use crate::runs::case_run::{self, Setting, Timed, Verdict};
@@ -17,6 +18,7 @@ use eitri_compute_cases::{Case, Module};
 use eitri_shaderc::Robust;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,6 +46,8 @@ pub(crate) struct Args {
     against_vulkan: bool,
     #[command(flatten)]
     engine: EngineArgument,
+    #[command(flatten)]
+    threads: ThreadsArgument,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -161,6 +165,7 @@ impl Total {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
+    args.threads.choose(NonZero::<usize>::MIN);
     let engine = engine_choice::chosen().name();
     let paths = match args.cases.as_slice() {
         [] => vec![Workspace::find()?.root().join("../shared/kernels")],
@@ -177,6 +182,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: GpuChoice::default(),
         timelines: None,
         robust: Robust::Off,
+        counts: true,
         limit: LIMIT,
         check: &Wanted::Nothing,
     };

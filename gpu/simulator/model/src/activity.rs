@@ -127,6 +127,90 @@ pub(crate) struct FragmentActivity {
     pub(crate) attributes: u64,
 }
 
+impl core::ops::AddAssign for CoreActivity {
+    fn add_assign(&mut self, other: CoreActivity) {
+        let CoreActivity {
+            busy,
+            fragment,
+            other: others,
+            tasks,
+            warps,
+            fragments,
+            large_warps,
+            full_warps,
+            fma,
+            cvt,
+            sfu,
+            lines,
+            interpolated,
+            latency,
+            diverged,
+            full_reads,
+            short_reads,
+            full_writes,
+            short_writes,
+            atomics,
+            textures,
+            read_beats,
+            write_beats,
+        } = other;
+        self.busy += busy;
+        self.fragment += fragment;
+        self.other += others;
+        self.tasks += tasks;
+        self.warps += warps;
+        self.fragments += fragments;
+        self.large_warps += large_warps;
+        self.full_warps += full_warps;
+        self.fma += fma;
+        self.cvt += cvt;
+        self.sfu += sfu;
+        self.lines += lines;
+        self.interpolated += interpolated;
+        self.latency += latency;
+        self.diverged += diverged;
+        self.full_reads += full_reads;
+        self.short_reads += short_reads;
+        self.full_writes += full_writes;
+        self.short_writes += short_writes;
+        self.atomics += atomics;
+        self.textures += textures;
+        self.read_beats += read_beats;
+        self.write_beats += write_beats;
+    }
+}
+
+impl core::ops::AddAssign for FragmentActivity {
+    fn add_assign(&mut self, other: FragmentActivity) {
+        let FragmentActivity {
+            tiles,
+            warps,
+            primitives,
+            rasterised,
+            quads,
+            partial_quads,
+            queued,
+            pixels,
+            killer_quads,
+            blend_calls,
+            varyings,
+            attributes,
+        } = other;
+        self.tiles += tiles;
+        self.warps += warps;
+        self.primitives += primitives;
+        self.rasterised += rasterised;
+        self.quads += quads;
+        self.partial_quads += partial_quads;
+        self.queued += queued;
+        self.pixels += pixels;
+        self.killer_quads += killer_quads;
+        self.blend_calls += blend_calls;
+        self.varyings += varyings;
+        self.attributes += attributes;
+    }
+}
+
 /// What became of primitives on their way to the tiles' lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TilerActivity {
@@ -209,6 +293,9 @@ pub(crate) struct SliceActivity {
     pub(crate) fetched: u64,
     pub(crate) evicted: u64,
 }
+
+/// Numbers of translations, by slice: MEM_FEATURES has room for 16.
+pub(crate) type Translations = [u32; 16];
 
 /// Everything that is counted.
 #[derive(Clone, Debug)]
@@ -349,6 +436,28 @@ impl Activity {
         let slice = self.slice(address);
         slice.translations += 1;
         slice.hits += u64::from(hit);
+    }
+
+    /// How many addresses were translated on each slice.
+    pub(crate) fn translations(&self) -> Translations {
+        core::array::from_fn(|slice| {
+            self.slices
+                .get(slice)
+                .map_or(0, |slice| slice.translations as u32)
+        })
+    }
+
+    /// Addresses were translated, each by a cached translation.
+    pub(crate) fn translated_by_cache(&mut self, translations: &Translations) {
+        for (slice, count) in self.slices.iter_mut().zip(translations) {
+            slice.translations += u64::from(*count);
+            slice.hits += u64::from(*count);
+        }
+    }
+
+    /// Forgets what slices have done.
+    pub(crate) fn clear_slices(&mut self) {
+        self.slices.fill(SliceActivity::default());
     }
 
     /// A line was read or written, and others moved between the L2 and memory for it.

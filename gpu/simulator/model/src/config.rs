@@ -6,6 +6,8 @@ use crate::clock::Nanoseconds;
 use crate::defect::Defect;
 use crate::injection::Injection;
 use crate::shader::engine::Engine;
+use crate::workers::Workers;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_csf::arch::{Arch, ArchSet};
 use eitri_csf::counters::SampleLayout;
@@ -300,6 +302,8 @@ pub struct Config {
     pub defects: Vec<Defect>,
     /// How shaders are executed.
     pub engine: Engine,
+    /// Threads by which workgroups are executed ahead of their turn, if the host lends some: nothing but the host's time depends on it.
+    pub workers: Option<Arc<dyn Workers>>,
     /// Whether it is followed how far results can be trusted; shaders are interpreted then, whatever the engine.
     pub fidelity: bool,
     /// The firmware image that the host loads: if given, memory is compared with it before a cold boot.
@@ -347,6 +351,7 @@ impl Default for Config {
             injections: Vec::new(),
             defects: Vec::new(),
             engine: Engine::default(),
+            workers: None,
             fidelity: false,
             firmware: None,
         }

@@ -23,8 +23,10 @@ use eitri_csf::registers::control::gpu_faultstatus;
 use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::registers::power::Domain;
 use eitri_isa::rates::WARP;
+use recording::Recording;
 
 mod caches;
+pub(crate) mod recording;
 
 /// What the agenda holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,18 @@ pub(crate) struct Fabric {
     first_level: Option<Box<FirstLevel>>,
     /// How far results can be trusted, where that is asked for.
     pub(crate) fidelity: Fidelity,
+    /// Whether turns of workgroups are not cut short: the host asks for no exact number of instructions.
+    pub(crate) whole_turns: bool,
+    /// Events so far after which memory may hold something else than what workgroups have written to it: stores by
+    /// [`Fabric::store`], turns of several jobs, calls of [`crate::Gpu::run`].
+    pub(crate) changes: u64,
+    /// Turns that were executed ahead, and those of them that were taken over.
+    pub(crate) turns_ahead: u64,
+    pub(crate) turns_taken: u64,
+    /// Descriptors that were read so far.
+    pub(crate) lookups: u64,
+    /// Where effects are noted, if this is a fabric apart.
+    recording: Option<Box<Recording>>,
 }
 
 impl Fabric {
@@ -131,6 +145,12 @@ impl Fabric {
             interface: config.interface_version(),
             latest_flush: 1,
             fidelity: Fidelity::new(config.fidelity),
+            whole_turns: false,
+            changes: 0,
+            turns_ahead: 0,
+            turns_taken: 0,
+            lookups: 0,
+            recording: None,
             config,
         }
     }
@@ -182,6 +202,9 @@ impl Fabric {
     /// A line is asked of the L2.
     #[inline]
     pub(crate) fn line_requested(&mut self, line: u64, write: bool) {
+        if self.records_line(line, write) {
+            return;
+        }
         let moved = self.tags.request(line, write);
         self.activity.requested(line, write, moved);
     }
@@ -331,6 +354,9 @@ impl Fabric {
         memory: &mut dyn PhysicalMemory,
         request: Request,
     ) -> Result<u64, Refusal> {
+        if self.recording.is_some() {
+            return self.translate_recorded(memory, request);
+        }
         memory.accessed_by(Accessor::Unit(request.source));
         if !self.injections.is_empty() {
             let space = request.space;

@@ -25,12 +25,17 @@ use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
 use eitri_csf::registers::identity::{CORE_FEATURES, GPU_ID};
 use eitri_csf::registers::power::Domain;
 
+/// Instructions of streams and warps between two looks at what is due. Who asks for fewer gets exactly so many; of a larger budget the
+/// last turn of a workgroup is not cut short.
+const SLICE: u64 = 1000;
+
 /// How long one call of [`Gpu::run`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Virtual time that passes at most.
     pub time: Nanoseconds,
-    /// Instructions of streams and warps that are executed at most: what bounds the host's time.
+    /// Instructions of streams and warps that are executed at most: what bounds the host's time. Of 1000 and more it may be as many more
+    /// as a workgroup's turn has.
     pub instructions: u64,
 }
 
@@ -164,9 +169,21 @@ impl Gpu {
     ///
     /// Virtual time passes even while nothing happens: a host without a clock of its own waits by calling this.
     pub fn run(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
+        let progress = self.run_within(memory, budget);
+        // The host may look at them now.
+        if let Some(job) = self.mcu.cores_mut().compute_mut() {
+            job.begin_workgroups();
+        }
+        progress
+    }
+
+    fn run_within(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
         self.fabric.clock.observe();
         let end = self.fabric.clock.now().saturating_add(budget.time);
         let mut instructions = budget.instructions;
+        self.fabric.changes += 1;
+        let whole_turns = instructions >= SLICE;
+        self.fabric.whole_turns = whole_turns;
         let before = self.lines();
         loop {
             self.handle_due(memory);
@@ -181,7 +198,10 @@ impl Gpu {
                 return Progress::Busy;
             }
             if self.mcu.is_busy(&self.fabric, &self.power) {
-                let slice = instructions.min(1000);
+                let slice = match whole_turns {
+                    true => SLICE,
+                    false => instructions,
+                };
                 let time = end - now;
                 let used = self
                     .mcu
@@ -298,6 +318,12 @@ impl Gpu {
     /// For how long the units of each core have been busy since the device got power, by the core's number.
     pub fn unit_times(&self) -> Vec<UnitTimes> {
         self.fabric.pace.unit_times(&self.fabric.activity)
+    }
+
+    /// Turns of workgroups that [`Config::workers`] have executed ahead, and how many of them were as one thread would have executed them.
+    /// The others were executed again.
+    pub fn turns_ahead(&self) -> (u64, u64) {
+        (self.fabric.turns_ahead, self.fabric.turns_taken)
     }
 
     /// How the model is set up.

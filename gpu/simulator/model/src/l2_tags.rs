@@ -60,6 +60,16 @@ impl Tags {
         }
     }
 
+    /// Tags of nothing, where requests are recorded.
+    pub(crate) fn unused() -> Tags {
+        Tags {
+            tags: Vec::new(),
+            ways: 0,
+            oldest: Vec::new(),
+            in_use: false,
+        }
+    }
+
     /// A line is read or written.
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool) -> Moved {

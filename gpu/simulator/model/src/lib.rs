@@ -33,6 +33,7 @@ mod inspection;
 mod irq;
 mod memory;
 mod trace;
+mod workers;
 
 pub mod diagnosis;
 
@@ -85,7 +86,7 @@ pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, GraphicsUnit, Injection, MemoryUnit};
 pub use inspection::{DispatchView, WarpView, WorkgroupView};
 pub use irq::Lines;
-pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
+pub use memory::{Accessor, BusError, PAGE, PageAccess, PhysicalMemory, Snapshot, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
 pub use pace::{CYCLE as CYCLE_PARTS, UnitParts, UnitTimes};
 pub use shader::engine::Engine;
@@ -94,3 +95,4 @@ pub use trace::{
     Event, FragmentWarp, JobKind, PixelStep, PixelStepKind, RECORD_BYTES, Sink, StartedFragment,
     StartedVertex, TileColor, TileContents, TileRead, VertexWarp,
 };
+pub use workers::{Task, Workers};

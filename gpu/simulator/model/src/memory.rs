@@ -61,6 +61,63 @@ impl fmt::Display for Accessor {
     }
 }
 
+/// Where the lanes of a message access a page that is lent: spans of bytes, one for each lane or one for all.
+#[derive(Clone, Copy, Debug)]
+pub struct PageAccess<'a> {
+    pub(crate) starts: &'a [u32; 16],
+    /// Lanes whose start counts.
+    pub(crate) lanes: u16,
+    /// Bytes from each start on.
+    pub(crate) bytes: u32,
+}
+
+impl PageAccess<'_> {
+    /// The spans: where each begins in the page, and its length.
+    pub fn spans(&self) -> impl Iterator<Item = (u64, u64)> {
+        let lanes = (0..16).filter(|lane| self.lanes >> lane & 1 != 0);
+        lanes.map(|lane: usize| (self.starts[lane].into(), self.bytes.into()))
+    }
+}
+
+/// Memory as it is while nobody writes to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a>(Kind<'a>);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind<'a> {
+    /// Bytes from a base address on.
+    Bytes(u64, &'a [u8]),
+    Sparse(&'a SparseMemory),
+}
+
+/// A page that was never written.
+static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
+
+impl<'a> Snapshot<'a> {
+    /// Memory whose `bytes` lie from `base` on, a multiple of [`PAGE`].
+    pub fn new(base: u64, bytes: &'a [u8]) -> Snapshot<'a> {
+        Snapshot(Kind::Bytes(base, bytes))
+    }
+
+    /// The page that begins at `address`; `None` where there is none.
+    pub(crate) fn page(&self, address: u64) -> Option<&'a [u8; PAGE_BYTES]> {
+        match self.0 {
+            Kind::Bytes(base, bytes) => {
+                let start = usize::try_from(address.checked_sub(base)?).ok()?;
+                let bytes = bytes.get(start..start.checked_add(PAGE_BYTES)?)?;
+                bytes.try_into().ok()
+            }
+            Kind::Sparse(memory) => {
+                let number = address / PAGE;
+                let last = memory.last.as_ref().filter(|(last, _)| *last == number);
+                let page = last.map(|(_, page)| page);
+                let page = page.or_else(|| memory.pages.get(&number));
+                (address < memory.limit).then(|| page.map_or(&ZEROS, |page| page))
+            }
+        }
+    }
+}
+
 /// The memory behind the GPU's page tables.
 ///
 /// Accesses are little-endian, never cross a page, and may have any alignment. An aligned access of 4 or 8 bytes should
@@ -84,6 +141,30 @@ pub trait PhysicalMemory {
     /// The bytes of the page that begins at `address`, for accesses that the host need not hear of one by one. `None` where nothing
     /// answers, or where the host does not lend its memory.
     fn page(&mut self, _address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        None
+    }
+
+    /// As [`PhysicalMemory::page`], for the reads that `access` names.
+    fn page_to_read(
+        &mut self,
+        address: u64,
+        _access: &PageAccess<'_>,
+    ) -> Option<&[u8; PAGE as usize]> {
+        self.page(address).map(|page| &*page)
+    }
+
+    /// As [`PhysicalMemory::page`], for the writes that `access` names.
+    fn page_to_write(
+        &mut self,
+        address: u64,
+        _access: &PageAccess<'_>,
+    ) -> Option<&mut [u8; PAGE as usize]> {
+        self.page(address)
+    }
+
+    /// All of the memory as it is, for several threads to read: `None` where the host does not lend it so. Whoever lends it lends its
+    /// pages too, and need not hear of accesses.
+    fn snapshot(&self) -> Option<Snapshot<'_>> {
         None
     }
 
@@ -160,6 +241,10 @@ impl SparseMemory {
 }
 
 impl PhysicalMemory for SparseMemory {
+    fn snapshot(&self) -> Option<Snapshot<'_>> {
+        Some(Snapshot(Kind::Sparse(self)))
+    }
+
     fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
         self.page_of(address)
     }
@@ -196,6 +281,10 @@ mod tests {
         }
         let beyond = BusError { address: 1 << 20 };
         assert_eq!(memory.read32(1 << 20), Err(beyond));
+        let snapshot = memory.snapshot().expect("it is lent");
+        let word = |page: u64| snapshot.page(page * PAGE).map(|page| page[8]);
+        assert_eq!([word(0), word(7), word(8)], [Some(1), Some(8), Some(0)]);
+        assert_eq!(word((1 << 20) / PAGE), None);
         assert_eq!(
             memory.write32(PAGE - 2, 0),
             Err(BusError { address: PAGE - 2 })

@@ -27,6 +27,8 @@ mod dump;
 mod machine;
 mod memory;
 mod non_coherent;
+mod threads;
 
 pub use machine::{Captured, Machine};
 pub use non_coherent::{MissingUpkeep, NonCoherent};
+pub use threads::Threads;

@@ -1,6 +1,6 @@
 //! The memory of a machine: bytes that the model and the driver both reach.
 
-use eitri_model::{Accessor, BusError, PAGE, PhysicalMemory, Source};
+use eitri_model::{Accessor, BusError, PAGE, PhysicalMemory, Snapshot, Source};
 use memmap2::{MmapMut, MmapOptions};
 use std::rc::Weak;
 
@@ -57,6 +57,12 @@ impl PhysicalMemory for Memory {
             return None;
         }
         self.at(address, PAGE as usize)?.try_into().ok()
+    }
+
+    fn snapshot(&self) -> Option<Snapshot<'_>> {
+        self.watchers
+            .is_empty()
+            .then(|| Snapshot::new(self.base, &self.bytes))
     }
 
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {

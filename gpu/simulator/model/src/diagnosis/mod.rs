@@ -273,6 +273,11 @@ impl Journal {
         }
     }
 
+    /// Whether nothing was reported, neither to a person nor to the host.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.entries.is_empty() && self.notes.is_empty() && self.dropped == 0 && self.faults == 0
+    }
+
     #[inline]
     pub(crate) fn traces_instructions(&self) -> bool {
         self.traces_instructions

@@ -124,6 +124,7 @@ impl Fabric {
         physical: u64,
         bytes: &[u8],
     ) -> Result<(), BusError> {
+        self.changes += 1;
         match &mut self.l2 {
             Some(l2) if physical & CACHED != 0 => {
                 l2.write(memory, requester, physical & !CACHED, bytes)

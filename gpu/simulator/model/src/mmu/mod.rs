@@ -320,6 +320,38 @@ impl Mmu {
         walk(setup, memory, address, AccessKind::Read, self.walker).ok()
     }
 
+    /// The physical address that an access would be translated to, and whether a cached translation answers; `None` if it would wait or
+    /// fail. Nothing is changed.
+    pub(crate) fn would_translate(
+        &self,
+        memory: &mut dyn PhysicalMemory,
+        request: Request,
+    ) -> Option<(u64, bool)> {
+        let space = self.space(request.space);
+        if space.is_locked(request.address) {
+            return None;
+        }
+        let cached = space.cached(request.address);
+        let cached = cached.filter(|cached| cached.allows(request.kind));
+        let frame = match cached {
+            Some(cached) => cached.frame,
+            None => {
+                let Request { address, kind, .. } = request;
+                let walked = walk(&space.active, memory, address, kind, self.walker).ok()?;
+                match self.tells_cached && walked.cached {
+                    true => walked.frame | CACHED,
+                    false => walked.frame,
+                }
+            }
+        };
+        Some((frame | (request.address % PAGE), cached.is_some()))
+    }
+
+    /// Something is accessed through a space.
+    pub(crate) fn note_use(&mut self, space: u8) {
+        self.space_mut(space).note_use();
+    }
+
     /// Whether caches may hold what was just translated so.
     pub(crate) fn is_cached(&self, request: Request) -> bool {
         let request = self.wear.misread(request);

@@ -169,6 +169,19 @@ pub(crate) struct Instruction {
 }
 
 impl Instruction {
+    /// Whether it reads a special value that is another one on another core.
+    pub(super) fn depends_on_core(&self) -> bool {
+        let narrow = self.sources.iter().map(|source| source.from);
+        let wide = self.wide.iter().map(|source| source.from);
+        narrow.chain(wide).any(|from| match from {
+            From::Special(special, _) => matches!(
+                special,
+                Special::CoreId | Special::WorkgroupLocalPointer | Special::ThreadLocalPointer
+            ),
+            _ => false,
+        })
+    }
+
     /// The slot that its message is outstanding on, as a bit; none of what sends no message.
     pub(super) fn sends_to(&self) -> u8 {
         match self.operation {

@@ -59,6 +59,10 @@ pub(crate) struct Program {
     instructions: Vec<Instruction>,
     /// The page of the last fetch.
     current: usize,
+    /// Pages that were fetched so far.
+    loads: u64,
+    /// Whether an instruction reads what depends on the core that executes it.
+    depends_on_core: bool,
 }
 
 /// The decoded instructions of a page.
@@ -96,7 +100,19 @@ impl Program {
             pages: Vec::new(),
             instructions: Vec::new(),
             current: 0,
+            loads: 0,
+            depends_on_core: false,
         }
+    }
+
+    /// Pages that were fetched so far.
+    pub(crate) fn loads(&self) -> u64 {
+        self.loads
+    }
+
+    /// Whether an instruction that was executed so far reads what depends on the core that executes it.
+    pub(crate) fn depends_on_core(&self) -> bool {
+        self.depends_on_core
     }
 
     /// The instruction at `pc`, which is a multiple of 8.
@@ -124,6 +140,7 @@ impl Program {
         if page.decoded[index] == 0 {
             let (instruction, problem) = decode(page.words[index], self.arch);
             trouble = problem;
+            self.depends_on_core |= instruction.depends_on_core();
             self.instructions.push(instruction);
             // At most as many as `PAGES` have words: far below 65,536.
             page.decoded[index] = self.instructions.len() as u16;
@@ -200,6 +217,9 @@ impl Program {
             kind: AccessKind::Execute,
             source: Source::Core(0),
         };
+        // Its words are kept, whatever is written to them later.
+        fabric.spoil_recording();
+        self.loads += 1;
         let frame = fabric.translate(memory, request)? / PAGE * PAGE;
         let mut bytes = [0; PAGE as usize];
         fabric

@@ -4,6 +4,7 @@
 
 use super::job::Turn;
 use super::launch::{Grid, Launch};
+use super::speculation::{Dispatch, Speculation};
 use super::workgroup::{Turned, Workgroup};
 use crate::defect::Defect;
 use crate::fabric::Fabric;
@@ -18,6 +19,17 @@ use alloc::vec::Vec;
 
 /// Instructions of one workgroup before another has its turn.
 const TURN: u64 = 512;
+
+/// The same where the host asks for no exact number of instructions.
+const LONG_TURN: u64 = 2048;
+
+/// A turn that is not cut short: its end may be at one instruction of a few, so it comes long before its most.
+pub(super) fn whole_turn() -> WarpTurn {
+    WarpTurn {
+        wanted: LONG_TURN,
+        most: 2 * LONG_TURN,
+    }
+}
 
 /// A compute job whose workgroups run.
 #[derive(Clone, Debug)]
@@ -36,6 +48,7 @@ pub(crate) struct Compute {
     used_cores: u64,
     /// Instructions that warps have executed.
     executed: u64,
+    speculation: Speculation,
 }
 
 /// Tells whoever traces that a workgroup has begun or ended.
@@ -72,6 +85,7 @@ impl Compute {
             stalls: Vec::new(),
             used_cores: 0,
             executed: 0,
+            speculation: Speculation::default(),
         }
     }
 
@@ -107,6 +121,12 @@ impl Compute {
         self.resident.iter_mut().for_each(Workgroup::open_barrier);
     }
 
+    /// Gives warps to workgroups that had none so far: somebody may look at them.
+    pub(crate) fn begin_workgroups(&mut self) {
+        let groups = self.resident.iter_mut();
+        groups.for_each(|group| group.begin(&self.launch));
+    }
+
     /// Tasks that were begun.
     pub(super) fn tasks(&self) -> u64 {
         self.tasks
@@ -114,6 +134,19 @@ impl Compute {
 
     /// Turns of resident workgroups, each time of the one whose core is least far; whether all are done.
     pub(super) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> (u64, Turn) {
+        self.speculation.resume(fabric, &self.program);
+        let turns = self.take_turns(fabric, memory, ready, limit);
+        self.speculation.suspend(fabric);
+        turns
+    }
+
+    fn take_turns(
         &mut self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
@@ -129,28 +162,22 @@ impl Compute {
             let Some(index) = self.next_turn(fabric) else {
                 break;
             };
-            let left = limit - used;
-            let turn = TURN.min(left);
+            let turn = match fabric.whole_turns {
+                true => whole_turn(),
+                false => WarpTurn {
+                    wanted: TURN.min(limit - used),
+                    most: limit - used,
+                },
+            };
             let beside = self.beside(index);
-            let group = &mut self.resident[index];
-            let core = group.place().core;
+            let core = self.resident[index].place().core;
             if fabric.defects.has(Defect::CoreHangs { core }) {
                 // Time passes, and nothing comes of it.
-                fabric.charge_warps(core, turn, 1);
-                (used, progressed) = (used + turn, true);
+                fabric.charge_warps(core, turn.wanted, 1);
+                (used, progressed) = (used + turn.wanted, true);
                 continue;
             }
-            let (executed, turned) = group.run(
-                &self.launch.environment,
-                &mut self.program,
-                &mut self.memory_unit,
-                fabric,
-                memory,
-                WarpTurn {
-                    wanted: turn,
-                    most: left,
-                },
-            );
+            let (executed, turned) = self.take_turn(fabric, memory, index, turn);
             fabric.charge_warps(core, executed, beside);
             used += executed;
             self.executed += executed;
@@ -175,6 +202,44 @@ impl Compute {
             Some((_, stall)) if !progressed => (used, Err(Refused::Stalled(*stall))),
             _ => (used, Ok(self.resident.is_empty())),
         }
+    }
+
+    /// Gives a resident workgroup its turn: how many instructions it were, and what became of it.
+    fn take_turn(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        index: usize,
+        turn: WarpTurn,
+    ) -> (u64, Turned) {
+        let dispatch = Dispatch {
+            launch: &self.launch,
+            program: &self.program,
+            memory_unit: &self.memory_unit,
+            resident: &self.resident,
+            next: self.next,
+            left: self.launch.grid.workgroups().saturating_sub(self.next),
+        };
+        self.speculation.prepare(fabric, memory, &dispatch, index);
+        let group = &mut self.resident[index];
+        let known = (&self.launch, self.program.loads());
+        let ahead = self.speculation.take_turn(fabric, memory, known, group);
+        let (executed, turned) = ahead.unwrap_or_else(|| {
+            group.begin(&self.launch);
+            self.speculation.in_order(memory, |memory| {
+                group.run(
+                    &self.launch.environment,
+                    &mut self.program,
+                    &mut self.memory_unit,
+                    fabric,
+                    memory,
+                    turn,
+                )
+            })
+        });
+        group.count(executed);
+        self.speculation.count(group, turned == Turned::Ended);
+        (executed, turned)
     }
 
     /// The workgroup whose core is least far with its work, but for those that wait for memory.
@@ -238,7 +303,8 @@ impl Compute {
         let Some(id) = grid.workgroup(self.next) else {
             return;
         };
-        let begins_task = grid.begins_task(self.next, id);
+        let number = self.next;
+        let begins_task = grid.begins_task(number, id);
         self.next += 1;
         self.tasks += u64::from(begins_task);
         fabric.begin_on(core);
@@ -252,7 +318,10 @@ impl Compute {
         if !self.launch.half_registers {
             activity.large_warps += u64::from(self.launch.warps());
         }
-        let mut group = Workgroup::new(&self.launch, core, id);
+        let mut group = match self.speculation.has_whole(number, core) {
+            true => Workgroup::to_begin(&self.launch, core, number, id),
+            false => Workgroup::new(&self.launch, core, number, id),
+        };
         if fabric.defects.in_shader {
             group.wear(&fabric.defects);
         }
@@ -269,13 +338,13 @@ impl Compute {
 
 impl Grid {
     /// How many workgroups there are.
-    fn workgroups(&self) -> u64 {
+    pub(super) fn workgroups(&self) -> u64 {
         let counts = self.count.iter().map(|count| u64::from(*count));
         counts.fold(1, u64::saturating_mul)
     }
 
     /// The id of workgroup `number`, x fastest; `None` beyond the last.
-    fn workgroup(&self, number: u64) -> Option<[u32; 3]> {
+    pub(super) fn workgroup(&self, number: u64) -> Option<[u32; 3]> {
         let [x, y, z] = self.count.map(u64::from);
         if x == 0 || y == 0 || z == 0 {
             return None;

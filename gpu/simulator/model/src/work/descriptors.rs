@@ -48,6 +48,9 @@ pub(crate) fn descriptor_words<const N: usize>(
     memory: &mut dyn PhysicalMemory,
     access: Access,
 ) -> Result<[u32; N], Refusal> {
+    // Who reads a descriptor remembers it.
+    fabric.spoil_recording();
+    fabric.lookups += 1;
     let mut words = [0; N];
     for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
         let mut bytes = [0; 4];

@@ -16,6 +16,7 @@ mod job;
 mod launch;
 mod quads;
 mod saved;
+mod speculation;
 mod stage;
 mod through;
 mod tiling;
@@ -284,10 +285,13 @@ impl Cores {
             return (0, now);
         }
         fabric.pace.begin_memory(&fabric.activity, now);
+        fabric.changes += u64::from(self.jobs.len() > 1);
         let ready = power.ready(Domain::Shader);
         let grants = self.grants();
         let mut order: Vec<usize> = self.next_of_streams().map(|(index, _)| index).collect();
         let mut draws = self.draws(fabric);
+        // Turns that were drawn are as long as that.
+        fabric.whole_turns &= draws.is_none();
         if let Some(draws) = &mut draws {
             shuffle(draws, &mut order);
         }

@@ -22,10 +22,23 @@ const TURN: u64 = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Workgroup {
     warps: Vec<Warp>,
+    /// How many warps it gets when it begins; 0 from then on.
+    to_begin: u32,
     place: Place,
+    /// Its number in the job, and its id.
+    number: u64,
     id: [u32; 3],
     /// The warp that has the next turn.
     next: usize,
+    /// Warps that have run since [`Workgroup::forget_ran`], a bit each.
+    ran: u64,
+    /// Instructions so far.
+    executed: u64,
+}
+
+/// The bit of a warp.
+fn bit(warp: usize) -> u64 {
+    1 << (warp % 64)
 }
 
 /// What became of a workgroup's turn.
@@ -41,20 +54,78 @@ pub(super) enum Turned {
 
 impl Workgroup {
     /// A workgroup whose threads stand at the program's entry.
-    pub(super) fn new(launch: &Launch, core: u8, id: [u32; 3]) -> Workgroup {
-        let threads = launch.threads();
-        let warps = (0..launch.warps()).map(|number| {
+    pub(super) fn new(launch: &Launch, core: u8, number: u64, id: [u32; 3]) -> Workgroup {
+        let mut group = Workgroup::to_begin(launch, core, number, id);
+        group.begin(launch);
+        group
+    }
+
+    /// One whose threads are not there yet.
+    pub(super) fn to_begin(launch: &Launch, core: u8, number: u64, id: [u32; 3]) -> Workgroup {
+        Workgroup {
+            warps: Vec::new(),
+            to_begin: launch.warps(),
+            place: Place { core },
+            number,
+            id,
+            next: 0,
+            ran: 0,
+            executed: 0,
+        }
+    }
+
+    /// Counts the instructions of a turn.
+    pub(super) fn count(&mut self, executed: u64) {
+        self.executed += executed;
+    }
+
+    /// Instructions that were counted so far.
+    pub(super) fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// Makes the threads, if they are not there yet.
+    pub(super) fn begin(&mut self, launch: &Launch) {
+        let (threads, id) = (launch.threads(), self.id);
+        let warps = (0..core::mem::take(&mut self.to_begin)).map(|number| {
             let first = number * WARP as u32;
             let mut warp = Warp::new(first, threads - first, launch.entry);
             preload(launch, &mut warp, first, id);
             warp
         });
-        Workgroup {
-            warps: warps.collect(),
-            place: Place { core },
-            id,
-            next: 0,
+        self.warps.extend(warps);
+    }
+
+    /// Its number in the job.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The warp that has the next turn.
+    pub(super) fn next(&self) -> usize {
+        self.next
+    }
+
+    /// From here on it is noted which warps run.
+    pub(super) fn forget_ran(&mut self) {
+        self.ran = 0;
+    }
+
+    /// The warps that have run since, as they are now, by their places.
+    pub(super) fn ran(&self) -> Vec<(usize, Warp)> {
+        let warps = self.warps.iter().enumerate();
+        let ran = warps.filter(|(index, _)| self.ran & bit(*index) != 0);
+        ran.map(|(index, warp)| (index, warp.clone())).collect()
+    }
+
+    /// Takes over warps as they are after a turn, and which has the next one.
+    pub(super) fn take_over(&mut self, warps: Vec<(usize, Warp)>, next: usize) {
+        for (index, warp) in warps {
+            if let Some(place) = self.warps.get_mut(index) {
+                *place = warp;
+            }
         }
+        self.next = next;
     }
 
     /// What broken cores make of what the threads begin with.
@@ -85,20 +156,22 @@ impl Workgroup {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.warps.iter().all(Warp::has_ended)
+        self.to_begin == 0 && self.warps.iter().all(Warp::has_ended)
     }
 
     /// Opens the barrier if all that have not ended wait at it.
     pub(super) fn open_barrier(&mut self) {
         let waits = |warp: &Warp| warp.has_ended() || warp.waits();
         if self.warps.iter().all(waits) {
+            self.ran = u64::MAX;
             self.warps.iter_mut().for_each(Warp::release);
         }
     }
 
     /// Warps that have not ended.
     pub(super) fn live_warps(&self) -> u64 {
-        self.warps.iter().filter(|warp| !warp.has_ended()).count() as u64
+        let live = self.warps.iter().filter(|warp| !warp.has_ended()).count() as u64;
+        live + u64::from(self.to_begin)
     }
 
     pub(super) fn place(&self) -> Place {
@@ -129,6 +202,7 @@ impl Workgroup {
         while used < turn.wanted && idle < self.warps.len() {
             let index = self.next % self.warps.len();
             self.next = index + 1;
+            self.ran |= bit(index);
             let of_warp = WarpTurn {
                 wanted: TURN.min(turn.wanted - used),
                 most: turn.most - used,
@@ -190,19 +264,19 @@ fn note_fault(fabric: &mut Fabric, warp: &Warp, workgroup: [u32; 3]) {
 fn preload(launch: &Launch, warp: &mut Warp, first: u32, id: [u32; 3]) {
     let size = launch.grid.size;
     let offset = launch.grid.offset;
-    let local = |lane: usize| {
+    let local: [[u32; 3]; WARP] = core::array::from_fn(|lane| {
         let index = first + lane as u32;
         [
             index % size[0],
             index / size[0] % size[1],
             index / size[0] / size[1],
         ]
-    };
+    });
     let workgroup = |axis: usize| offset[axis].wrapping_add(id[axis]);
     for bit in (0..16).filter(|bit| launch.preload >> bit & 1 != 0) {
         let register = 48 + bit;
         let values = core::array::from_fn(|lane| {
-            let [x, y, z] = local(lane);
+            let [x, y, z] = local[lane];
             match register {
                 55 => x | y << 16,
                 56 => z,

@@ -26,6 +26,7 @@ mod pace;
 mod planes;
 mod sampling;
 mod texture_vectors;
+mod threads;
 mod typed;
 
 use bench::{Bench, EACH, stream_output};

@@ -10,7 +10,7 @@ use super::super::warp::{Warp, bits};
 use super::transfer::set_loaded;
 use super::{Sender, Target, Targets, staged};
 use crate::l2::CACHED;
-use crate::memory::{PAGE, PAGE_BYTES};
+use crate::memory::{PAGE, PAGE_BYTES, PageAccess};
 use crate::mmu::AccessKind;
 
 /// Where the lanes of a message access memory: the page is translated, each lane's place in it is known.
@@ -46,6 +46,20 @@ impl InPage {
 
     fn physical(&self, lane: usize) -> u64 {
         self.frame | u64::from(self.starts[lane])
+    }
+
+    /// The bytes of the page that `lanes` access.
+    fn access(&self, lanes: u16) -> PageAccess<'_> {
+        let (lanes, bytes) = match self.pattern {
+            Pattern::Same => (1, self.bytes.into()),
+            Pattern::InRow => (1, u32::from(self.bytes) * WARP as u32),
+            Pattern::Other => (lanes, self.bytes.into()),
+        };
+        PageAccess {
+            starts: &self.starts,
+            lanes,
+            bytes,
+        }
     }
 
     /// The accesses of `lanes` one by one.
@@ -129,12 +143,27 @@ impl Sender<'_> {
         }))
     }
 
-    /// The bytes of a page, if accesses need not be made one by one: what caches hold lies elsewhere, and broken cores are slow.
-    fn page_bytes(&mut self, frame: u64) -> Option<&mut Page> {
-        if frame & CACHED != 0 || self.fabric.defects.in_shader {
+    /// Whether accesses need to be made one by one: what caches hold lies elsewhere, and broken cores are slow.
+    fn is_slow(&self, frame: u64) -> bool {
+        frame & CACHED != 0 || self.fabric.defects.in_shader
+    }
+
+    /// The bytes of the page to read, if accesses need not be made one by one.
+    fn page_to_read(&mut self, accesses: &InPage, lanes: u16) -> Option<&Page> {
+        if self.is_slow(accesses.frame) {
             return None;
         }
-        self.memory.page(frame)
+        let access = accesses.access(lanes);
+        self.memory.page_to_read(accesses.frame, &access)
+    }
+
+    /// The same to write.
+    fn page_to_write(&mut self, accesses: &InPage, lanes: u16) -> Option<&mut Page> {
+        if self.is_slow(accesses.frame) {
+            return None;
+        }
+        let access = accesses.access(lanes);
+        self.memory.page_to_write(accesses.frame, &access)
     }
 
     fn note_all(&mut self, accesses: &InPage, lanes: u16, write: bool) {
@@ -162,7 +191,7 @@ impl Sender<'_> {
         unsigned: bool,
     ) -> Result<(), Stopped> {
         let (lanes, bytes) = (warp.lanes, accesses.bytes);
-        let Some(page) = self.page_bytes(accesses.frame) else {
+        let Some(page) = self.page_to_read(accesses, lanes) else {
             let targets = accesses.targets(lanes);
             return self.load(warp, first, &targets, placement, unsigned, bytes);
         };
@@ -202,7 +231,7 @@ impl Sender<'_> {
         (lanes, skip): (u16, u8),
     ) -> Result<(), Stopped> {
         let length = usize::from(accesses.bytes);
-        let Some(page) = self.page_bytes(accesses.frame) else {
+        let Some(page) = self.page_to_write(accesses, lanes) else {
             return self.store(
                 warp,
                 read,

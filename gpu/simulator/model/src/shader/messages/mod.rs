@@ -181,6 +181,8 @@ impl Memory {
         match message.action {
             Action::Barrier => return Ok(Sent::Barrier),
             Action::Clock { timestamp } => {
+                // No two threads read the same value, in whatever order they come.
+                sender.fabric.spoil_recording();
                 let reached = sender.fabric.reached(sender.place.core);
                 let clock = &sender.fabric.clock;
                 let ahead = clock.cycles_of_time(reached.saturating_sub(clock.now()));
