@@ -127,6 +127,10 @@ macro_rules! each_test {
                 draws_have_the_push_constants_of_their_moment;
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
+                draws_of_secondaries_take_their_place_in_a_pass;
+                secondaries_have_the_words_of_buffers_of_their_call;
+                secondaries_draw_to_every_view;
+                secondaries_of_other_passes_are_refused;
                 rectangles_are_cleared_between_draws;
                 layers_are_cleared_on_their_own;
                 a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;

@@ -14,6 +14,25 @@ use eitri_cs::instr::Call;
 const MOST_CALLS: u8 = 6;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Notes that these commands call others, which call others in turn, `depth` deep.
+    pub(crate) fn note_call(&mut self, called: CommandBuffer, depth: u8) -> Result<(), Error> {
+        let below = depth.saturating_add(1);
+        let own = match self.level {
+            Level::Primary => 0,
+            Level::Secondary(depth) | Level::Draws(depth) => depth,
+        };
+        if below.max(own) > MOST_CALLS || called.0 == self.commands {
+            let most = MOST_CALLS;
+            return Err(CommandError::TooDeep { most }.into());
+        }
+        if let Level::Secondary(depth) | Level::Draws(depth) = &mut self.level {
+            *depth = below.max(own);
+        }
+        self.device.mention_all(self.commands, called.0)?;
+        self.device.set_called(called.0);
+        Ok(())
+    }
+
     /// Runs commands that were recorded by [`crate::Device::record_secondary`]. What is bound here is not bound there.
     ///
     /// # Errors
@@ -26,20 +45,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Level::Secondary(depth) = recorded.level else {
             return Err(CommandError::NotSecondary.into());
         };
-        let below = depth.saturating_add(1);
-        let own = match self.level {
-            Level::Primary => 0,
-            Level::Secondary(depth) => depth,
-        };
-        if below.max(own) > MOST_CALLS || secondary.0 == self.commands {
-            let most = MOST_CALLS;
-            return Err(CommandError::TooDeep { most }.into());
-        }
-        if let Level::Secondary(depth) = &mut self.level {
-            *depth = below.max(own);
-        }
-        self.device.mention_all(self.commands, secondary.0)?;
-        self.device.set_called(secondary.0);
+        self.note_call(secondary, depth)?;
         self.load_wide(|words| words.address, recorded.start.0)?;
         let length = self.words()?.count.with(recorded.bytes);
         self.put(length)?;
