@@ -131,6 +131,8 @@ macro_rules! each_test {
                 secondaries_have_the_words_of_buffers_of_their_call;
                 secondaries_draw_to_every_view;
                 secondaries_of_other_passes_are_refused;
+                draws_read_what_is_in_the_tile;
+                a_barrier_in_a_pass_orders_attachments_alone;
                 rectangles_are_cleared_between_draws;
                 layers_are_cleared_on_their_own;
                 a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;

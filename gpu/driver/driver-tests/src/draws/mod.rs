@@ -18,6 +18,7 @@ mod shaders;
 mod soak;
 mod state;
 mod suspended;
+mod tile_reads;
 mod triangle;
 mod worked_example;
 
@@ -36,5 +37,6 @@ pub(crate) use secondaries::*;
 pub(crate) use soak::*;
 pub(crate) use state::*;
 pub(crate) use suspended::*;
+pub(crate) use tile_reads::*;
 pub(crate) use triangle::*;
 pub(crate) use worked_example::*;

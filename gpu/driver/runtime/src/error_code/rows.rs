@@ -272,6 +272,7 @@ variants! {
         0x22 Topology;
         0x23 NotDraws;
         0x24 NotInherited { what };
+        0x25 BarrierInPass;
     }
     Attachment {
         0 Color(location);

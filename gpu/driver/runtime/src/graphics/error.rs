@@ -204,6 +204,11 @@ pub enum GraphicsError {
     /// A pass of the same commands was leaked, neither ended nor dropped.
     #[error("a render pass was neither ended nor dropped")]
     PassLeaked,
+    /// A barrier within a pass that names more than the pass's attachments.
+    #[error(
+        "a barrier within a pass orders accesses to its attachments at the same pixel alone: for others the pass ends first"
+    )]
+    BarrierInPass,
     /// Commands that a render pass can't run.
     #[error(
         "the commands were not recorded for render passes to run: `Device::record_draws` does that"
