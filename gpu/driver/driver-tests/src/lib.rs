@@ -154,6 +154,7 @@ macro_rules! each_test {
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
                 random_passes_with_random_faults_are_right_or_fail_by_name;
+                a_frame_that_fails_is_named_and_the_next_is_shown;
                 losses_leave_the_heap_its_memory: "a draw is over before an image has polled, so that nothing is lost";
                 a_heap_has_its_memory_again_after_a_loss: "a draw is over before an image has polled, so that nothing is lost";
                 caches_are_invalidated_before_what_reads_through_them;
