@@ -178,7 +178,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         // Areas that the stream or the shaders write to are the commands' own.
         self.exclusive = true;
         let arch = self.arch();
-        let mut passes = Passes::new(Self::finish_inherited, Self::order_passes, 0);
+        // In place: it is large.
+        let new = Passes::new(Self::finish_inherited, Self::order_passes, 0);
+        let passes = self.passes.insert(new);
         let framebuffer = &mut passes.targets.another().framebuffer;
         framebuffer.inherit(info, arch)?;
         state.begin(framebuffer.size, None);
@@ -192,7 +194,6 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         passes.tiling = Some(lane);
         passes.current = Some(SubQueue::VertexTiler);
-        self.passes = Some(passes);
         Ok(RenderPass {
             recorder: self,
             state,
