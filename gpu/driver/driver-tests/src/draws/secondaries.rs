@@ -469,7 +469,8 @@ fn commands_of_other_kinds_are_refused(
         recorder.execute(draws).map(drop)
     };
     let found = it.device.record(it.commands, run);
-    assert_eq!(found, Err(Error::from(CommandError::NotSecondary)));
+    let wanted = CommandError::from(GraphicsError::OnlyDraws);
+    assert_eq!(found, Err(Error::from(wanted)));
     let callers = it.commands;
     let recorded = it.device.record(callers, |recorder| {
         let mut pass = recorder.begin_rendering(plain)?;

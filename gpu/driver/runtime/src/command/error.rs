@@ -129,9 +129,7 @@ pub enum CommandError {
     #[error("the commands were recorded for other commands to run: execute them there")]
     Secondary,
     /// Commands that can't be called by others.
-    #[error(
-        "the commands were recorded for a queue or for render passes: other commands can't run them"
-    )]
+    #[error("the commands were recorded for a queue: other commands can't run them")]
     NotSecondary,
     /// Commands that call commands that call commands, or themselves.
     #[error("commands call commands at most {most} deep, and never themselves")]

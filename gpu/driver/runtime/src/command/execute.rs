@@ -6,6 +6,7 @@ use super::error::CommandError;
 use super::recorder::{Level, Recorder, Running};
 use super::words::{self, LoadedRegisters};
 use crate::error::{Error, Thing};
+use crate::graphics::GraphicsError;
 use crate::handle::CommandBuffer;
 use crate::platform::Platform;
 use eitri_cs::instr::Call;
@@ -42,8 +43,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let what = Thing::CommandBuffer;
         self.refer(secondary.0, what)?;
         let recorded = self.device.recorded(secondary)?;
-        let Level::Secondary(depth) = recorded.level else {
-            return Err(CommandError::NotSecondary.into());
+        let depth = match recorded.level {
+            Level::Secondary(depth) => depth,
+            Level::Primary => return Err(CommandError::NotSecondary.into()),
+            Level::Draws(_) => return Err(GraphicsError::OnlyDraws.into()),
         };
         self.note_call(secondary, depth)?;
         self.load_wide(|words| words.address, recorded.start.0)?;

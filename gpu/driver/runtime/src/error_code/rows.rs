@@ -273,6 +273,7 @@ variants! {
         0x23 NotDraws;
         0x24 NotInherited { what };
         0x25 BarrierInPass;
+        0x26 OnlyDraws;
     }
     Attachment {
         0 Color(location);

@@ -214,6 +214,9 @@ pub enum GraphicsError {
         "the commands were not recorded for render passes to run: `Device::record_draws` does that"
     )]
     NotDraws,
+    /// Draws of a secondary command buffer outside of a render pass.
+    #[error("the commands were recorded for render passes to run: `RenderPass::execute` does that")]
+    OnlyDraws,
     /// Draws of a secondary command buffer were recorded for other passes.
     #[error("{what} of the pass is not what the draws were recorded for")]
     NotInherited {
