@@ -3,6 +3,21 @@
 //! Needs: `no_std` alone.  Guarantees: an image is not given out while it is shown or drawn; frames are shown in the order in which they
 //! were handed over, each when it is done and its time has come; one whose commands failed is not shown, is named by the error, and its
 //! image comes back.  Never: allocates.
+//!
+//! ```
+//! use core::time::Duration;
+//! use eitri_frames::{Frames, Pace};
+//! use eitri_runtime::Image;
+//!
+//! fn sixty_a_second(images: &[Image]) -> Option<Frames> {
+//!     let pace = Pace {
+//!         interval: Duration::from_nanos(16_666_667),
+//!         limit: Duration::from_secs(10),
+//!     };
+//!     Frames::new(images, pace)
+//! }
+//! assert!(sixty_a_second(&[]).is_none(), "there are two at least");
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
