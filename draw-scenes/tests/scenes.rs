@@ -172,3 +172,46 @@ fn bad_scenes_are_refused() {
     );
     refused("{", "", "x.json:2:10: invalid type");
 }
+
+#[test]
+fn parts_of_a_pass_belong_together() {
+    let part = |flags: &str, clear: &str| {
+        format!(
+            r#"{{"op": "pass", {flags}, "color": [null, {{"view": "w", "load": "clear", "clear": {{"float": [{clear}, 0, 0, 1]}}}}], "draws": []}}"#
+        )
+    };
+    let steps = |parts: &[String]| {
+        let text = scene("x", "x");
+        let (before, rest) = text.split_once(r#""steps": ["#).expect("steps");
+        let (_, behind) = rest.split_once("],\n  \"expect\"").expect("expectations");
+        format!(
+            r#"{before}"steps": [{}],{}"expect"{behind}"#,
+            parts.join(", "),
+            "\n"
+        )
+    };
+    let (suspended, resumed) = (r#""suspending": true"#, r#""resuming": true"#);
+    let both = format!("{suspended}, {resumed}");
+    let good = [part(suspended, "0"), part(&both, "0"), part(resumed, "0")];
+    let read = read_text(&steps(&good)).expect("a scene");
+    assert_eq!(read.file.steps.len(), 3);
+    let fill = r#"{"op": "fill_buffer", "buffer": "b", "bytes": 4, "value": 1}"#.to_owned();
+    for (parts, what) in [
+        (
+            vec![part(resumed, "0")],
+            "resumes a pass that is not suspended",
+        ),
+        (vec![part(suspended, "0")], "nothing resumes it"),
+        (
+            vec![part(suspended, "0"), part(resumed, "1")],
+            "resumes a pass with other attachments",
+        ),
+        (
+            vec![part(suspended, "0"), fill, part(resumed, "0")],
+            "fill_buffer: a pass is suspended",
+        ),
+    ] {
+        let error = read_text(&steps(&parts)).expect_err(what);
+        assert!(error.contains(what), "no {what:?} in {error:?}");
+    }
+}

@@ -16,7 +16,7 @@ use eitri_drawing::state::{
     Aspect, Color, ImageType, LoadOp, Rect, ResolveMode, StoreOp, Swizzle, ViewType,
 };
 use eitri_drawing::{
-    Attachment, ClearValue, Image, ImageData, ImageId, Pass, Readback, View, ViewId,
+    Attachment, ClearValue, Image, ImageData, ImageId, Pass, PassPart, Readback, View, ViewId,
 };
 
 /// Bytes of a depth value of these formats, as images have it.
@@ -294,6 +294,7 @@ impl Targets {
             layers: 1,
             view_mask: 0,
             samples: self.samples(),
+            part: PassPart::default(),
             commands: Vec::new(),
         })
     }

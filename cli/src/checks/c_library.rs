@@ -36,6 +36,7 @@ triangle: 496 pixels magenta, 528 green
 ###########.....
 #############...
 ###############.
+in parts: the same
 refused: the address space was destroyed
 ";
 

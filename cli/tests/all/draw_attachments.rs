@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Covers everything, at the depth of the push constants.
-const VERTEX: &str = "#version 450
+pub(crate) const VERTEX: &str = "#version 450
     layout(push_constant) uniform P { float z; };
     void main() {
         gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, z, 1.0);
@@ -32,7 +32,7 @@ const STENCIL_READER: &str = "#version 450
     }";
 
 /// Writes a module of GLSL; none if there is no compiler.
-fn glsl(folder: &Path, stage: &str, name: &str, source: &str) -> Option<()> {
+pub(crate) fn glsl(folder: &Path, stage: &str, name: &str, source: &str) -> Option<()> {
     let text = folder.join(format!("{name}.{stage}"));
     std::fs::write(&text, source).unwrap();
     let module = folder.join(format!("{name}.spv"));

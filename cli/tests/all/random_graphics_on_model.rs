@@ -15,8 +15,9 @@ use eitri_drawing::state::{
 };
 use eitri_drawing::{
     Attachment, Binding, BorderColor, Bound, Buffer, BufferId, ClearValue, Draw, Drawing,
-    GraphicsPipeline, Image, ImageData, ImageId, Pass, PassCommand, PipelineId, ProgramId, Range,
-    Readback, Sampler, SamplerId, Set, SetId, Step, Using, VertexBuffer, Vertices, View, ViewId,
+    GraphicsPipeline, Image, ImageData, ImageId, Pass, PassCommand, PassPart, PipelineId,
+    ProgramId, Range, Readback, Sampler, SamplerId, Set, SetId, Step, Using, VertexBuffer,
+    Vertices, View, ViewId,
 };
 use eitri_model::{Config, Product};
 use eitri_on_model::Machine;
@@ -252,6 +253,7 @@ fn pass<'d>(pipeline: &Pipeline, inputs: &'d Inputs) -> Pass<'d> {
         layers: 1,
         view_mask: 0,
         samples: pipeline.samples,
+        part: PassPart::default(),
         commands: vec![PassCommand::Draw(Box::new(Draw {
             using: Using {
                 pipeline: PipelineId(0),

@@ -394,9 +394,20 @@ pub struct Pass<'a> {
     pub view_mask: u32,
     /// Samples of a pixel where there are no attachments.
     pub samples: u32,
+    /// Which part of a pass it is.
+    pub part: PassPart,
     /// What is done within, in order.
     #[serde(borrow)]
     pub commands: Vec<PassCommand<'a>>,
+}
+
+/// Which part of a pass is recorded, if it is one of several: all have the same attachments, and nothing but a part resumes another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassPart {
+    /// It goes on with the pass that the step before has suspended: nothing is loaded or cleared.
+    pub resuming: bool,
+    /// The next step goes on with it: everything is kept, and nothing resolved.
+    pub suspending: bool,
 }
 
 /// An attachment of a pass.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use thiserror::Error;
 
 /// The first bytes of every suite; the last one is the version.
-const MAGIC: [u8; 8] = *b"EITRIDR3";
+const MAGIC: [u8; 8] = *b"EITRIDR4";
 
 /// Why bytes are no suite.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -67,6 +67,10 @@ fn drawing<'a>(name: &'a str, data: &'a [u8]) -> Drawing<'a> {
             layers: 1,
             view_mask: 0,
             samples: 1,
+            part: eitri_drawing::PassPart {
+                resuming: false,
+                suspending: true,
+            },
             commands: vec![PassCommand::Draw(Box::new(Draw {
                 using,
                 viewports: vec![viewport],

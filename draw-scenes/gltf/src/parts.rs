@@ -85,6 +85,8 @@ pub(crate) fn pass(shot: &Shot, draws: Vec<PassStep>) -> Step {
         area: None,
         layers: 1,
         view_mask: 0,
+        resuming: false,
+        suspending: false,
         draws,
     })
 }

@@ -65,7 +65,8 @@ pub(crate) fn record<P: Platform>(
         stencil: stencil.transpose()?,
         depth_resolve,
         stencil_resolve,
-        ..RenderingInfo::default()
+        resuming: pass.part.resuming,
+        suspending: pass.part.suspending,
     })?;
     for command in &pass.commands {
         match command {

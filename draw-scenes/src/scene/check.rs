@@ -64,7 +64,38 @@ pub(super) fn check(scene: &SceneFile) -> Result<(), String> {
     scene.steps.iter().try_for_each(|step| {
         let place = |what| format!("{}: {what}", step.name());
         checker.step(step).map_err(place)
-    })
+    })?;
+    parts_of_passes(scene)
+}
+
+/// A pass that is suspended is resumed by the next step, which has the same attachments; and nothing else is resumed.
+fn parts_of_passes(scene: &SceneFile) -> Result<(), String> {
+    let mut suspended: Option<&Pass> = None;
+    for step in &scene.steps {
+        let pass = match step {
+            Step::Pass(pass) => Some(pass),
+            _ => None,
+        };
+        let resuming = pass.filter(|pass| pass.resuming);
+        match (suspended, resuming) {
+            (None, Some(_)) => return Err("pass: it resumes a pass that is not suspended".into()),
+            (Some(_), None) => {
+                let name = step.name();
+                return Err(format!(
+                    "{name}: a pass is suspended, and this does not resume it"
+                ));
+            }
+            (Some(first), Some(pass)) if !first.has_same_targets(pass) => {
+                return Err("pass: it resumes a pass with other attachments".into());
+            }
+            _ => {}
+        }
+        suspended = pass.filter(|pass| pass.suspending);
+    }
+    match suspended {
+        Some(_) => Err("pass: it is suspended, and nothing resumes it".into()),
+        None => Ok(()),
+    }
 }
 
 impl Checker<'_> {

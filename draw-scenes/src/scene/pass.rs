@@ -54,9 +54,26 @@ pub struct Pass {
     /// Views, a bit each; 0 for a pass of layers.
     #[serde(default)]
     pub view_mask: u32,
+    /// It goes on with the pass of the step before, which is suspending and has the same attachments, area, layers and views.
+    #[serde(default)]
+    pub resuming: bool,
+    /// The next step resumes it.
+    #[serde(default)]
+    pub suspending: bool,
     /// What is drawn.
     #[serde(default)]
     pub draws: Vec<PassStep>,
+}
+
+impl Pass {
+    /// Whether another pass has the same attachments and area, so that it can resume this one.
+    pub(super) fn has_same_targets(&self, other: &Pass) -> bool {
+        self.color == other.color
+            && self.depth == other.depth
+            && self.stencil == other.stencil
+            && self.area == other.area
+            && (self.layers, self.view_mask) == (other.layers, other.view_mask)
+    }
 }
 
 /// A render pass of several parts, of which later ones see at the same pixel what the earlier ones wrote.

@@ -96,6 +96,12 @@
 // The attachment may hold anything at first.
 #define EITRI_LOAD_DONT_CARE 2
 
+// The pass goes on with the one that was suspended last: nothing is loaded or cleared.
+#define EITRI_PART_RESUMING 1
+
+// The next pass goes on with this one: everything is kept, and nothing resolved.
+#define EITRI_PART_SUSPENDING 2
+
 // What a call answers. What is not EITRI_STATUS_OK or EITRI_STATUS_PENDING has a sentence: eitri_error_text().
 enum EitriStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -411,6 +417,9 @@ typedef struct EitriRendering {
   uint32_t depth_discard;
   // Depth at first, for EITRI_LOAD_CLEAR.
   float depth_clear;
+  // EITRI_PART_…, of a pass in several parts: all have the same attachments, and each but the first resumes the one before. What
+  // the pass loads or clears the first part does, what it resolves the last. 0: the pass is whole.
+  uint32_t part;
 } EitriRendering;
 
 // Where vertices go: clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the picture over.
@@ -444,6 +453,22 @@ typedef struct EitriDraw {
   // Not 0: vertices are those that the indices name.
   uint32_t indexed;
 } EitriDraw;
+
+// The passes that may run draws: they have all of this alike.
+typedef struct EitriInherited {
+  // Vulkan's names of the formats of the colours, by location: at most 8.
+  const char *const *colors;
+  // How many.
+  size_t color_count;
+  // Pixels along x.
+  uint32_t width;
+  // Pixels along y.
+  uint32_t height;
+  // Samples of a pixel; 0 is as 1.
+  uint32_t samples;
+  // Not 0: there is depth.
+  uint32_t has_depth;
+} EitriInherited;
 
 #ifdef __cplusplus
 extern "C" {
@@ -898,6 +923,33 @@ EitriStatus eitri_pass_set_scissor(struct EitriPass *pass,
 // # Safety
 // `pass` is what the function that draws was given; `draw` is there.
 EitriStatus eitri_pass_draw(struct EitriPass *pass, const struct EitriDraw *draw);
+
+// Records draws in place of what commands held: `draw` is called once, with `context`, and calls the eitri_pass_… functions on the
+// pass. Passes run them by eitri_pass_execute(); passes that do are to be recorded again when the draws are.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; what `info` leads to has the sizes that it says; `draw` may be called with `context`,
+// returns, and keeps no pass.
+EitriStatus eitri_record_draws(struct EitriDevice *device,
+                               struct EitriCommands commands,
+                               const struct EitriInherited *info,
+                               void (*draw)(struct EitriPass *pass, void *context),
+                               void *context);
+
+// Draws what eitri_record_draws() has recorded, as if it stood here. What is bound here is not bound there, and is here again behind
+// it.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_execute(struct EitriPass *pass,
+                               struct EitriCommands draws);
+
+// Orders draws: what those before have written to attachments those after read of them at the same pixel, as input attachments. It
+// costs nothing.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_barrier(struct EitriPass *pass);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -13,18 +13,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use eitri_frames::{FrameError, Frames, LEAST_IMAGES, MOST_IMAGES, Pace, Screen, Shown};
 use eitri_kernel::display::{DirectDisplay, Display, DisplayError};
 use eitri_kernel::time;
 use eitri_picture::{LayoutError, Picture, PixelFormat};
 use eitri_runtime::{
-    Device, Error, Fence, Image, ImageInfo, ImagePart, JobFault, Platform, Space, Status, Tiling,
-    VkFormat,
+    Device, Error, Fence, Image, ImageInfo, ImagePart, JobFault, Platform, Space, Tiling, VkFormat,
 };
 
 /// Longest that a frame may take.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Images that can be held at most.
-const MOST_IMAGES: usize = 3;
 
 /// How frames get to the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +120,21 @@ impl fmt::Display for SwapchainError {
 
 impl core::error::Error for SwapchainError {}
 
+impl From<FrameError<SwapchainError>> for SwapchainError {
+    fn from(error: FrameError<SwapchainError>) -> SwapchainError {
+        match error {
+            FrameError::NothingPresented => SwapchainError::NothingPresented,
+            FrameError::NotAcquired(index) => SwapchainError::NotAcquired(index),
+            FrameError::Failed { number, fault } => SwapchainError::Frame {
+                number,
+                fault: Box::new(fault),
+            },
+            FrameError::Lost { number } => SwapchainError::Lost { number },
+            FrameError::Screen(error) => error,
+        }
+    }
+}
+
 impl From<Error> for SwapchainError {
     fn from(error: Error) -> SwapchainError {
         SwapchainError::Device(Box::new(error))
@@ -154,22 +167,6 @@ impl fmt::Display for Presented {
     }
 }
 
-/// What an image is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Free,
-    Acquired,
-    Queued,
-    Shown,
-}
-
-/// A frame that was handed over.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    index: usize,
-    fence: Fence,
-}
-
 /// Where frames go.
 enum Target {
     /// To the display's memory, by way of these bytes.
@@ -179,17 +176,9 @@ enum Target {
 
 /// Images that are drawn by turns.
 pub struct Swapchain {
-    info: SwapchainInfo,
+    size: (u32, u32),
     target: Target,
-    images: heapless::Vec<(Image, State), MOST_IMAGES>,
-    /// In the order in which they are shown.
-    queue: heapless::Deque<Frame, MOST_IMAGES>,
-    /// When the next one may be shown.
-    due: Duration,
-    /// Frames that were taken from the queue, those that were shown, and those that were not done when their time had come.
-    taken: u64,
-    shown: u64,
-    late: u64,
+    frames: Frames,
 }
 
 impl Swapchain {
@@ -203,7 +192,7 @@ impl Swapchain {
         display: Display,
         info: SwapchainInfo,
     ) -> Result<Swapchain, SwapchainError> {
-        if !(2..=MOST_IMAGES).contains(&info.images) {
+        if !(LEAST_IMAGES..=MOST_IMAGES).contains(&info.images) {
             return Err(SwapchainError::Images(info.images));
         }
         let bytes = info.width as usize * info.height as usize * PixelFormat::X8R8G8B8.bytes();
@@ -217,21 +206,19 @@ impl Swapchain {
             tiling: Tiling::Linear,
             ..ImageInfo::two_d(format, info.width, info.height)
         };
-        let mut images = heapless::Vec::new();
+        let mut images = Vec::with_capacity(info.images);
         for _ in 0..info.images {
-            let made = device.create_image(space, image)?;
-            // There is room: the count was looked at.
-            let _ = images.push((made, State::Free));
+            images.push(device.create_image(space, image)?);
         }
+        let pace = Pace {
+            interval: info.interval,
+            limit: LIMIT,
+        };
+        let frames = Frames::new(&images, pace).ok_or(SwapchainError::Images(info.images))?;
         Ok(Swapchain {
-            info,
+            size: (info.width, info.height),
             target,
-            images,
-            queue: heapless::Deque::new(),
-            due: Duration::ZERO,
-            taken: 0,
-            shown: 0,
-            late: 0,
+            frames,
         })
     }
 
@@ -248,14 +235,14 @@ impl Swapchain {
 
     /// The images, by index.
     pub fn images(&self) -> impl Iterator<Item = Image> {
-        self.images.iter().map(|(image, _)| *image)
+        self.frames.images()
     }
 
     /// What has been shown so far.
     pub fn shown(&self) -> Presented {
         Presented {
-            frames: self.shown,
-            late: self.late,
+            frames: self.frames.shown(),
+            late: self.frames.late(),
             direct: matches!(self.target, Target::Direct(_)),
         }
     }
@@ -269,14 +256,8 @@ impl Swapchain {
         &mut self,
         device: &mut Device<'_, '_, P>,
     ) -> Result<usize, SwapchainError> {
-        loop {
-            let free = |(_, state): &(Image, State)| *state == State::Free;
-            if let Some(index) = self.images.iter().position(free) {
-                self.set(index, State::Acquired);
-                return Ok(index);
-            }
-            self.show_next(device)?;
-        }
+        let (target, size) = (&mut self.target, self.size);
+        Ok(self.frames.acquire(device, &mut Shows { target, size })?)
     }
 
     /// Hands an image over, with the fence of what draws on it.
@@ -284,14 +265,17 @@ impl Swapchain {
     /// # Errors
     /// If the image was not acquired.
     pub fn present(&mut self, index: usize, fence: Fence) -> Result<(), SwapchainError> {
-        match self.images.get(index) {
-            Some((_, State::Acquired)) => {}
-            _ => return Err(SwapchainError::NotAcquired(index)),
-        }
-        self.set(index, State::Queued);
-        // There is room: no more frames than images.
-        let _ = self.queue.push_back(Frame { index, fence });
-        Ok(())
+        let presented: Result<(), FrameError<SwapchainError>> = self.frames.present(index, fence);
+        Ok(presented?)
+    }
+
+    /// Gives an image back that was acquired, and that nothing draws on: commands for it were refused.
+    ///
+    /// # Errors
+    /// If the image was not acquired.
+    pub fn give_back(&mut self, index: usize) -> Result<(), SwapchainError> {
+        let given: Result<(), FrameError<SwapchainError>> = self.frames.give_back(index);
+        Ok(given?)
     }
 
     /// Shows all that was handed over.
@@ -302,81 +286,26 @@ impl Swapchain {
         &mut self,
         device: &mut Device<'_, '_, P>,
     ) -> Result<(), SwapchainError> {
-        while !self.queue.is_empty() {
-            self.show_next(device)?;
-        }
-        Ok(())
+        let (target, size) = (&mut self.target, self.size);
+        Ok(self.frames.drain(device, &mut Shows { target, size })?)
     }
+}
 
-    fn set(&mut self, index: usize, state: State) {
-        if let Some((_, of)) = self.images.get_mut(index) {
-            *of = state;
-        }
-    }
+/// Shows frames of a size on their target.
+struct Shows<'t> {
+    target: &'t mut Target,
+    size: (u32, u32),
+}
 
-    /// Waits for the oldest frame and its time, and shows it.
-    fn show_next<P: Platform>(
+impl<P: Platform> Screen<P> for Shows<'_> {
+    type Error = SwapchainError;
+
+    fn show(
         &mut self,
         device: &mut Device<'_, '_, P>,
-    ) -> Result<(), SwapchainError> {
-        let frame = self.queue.pop_front();
-        let frame = frame.ok_or(SwapchainError::NothingPresented)?;
-        let number = self.taken;
-        match device.wait(frame.fence, LIMIT) {
-            Status::Done => {}
-            Status::Pending => {
-                // The GPU may still draw on it: its image is not given out.
-                let _ = self.queue.push_front(frame);
-                return Err(SwapchainError::Lost { number });
-            }
-            status => {
-                // It is no picture, and nobody else waits for it.
-                self.set(frame.index, State::Free);
-                self.taken += 1;
-                device.discard(frame.fence);
-                return Err(match status {
-                    Status::Failed(fault) => SwapchainError::Frame {
-                        number,
-                        fault: Box::new(fault),
-                    },
-                    _ => SwapchainError::Lost { number },
-                });
-            }
-        }
-        self.taken += 1;
-        self.late += u64::from(self.shown > 0 && time::now() > self.due);
-        self.sleep_until_due(device);
-        self.due = self.due.max(time::now()) + self.info.interval;
-        // An image that could not be shown is free, too.
-        let state = self.show(device, frame.index);
-        self.set(frame.index, *state.as_ref().unwrap_or(&State::Free));
-        state?;
-        self.shown += 1;
-        Ok(())
-    }
-
-    /// Sleeps until the next frame may be shown. Frames behind it go on meanwhile.
-    fn sleep_until_due<P: Platform>(&self, device: &mut Device<'_, '_, P>) {
-        for frame in &self.queue {
-            let left = self.due.saturating_sub(time::now());
-            if !left.is_zero() {
-                device.wait(frame.fence, left);
-            }
-        }
-        let nothing = || None::<()>;
-        sleep_until(self.due, nothing);
-    }
-
-    /// Shows an image; gives what it is then.
-    fn show<P: Platform>(
-        &mut self,
-        device: &mut Device<'_, '_, P>,
-        index: usize,
-    ) -> Result<State, SwapchainError> {
-        let Some((image, _)) = self.images.get(index).copied() else {
-            return Err(SwapchainError::NotAcquired(index));
-        };
-        let (width, height) = (self.info.width, self.info.height);
+        image: Image,
+    ) -> Result<Shown, SwapchainError> {
+        let (width, height) = self.size;
         match &mut self.target {
             Target::Copy(display, pixels) => {
                 device.read_image(image, ImagePart::default(), pixels)?;
@@ -385,7 +314,7 @@ impl Swapchain {
                 let stride = width * format.bytes();
                 let picture = Picture::new(width, height, stride, format, pixels);
                 display.show(&picture.map_err(SwapchainError::Layout)?);
-                Ok(State::Free)
+                Ok(Shown::Copied)
             }
             Target::Direct(display) => {
                 let lies = device.scan_out(image)?.ok_or(SwapchainError::Format)?;
@@ -393,13 +322,17 @@ impl Swapchain {
                 display
                     .read_from(lies.memory.0, (width, height), row)
                     .map_err(SwapchainError::Display)?;
-                for (_, state) in &mut self.images {
-                    if *state == State::Shown {
-                        *state = State::Free;
-                    }
-                }
-                Ok(State::Shown)
+                Ok(Shown::InPlace)
             }
         }
+    }
+
+    fn now(&self) -> Duration {
+        time::now()
+    }
+
+    fn sleep_until(&mut self, time: Duration) {
+        let nothing = || None::<()>;
+        sleep_until(time, nothing);
     }
 }

@@ -8,7 +8,7 @@ use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile, Viewport};
 use eitri_drawing::state::{Blend, BlendAttachment, WriteMask};
 use eitri_drawing::{
     Attachment, AttachmentClear, ClearRect, ClearValue, Draw, GraphicsPipeline, Indirect, Pass,
-    PassCommand, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
+    PassCommand, PassPart, Pipeline, PipelineId, Step, Using, VertexBuffer, Vertices,
 };
 use eitri_shaderc::color_state::InputPlace;
 
@@ -98,6 +98,10 @@ pub(super) fn pass<'s>(
         layers: pass.layers,
         view_mask: pass.view_mask,
         samples: targets.samples,
+        part: PassPart {
+            resuming: pass.resuming,
+            suspending: pass.suspending,
+        },
         commands: commands?,
     })))
 }

@@ -7,7 +7,7 @@ use super::Pipelines;
 use super::passes::{Colors, Targets, attachment, command, format, size};
 use eitri_descriptors::attachment_formats::DepthStencilFormat;
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile};
-use eitri_drawing::{ClearValue, Pass, PassCommand, Step};
+use eitri_drawing::{ClearValue, Pass, PassCommand, PassPart, Step};
 use eitri_shaderc::color_state::InputPlace;
 
 /// The attachments of a pass by what they are.
@@ -142,6 +142,7 @@ pub(super) fn pass<'s>(
         layers: 1,
         view_mask: 0,
         samples: 1,
+        part: PassPart::default(),
         commands,
     })))
 }

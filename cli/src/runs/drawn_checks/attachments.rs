@@ -21,6 +21,8 @@ pub(super) struct Target<'d> {
     /// By layer, its texels.
     layers: Vec<Vec<bool>>,
     area: Rect,
+    /// The pass goes on in another part.
+    suspending: bool,
 }
 
 impl<'d> Target<'d> {
@@ -45,8 +47,11 @@ impl<'d> Target<'d> {
             width,
             layers,
             area: pass.area,
+            suspending: pass.part.suspending,
         };
         match attachment.load {
+            // What the part before has left.
+            _ if pass.part.resuming => {}
             LoadOp::Load => {}
             LoadOp::Clear => target.fill(pass.area, true),
             LoadOp::DontCare => target.fill(pass.area, false),
@@ -100,14 +105,14 @@ impl<'d> Target<'d> {
 
     /// What the image holds behind the pass.
     fn end(mut self, drawing: &Drawing<'_>, written: &mut Written) {
-        if let Some((view, _)) = self.attachment.resolve
+        if let Some((view, _)) = self.attachment.resolve.filter(|_| !self.suspending)
             && let Some(view) = drawing.views.get(view.index())
         {
             for (layer, texels) in (view.layer..).zip(&self.layers) {
                 written.set_texels(view.image, view.level, layer, texels);
             }
         }
-        if self.attachment.store == StoreOp::DontCare {
+        if self.attachment.store == StoreOp::DontCare && !self.suspending {
             self.fill(self.area, false);
         }
         for (layer, texels) in (self.view.layer..).zip(&self.layers) {

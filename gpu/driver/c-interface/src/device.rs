@@ -232,14 +232,17 @@ unsafe fn open(
         (*storage).write(CStorage::default())
     };
     let options = Options::default();
-    let made = Device::bring_up(platform, firmware, storage, options, &mut ());
-    let made = made.map_err(Error::from)?;
-    // SAFETY: as above.
-    unsafe {
-        (&raw mut (*it).device).write(MaybeUninit::new(made));
-        (&raw mut (*it).stage).write(Stage::Open);
+    match Device::bring_up(platform, firmware, storage, options, &mut ()) {
+        Ok(made) => {
+            // SAFETY: as above.
+            unsafe {
+                (&raw mut (*it).device).cast::<CDevice>().write(made);
+                (&raw mut (*it).stage).write(Stage::Open);
+            }
+            Ok(())
+        }
+        Err(failed) => Err(Refusal::Driver(Error::from(failed))),
     }
-    Ok(())
 }
 
 /// Stops the GPU and closes the device. What was made of it is gone; its memory, and the GPU's, are the caller's again.

@@ -45,3 +45,6 @@ pub mod pipelines;
 
 #[cfg(feature = "draw")]
 pub mod passes;
+
+#[cfg(feature = "draw")]
+pub mod draws;

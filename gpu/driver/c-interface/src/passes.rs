@@ -12,7 +12,10 @@ use eitri_runtime::{
     RenderPass, RenderingInfo, Resolve, StoreOp, Viewport,
 };
 
-type CPass = RenderPass<'static, 'static, 'static, 'static, CPlatform>;
+/// The caller's function that draws.
+type DrawFunction = unsafe extern "C" fn(pass: *mut EitriPass, context: *mut c_void);
+
+pub(crate) type CPass = RenderPass<'static, 'static, 'static, 'static, CPlatform>;
 
 /// A pass that is being recorded. Good inside of the function that was given to eitri_cmd_render() alone.
 pub struct EitriPass {
@@ -20,6 +23,26 @@ pub struct EitriPass {
     pass: *mut CPass,
     /// The first refusal: what comes after it is not recorded.
     refusal: Option<Refusal>,
+}
+
+impl EitriPass {
+    /// Lets the caller's function record a pass; fails with the first refusal.
+    ///
+    /// # Safety
+    /// `draw` may be called with `context`, returns, and keeps no pass.
+    pub(crate) unsafe fn record(
+        pass: &mut RenderPass<'_, '_, '_, '_, CPlatform>,
+        draw: DrawFunction,
+        context: *mut c_void,
+    ) -> Result<(), Refusal> {
+        let mut outer = EitriPass {
+            pass: ptr::from_mut(pass).cast(),
+            refusal: None,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { draw(&raw mut outer, context) };
+        outer.refusal.map_or(Ok(()), Err)
+    }
 }
 
 /// The attachment holds `clear` at first.
@@ -65,9 +88,17 @@ pub struct EitriRendering {
     pub depth_discard: u32,
     /// Depth at first, for EITRI_LOAD_CLEAR.
     pub depth_clear: f32,
+    /// EITRI_PART_…, of a pass in several parts: all have the same attachments, and each but the first resumes the one before. What
+    /// the pass loads or clears the first part does, what it resolves the last. 0: the pass is whole.
+    pub part: u32,
 }
 
-const MOST_COLORS: usize = 8;
+/// The pass goes on with the one that was suspended last: nothing is loaded or cleared.
+pub const EITRI_PART_RESUMING: u32 = 1;
+/// The next pass goes on with this one: everything is kept, and nothing resolved.
+pub const EITRI_PART_SUSPENDING: u32 = 2;
+
+pub(crate) const MOST_COLORS: usize = 8;
 
 fn load<C>(number: u32, clear: C) -> Result<LoadOp<C>, Refusal> {
     match number {
@@ -135,20 +166,18 @@ pub unsafe extern "C" fn eitri_cmd_render(
                     store: store(info.depth_discard),
                 }),
             };
+            if info.part & !(EITRI_PART_RESUMING | EITRI_PART_SUSPENDING) != 0 {
+                return Err(Refusal::Argument("part has bits that mean nothing"));
+            }
             let mut pass = recorder.begin_rendering(&RenderingInfo {
                 colors: &colors,
                 depth,
+                resuming: info.part & EITRI_PART_RESUMING != 0,
+                suspending: info.part & EITRI_PART_SUSPENDING != 0,
                 ..RenderingInfo::default()
             })?;
             if let Some(draw) = draw {
-                let mut outer = EitriPass {
-                    pass: ptr::from_mut(&mut pass).cast(),
-                    refusal: None,
-                };
-                draw(&raw mut outer, context);
-                if let Some(refusal) = outer.refusal {
-                    return Err(refusal);
-                }
+                EitriPass::record(&mut pass, draw, context)?;
             }
             Ok(pass.end_rendering()?)
         })
@@ -159,7 +188,7 @@ pub unsafe extern "C" fn eitri_cmd_render(
 ///
 /// # Safety
 /// `pass` is null, or what `eitri_cmd_render` gave to the function that is running.
-unsafe fn put_in(
+pub(crate) unsafe fn put_in(
     pass: *mut EitriPass,
     work: impl FnOnce(&mut CPass) -> Result<(), Refusal>,
 ) -> EitriStatus {

@@ -53,6 +53,8 @@ pub enum Shader {
     TableColor,
     /// Fragments: words 0 to 3 of the push constants into target 0.
     PushedColor,
+    /// Fragments: what target 0 holds at the pixel, red and green the other way round, into target 1.
+    TileSwapped,
 }
 
 /// A program that can't be made: the generation lacks an instruction, or something that the program needs.
@@ -82,6 +84,7 @@ impl Shader {
             Shader::PlacedVertices => placed_vertices(arch),
             Shader::TableColor => table_color(arch),
             Shader::PushedColor => pushed_color(arch),
+            Shader::TileSwapped => tile_swapped(arch),
         }
     }
 }
@@ -226,6 +229,17 @@ fn fragments(
     words: &[FauWord],
     bindings: &[Binding],
 ) -> Result<Vec<u8>, NoProgram> {
+    fragments_that_read(arch, (text, 0), outputs, words, bindings)
+}
+
+/// The same of a program that reads targets, a bit each, from the tile.
+fn fragments_that_read(
+    arch: Arch,
+    (text, tile_reads): (&str, u8),
+    outputs: &[u8],
+    words: &[FauWord],
+    bindings: &[Binding],
+) -> Result<Vec<u8>, NoProgram> {
     let code = assemble(arch, text)?;
     let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
     let fau: Vec<FauWord> = constants.into_iter().chain(words.iter().copied()).collect();
@@ -246,6 +260,7 @@ fn fragments(
         push_constant_bytes: pushed.max().unwrap_or(0),
         varyings: &[COLOR],
         record_bytes: 16,
+        tile_reads,
         ..parts(arch, Facts::Fragment(FragmentFacts::default()), &entries)
     })
 }
@@ -322,4 +337,11 @@ fn pushed_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
     let text = include_str!("../shaders/table_color.v10");
     let words = [0, 4, 8, 12].map(|offset| FauWord::PushConstant { offset });
     fragments(arch, text, &[0], &words, &[])
+}
+
+/// What target 0 holds at the pixel, red and green the other way round, into target 1.
+fn tile_swapped(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let text = include_str!("../shaders/tile_swapped.v10");
+    let own_pixel = FauWord::Constant(0xFF00_0000);
+    fragments_that_read(arch, (text, 1), &[1], &[own_pixel], &[])
 }

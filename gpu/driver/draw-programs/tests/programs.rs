@@ -13,6 +13,7 @@ fn each_generation_has_its_programs() {
             Shader::Fetched,
             Shader::TableColor,
             Shader::PushedColor,
+            Shader::TileSwapped,
         ] {
             let bytes = shader.build(arch).unwrap_or_else(|error| {
                 panic!("{shader:?} on {arch}: {error}");
@@ -26,7 +27,8 @@ fn each_generation_has_its_programs() {
                 | Shader::TwoColors
                 | Shader::Fetched
                 | Shader::TableColor
-                | Shader::PushedColor => Stage::Fragment,
+                | Shader::PushedColor
+                | Shader::TileSwapped => Stage::Fragment,
             };
             assert_eq!(program.common().stage(), stage, "{shader:?}");
             assert_eq!(program.common().arch(), arch, "{shader:?}");

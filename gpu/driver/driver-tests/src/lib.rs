@@ -145,6 +145,12 @@ macro_rules! each_test {
                 draws_have_the_push_constants_of_their_moment;
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
+                draws_of_secondaries_take_their_place_in_a_pass;
+                secondaries_have_the_words_of_buffers_of_their_call;
+                secondaries_draw_to_every_view;
+                secondaries_of_other_passes_are_refused;
+                draws_read_what_is_in_the_tile;
+                a_barrier_in_a_pass_orders_attachments_alone;
                 rectangles_are_cleared_between_draws;
                 layers_are_cleared_on_their_own;
                 a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;
@@ -166,6 +172,7 @@ macro_rules! each_test {
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
                 random_passes_with_random_faults_are_right_or_fail_by_name;
+                a_frame_that_fails_is_named_and_the_next_is_shown;
                 losses_leave_the_heap_its_memory: "a draw is over before an image has polled, so that nothing is lost";
                 a_heap_has_its_memory_again_after_a_loss: "a draw is over before an image has polled, so that nothing is lost";
                 caches_are_invalidated_before_what_reads_through_them;

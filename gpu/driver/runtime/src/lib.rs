@@ -158,9 +158,9 @@ pub use graphics::{
     Attachment, BlendComponent, BlendFactor, BlendOp, BlitFilter, BlitRegion, ClearAttachment,
     ClearColor, ClearRect, ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState,
     Draw, FrontFace, GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType,
-    IndirectDraws, InputRate, LoadOp, Occlusion, Rect, RenderPass, RenderingInfo, Resolve,
-    ResolveMode, StencilAttachment, StencilFace, StencilState, StoreOp, Topology, Unsupported,
-    VertexAttribute, VertexBinding, Viewport,
+    IndirectDraws, Inherited, InheritedRendering, InputRate, LoadOp, Occlusion, Rect, RenderPass,
+    RenderingInfo, Resolve, ResolveMode, StencilAttachment, StencilFace, StencilState, StoreOp,
+    Topology, Unsupported, VertexAttribute, VertexBinding, Viewport,
 };
 pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,

@@ -75,10 +75,11 @@ pub(crate) struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// A place that never held anything.
+    /// A place that never held anything, for arrays of them.
+    #[cfg(test)]
     pub(crate) const EMPTY: Entry<T> = Entry::empty();
 
-    /// The same, written where it is: a constant is copied with all that a value would take.
+    /// A place that never held anything, written where it is: a constant is copied with all that a value would take.
     pub(crate) const fn empty() -> Entry<T> {
         Entry {
             generation: 0,

@@ -8,7 +8,7 @@ use crate::links::Link;
 use crate::queue::{Job, Points};
 use crate::slab::Entry;
 use crate::vm::Vm;
-use core::array;
+use heapless::Vec;
 
 /// References that an object has on average.
 const LINKS: usize = 4;
@@ -29,15 +29,17 @@ const LINKS: usize = 4;
 /// let mut usual: Storage = Storage::new();
 /// # let _ = (&mut small, &mut usual);
 /// ```
+// A place is written when a device is brought up, where it is: storage that is made with all its places would be a constant, or a value
+// on the stack, as large as itself.
 #[derive(Debug)]
 pub struct Storage<'d, const QUEUES: usize = 8, const JOBS: usize = 64, const OBJECTS: usize = 128>
 {
-    groups: [Entry<Group>; QUEUES],
-    spaces: [Entry<Vm>; QUEUES],
-    jobs: [Entry<Job>; JOBS],
-    points: [Entry<Points>; JOBS],
-    objects: [Entry<Object<'d>>; OBJECTS],
-    links: [[Link; LINKS]; OBJECTS],
+    groups: Vec<Entry<Group>, QUEUES>,
+    spaces: Vec<Entry<Vm>, QUEUES>,
+    jobs: Vec<Entry<Job>, JOBS>,
+    points: Vec<Entry<Points>, JOBS>,
+    objects: Vec<Entry<Object<'d>>, OBJECTS>,
+    links: Vec<[Link; LINKS], OBJECTS>,
 }
 
 impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
@@ -46,12 +48,12 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
     /// Empty storage.
     pub const fn new() -> Self {
         Storage {
-            groups: [const { Entry::EMPTY }; QUEUES],
-            spaces: [const { Entry::EMPTY }; QUEUES],
-            jobs: [const { Entry::EMPTY }; JOBS],
-            points: [const { Entry::EMPTY }; JOBS],
-            objects: [const { Entry::EMPTY }; OBJECTS],
-            links: [[Link::EMPTY; LINKS]; OBJECTS],
+            groups: Vec::new(),
+            spaces: Vec::new(),
+            jobs: Vec::new(),
+            points: Vec::new(),
+            objects: Vec::new(),
+            links: Vec::new(),
         }
     }
 }
@@ -59,17 +61,15 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
 impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
     for Storage<'_, QUEUES, JOBS, OBJECTS>
 {
-    /// As [`Storage::new`], for a local variable: written where it is, where that would copy a constant as large as it.
     fn default() -> Self {
-        Storage {
-            groups: array::from_fn(|_| Entry::empty()),
-            spaces: array::from_fn(|_| Entry::empty()),
-            jobs: array::from_fn(|_| Entry::empty()),
-            points: array::from_fn(|_| Entry::empty()),
-            objects: array::from_fn(|_| Entry::empty()),
-            links: array::from_fn(|_| [Link::EMPTY; LINKS]),
-        }
+        Storage::new()
     }
+}
+
+/// Writes the places that are not there yet: each where it is.
+fn filled<T, const N: usize>(places: &mut Vec<T, N>, empty: impl Fn() -> T) -> &mut [T] {
+    while places.push(empty()).is_ok() {}
+    places
 }
 
 impl<'d, const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
@@ -78,12 +78,12 @@ impl<'d, const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
     /// The tables, whatever their sizes.
     pub(crate) fn tables<'s>(&'s mut self) -> Tables<'s, 'd> {
         Tables {
-            groups: &mut self.groups,
-            spaces: &mut self.spaces,
-            jobs: &mut self.jobs,
-            points: &mut self.points,
-            objects: &mut self.objects,
-            links: self.links.as_flattened_mut(),
+            groups: filled(&mut self.groups, Entry::empty),
+            spaces: filled(&mut self.spaces, Entry::empty),
+            jobs: filled(&mut self.jobs, Entry::empty),
+            points: filled(&mut self.points, Entry::empty),
+            objects: filled(&mut self.objects, Entry::empty),
+            links: filled(&mut self.links, || [Link::EMPTY; LINKS]).as_flattened_mut(),
         }
     }
 }

@@ -86,6 +86,7 @@ impl Recorder<'_> {
             .render_area(area.unwrap_or(whole(extent)))
             .layer_count(pass.layers)
             .view_mask(pass.view_mask)
+            .flags(parts_flags(pass))
             .color_attachments(&colors);
         let [depth, stencil] = &depth_stencil;
         if let Some(depth) = depth {
@@ -388,6 +389,18 @@ fn whole([width, height]: [u32; 2]) -> vk::Rect2D {
         offset: vk::Offset2D::default(),
         extent: vk::Extent2D { width, height },
     }
+}
+
+/// Which part of a pass it is.
+fn parts_flags(pass: &scene::Pass) -> vk::RenderingFlags {
+    let mut flags = vk::RenderingFlags::empty();
+    if pass.resuming {
+        flags |= vk::RenderingFlags::RESUMING;
+    }
+    if pass.suspending {
+        flags |= vk::RenderingFlags::SUSPENDING;
+    }
+    flags
 }
 
 fn clear_value(attachment: &scene::Attachment) -> vk::ClearValue {

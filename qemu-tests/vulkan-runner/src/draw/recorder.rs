@@ -104,7 +104,10 @@ impl<'s> Recorder<'s> {
             Step::EndQuery(query) => self.end_query(&query.query)?,
             _ => self.transfer(step)?,
         }
-        self.barrier();
+        // Between the parts of a pass there is none.
+        if !matches!(step, Step::Pass(pass) if pass.suspending) {
+            self.barrier();
+        }
         Ok(())
     }
 

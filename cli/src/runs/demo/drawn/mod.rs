@@ -14,7 +14,7 @@ use eitri_drawing::state::{
 };
 use eitri_drawing::{
     Attachment, Binding, BorderColor, Bound, Buffer, BufferId, ClearValue, Draw, Drawing, Frame,
-    GraphicsPipeline, Image, ImageData, ImageId, Pass, PassCommand, Pipeline, PipelineId,
+    GraphicsPipeline, Image, ImageData, ImageId, Pass, PassCommand, PassPart, Pipeline, PipelineId,
     ProgramId, Range, Readback, Sampler, SamplerId, Set, SetId, Step, Using, VertexBuffer,
     Vertices, View, ViewId,
 };
@@ -166,6 +166,7 @@ impl DrawnDemo {
             layers: 1,
             view_mask: 0,
             samples: 1,
+            part: PassPart::default(),
             commands: vec![PassCommand::Draw(Box::new(draw))],
         };
         Drawing {

@@ -16,6 +16,7 @@ const SOURCES: &[&str] = &[
     "images.rs",
     "pipelines.rs",
     "passes.rs",
+    "draws.rs",
 ];
 
 const BEFORE: &str = "\

@@ -48,3 +48,8 @@ pub(super) fn table_color(arch: Arch) -> GraphicsProgram<'static> {
 pub(super) fn pushed_color(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::PushedColor, arch)
 }
+
+/// What target 0 holds at the pixel, red and green the other way round, into target 1.
+pub(super) fn tile_swapped(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::TileSwapped, arch)
+}

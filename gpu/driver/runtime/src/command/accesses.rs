@@ -121,6 +121,12 @@ impl Accesses {
         .or(Accesses::COLOR_WRITE)
         .or(Accesses::DEPTH_STENCIL_READ)
         .or(Accesses::DEPTH_STENCIL_WRITE);
+    /// What a pass does to its attachments.
+    pub(crate) const OF_ATTACHMENTS: Accesses = Accesses::INPUT_ATTACHMENT_READ
+        .or(Accesses::COLOR_READ)
+        .or(Accesses::COLOR_WRITE)
+        .or(Accesses::DEPTH_STENCIL_READ)
+        .or(Accesses::DEPTH_STENCIL_WRITE);
     /// Reads through the texture unit, and so through caches that are not coherent with the L2. Attachments are loaded into a pass
     /// by texture reads, too.
     // FACT: which reads go through the read-only first-level caches is not published in full: "texture, descriptor and so on"
@@ -139,6 +145,11 @@ impl Accesses {
     /// Whether one of these is among them.
     pub const fn any_of(self, others: Accesses) -> bool {
         self.0 & others.0 != 0
+    }
+
+    /// Whether all of these are among others.
+    pub(crate) const fn are_of(self, others: Accesses) -> bool {
+        self.0 & !others.0 == 0
     }
 
     /// The same with those that shaders make narrowed to one stage; the others stay.

@@ -9,7 +9,7 @@ use super::recorder::{
 use super::writer::Block;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
-use crate::graphics::DrawStatePlace;
+use crate::graphics::{DrawStatePlace, InheritedPass};
 use crate::handle::{CommandBuffer, Space};
 use crate::platform::Platform;
 use crate::slab::Key;
@@ -32,6 +32,8 @@ pub(crate) struct Commands {
     pub(crate) left: Option<u64>,
     /// The next that holds.
     pub(crate) next: Option<Key>,
+    /// The passes for which draws were recorded, if draws were.
+    pub(crate) draws: Option<InheritedPass>,
 }
 
 impl Commands {
@@ -43,6 +45,7 @@ impl Commands {
         held: false,
         left: None,
         next: None,
+        draws: None,
     };
 }
 
@@ -134,7 +137,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Says that others call these commands.
-    pub(super) fn set_called(&mut self, commands: Key) {
+    pub(crate) fn set_called(&mut self, commands: Key) {
         if let Some(it) = self.commands_mut(commands) {
             it.called = true;
         }

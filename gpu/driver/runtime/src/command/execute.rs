@@ -6,6 +6,7 @@ use super::error::CommandError;
 use super::recorder::{Level, Recorder, Running};
 use super::words::{self, LoadedRegisters};
 use crate::error::{Error, Thing};
+use crate::graphics::GraphicsError;
 use crate::handle::CommandBuffer;
 use crate::platform::Platform;
 use eitri_cs::instr::Call;
@@ -14,6 +15,25 @@ use eitri_cs::instr::Call;
 const MOST_CALLS: u8 = 6;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Notes that these commands call others, which call others in turn, `depth` deep.
+    pub(crate) fn note_call(&mut self, called: CommandBuffer, depth: u8) -> Result<(), Error> {
+        let below = depth.saturating_add(1);
+        let own = match self.level {
+            Level::Primary => 0,
+            Level::Secondary(depth) | Level::Draws(depth) => depth,
+        };
+        if below.max(own) > MOST_CALLS || called.0 == self.commands {
+            let most = MOST_CALLS;
+            return Err(CommandError::TooDeep { most }.into());
+        }
+        if let Level::Secondary(depth) | Level::Draws(depth) = &mut self.level {
+            *depth = below.max(own);
+        }
+        self.device.mention_all(self.commands, called.0)?;
+        self.device.set_called(called.0);
+        Ok(())
+    }
+
     /// Runs commands that were recorded by [`crate::Device::record_secondary`]. What is bound here is not bound there.
     ///
     /// # Errors
@@ -23,23 +43,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let what = Thing::CommandBuffer;
         self.refer(secondary.0, what)?;
         let recorded = self.device.recorded(secondary)?;
-        let Level::Secondary(depth) = recorded.level else {
-            return Err(CommandError::NotSecondary.into());
-        };
-        let below = depth.saturating_add(1);
-        let own = match self.level {
-            Level::Primary => 0,
+        let depth = match recorded.level {
             Level::Secondary(depth) => depth,
+            Level::Primary => return Err(CommandError::NotSecondary.into()),
+            Level::Draws(_) => return Err(GraphicsError::OnlyDraws.into()),
         };
-        if below.max(own) > MOST_CALLS || secondary.0 == self.commands {
-            let most = MOST_CALLS;
-            return Err(CommandError::TooDeep { most }.into());
-        }
-        if let Level::Secondary(depth) = &mut self.level {
-            *depth = below.max(own);
-        }
-        self.device.mention_all(self.commands, secondary.0)?;
-        self.device.set_called(secondary.0);
+        self.note_call(secondary, depth)?;
         self.load_wide(|words| words.address, recorded.start.0)?;
         let length = self.words()?.count.with(recorded.bytes);
         self.put(length)?;

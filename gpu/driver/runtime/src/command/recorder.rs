@@ -49,6 +49,8 @@ pub(crate) enum Level {
     Primary,
     /// Other commands; they call others in turn, so many deep.
     Secondary(u8),
+    /// Render passes of other commands, for which they draw; they call others in turn, so many deep.
+    Draws(u8),
 }
 
 /// What was recorded.
@@ -179,7 +181,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) made: super::repeat::LastDispatch,
     /// Something was written since the last flush of all caches.
     pub(crate) unflushed: bool,
-    pub(super) partial: bool,
+    pub(crate) partial: bool,
     /// What is sampled may stand in read-only caches as it was before it was written.
     pub(super) stale_texels: bool,
     /// Some dispatch samples what was written before the job.

@@ -10,7 +10,7 @@ use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException};
 use crate::firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 use crate::gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, ResetError};
-use crate::graphics::{Attachment, GraphicsError, Unsupported};
+use crate::graphics::{Attachment, GraphicsError, Inherited, Unsupported};
 use crate::handle::{Fence, Queue, TilerHeap};
 use crate::memory::OutOfMemory;
 use crate::mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
@@ -270,11 +270,22 @@ variants! {
         0x20 QueryBegun;
         0x21 NoQueryBegun;
         0x22 Topology;
+        0x23 NotDraws;
+        0x24 NotInherited { what };
+        0x25 BarrierInPass;
+        0x26 OnlyDraws;
     }
     Attachment {
         0 Color(location);
         1 Depth;
         2 Stencil;
+    }
+    Inherited {
+        0 Attachment(attachment);
+        1 Samples;
+        2 Size;
+        3 Layers;
+        4 Views;
     }
     Unsupported {
         2 Blend;
@@ -283,6 +294,7 @@ variants! {
         5 Secondary;
         0x20 ResolveMode;
         0x21 LinearBlit;
+        0x22 SecondaryQuery;
     }
     BuildFault {
         0 Encode(error);

@@ -5,9 +5,9 @@
 //! memory of its own for them: draws before may still read theirs.
 //! Facts: hardware/command-stream.md 1.6, 1.10, 6.10.
 
-use super::lane::{OTHERS, TEMPORARY};
+use super::lane::{OTHERS, TEMPORARY, all_iterators};
 use super::uniforms::set_for;
-use crate::command::{Recorder, Run};
+use crate::command::{Level, Recorder, Run};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{Reach, SubQueue};
@@ -35,10 +35,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             lane.flushes = true;
             core::mem::replace(&mut lane.filled, true)
         });
-        match filled {
-            Some(false) => self.flush_lane(Reach::Cores),
-            _ => Ok(()),
+        if filled != Some(false) {
+            return Ok(());
         }
+        if self.level != Level::Primary {
+            // Draws of the last call of these commands may still read theirs.
+            self.wait_slots(all_iterators())?;
+        }
+        self.flush_lane(Reach::Cores)
     }
 
     /// Copies the words of buffers into the uniforms at an address, in the lane of the program's stream. Words outside of their

@@ -133,10 +133,10 @@ fn fields(format: &VkFormat) -> Fields {
     let name = format.name;
     let kind = match name {
         _ if name.starts_with("E5B9") => Kind::Shared,
-        _ if name.contains("UFLOAT") => Kind::Small,
-        _ if name.contains("SFLOAT") => Kind::Float,
-        _ if name.contains("SNORM") => Kind::Snorm,
-        _ if name.contains("UNORM") || name.contains("SRGB") => Kind::Unorm,
+        _ if format.has("UFLOAT") => Kind::Small,
+        _ if format.has("SFLOAT") => Kind::Float,
+        _ if format.has("SNORM") => Kind::Snorm,
+        _ if format.has("UNORM") || format.has("SRGB") => Kind::Unorm,
         _ => Kind::Int,
     };
     let mut all = [(0, 0); 4];
@@ -162,7 +162,7 @@ fn fields(format: &VkFormat) -> Fields {
             count = count.wrapping_add(1);
         }
     }
-    if name.contains("PACK")
+    if format.has("PACK")
         && let Some(used) = all.get_mut(..count)
     {
         used.reverse();

@@ -375,7 +375,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     }
 
     /// The tiler's context for draws whose last or first vertex provokes.
-    fn context_of_draws(&mut self, last: bool) -> Result<GpuAddress, Error> {
+    pub(super) fn context_of_draws(&mut self, last: bool) -> Result<GpuAddress, Error> {
         let state = &mut *self.state;
         let tiling = self.recorder.tiling(state, Some(last))?;
         match tiling.last_provokes {

@@ -39,6 +39,8 @@ pub enum Unsupported {
     Layers,
     /// A secondary command buffer with a render pass.
     Secondary,
+    /// A query in draws of a secondary command buffer, or around them.
+    SecondaryQuery,
 }
 
 impl fmt::Display for Unsupported {
@@ -50,7 +52,37 @@ impl fmt::Display for Unsupported {
             Unsupported::BlendConstants => "blend constants that differ",
             Unsupported::Layers => "more than 8 layers",
             Unsupported::Secondary => "a render pass in a secondary command buffer",
+            Unsupported::SecondaryQuery => {
+                "a query in draws of a secondary command buffer, or around them"
+            }
         })
+    }
+}
+
+/// What draws of a secondary command buffer inherit of the pass that calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherited {
+    /// Whether there is such an attachment; a colour's format, too.
+    Attachment(Attachment),
+    /// Samples of a pixel.
+    Samples,
+    /// Pixels along x and y.
+    Size,
+    /// Layers.
+    Layers,
+    /// The view mask.
+    Views,
+}
+
+impl fmt::Display for Inherited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Inherited::Attachment(attachment) => attachment.fmt(f),
+            Inherited::Samples => f.write_str("the number of samples"),
+            Inherited::Size => f.write_str("the size"),
+            Inherited::Layers => f.write_str("the number of layers"),
+            Inherited::Views => f.write_str("the view mask"),
+        }
     }
 }
 
@@ -172,6 +204,25 @@ pub enum GraphicsError {
     /// A pass of the same commands was leaked, neither ended nor dropped.
     #[error("a render pass was neither ended nor dropped")]
     PassLeaked,
+    /// A barrier within a pass that names more than the pass's attachments.
+    #[error(
+        "a barrier within a pass orders accesses to its attachments at the same pixel alone: for others the pass ends first"
+    )]
+    BarrierInPass,
+    /// Commands that a render pass can't run.
+    #[error(
+        "the commands were not recorded for render passes to run: `Device::record_draws` does that"
+    )]
+    NotDraws,
+    /// Draws of a secondary command buffer outside of a render pass.
+    #[error("the commands were recorded for render passes to run: `RenderPass::execute` does that")]
+    OnlyDraws,
+    /// Draws of a secondary command buffer were recorded for other passes.
+    #[error("{what} of the pass is not what the draws were recorded for")]
+    NotInherited {
+        /// What differs.
+        what: Inherited,
+    },
     /// A query begins while another counts.
     #[error("a query counts samples already")]
     QueryBegun,

@@ -71,6 +71,8 @@ pub(crate) struct Framebuffer {
     pub(super) count: usize,
     pub(super) depth: Option<DepthTarget>,
     pub(super) stencil: Option<DepthTarget>,
+    /// There is depth, and stencil.
+    pub(super) has: [bool; 2],
     pub(super) clear_depth: f32,
     pub(super) clear_stencil: u8,
     /// Some attachment is loaded, and some is cleared and kept.
@@ -124,6 +126,7 @@ impl Framebuffer {
         count: 0,
         depth: None,
         stencil: None,
+        has: [false; 2],
         clear_depth: 0.0,
         clear_stencil: 0,
         loads: false,
@@ -248,6 +251,6 @@ impl Framebuffer {
 
     /// Whether there is depth, and stencil.
     pub(crate) const fn has_depth_stencil(&self) -> [bool; 2] {
-        [self.depth.is_some(), self.stencil.is_some()]
+        self.has
     }
 }

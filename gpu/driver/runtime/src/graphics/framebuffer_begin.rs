@@ -112,6 +112,7 @@ impl Framebuffer {
         let bytes = self.begin_colors(device, info, &mut found)?;
         self.begin_depth(device, info, &mut found)?;
         self.begin_stencil(device, info, &mut found)?;
+        self.has = [self.depth.is_some(), self.stencil.is_some()];
         self.begin_tiles(device, info, (&found, bytes))?;
         self.note_loads_and_clears();
         Ok(())

@@ -18,7 +18,7 @@ use super::batch::Batch;
 use super::error::Attachment;
 use super::framebuffer::{DepthTarget, Framebuffer, MOST_LAYERS};
 use super::framebuffer_words::Around;
-use super::lane::iterators;
+use super::lane::all_iterators;
 use super::load::FrameShaders;
 use super::pass::FRAMEBUFFER;
 use super::surface::surface;
@@ -32,7 +32,7 @@ use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
 use eitri_cs::enums::Condition;
 use eitri_cs::instr::{Branch, FinishFragment, SetExceptionHandler, StoreMultiple, Wait};
-use eitri_cs::{Pair, Reg, RegMask, SlotMask, d, r};
+use eitri_cs::{Pair, Reg, RegMask, d, r};
 use heapless::Vec;
 
 /// Registers of the stream of fragments that nothing but incremental rendering uses: how many renders there were, at most 1; the
@@ -114,7 +114,6 @@ pub(super) struct OfIncrements {
 impl OfIncrements {
     pub(super) fn new(config: &Config) -> Result<OfIncrements, BuildFault> {
         let [first_heap_chunk, last_heap_chunk] = CHUNKS;
-        let slots = iterators().into_iter();
         let zero = |number| {
             let register = Reg::new(ZEROS.number().wrapping_add(number));
             Ok::<_, BuildFault>(Load32::new(config, register)?.with(0))
@@ -139,7 +138,7 @@ impl OfIncrements {
             })?,
             unless_rendered: config.checked(branch(Condition::Equal, 1))?,
             wait_for_iterators: config.checked(Wait {
-                wait_mask: slots.fold(SlotMask::NONE, |mask, slot| mask | slot.mask()),
+                wait_mask: all_iterators(),
                 ..Wait::default()
             })?,
             finish: config.checked(FinishFragment {

@@ -515,10 +515,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if draws <= copies.count {
             return Ok(());
         }
-        let slot = self.iterator(STREAM);
+        let slots = self.slots_of_iterator(STREAM);
         self.add_word(COPIES, COPIES, u32::MAX)?;
         self.unless(Condition::NotEqual, COPIES, |it| {
-            it.wait_slots(slot.mask())?;
+            it.wait_slots(slots)?;
             it.flush_lane(crate::queue::Reach::Cores)?;
             for ((_, known), register) in all {
                 if let (Some((value, _)), Some(register)) = (known, register) {

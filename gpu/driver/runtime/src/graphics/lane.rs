@@ -63,6 +63,21 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
+    /// Nothing yet.
+    pub(super) const fn new(writer: Writer) -> Lane {
+        Lane {
+            writer,
+            iterator: 0,
+            busy: SlotMask::NONE,
+            count: 0,
+            after: Streams::NONE,
+            waited: [0; 3],
+            flushes: false,
+            filled: false,
+            loaded: Loaded::NOTHING,
+        }
+    }
+
     /// Slots on which iterators may count.
     pub(super) fn busy(&self) -> SlotMask {
         if self.count == 0 {
@@ -90,7 +105,7 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     /// Where the table of sample positions stands that was written last, and for how many samples.
     pub(super) locations: Option<(u32, GpuAddress)>,
     /// The stream into whose lane instructions go now, where they do.
-    current: Option<SubQueue>,
+    pub(super) current: Option<SubQueue>,
     /// The query that counts in all passes.
     pub(super) query: Option<Counting>,
     /// The last pass was suspended.
@@ -110,7 +125,34 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) context: Option<LastContext>,
 }
 
-impl<P> Passes<'_, '_, '_, P> {
+impl<'r, 's, 'd, P> Passes<'r, 's, 'd, P> {
+    /// No pass yet, behind commands of the compute stream that end at an address.
+    pub(super) const fn new(
+        finish: Finish<'r, 's, 'd, P>,
+        order: Order<'r, 's, 'd, P>,
+        end: u64,
+    ) -> Self {
+        Passes {
+            finish,
+            order,
+            tiling: None,
+            fragments: None,
+            compute: (0, end),
+            waited: [0; 3],
+            locations: None,
+            current: None,
+            query: None,
+            suspended: false,
+            uniforms: DrawUniforms::NOTHING,
+            ended: EndedQueries::NOTHING,
+            targets: LastTargets::NOTHING,
+            bound: PassBound::NOTHING,
+            last_state: LanePassState::NOTHING,
+            unfinished: None,
+            context: None,
+        }
+    }
+
     /// The lane of a stream, if there is one.
     const fn lane(&self, stream: SubQueue) -> Option<&Lane> {
         match stream {
@@ -169,25 +211,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         self.device.enable_drawing()?;
         if self.passes.is_none() {
-            self.passes = Some(Passes {
-                finish: Self::finish_passes,
-                order: Self::order_passes,
-                tiling: None,
-                fragments: None,
-                compute: (0, self.writer.end().0),
-                waited: [0; 3],
-                locations: None,
-                current: None,
-                query: None,
-                suspended: false,
-                uniforms: DrawUniforms::NOTHING,
-                ended: EndedQueries::NOTHING,
-                targets: LastTargets::NOTHING,
-                bound: PassBound::NOTHING,
-                last_state: LanePassState::NOTHING,
-                unfinished: None,
-                context: None,
-            });
+            let end = self.writer.end().0;
+            self.passes = Some(Passes::new(Self::finish_passes, Self::order_passes, end));
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;
             let (before, after) = self.ordered;
@@ -240,23 +265,17 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             return Ok(());
         }
         let block = self.new_block(0)?;
-        let lane = Lane {
-            writer: Writer::new(block),
-            iterator: 0,
-            busy: SlotMask::NONE,
-            count: 0,
-            after: Streams::NONE,
-            waited: [0; 3],
-            flushes: false,
-            filled: false,
-            loaded: Loaded::NOTHING,
-        };
+        let lane = Lane::new(Writer::new(block));
         if let Some(passes) = &mut self.passes {
             match stream {
                 SubQueue::VertexTiler => passes.tiling = Some(lane),
                 SubQueue::Fragment => passes.fragments = Some(lane),
                 SubQueue::Compute => {}
             }
+        }
+        if self.level != Level::Primary {
+            // The lane of the caller has all of this.
+            return Ok(());
         }
         self.in_lane(stream, |it| {
             it.push(match stream {
@@ -339,6 +358,15 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         batch.put(select);
         Ok(())
+    }
+
+    /// The slots that count what a lane has begun last: secondary commands don't know which of their caller's it is.
+    pub(super) fn slots_of_iterator(&mut self, stream: SubQueue) -> SlotMask {
+        if self.level == Level::Primary {
+            self.iterator(stream).mask()
+        } else {
+            all_iterators()
+        }
     }
 
     /// The slot that a lane's iterator counts on now.
@@ -438,6 +466,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             counts,
         })
     }
+}
+
+/// The slots of all iterators.
+pub(super) fn all_iterators() -> SlotMask {
+    let slots = iterators().into_iter();
+    slots.fold(SlotMask::NONE, |mask, slot| mask | slot.mask())
 }
 
 fn slot_of(iterator: usize) -> Slot {

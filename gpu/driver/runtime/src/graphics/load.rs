@@ -86,9 +86,9 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn of(format: &VkFormat) -> Kind {
-        if format.name.contains("UINT") {
+        if format.has("UINT") {
             Kind::Uint
-        } else if format.name.contains("SINT") {
+        } else if format.has("SINT") {
             Kind::Int
         } else {
             Kind::Float

@@ -56,6 +56,7 @@ mod registers;
 mod repeat;
 mod resource_tables;
 mod scratch;
+mod secondary;
 mod suspended;
 mod tiling;
 mod uniform_plan;
@@ -69,7 +70,7 @@ pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
 pub(crate) use draw_state::DrawStatePlace;
 pub(crate) use encoded::EncodedDraws;
-pub use error::{Attachment, GraphicsError, Unsupported};
+pub use error::{Attachment, GraphicsError, Inherited, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::Passes;
@@ -83,6 +84,8 @@ pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
     ResolveMode, StencilAttachment, StoreOp, Viewport,
 };
+pub(crate) use secondary::InheritedPass;
+pub use secondary::InheritedRendering;
 pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
     Topology, VertexAttribute, VertexBinding,

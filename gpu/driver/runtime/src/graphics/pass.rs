@@ -11,7 +11,7 @@ use super::incremental::Increments;
 use super::pass_template::PassTarget;
 use super::rendering::RenderingInfo;
 use super::samples;
-use crate::command::{CommandError, Recorder};
+use crate::command::{Accesses, CommandError, Recorder};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
@@ -155,6 +155,21 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// What the pass renders to.
     pub(super) fn framebuffer(&self) -> &Framebuffer {
         self.recorder.framebuffer()
+    }
+
+    /// Orders draws of the pass, as the barriers of VK_KHR_dynamic_rendering_local_read do: what those before do to attachments comes
+    /// before what those after do to them at the same pixel and sample. So fragments read as input attachments, from the tile, what
+    /// draws before have written. It costs nothing: the fragments of a pixel take their turns in the order of draws, and a program
+    /// waits for its turn before it reads the tile (hardware/graphics-compiler.md 7).
+    ///
+    /// # Errors
+    /// If other accesses are named: nothing else can be ordered within a pass.
+    pub fn barrier(&mut self, before: Accesses, after: Accesses) -> Result<&mut Self, Error> {
+        if before.are_of(Accesses::OF_ATTACHMENTS) && after.are_of(Accesses::OF_ATTACHMENTS) {
+            Ok(self)
+        } else {
+            Err(CommandError::from(GraphicsError::BarrierInPass).into())
+        }
     }
 
     /// Ends the pass.

@@ -5,10 +5,10 @@
 //! Of Vulkan's pipeline statistics none of graphics is a number that streams or cores could store.
 //! Facts: hardware/command-stream.md 6.16, graphics-raster.md 4.9 and 4.12, graphics.md 1.5.
 
-use super::error::GraphicsError;
+use super::error::{GraphicsError, Unsupported};
 use super::lane::{DEFERRED, OTHERS, TEMPORARY, VALUE};
 use super::pass::RenderPass;
-use crate::command::{CommandError, QUERY_BYTES, Recorder, SYNC_OFFSET};
+use crate::command::{CommandError, Level, QUERY_BYTES, Recorder, SYNC_OFFSET};
 use crate::error::Error;
 use crate::handle::QueryPool;
 use crate::platform::{PhysicalAddress, Platform};
@@ -131,6 +131,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         query: u32,
         how: Occlusion,
     ) -> Result<&mut Self, Error> {
+        self.has_queries()?;
         if self.state.query.is_some() {
             return Err(CommandError::from(GraphicsError::QueryBegun).into());
         }
@@ -168,10 +169,21 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// # Errors
     /// As [`Recorder::write_timestamp`].
     pub fn write_timestamp(&mut self, pool: QueryPool, query: u32) -> Result<&mut Self, Error> {
+        self.has_queries()?;
         let at = self.recorder.query(pool, query, 1)?;
         self.recorder.wait_for_resets()?;
         self.keep_ended(Ended::Timed(at))?;
         Ok(self)
+    }
+
+    /// Fails in secondary commands: what queries need stands in the lanes of a pass.
+    fn has_queries(&self) -> Result<(), Error> {
+        match self.recorder.level {
+            Level::Primary => Ok(()),
+            Level::Secondary(_) | Level::Draws(_) => {
+                Err(GraphicsError::unsupported(Unsupported::SecondaryQuery).into())
+            }
+        }
     }
 
     fn keep_ended(&mut self, ended: Ended) -> Result<(), Error> {

@@ -284,6 +284,18 @@ impl Loaded {
         (*resources, *vertices, *varyings) = (UNKNOWN, UNKNOWN, UNKNOWN);
     }
 
+    /// What registers hold is another's, but for the tiler's context, which commands that are called don't change.
+    pub(super) fn forget_all_but_context(&mut self, registers: &DrawRegisters) {
+        let context = [registers.context, registers.context.wrapping_add(1)];
+        for (register, known) in self.values.iter_mut().enumerate() {
+            if !context.map(usize::from).contains(&register) {
+                *known = UNKNOWN;
+            }
+        }
+        self.bound = [UNKNOWN; BOUND_PAIRS];
+        self.of_pipeline = false;
+    }
+
     /// What a register holds is not known any more.
     pub(super) fn forget(&mut self, register: u8) {
         if let Some(known) = self.values.get_mut(usize::from(register)) {

@@ -27,8 +27,17 @@ pub(super) struct Tiling {
     pub(super) context: GpuAddress,
     /// The last vertex of a primitive provokes, once a draw says so.
     pub(super) last_provokes: Option<bool>,
-    /// Where the word of the context that says so is loaded from.
-    place: PhysicalAddress,
+    /// Where the word of the context that says so is loaded from. Secondary commands have no context of their own.
+    place: Option<PhysicalAddress>,
+}
+
+impl Tiling {
+    /// That of a pass that calls the commands which are recorded: its context is in the register of contexts.
+    pub(super) const INHERITED: Tiling = Tiling {
+        context: GpuAddress(0),
+        last_provokes: None,
+        place: None,
+    };
 }
 
 /// Words of the context of a pass before, which another pass may be made of.
@@ -149,7 +158,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         state.tiler = Some(Tiling {
             context,
             last_provokes,
-            place: place.offset(PROVOKING as u64 * 4),
+            place: Some(place.offset(PROVOKING as u64 * 4)),
         });
         Ok(())
     }
@@ -200,14 +209,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         tiling: &mut Tiling,
         last: bool,
     ) -> Result<(), Error> {
+        tiling.last_provokes = Some(last);
+        let Some(place) = tiling.place else {
+            // The pass that calls these commands says so.
+            return Ok(());
+        };
         let features = self.device.hw.properties.tiler_features;
         let extent = self.framebuffer().extent();
         let words = context(self.arch(), features, &extent, (last, LEAST_CHUNK))?;
         // The block may be closed already.
         let platform = &mut self.device.hw.platform;
-        platform.store32(tiling.place, words[PROVOKING]);
-        platform.clean(tiling.place.span(4));
-        tiling.last_provokes = Some(last);
+        platform.store32(place, words[PROVOKING]);
+        platform.clean(place.span(4));
         Ok(())
     }
 

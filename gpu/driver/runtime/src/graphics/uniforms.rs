@@ -155,7 +155,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let copy = |it: &mut Self| it.copy_draw_words(stream, entry, address.0, sets);
             // This is in the lane of vertices.
             match stream {
-                SubQueue::Fragment => self.in_lane(stream, copy)?,
+                SubQueue::Fragment => {
+                    self.open_lane(stream)?;
+                    self.in_lane(stream, copy)?;
+                }
                 SubQueue::VertexTiler | SubQueue::Compute => copy(self)?,
             }
             address

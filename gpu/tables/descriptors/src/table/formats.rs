@@ -64,6 +64,13 @@ impl VkFormat {
         PixelFormat(self.order | self.code << 12 | (self.srgb as u32) << 20)
     }
 
+    /// Whether its name has a part such as "UINT". A search by the library is 2 KiB of code.
+    pub fn has(&self, part: &str) -> bool {
+        let (name, part) = (self.name.as_bytes(), part.as_bytes());
+        let mut ends = (0..name.len()).map(|start| name.get(start..).unwrap_or_default());
+        ends.any(|end| end.starts_with(part))
+    }
+
     /// The format of a Vulkan name, with or without `VK_FORMAT_`, in any case.
     pub fn of_name(arch: Arch, name: &str) -> Option<&'static VkFormat> {
         let prefix = name
