@@ -8,7 +8,12 @@ use crate::links::Link;
 use crate::queue::{Job, Points};
 use crate::slab::Entry;
 use crate::vm::Vm;
+use core::mem::{ManuallyDrop, needs_drop};
 use heapless::Vec;
+
+/// Places of a table. Nothing in them has to be dropped. Said so, the compiler lets them refer to what is declared behind the storage, such
+/// as a pipeline's program.
+type Places<T, const N: usize> = ManuallyDrop<Vec<T, N>>;
 
 /// References that an object has on average.
 const LINKS: usize = 4;
@@ -34,12 +39,12 @@ const LINKS: usize = 4;
 #[derive(Debug)]
 pub struct Storage<'d, const QUEUES: usize = 8, const JOBS: usize = 64, const OBJECTS: usize = 128>
 {
-    groups: Vec<Entry<Group>, QUEUES>,
-    spaces: Vec<Entry<Vm>, QUEUES>,
-    jobs: Vec<Entry<Job>, JOBS>,
-    points: Vec<Entry<Points>, JOBS>,
-    objects: Vec<Entry<Object<'d>>, OBJECTS>,
-    links: Vec<[Link; LINKS], OBJECTS>,
+    groups: Places<Entry<Group>, QUEUES>,
+    spaces: Places<Entry<Vm>, QUEUES>,
+    jobs: Places<Entry<Job>, JOBS>,
+    points: Places<Entry<Points>, JOBS>,
+    objects: Places<Entry<Object<'d>>, OBJECTS>,
+    links: Places<[Link; LINKS], OBJECTS>,
 }
 
 impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
@@ -48,12 +53,12 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
     /// Empty storage.
     pub const fn new() -> Self {
         Storage {
-            groups: Vec::new(),
-            spaces: Vec::new(),
-            jobs: Vec::new(),
-            points: Vec::new(),
-            objects: Vec::new(),
-            links: Vec::new(),
+            groups: ManuallyDrop::new(Vec::new()),
+            spaces: ManuallyDrop::new(Vec::new()),
+            jobs: ManuallyDrop::new(Vec::new()),
+            points: ManuallyDrop::new(Vec::new()),
+            objects: ManuallyDrop::new(Vec::new()),
+            links: ManuallyDrop::new(Vec::new()),
         }
     }
 }
@@ -67,7 +72,8 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
 }
 
 /// Writes the places that are not there yet: each where it is.
-fn filled<T, const N: usize>(places: &mut Vec<T, N>, empty: impl Fn() -> T) -> &mut [T] {
+fn filled<T, const N: usize>(places: &mut Places<T, N>, empty: impl Fn() -> T) -> &mut [T] {
+    const { assert!(!needs_drop::<T>()) };
     while places.push(empty()).is_ok() {}
     places
 }
