@@ -8,11 +8,11 @@ use crate::links::Link;
 use crate::queue::{Job, Points};
 use crate::slab::Entry;
 use crate::vm::Vm;
-use core::mem::{ManuallyDrop, needs_drop};
+use core::mem::ManuallyDrop;
 use heapless::Vec;
 
-/// Places of a table. Nothing in them has to be dropped. Said so, the compiler lets them refer to what is declared behind the storage, such
-/// as a pipeline's program.
+/// Places of a table. What is in them holds nothing of the host's, so nothing is lost where it is not dropped. Said so, the compiler
+/// lets them refer to what is declared behind the storage, such as a pipeline's program.
 type Places<T, const N: usize> = ManuallyDrop<Vec<T, N>>;
 
 /// References that an object has on average.
@@ -73,7 +73,6 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
 
 /// Writes the places that are not there yet: each where it is.
 fn filled<T, const N: usize>(places: &mut Places<T, N>, empty: impl Fn() -> T) -> &mut [T] {
-    const { assert!(!needs_drop::<T>()) };
     while places.push(empty()).is_ok() {}
     places
 }
