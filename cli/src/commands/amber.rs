@@ -140,8 +140,7 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.model.choose(args.on)?;
-    args.threads
-        .choose(args.jobs.unwrap_or_else(parallel::available));
+    args.threads.choose();
     // An image's scripts are compiled for the GPU of its board.
     let gpu = match args.image {
         Some(_) => GpuChoice::of_board(board_choice::named(&args.board)?),

@@ -173,9 +173,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
     }
-    let jobs = args.jobs.unwrap_or_else(parallel::available);
-    args.threads
-        .choose(jobs.min(NonZero::new(scenes.len()).unwrap_or(jobs)));
+    args.threads.choose();
     if let Some(path) = &args.image {
         return image(args, path, &scenes);
     }

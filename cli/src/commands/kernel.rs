@@ -157,8 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Place::Qemu => NonZero::<usize>::MIN,
         Place::Host => args.jobs.unwrap_or_else(parallel::available),
     };
-    args.threads
-        .choose(jobs.min(NonZero::new(cases.len()).unwrap_or(jobs)));
+    args.threads.choose();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());
     let work = |case: &Case| match target {

@@ -34,7 +34,6 @@ use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
-use std::num::NonZero;
 use std::path::Path;
 use thiserror::Error;
 
@@ -212,7 +211,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
-    args.threads.choose(NonZero::<usize>::MIN);
+    args.threads.choose();
     args.model.choose(args.place())?;
     if args.non_coherent && args.place() == Place::Qemu {
         model_place::refuse_on_host(GuestOnly::Caches("--non-coherent"))?;

@@ -1,7 +1,6 @@
 //! On how many threads a model executes shader cores: `--threads`, and `EITRI_THREADS` where no option says it.
 
 use crate::outcome::Failure;
-use crate::runs::parallel;
 use eitri_model::Workers;
 use eitri_on_model::Threads;
 use miette::Diagnostic;
@@ -12,24 +11,27 @@ use thiserror::Error;
 /// The variable that says how many.
 const VARIABLE: &str = "EITRI_THREADS";
 
+/// Threads if nothing is said: more make small jobs slower (docs/performance.md).
+const USUAL: usize = 1;
+
 /// Threads of each model of the process.
 static CHOSEN: OnceLock<usize> = OnceLock::new();
 
 /// `--threads`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct ThreadsArgument {
-    /// Threads on which a model executes its shader cores; results, counters and reports are the same. Without it EITRI_THREADS says how
-    /// many, and else all processors but one are shared by what runs at once.
+    /// Threads on which a model executes its shader cores; results, counters and reports are the same. It pays where a job takes a second.
+    /// Without it EITRI_THREADS says how many, and else it is one.
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
 }
 
 impl ThreadsArgument {
-    /// Makes it the number of threads of each model of the process, of which so many run at once.
-    pub(crate) fn choose(self, models: NonZero<usize>) {
+    /// Makes it the number of threads of each model of the process.
+    pub(crate) fn choose(self) {
         let count = self.threads.map(NonZero::get).or_else(of_variable);
         // Nothing has asked before the command begins; if something had, its answer would stand.
-        let _ = CHOSEN.set(count.unwrap_or_else(|| usual(models)));
+        let _ = CHOSEN.set(count.unwrap_or(USUAL));
     }
 }
 
@@ -58,15 +60,9 @@ fn of_variable() -> Option<usize> {
     value.parse::<NonZero<usize>>().ok().map(NonZero::get)
 }
 
-/// All processors but one, shared by so many models.
-fn usual(models: NonZero<usize>) -> usize {
-    ((parallel::available().get() - 1) / models).max(1)
-}
-
 /// How many threads each model of this process has.
 pub(crate) fn chosen() -> usize {
-    // Who does not say how many models it runs at once gets no threads of ours.
-    *CHOSEN.get_or_init(|| of_variable().unwrap_or(1))
+    *CHOSEN.get_or_init(|| of_variable().unwrap_or(USUAL))
 }
 
 /// The variable and its value for a process that runs a model for this one.

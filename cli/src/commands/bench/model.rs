@@ -18,7 +18,6 @@ use eitri_compute_cases::{Case, Module};
 use eitri_shaderc::Robust;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -165,7 +164,7 @@ impl Total {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
-    args.threads.choose(NonZero::<usize>::MIN);
+    args.threads.choose();
     let engine = engine_choice::chosen().name();
     let paths = match args.cases.as_slice() {
         [] => vec![Workspace::find()?.root().join("../shared/kernels")],
