@@ -101,6 +101,19 @@ impl<'l> Loop<'l> {
         &self.loops.cfg.loops[self.number].latches
     }
 
+    /// The only block that enters it from outside, and the only one that jumps back; none if there are several of either.
+    pub fn ends(self) -> Option<(BlockId, BlockId)> {
+        let &[latch] = self.latches() else {
+            return None;
+        };
+        let before = self.loops.cfg.predecessors(self.header()).iter();
+        let mut before = before.filter(|from| **from != latch);
+        match (before.next(), before.next()) {
+            (Some(entering), None) => Some((*entering, latch)),
+            _ => None,
+        }
+    }
+
     /// Where its construct ends, if that is known.
     pub fn merge(self) -> Option<Merge> {
         self.loops.merges[self.number]

@@ -62,14 +62,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_>) -> Option<Plan> {
-    let &[latch] = own.latches() else {
-        return None;
-    };
-    let before = cfg.predecessors(own.header()).iter();
-    let mut before = before.filter(|from| **from != latch);
-    let (Some(&entering), None) = (before.next(), before.next()) else {
-        return None;
-    };
+    let (entering, latch) = own.ends()?;
     let steps = Steps::new(function, cfg, places, own, latch);
     let counter = Counter::find(&steps, own, latch)?;
     if !counter.stays_below() || !steps.is_outside(counter.bound) {
@@ -130,10 +123,10 @@ fn every_round<'f>(
         block != counts && targets.iter().any(|to| !own.goes_round(*to))
     };
     let blocks = own.natural().iter().copied();
-    let exits: Vec<BlockId> = blocks.clone().filter(|block| leaves(*block)).collect();
-    let blocks = blocks.filter(move |block| {
-        cfg.dominates(*block, latch) && exits.iter().all(|exit| cfg.dominates(*block, *exit))
-    });
+    let exits = blocks.clone().filter(|block| leaves(*block));
+    // What dominates that dominates the latch and each exit.
+    let last = exits.fold(latch, |last, exit| cfg.meet(last, exit));
+    let blocks = blocks.filter(move |block| cfg.dominates(*block, last));
     blocks.flat_map(move |block| {
         let insts = function.block(block).insts.iter();
         insts.map(move |inst| (block, *inst))

@@ -91,20 +91,18 @@ fn plan(
     taken: &mut HashSet<Inst>,
 ) -> Option<Plan> {
     let header = own.header();
-    let &[latch] = own.latches() else {
-        return None;
-    };
-    let before = cfg.predecessors(header).iter();
-    let mut before = before.filter(|from| **from != latch);
-    let (Some(&entering), None) = (before.next(), before.next()) else {
-        return None;
-    };
+    let (entering, latch) = own.ends()?;
     let steps = Steps::new(function, cfg, places, own, latch);
-    let leaves = |block: &BlockId| {
-        let targets = function.block(*block).terminator.targets();
+    let leaves = |block: &&BlockId| {
+        let targets = function.block(**block).terminator.targets();
         targets.iter().any(|to| !own.goes_round(*to))
     };
-    let exits: Vec<BlockId> = own.natural().iter().copied().filter(leaves).collect();
+    let exits = own.natural().iter().filter(leaves);
+    let meet = |last, exit: &BlockId| cfg.meet(last, *exit);
+    // What dominates these dominates the latch and each exit, or each but the header.
+    let last = exits.clone().fold(latch, meet);
+    let others = exits.filter(|exit| **exit != header);
+    let last_behind_test = others.fold(latch, meet);
     let starts = starts(function, header, entering);
     let test = test(function, own, &steps, &starts);
     let mut plan = Plan {
@@ -116,36 +114,43 @@ fn plan(
         tested: vec![],
         test,
     };
+    let is_always = |block: BlockId| cfg.dominates(block, last);
+    let is_tested = |block: BlockId| {
+        test.is_some() && block != header && cfg.dominates(block, last_behind_test)
+    };
+    let blocks = own.natural().iter().copied();
+    let blocks = blocks.filter(|block| is_always(*block) || is_tested(*block));
+    let insts = blocks.flat_map(|block| {
+        let insts = function.block(block).insts.iter();
+        insts.map(move |inst| (block, *inst))
+    });
+    let loads = insts.filter(|(_, inst)| {
+        let data = function.inst(*inst);
+        let is_load = matches!(data.op, Op::Load(access) if access.memory != Memory::Volatile);
+        let mut args = data.args.iter();
+        is_load && !taken.contains(inst) && args.all(|arg| steps.is_invariant(*arg))
+    });
+    let loads: Vec<(BlockId, Inst)> = loads.collect();
+    if loads.is_empty() {
+        return None;
+    }
+    let unchanged = unchanged(function, own, &loads);
     let mut words = 0;
-    for block in own.natural() {
-        if !cfg.dominates(*block, latch) {
+    for (block, load) in loads {
+        let data = function.inst(load);
+        let further = words + data.results.len();
+        let extent = Extent::of(function, data);
+        let stays = |extent: Extent| {
+            extent.memory == Memory::Constant || unchanged.get(&extent).next().is_some()
+        };
+        if further > MOST_WORDS || !extent.is_some_and(stays) {
             continue;
         }
-        let first = |exit: &BlockId| cfg.dominates(*block, *exit);
-        let is_always = exits.iter().all(first);
-        let behind = |exit: &BlockId| *exit == header || first(exit);
-        let is_tested = test.is_some() && *block != header && exits.iter().all(behind);
-        if !is_always && !is_tested {
-            continue;
-        }
-        for inst in &function.block(*block).insts {
-            let data = function.inst(*inst);
-            let Op::Load(access) = data.op else { continue };
-            let further = words + data.results.len();
-            if access.memory == Memory::Volatile
-                || further > MOST_WORDS
-                || taken.contains(inst)
-                || !data.args.iter().all(|arg| steps.is_invariant(*arg))
-                || is_written(function, own, *inst)
-            {
-                continue;
-            }
-            words = further;
-            taken.insert(*inst);
-            match is_always {
-                true => plan.always.push(*inst),
-                false => plan.tested.push(*inst),
-            }
+        words = further;
+        taken.insert(load);
+        match is_always(block) {
+            true => plan.always.push(load),
+            false => plan.tested.push(load),
         }
     }
     (words > 0).then_some(plan)
@@ -204,22 +209,19 @@ fn is_known(
         .is_some_and(|data| depth > 0 && is_repeatable(data.op) && data.args.iter().all(operand))
 }
 
-/// Whether something in a loop may write what a load reads, or orders it with what others write.
-fn is_written(function: &Function, own: Loop<'_>, load: Inst) -> bool {
-    let Some(extent) = Extent::of(function, function.inst(load)) else {
-        return true;
-    };
-    if extent.memory == Memory::Constant {
-        return false;
-    }
+/// What loads read that nothing in the loop may write, or orders with what others write.
+fn unchanged(function: &Function, own: Loop<'_>, loads: &[(BlockId, Inst)]) -> Known<()> {
     let mut known = Known::default();
-    known.insert(extent, ());
+    let extents = loads
+        .iter()
+        .filter_map(|(_, load)| Extent::of(function, function.inst(*load)));
+    extents.for_each(|extent| known.insert(extent, ()));
     for block in own.natural() {
         for inst in &function.block(*block).insts {
             known.forget_behind(function, function.inst(*inst));
         }
     }
-    known.get(&extent).next().is_none()
+    known
 }
 
 /// Makes the loads before the loop.

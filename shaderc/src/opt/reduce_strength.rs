@@ -76,14 +76,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// What is worth being kept in a loop; none if nothing is.
 fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_>) -> Option<Plan> {
     let header = own.header();
-    let &[latch] = own.latches() else {
-        return None;
-    };
-    let before = cfg.predecessors(header).iter();
-    let mut before = before.filter(|from| **from != latch);
-    let (Some(&entering), None) = (before.next(), before.next()) else {
-        return None;
-    };
+    let (entering, latch) = own.ends()?;
     let steps = Steps::new(function, cfg, places, own, latch);
     let mut kept: Vec<Kept> = vec![];
     let is_own = |block: BlockId| cfg.innermost_loop(block) == Some(own.number());

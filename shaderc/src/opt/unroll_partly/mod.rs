@@ -120,14 +120,7 @@ impl Known<'_> {
     /// What becomes of a loop; none if it stays as it is.
     fn candidate(&self, own: Loop<'_>) -> Option<Candidate> {
         let (function, header) = (self.function, own.header());
-        let &[latch] = own.latches() else {
-            return None;
-        };
-        let before = self.cfg.predecessors(header).iter();
-        let mut before = before.filter(|from| **from != latch);
-        let (Some(&entering), None) = (before.next(), before.next()) else {
-            return None;
-        };
+        let (entering, latch) = own.ends()?;
         if own.exits_by_round() || self.has_convergent(own) {
             return None;
         }
