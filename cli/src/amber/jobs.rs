@@ -43,7 +43,7 @@ pub(super) struct HostJobs<'k> {
     pub(super) drawn_steps: u64,
     /// Findings of the checkers in the dispatches and draws so far, a line each.
     pub(super) reported: Vec<String>,
-    /// What of them was not checked, and why.
+    /// Jobs that the checkers left out, each with the reason.
     pub(super) left_out: Vec<String>,
 }
 

@@ -59,16 +59,16 @@ pub(crate) enum Form {
     Tap,
 }
 
-/// Whether a person has asked for the checkers.
+/// Whether `--check` was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
-    /// They run as they always do: what they left out is counted.
+    /// It was not: jobs that the checkers left out are counted.
     Usual,
-    /// What they left out is named.
+    /// It was: each job that they left out is named.
     Wanted,
 }
 
-/// What the checkers left out of a script.
+/// Jobs of a script that the checkers left out.
 fn left_out(outcome: &Outcome) -> impl Iterator<Item = &str> {
     let lines = outcome.output.lines();
     lines.filter_map(|line| line.strip_prefix(LEFT_OUT))

@@ -187,7 +187,7 @@ enum Outcome {
     Good(String),
     /// With what was said.
     Failed(String),
-    /// It says something on the host alone, and runs there; or it runs with others.
+    /// It is not run here: it is for the host alone, or for the other of the two checks.
     Elsewhere,
 }
 

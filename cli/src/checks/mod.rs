@@ -105,7 +105,7 @@ pub(crate) struct Case {
     failure: Option<String>,
     /// Why it did not run.
     skipped: Option<String>,
-    /// What the log says beside the name: how long it took.
+    /// How long it took, for the log.
     remark: Option<String>,
 }
 

@@ -28,7 +28,7 @@ impl std::str::FromStr for PixelArgument {
     }
 }
 
-/// What was recorded.
+/// The steps of the pixel that were recorded.
 #[derive(Debug, Default)]
 struct Recorded {
     /// Numbers of the draws' jobs, in their order.

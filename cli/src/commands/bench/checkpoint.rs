@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const BYTES: u64 = 16 << 20;
 /// Pages of it that the dispatch changes, one a workgroup: 1 %.
 const CHANGED: u32 = (BYTES / PAGE / 100) as u32;
-/// How long it may take.
+/// The longest time that a checkpoint may take.
 const AIM: Duration = Duration::from_millis(1);
 /// Measurements, of which the middle one counts.
 const TIMES: usize = 101;
@@ -35,7 +35,7 @@ fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) g: vec3<
     o[g.x * 1024u + i] = 0xffffffffu;
 }";
 
-/// What was measured.
+/// The measured times of one checkpoint.
 struct Measured {
     /// Pages that were written before and those that the dispatch has changed.
     pages: usize,

@@ -12,8 +12,8 @@ use eitri_program::{Arch, GraphicsProgram};
 use eitri_runtime::{
     Buffer, ClearColor, ColorAttachment, CommandBuffer, Device, Error, Fence, GraphicsPipeline,
     GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView, InputRate, Options, Platform,
-    Queue, Recorder, Space, Status, TilerHeap, TilerHeapConfig, Tiling, VertexAttribute,
-    VertexBinding,
+    Queue, QueueConfig, Recorder, Space, Status, TilerHeap, TilerHeapConfig, Tiling,
+    VertexAttribute, VertexBinding,
 };
 
 pub(super) type Up<P> = Device<'static, 'static, P>;
@@ -96,6 +96,26 @@ impl Bench {
             ..HEAP
         };
         Bench::of(machine, device, heap)
+    }
+
+    /// Puts a queue in place of one that takes no more jobs.
+    pub(super) fn renew_queue(&mut self) {
+        let Bench {
+            device,
+            queue,
+            space,
+            heap,
+            ..
+        } = self;
+        device.destroy_queue(*queue).or_fail("it is dead");
+        let config = QueueConfig {
+            space: Some(*space),
+            ..QueueConfig::default()
+        };
+        *queue = device.create_queue(config).or_fail("there is a place");
+        device
+            .bind_tiler_heap(*queue, *heap)
+            .or_fail("its queue is gone");
     }
 
     /// The attachments of a pass that clears one image to blue.

@@ -4,10 +4,12 @@ use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, che
 use super::shaders;
 use crate::bench::OrFail;
 use alloc::vec::Vec;
-use eitri_runtime::{Accesses, Draw, GraphicsPipelineInfo, RenderingInfo, Tiling, Topology};
+use eitri_runtime::{
+    Accesses, Buffer, Draw, GraphicsPipelineInfo, Image, RenderingInfo, Tiling, Topology,
+};
 
 /// The words of a table: a centre of vertices, and a colour.
-fn table(centre: [f32; 2], color: [f32; 4]) -> Vec<u32> {
+pub(super) fn table(centre: [f32; 2], color: [f32; 4]) -> Vec<u32> {
     let [x, y] = centre;
     let all = [x, y, 0.0, 0.0].into_iter().chain(color);
     all.map(f32::to_bits).collect()
@@ -28,7 +30,7 @@ pub(crate) fn draws_have_the_words_of_buffers_of_their_moment() {
     let pipeline = it.pipeline_of(&programs, &info);
     // A quarter of the picture, around its centre.
     let quarter = it.buffer(&rectangle([-0.5, -0.5], [0.5, 0.5], 0.5, GREEN));
-    let [low, high] = [SIDE / 4, SIDE * 3 / 4].map(|it| it as f32);
+    let high = (SIDE * 3 / 4) as f32;
     let words = it.buffer(&table([0.0; 2], [0.0; 4]));
     let others = it.buffer(&table([high, high], RED));
     let set = it.device.create_graphics_set(pipeline, 0);
@@ -57,6 +59,13 @@ pub(crate) fn draws_have_the_words_of_buffers_of_their_moment() {
         }
         Ok(())
     });
+    check_quarters(&mut it, words, images);
+}
+
+/// Runs what was recorded, each time with another place and colour in the table: the first image has them, and the second what the
+/// copy between the passes has put there.
+pub(super) fn check_quarters(it: &mut Bench, words: Buffer, images: [Image; 2]) {
+    let [low, high] = [SIDE / 4, SIDE * 3 / 4].map(|it| it as f32);
     for (x, color, word) in [(low, GREEN, GREEN_WORD), (high, RED, RED_WORD)] {
         let new: Vec<u8> = table([x, low], color)
             .iter()

@@ -10,8 +10,7 @@ use core::time::Duration;
 use eitri_frames::{FrameError, Frames, Pace, Screen, Shown};
 use eitri_model::Injection;
 use eitri_runtime::{
-    ClearColor, ColorAttachment, Device, Error, Image, ImagePart, ImageView, QueueConfig,
-    RenderingInfo, Tiling,
+    ClearColor, ColorAttachment, Device, Error, Image, ImagePart, ImageView, RenderingInfo, Tiling,
 };
 
 const INTERVAL: Duration = Duration::from_millis(16);
@@ -130,7 +129,7 @@ fn frames_with_a_fault(count: usize, how: Shown) {
         let fence = match it.device.submit(it.queue, commands[index]) {
             Ok(fence) => fence,
             Err(Error::QueueFailed { .. }) => {
-                new_queue(&mut it);
+                it.renew_queue();
                 let again = it.device.submit(it.queue, commands[index]);
                 again.or_fail("it is new")
             }
@@ -185,24 +184,4 @@ fn images_are_back(frames: &mut Frames, it: &mut Bench, screen: &mut Kept, how: 
     assert_eq!(given.count(), free);
     let acquired = frames.acquire(&mut it.device, screen);
     acquired.or_fail("it was given back");
-}
-
-/// A queue in place of one that takes no more jobs.
-fn new_queue(it: &mut Bench) {
-    let Bench {
-        device,
-        queue,
-        space,
-        heap,
-        ..
-    } = it;
-    device.destroy_queue(*queue).or_fail("it is dead");
-    let config = QueueConfig {
-        space: Some(*space),
-        ..QueueConfig::default()
-    };
-    *queue = device.create_queue(config).or_fail("there is a place");
-    device
-        .bind_tiler_heap(*queue, *heap)
-        .or_fail("its queue is gone");
 }

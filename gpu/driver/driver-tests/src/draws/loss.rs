@@ -11,8 +11,8 @@ use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
     Accesses, ClearAttachment, ClearColor, ClearRect, CommandBuffer, Draw, Error, Fence,
-    GraphicsPipelineInfo, Image, ImagePart, IndirectDraws, Instant, Occlusion, QueryPool,
-    QueueConfig, Rect, RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
+    GraphicsPipelineInfo, Image, ImagePart, IndirectDraws, Instant, Occlusion, QueryPool, Rect,
+    RenderingInfo, Status, TilerHeapConfig, Tiling, Topology,
 };
 
 /// Commands whose submissions have parts on all three streams: a copy, two passes of which the second needs the copy. Each pass
@@ -198,22 +198,7 @@ impl Frames {
         let first = match self.submit(0) {
             Ok(fence) => fence,
             Err(Error::QueueFailed { .. }) => {
-                let Bench {
-                    device,
-                    queue,
-                    space,
-                    heap,
-                    ..
-                } = &mut self.bench;
-                device.destroy_queue(*queue).or_fail("it is dead");
-                let config = QueueConfig {
-                    space: Some(*space),
-                    ..QueueConfig::default()
-                };
-                *queue = device.create_queue(config).or_fail("there is a place");
-                device
-                    .bind_tiler_heap(*queue, *heap)
-                    .or_fail("its queue is gone");
+                self.bench.renew_queue();
                 self.submit(0).or_fail("it is new")
             }
             Err(error) => panic!("{case}: {error}"),

@@ -1,6 +1,7 @@
 //! Draws of secondary command buffers, against the pictures that they make where they are recorded in a pass.
 
 use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle};
+use super::buffer_words::{check_quarters, table};
 use super::shaders;
 use crate::bench::OrFail;
 use alloc::vec::Vec;
@@ -184,12 +185,8 @@ pub(crate) fn secondaries_have_the_words_of_buffers_of_their_call() {
         shaders::table_color(it.arch()),
     );
     let pipeline = it.pipeline_of(&programs, &info);
-    let table = |[x, y]: [f32; 2], color: [f32; 4]| -> Vec<u32> {
-        let all = [x, y, 0.0, 0.0].into_iter().chain(color);
-        all.map(f32::to_bits).collect()
-    };
     let quarter = it.buffer(&rectangle([-0.5, -0.5], [0.5, 0.5], 0.5, GREEN));
-    let [low, high] = [SIDE / 4, SIDE * 3 / 4].map(|it| it as f32);
+    let high = (SIDE * 3 / 4) as f32;
     let words = it.buffer(&table([0.0; 2], [0.0; 4]));
     let others = it.buffer(&table([high, high], RED));
     let set = it.device.create_graphics_set(pipeline, 0);
@@ -237,31 +234,7 @@ pub(crate) fn secondaries_have_the_words_of_buffers_of_their_call() {
         }
         Ok(())
     });
-    for (x, color, word) in [(low, GREEN, GREEN_WORD), (high, RED, RED_WORD)] {
-        let new: Vec<u8> = table([x, low], color)
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect();
-        it.device.write_buffer(words, 0, &new).or_fail("it fits");
-        it.run();
-        let texels = it.texels(images[0]);
-        let is_right = x == high;
-        check(&texels, 0, |x, y| {
-            if (x >= SIDE / 2) == is_right && y < SIDE / 2 {
-                word
-            } else {
-                BLUE_WORD
-            }
-        });
-        let texels = it.texels(images[1]);
-        check(&texels, 0, |x, y| {
-            if x >= SIDE / 2 && y >= SIDE / 2 {
-                RED_WORD
-            } else {
-                BLUE_WORD
-            }
-        });
-    }
+    check_quarters(&mut it, words, images);
 }
 
 /// Draws of a secondary go to each view of the pass that calls them.
