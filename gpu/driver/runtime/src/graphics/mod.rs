@@ -47,6 +47,7 @@ mod lane;
 mod lane_order;
 mod load;
 mod load_draw;
+mod output_code;
 mod part_shapes;
 mod pass;
 mod pass_template;

@@ -7,7 +7,8 @@ mod code;
 
 use super::error::Attachment;
 use super::framebuffer::ColorFormats;
-use super::load::{FrameShaders, Kind, Stage};
+use super::load::{FrameShaders, Stage};
+use super::output_code::Kind;
 use super::rendering::{RenderingInfo, ResolveMode};
 use super::surface::Surface;
 use crate::command::{OwnCode, Recorder};
