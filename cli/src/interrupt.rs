@@ -11,7 +11,9 @@ use crate::process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What is to be done before the process ends.
 type Action = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
@@ -19,6 +21,9 @@ type Action = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
 static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// How long the process waits for what a job leaves to be written.
+const WRITING: Duration = Duration::from_secs(10);
 
 fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {
     ACTIONS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,6 +45,32 @@ pub(crate) fn before_end(
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     actions().push((number, Box::new(action)));
     Registered(number)
+}
+
+/// Whether the process was told to end.
+pub(crate) fn ending() -> &'static AtomicBool {
+    &ENDING
+}
+
+/// Holds up the end of the process until it is dropped.
+pub(crate) struct HeldUp {
+    // Dropped first: that it is gone is what the action waits for.
+    _written: Sender<()>,
+    _registered: Registered,
+}
+
+/// Has the process, if it is told to end, wait for what is being written, though not for long.
+pub(crate) fn hold_up() -> HeldUp {
+    let (written, waits) = channel();
+    let registered = before_end(move || {
+        // Nothing is sent: it is over when the other end is gone.
+        let _ = waits.recv_timeout(WRITING);
+        Ok(())
+    });
+    HeldUp {
+        _written: written,
+        _registered: registered,
+    }
 }
 
 /// Begins to listen for signals. `folder` has the temporary files.

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Kernels at once; as many as the machine has processors if not given. In QEMU always one.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// Longest that one job may take, in seconds.
+    /// Longest that one job may go on without progress, in seconds; in QEMU, longest in all.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
     #[command(flatten)]

@@ -249,6 +249,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         shown::save(show.name, &request.resources, &mut request.saves)?;
     }
     printf::attach(&compiled, &mut request);
+    // Told to end, a job is given up like one that takes too long, and leaves what that one leaves.
+    let held_up = interrupt::hold_up();
     let trace = args.trace.start();
     // Instructions are told on the host alone.
     let counter = (args.stats && args.place() == Place::Host).then(Counter::default);
@@ -302,6 +304,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(path) = &args.dump {
         write_dump(path, &done)?;
     }
+    drop(held_up);
     let ran = dispatch::finished(done)?;
     printf::tell(&compiled, &ran);
     let screen = args.screen.as_ref().zip(screen);

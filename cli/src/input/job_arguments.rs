@@ -50,7 +50,7 @@ pub(crate) struct JobArguments {
     /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
     robust: RobustArgument,
-    /// Longest that the job may take, in seconds; parts of one are allowed.
+    /// Longest that the job may go on without progress, in seconds; parts of one are allowed. In QEMU, longest in all.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     timeout: Duration,
 }
@@ -139,7 +139,7 @@ impl JobArguments {
         board_firmware::named(self.firmware_option())
     }
 
-    /// Longest that the job may take.
+    /// Longest that the job may go on without progress.
     pub(crate) fn limit(&self) -> Duration {
         self.timeout
     }

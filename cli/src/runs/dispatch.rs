@@ -48,7 +48,7 @@ pub(crate) struct Request {
     pub(crate) coherent: bool,
     /// A firmware image; the stub where there is none.
     pub(crate) firmware: Option<Vec<u8>>,
-    /// Longest that the job may take.
+    /// Longest that the job may take; in this process, longest without progress.
     pub(crate) limit: Duration,
     /// What is wanted besides buffers.
     pub(crate) wants: Wants,

@@ -1,9 +1,10 @@
 //! Jobs in this process: the model is the GPU, mapped pages are the memory, the driver is the image's own.
 //!
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
-//! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
+//! the user's limit in real time, in a compute job without any progress, moves it forward, which is how a shader that never ends is caught.
 
 use crate::input::gpu_choice::GpuChoice;
+use crate::interrupt;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::dispatch::{Done, Request, Talk};
@@ -36,7 +37,8 @@ pub(crate) fn run(
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let Request { gpu, talk, .. } = *request;
-    let host = HostGpu::new(gpu, request.limit, trace).naming(lines);
+    let machine = Machine::new(gpu.config()).with_patience_for_progress(request.limit);
+    let host = HostGpu::of(machine, trace).naming(lines);
     let mut stream = Stream(Vec::new());
     let mut report = Report { talk };
     let mut missing = MissingUpkeep::default();
@@ -59,7 +61,7 @@ pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Capture
     let mut config = request.gpu.config();
     // One workgroup runs at a time, in their order.
     config.product.part.shader_present = 1;
-    let machine = Machine::new(config).with_patience(request.limit);
+    let machine = Machine::new(config).with_patience_for_progress(request.limit);
     machine.capture_dispatch();
     let mut report = Report { talk: request.talk };
     let Ok(_) = eitri_job::run(machine.clone(), &read, &mut report, &mut Stream::default());
@@ -83,7 +85,11 @@ impl HostGpu {
         limit: Duration,
         trace: Option<Box<dyn eitri_model::Sink>>,
     ) -> HostGpu {
-        let machine = Machine::new(gpu.config()).with_patience(limit);
+        HostGpu::of(Machine::new(gpu.config()).with_patience(limit), trace)
+    }
+
+    fn of(machine: Machine, trace: Option<Box<dyn eitri_model::Sink>>) -> HostGpu {
+        let machine = machine.stopped_by(interrupt::ending());
         machine.gpu(|gpu| gpu.trace_to(trace));
         HostGpu {
             machine,

@@ -7,6 +7,7 @@
 
 mod drawn;
 mod lines;
+mod stopped;
 mod taken;
 
 use crate::eitri::eitri;

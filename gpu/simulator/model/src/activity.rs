@@ -417,6 +417,12 @@ impl Activity {
         }
     }
 
+    /// Warps of compute and vertex work and tiles that were begun.
+    pub(crate) fn work_begun(&self) -> u64 {
+        let cores = self.cores.iter();
+        cores.map(|core| core.warps + core.fragments.tiles).sum()
+    }
+
     /// The slices, by number.
     pub(crate) fn slices(&self) -> &[SliceActivity] {
         &self.slices

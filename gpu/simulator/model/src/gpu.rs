@@ -315,6 +315,11 @@ impl Gpu {
         self.fabric.activity.drawn()
     }
 
+    /// Warps of compute and vertex work and tiles that were begun since the device got power: as long as it grows, jobs get on.
+    pub fn work_begun(&self) -> u64 {
+        self.fabric.activity.work_begun()
+    }
+
     /// For how long the units of each core have been busy since the device got power, by the core's number.
     pub fn unit_times(&self) -> Vec<UnitTimes> {
         self.fabric.pace.unit_times(&self.fabric.activity)

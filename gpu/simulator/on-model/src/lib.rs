@@ -27,6 +27,7 @@ mod dump;
 mod machine;
 mod memory;
 mod non_coherent;
+mod patience;
 mod threads;
 
 pub use machine::{Captured, Machine};

@@ -3,12 +3,14 @@
 //! Time is the model's: it passes while the driver waits, and a little with each register access.
 
 use crate::memory::{Memory, Unwatched, Watcher};
+use crate::patience::Patience;
 use eitri_model::diagnosis::Diagnosis;
 use eitri_model::{Budget, Config, Gpu, PAGE, PhysicalMemory, Progress};
 use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Physical memory of the usual machine.
@@ -26,8 +28,10 @@ struct Parts {
     fresh: u64,
     counter_hertz: u64,
     slice_hash: Option<[u32; 3]>,
-    /// Real time after which waiting is given up, from the start of the machine on.
-    patience: Option<(std::time::Instant, Duration)>,
+    /// Real time after which waiting is given up.
+    patience: Option<Patience>,
+    /// Set when waiting is given up for another reason.
+    stop: Option<&'static AtomicBool>,
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
     capture: Capture,
@@ -79,9 +83,13 @@ impl Parts {
         Instant(Duration::from_nanos(self.gpu.now()).saturating_add(self.skipped))
     }
 
-    fn out_of_patience(&self) -> bool {
-        let over = |(started, limit): (std::time::Instant, Duration)| started.elapsed() > limit;
-        self.patience.is_some_and(over)
+    fn out_of_patience(&mut self) -> bool {
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return true;
+        }
+        let begun = self.gpu.work_begun();
+        let over = |it: &mut Patience| it.is_over(std::time::Instant::now(), begun);
+        self.patience.as_mut().is_some_and(over)
     }
 
     /// Lets `time` nanoseconds pass, or what one slice of work takes, or less when a line rises.
@@ -187,6 +195,7 @@ impl Machine {
             pages: pages.expect("a bit for each page"),
             fresh: MEMORY_BASE,
             patience: None,
+            stop: None,
             skipped: Duration::ZERO,
             capture: Capture::No,
             diagnosed: Diagnosed::default(),
@@ -197,7 +206,23 @@ impl Machine {
     /// how a shader that never ends is caught.
     #[must_use]
     pub fn with_patience(self, limit: Duration) -> Machine {
-        self.0.borrow_mut().patience = Some((std::time::Instant::now(), limit));
+        let patience = Patience::in_all(limit, std::time::Instant::now());
+        self.0.borrow_mut().patience = Some(patience);
+        self
+    }
+
+    /// The same when for `limit` of real time no warp and no tile has begun: a long job that gets on is not stopped.
+    #[must_use]
+    pub fn with_patience_for_progress(self, limit: Duration) -> Machine {
+        let patience = Patience::without_progress(limit, std::time::Instant::now());
+        self.0.borrow_mut().patience = Some(patience);
+        self
+    }
+
+    /// Stops waiting, in the same way, as soon as `stop` is set.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'static AtomicBool) -> Machine {
+        self.0.borrow_mut().stop = Some(stop);
         self
     }
 
