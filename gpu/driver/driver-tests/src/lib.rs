@@ -169,6 +169,7 @@ macro_rules! each_test {
                 parts_of_a_pass_are_one_pass;
                 a_part_that_asks_for_what_a_pass_before_did_is_resumed;
                 what_can_not_be_rendered_is_refused;
+                a_draw_without_its_image_is_refused;
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
                 random_passes_with_random_faults_are_right_or_fail_by_name;
@@ -355,6 +356,7 @@ macro_rules! each_test {
             texels {
                 texels_stored_by_a_dispatch_are_fetched_by_the_next;
                 texels_stored_by_a_job_are_fetched_by_the_next;
+                texels_copied_by_a_job_are_fetched_by_the_next;
                 texels_stored_in_another_queue_are_fetched_behind_its_signal;
                 texels_stored_in_another_queue_are_fetched_behind_its_event;
                 texels_and_descriptors_of_the_host_are_fetched;

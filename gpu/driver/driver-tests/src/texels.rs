@@ -14,9 +14,9 @@ use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::Instr;
 use eitri_descriptors::formats::VkFormat;
 use eitri_runtime::{
-    Access, Accesses, BindingElement, Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image,
-    ImageInfo, ImagePart, Options, Pipeline, Queue, Recorder, SemaphorePoint, Space, Status,
-    SubmitInfo, Tiling,
+    Access, Accesses, BindingElement, Buffer, BufferImageCopy, CommandBuffer, DescriptorSet,
+    Device, Fence, Image, ImageCopy, ImageInfo, ImagePart, Options, Pipeline, Queue, Recorder,
+    SemaphorePoint, Space, Status, SubmitInfo, Tiling,
 };
 
 /// Stores the texel's number plus a push constant in each of 8 by 8 texels.
@@ -254,6 +254,49 @@ pub(crate) fn texels_stored_by_a_job_are_fetched_by_the_next() {
     assert_eq!(it.flushes(), [Flush::ReadOnly], "the store is in flight");
     let found = fetches.map(|fetch| it.first_of(fetch.to));
     assert_eq!(found, [Ok(100), Ok(200), Ok(200), Ok(300)]);
+    assert_eq!(diagnoses(&it.machine), [""; 0]);
+}
+
+/// The same where a job copies texels, from an image and from a buffer.
+pub(crate) fn texels_copied_by_a_job_are_fetched_by_the_next() {
+    let mut it = bench();
+    it.write_texels(100);
+    let texels =
+        |first: u32| -> Vec<u8> { (first..first + TEXELS).flat_map(u32::to_le_bytes).collect() };
+    let other = image(&mut it.device, it.space);
+    let written = it
+        .device
+        .write_image(other, ImagePart::default(), &texels(200));
+    written.or_fail("it has such a part");
+    let buffer = it.device.create_buffer(it.space, BYTES);
+    let buffer = buffer.or_fail("there is memory");
+    let written = it.device.write_buffer(buffer, 0, &texels(300));
+    written.or_fail("it fits");
+    let fetches = [(); 3].map(|()| it.fetch());
+    let (to, extent) = (it.image, [SIDE, SIDE, 1]);
+    let of_image = it.commands(|it| {
+        let copy = ImageCopy {
+            extent,
+            ..ImageCopy::default()
+        };
+        it.copy_image(other, to, &copy).map(drop)
+    });
+    let of_buffer = it.commands(|it| {
+        let copy = BufferImageCopy {
+            extent,
+            ..BufferImageCopy::default()
+        };
+        it.copy_buffer_to_image(buffer, to, &copy).map(drop)
+    });
+    it.run(fetches[0].commands);
+    for (copy, fetch) in [(of_image, fetches[1]), (of_buffer, fetches[2])] {
+        it.run(copy);
+        it.flushes();
+        it.run(fetch.commands);
+        assert_eq!(it.flushes(), [Flush::ReadOnly], "copied since");
+    }
+    let found = fetches.map(|fetch| it.first_of(fetch.to));
+    assert_eq!(found, [Ok(100), Ok(200), Ok(300)]);
     assert_eq!(diagnoses(&it.machine), [""; 0]);
 }
 

@@ -89,9 +89,12 @@ pub(crate) fn a_draw_sees_what_was_copied_before() {
     let left = it.buffer(&rectangle(ALL, [0.0, 1.0], 0.5, RED));
     let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, GREEN));
     let vertices = it.buffer(&[0; 32]);
+    // So that copying takes longer than a pass that waits for nothing.
+    let long = [(); 2].map(|()| it.buffer(&[0; 4096]));
     it.record(|recorder| {
         for (from, image) in [(left, first), (upper, second)] {
             recorder.barrier(Accesses::VERTEX_READ, Accesses::TRANSFER_WRITE)?;
+            recorder.copy_buffer((long[0], 0), (long[1], 0), 4 * 4096)?;
             recorder.copy_buffer((from, 0), (vertices, 0), 128)?;
             recorder.barrier(Accesses::TRANSFER_WRITE, Accesses::VERTEX_READ)?;
             let mut pass = recorder.begin_rendering(&RenderingInfo {
@@ -208,6 +211,34 @@ pub(crate) fn what_can_not_be_rendered_is_refused() {
         matches!(error, GraphicsError::Unsupported { what: it, .. } if it == what),
         "{error}"
     );
+}
+
+/// A set that lacks the image which the fragments fetch.
+pub(crate) fn a_draw_without_its_image_is_refused() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let programs = (shaders::vertices(it.arch()), shaders::fetched(it.arch()));
+    let pipeline = it.pipeline_of(&programs, &strip(it.info()));
+    let set = it.device.create_graphics_set(pipeline, 0);
+    let set = set.or_fail("it has one");
+    let all = it.buffer(&rectangle(ALL, END, 0.5, RED));
+    let recorded = it.device.record(it.commands, |recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_descriptor_set(set)?
+            .bind_vertex_buffer(0, all, 0)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    let missing = CommandError::Missing {
+        set: 0,
+        binding: 0,
+        element: 0,
+    };
+    assert_eq!(recorded, Err(Error::from(missing)));
 }
 
 /// A pass goes on with what another has left: colours of two targets, and depths.

@@ -362,3 +362,34 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Thing;
+    use crate::testing::firmware::{control_blocks, device, image};
+
+    /// A broken table may lead anywhere, such as to registers of another device.
+    #[test]
+    fn memory_of_others_is_not_read() {
+        let firmware = image(&control_blocks());
+        let mut device = device(&firmware);
+        let space = device.create_space().expect("memory");
+        let buffer = device.create_buffer(space, 4096).expect("memory");
+        let object = device.object(buffer.0, Thing::Buffer).expect("there");
+        let ours = object.mapping.memory().0;
+        let address = 0xffff_ffff_f000;
+        let mut dumped = Dumped {
+            device: &mut device,
+            overdue: None,
+            last: None,
+            tables: Vec::new(),
+        };
+        let mut word = [0; 4];
+        for time in ["first", "after the other page"] {
+            let refused = dumped.read(address, &mut word);
+            assert_eq!(refused, Err(Unreadable { address }), "{time}");
+            assert_eq!(dumped.read(ours, &mut word), Ok(()), "{time}");
+        }
+    }
+}

@@ -2,12 +2,13 @@
 //!
 //! Each lane copies for its own programs: the vertices' words in the lane of vertices, the fragments' in the lane of fragments, so
 //! that a barrier which names a stage orders what that stage's words are read from. Each recorded draw whose uniforms changed has
-//! memory of its own for them: draws before may still read theirs.
+//! memory of its own for them: draws before may still read theirs. Commands that are called again write the same words there, or words
+//! that have changed behind a barrier, which waits for the draws that read them.
 //! Facts: hardware/command-stream.md 1.6, 1.10, 6.10.
 
-use super::lane::{OTHERS, TEMPORARY, all_iterators};
+use super::lane::{OTHERS, TEMPORARY};
 use super::uniforms::set_for;
-use crate::command::{Level, Recorder, Run};
+use crate::command::{Recorder, Run};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{Reach, SubQueue};
@@ -37,10 +38,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         });
         if filled != Some(false) {
             return Ok(());
-        }
-        if self.level != Level::Primary {
-            // Draws of the last call of these commands may still read theirs.
-            self.wait_slots(all_iterators())?;
         }
         self.flush_lane(Reach::Cores)
     }

@@ -211,7 +211,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         self.device.enable_drawing()?;
         if self.passes.is_none() {
-            let end = self.writer.end().0;
+            // What was recorded before the first pass is not counted yet; nothing needs no count.
+            let begun = self.words()?.begin_count();
+            let end = match self.writer.holds_only(begun) {
+                true => self.writer.end().0,
+                false => 0,
+            };
             self.passes = Some(Passes::new(Self::finish_passes, Self::order_passes, end));
             // Tiler contexts are memory of the commands' own.
             self.exclusive = true;

@@ -3,9 +3,10 @@
 use super::{program_with, recorded};
 use crate::command::{Accesses, ShaderStage};
 use crate::device::Device;
+use crate::error::Thing;
 use crate::handle::{CommandBuffer, DescriptorSet, Image, Pipeline};
-use crate::resource::BindingElement;
-use crate::resource::ImageInfo;
+use crate::platform::Platform;
+use crate::resource::{BindingElement, FETCHES, ImageInfo};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use eitri_descriptors::formats::VkFormat;
@@ -171,4 +172,35 @@ fn texels_that_were_written_are_sampled_behind_an_invalidation() {
         let wanted = expected.iter().filter(|flushes| **flushes);
         assert_eq!(flushes.count(), wanted.count(), "{name}: {stream:#x?}");
     }
+}
+
+/// A fetch takes a sampler, though it uses nothing of it (hardware/descriptors.md 7): a set whose program has textures brings the driver's
+/// own.
+#[test]
+fn a_set_of_textures_brings_a_sampler_for_fetches() {
+    let firmware = image(&control_blocks());
+    let programs = [
+        image_program(BindingKind::StorageImage, Rights::ReadWrite),
+        image_program(BindingKind::SampledImage, Rights::Read),
+    ];
+    let Texels {
+        mut device,
+        write,
+        sample,
+        ..
+    } = texels(&firmware, programs.each_ref().map(Vec::as_slice));
+    let mut sampler = |set: DescriptorSet| {
+        let object = device.object(set.0, Thing::DescriptorSet).expect("there");
+        let (memory, start) = (object.mapping.memory(), object.mapping.address().0);
+        let platform = &mut device.hw.platform;
+        let mut load = |offset| platform.load32(memory.offset(offset));
+        // Entry 0 of the resource table is the driver's, and has an address of 56 bits.
+        let at = u64::from(load(0)) | u64::from(load(4) & 0xff_ffff) << 32;
+        let mut descriptor =
+            |at: u64| [0, 4].map(|word| load(at.wrapping_sub(start).wrapping_add(word)));
+        (at != 0).then(|| descriptor(at))
+    };
+    let [first, second, ..] = FETCHES;
+    assert_eq!(sampler(sample.1), Some([first, second]));
+    assert_eq!(sampler(write.1), None, "storage images need none");
 }
