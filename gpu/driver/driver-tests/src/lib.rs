@@ -203,6 +203,14 @@ macro_rules! each_test {
                 a_view_has_its_own_components_and_format;
                 a_view_shows_a_slice;
                 views_share_planes_which_go_with_the_image;
+                compressed_texels_are_copied_bit_by_bit;
+                compressed_images_are_cleared_blitted_and_rendered_in_part;
+                compressed_images_are_rendered_with_small_tiles;
+                samples_become_compressed_texels;
+                compressed_depth_and_stencil_are_cleared_in_part;
+                compressed_levels_and_layers_are_made_of_each_other;
+                compressed_images_are_seen_behind_caches;
+                what_a_compressed_image_can_not_do_is_named;
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

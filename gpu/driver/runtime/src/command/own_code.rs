@@ -24,6 +24,8 @@ pub(crate) enum OwnCode {
     Texels(u32),
     /// A fragment shader that clears attachments within a pass.
     Clear(u32),
+    /// A kernel that copies texels of a texture.
+    Fetch(u32),
 }
 
 impl OwnCode {
@@ -33,6 +35,7 @@ impl OwnCode {
             OwnCode::Copy(key) => (1 << 20, key),
             OwnCode::Texels(key) => (1 << 21, key),
             OwnCode::Clear(key) => (1 << 22, key),
+            OwnCode::Fetch(key) => (1 << 23, key),
         };
         OWN_CODE | kind | key
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, Thing};
 use crate::handle::{Image, Space};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::planes;
-use crate::resource::{Aspect, ImageError, ImageInfo, Level, TILE_BYTES, Tiling, in_tile};
+use crate::resource::{Aspect, ImageError, ImageInfo, Level, NO_HOST, TILE_BYTES, Tiling, in_tile};
 use crate::vm::Protection;
 
 const WHAT: Thing = Thing::Image;
@@ -120,6 +120,9 @@ impl<P: Platform> Device<'_, '_, P> {
 
     fn copy_part(&mut self, image: Image, part: ImagePart, way: Way<'_>) -> Result<(), Error> {
         let info = self.image_info(image)?;
+        if info.is_afbc() {
+            return Err(info.refused_as_afbc(NO_HOST).into());
+        }
         let ImagePart {
             aspect,
             level,
@@ -166,7 +169,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let texel = plane.info.texel_bytes() as usize;
         match info.tiling {
             Tiling::Linear => self.copy_rows(at, &lies, texel, way),
-            Tiling::UInterleaved => {
+            Tiling::UInterleaved | Tiling::Afbc => {
                 let side = 1 << plane.info.tile_log2();
                 self.copy_tiles(at, &lies, (texel, side), way);
             }

@@ -5,6 +5,7 @@
 //! colour, and an end. Commands keep the code of each combination that they have come to.
 //! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, graphics-raster.md 4.6 and 4.14.
 
+use super::border::{self, Border};
 use super::error::Attachment;
 use super::framebuffer::{Loads, MOST_COLORS};
 use super::surface::{Surface, surface};
@@ -17,7 +18,7 @@ use crate::vm::GpuAddress;
 use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::raster::Draw;
 use eitri_descriptors::texture::{Texture, TextureDimension};
-use eitri_descriptors::{Aligned, Descriptor, Swizzle};
+use eitri_descriptors::{Aligned, Arch, Descriptor, DescriptorError, Swizzle};
 use heapless::Vec;
 
 /// Words of one draw descriptor of a frame shader, and how many there are.
@@ -28,7 +29,7 @@ const COLORS: usize = 0;
 const DEPTH: usize = 1;
 
 /// Most instructions: a beginning, a block for each colour.
-const MOST_CODE: usize = 8 + 5 * MOST_COLORS;
+const MOST_CODE: usize = 12 + 10 * MOST_COLORS;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 pub(super) const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
 
@@ -75,6 +76,13 @@ mod word {
 /// The first uniform that is a handle of a texture, and the distance from one to the next.
 const HANDLES: usize = 6;
 const HANDLE_STEP: usize = 2;
+/// Uniforms of most frame shaders, and of those that need more.
+const UNIFORMS: usize = HANDLES + HANDLE_STEP * MOST_COLORS;
+pub(super) const WIDE_UNIFORMS: usize = 64;
+
+/// Places of depth and stencil among the handles.
+const DEPTH_PLACE: usize = 0;
+const STENCIL_PLACE: usize = 1;
 
 /// What the components of a colour are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +104,12 @@ impl Kind {
     }
 }
 
-/// The code that loads colours.
-fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MOST_CODE> {
+/// The code that loads colours; `clears`: some of them inside of a border.
+fn color_code(
+    kinds: &[Option<Kind>; MOST_COLORS],
+    samples: bool,
+    clears: bool,
+) -> Vec<u64, MOST_CODE> {
     let mut code = Vec::new();
     // There is room: MOST_CODE counts all of them.
     let mut put = |word: u64| {
@@ -108,6 +120,9 @@ fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MO
     if samples {
         put(word::SAMPLE);
         put(word::SAMPLE_UP);
+    }
+    if clears {
+        border::row_inside().iter().for_each(|word| put(*word));
     }
     let last = kinds.iter().rposition(Option::is_some);
     for (target, kind) in kinds.iter().enumerate() {
@@ -122,6 +137,10 @@ fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MO
         let is_last = last == Some(target);
         put(word::WAIT);
         put((word::FETCH ^ fetch ^ of_sample).wrapping_add(step));
+        if clears {
+            let code = border::clear_inside(target, 0..4);
+            code.iter().for_each(|word| put(*word));
+        }
         let end = if is_last { word::BLEND_END } else { 0 };
         put((word::BLEND ^ blend ^ end).wrapping_add(step));
         put(if is_last {
@@ -134,8 +153,8 @@ fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MO
     code
 }
 
-/// The code that loads depth and stencil.
-fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE> {
+/// The code that loads depth and stencil; `clears`: some of them inside of a border.
+fn depth_code([depth, stencil]: [bool; 2], samples: bool, clears: bool) -> Vec<u64, MOST_CODE> {
     let mut code = Vec::new();
     let mut put = |word: u64| {
         let _ = code.push(word);
@@ -148,6 +167,9 @@ fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE>
         put(word::SAMPLE_UP);
         of_sample = word::OF_SAMPLE;
     }
+    if clears {
+        border::row_inside().iter().for_each(|word| put(*word));
+    }
     if depth {
         put(word::FETCH ^ of_sample);
     }
@@ -155,6 +177,14 @@ fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE>
         put(word::FETCH_STENCIL ^ of_sample);
     }
     put(word::WAIT);
+    if clears {
+        for (is_there, place, register) in [(depth, DEPTH_PLACE, 0), (stencil, STENCIL_PLACE, 8)] {
+            if is_there {
+                let code = border::clear_inside(place, register..register + 1);
+                code.iter().for_each(|word| put(*word));
+            }
+        }
+    }
     put(word::TEST);
     put(match (depth, stencil) {
         (true, true) => word::EMIT_BOTH,
@@ -179,7 +209,9 @@ pub(super) struct Stage {
     /// Descriptors of a sampler and of textures, and how many.
     pub(super) table: Vec<[u32; 8], { MOST_COLORS + 1 }>,
     /// Its uniforms.
-    pub(super) uniforms: [u32; HANDLES + HANDLE_STEP * MOST_COLORS],
+    pub(super) uniforms: [u32; UNIFORMS],
+    /// More of them, which begin with the same ones.
+    pub(super) wide: Option<[u32; WIDE_UNIFORMS]>,
 }
 
 impl Stage {
@@ -187,13 +219,38 @@ impl Stage {
         let mut table = Vec::new();
         // There is room for the sampler and for as many textures as colours.
         let _ = table.push(FETCHES);
-        let mut uniforms = [0; HANDLES + HANDLE_STEP * MOST_COLORS];
+        let mut uniforms = [0; UNIFORMS];
         // What is taken of a pixel's and of a sample's word.
         (uniforms[4], uniforms[5]) = (0xFFFF, 0x1F);
         Stage {
             code,
             table,
             uniforms,
+            wide: None,
+        }
+    }
+
+    /// Adds a texture whose handle stands among more uniforms, and gives the handle.
+    pub(super) fn add_apart(&mut self, texture: [u32; 8]) -> u32 {
+        let number = self.table.len() as u32;
+        let _ = self.table.push(texture);
+        number << 16
+    }
+
+    /// The uniforms with room for more, which begin with those that there are.
+    pub(super) fn widened(&self) -> [u32; WIDE_UNIFORMS] {
+        let mut wide = [0; WIDE_UNIFORMS];
+        for (to, from) in wide.iter_mut().zip(self.uniforms) {
+            *to = from;
+        }
+        wide
+    }
+
+    /// The uniforms that the shader is given.
+    pub(super) fn all_uniforms(&self) -> &[u32] {
+        match &self.wide {
+            Some(wide) => wide,
+            None => &self.uniforms,
         }
     }
 
@@ -228,6 +285,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return self.texel_shaders(&formats, &texels).map(Some);
         }
         let loads = framebuffer.loaded();
+        if let Some(border) = framebuffer.border {
+            return self.shaders_of(&loads, Some(&border), layer);
+        }
         self.load_shaders(&loads, layer)
     }
 
@@ -235,6 +295,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn load_shaders(
         &mut self,
         loads: &Loads,
+        layer: u32,
+    ) -> Result<Option<FrameShaders>, Error> {
+        self.shaders_of(loads, None, layer)
+    }
+
+    /// The same of attachments that are cleared inside of a border.
+    fn shaders_of(
+        &mut self,
+        loads: &Loads,
+        border: Option<&Border>,
         layer: u32,
     ) -> Result<Option<FrameShaders>, Error> {
         let &Loads {
@@ -268,8 +338,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 .iter()
                 .rev()
                 .fold(0, |key, kind| key << 2 | number_of(*kind));
-            let code = color_code(&kinds, samples);
-            let code = self.load_code(key | u32::from(samples) << 16, &code)?;
+            let clears = border.is_some_and(|it| it.colors.iter().any(Option::is_some));
+            let code = color_code(&kinds, samples, clears);
+            let key = key | u32::from(samples) << 16 | u32::from(clears) << 18;
+            let code = self.load_code(key, &code)?;
             let mut stage = Stage::new(code);
             for (target, surface) in surfaces.iter().enumerate() {
                 if let Some(surface) = surface {
@@ -277,13 +349,23 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     stage.add(target, texture);
                 }
             }
+            if let Some(border) = border.filter(|_| clears) {
+                let mut wide = stage.widened();
+                border.set_pixels(&mut wide);
+                for (target, values) in border.colors.iter().enumerate() {
+                    border.set_cleared(target, *values, &mut wide);
+                }
+                stage.wide = Some(wide);
+            }
             let draw = self.color_draw(&formats, &kinds, &stage)?;
             put(&mut draws, COLORS, draw)?;
         }
         if depth {
             let [of_depth, of_stencil] = has.map(u32::from);
+            let clears = border.is_some_and(|it| it.depth.is_some() || it.stencil.is_some());
             let key = 1 << 17 | u32::from(samples) << 16 | of_depth | of_stencil << 1;
-            let code = self.load_code(key, &depth_code(has, samples))?;
+            let key = key | u32::from(clears) << 18;
+            let code = self.load_code(key, &depth_code(has, samples, clears))?;
             let mut stage = Stage::new(code);
             let aspects = [Attachment::Depth, Attachment::Stencil];
             for (place, (view, aspect)) in others.into_iter().zip(aspects).enumerate() {
@@ -292,6 +374,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     let texture = self.load_texture(&surface, layer)?;
                     stage.add(place, texture);
                 }
+            }
+            if let Some(border) = border.filter(|_| clears) {
+                let mut wide = stage.widened();
+                border.set_pixels(&mut wide);
+                let depth = border.depth.map(|it| [it.to_bits(), 0, 0, 0]);
+                border.set_cleared(DEPTH_PLACE, depth, &mut wide);
+                let stencil = border.stencil.map(|it| [it.into(), 0, 0, 0]);
+                border.set_cleared(STENCIL_PLACE, stencil, &mut wide);
+                stage.wide = Some(wide);
             }
             let draw = self.depth_draw(has, samples, &stage)?;
             put(&mut draws, DEPTH, draw)?;
@@ -334,8 +425,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         layer: u32,
     ) -> Result<[u32; 8], Error> {
         let arch = self.arch();
-        let (info, place) = (&surface.info, surface.place(layer));
-        let (width, height) = surface.size();
+        let plane = surface.plane_words(arch, layer)?;
+        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
+        Ok(surface.texture_words(arch, plane)?)
+    }
+}
+
+impl Surface {
+    /// The plane descriptor of a layer.
+    pub(super) fn plane_words(&self, arch: Arch, layer: u32) -> Result<[u32; 8], DescriptorError> {
+        let (info, place) = (&self.info, self.place(layer));
+        let (width, height) = self.size();
         let part = PlanePart {
             info,
             size: [width, height],
@@ -345,23 +445,30 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             ],
             bytes: place.bytes,
         };
-        let plane = part.words(arch, place.address)?;
-        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
-        let texture = pack(
+        part.words(arch, place.address)
+    }
+
+    /// The texture of a layer, whose plane descriptor stands at an address.
+    pub(super) fn texture_words(
+        &self,
+        arch: Arch,
+        plane: GpuAddress,
+    ) -> Result<[u32; 8], DescriptorError> {
+        let (width, height) = self.size();
+        pack(
             arch,
             Texture {
                 dimension: TextureDimension::TwoD,
-                format: info.format.pixel_format(),
+                format: self.info.format.pixel_format(),
                 width,
                 height,
                 swizzle: Swizzle::IDENTITY,
-                texel_interleave: info.interleaves(),
-                sample_count: info.samples,
+                texel_interleave: self.info.interleaves(),
+                sample_count: self.info.samples,
                 surfaces: Aligned::new(plane.0).unwrap_or_default(),
                 ..Texture::default()
             },
-        )?;
-        Ok(texture)
+        )
     }
 }
 
@@ -399,7 +506,7 @@ mod tests {
                 .expect("the same generations");
             let mut kinds = [None; MOST_COLORS];
             (kinds[0], kinds[5]) = (Some(Kind::Uint), Some(Kind::Float));
-            let code = text(&color_code(&kinds, true), arch);
+            let code = text(&color_code(&kinds, true, false), arch);
             let expected = [
                 "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
                 "RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0",
@@ -418,7 +525,7 @@ mod tests {
             ];
             let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
             assert_eq!(trimmed, expected, "{arch}");
-            let code = text(&depth_code([true, true], false), arch);
+            let code = text(&depth_code([true, true], false, false), arch);
             let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
             let expected = [
                 "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
@@ -431,5 +538,37 @@ mod tests {
             ];
             assert_eq!(trimmed, expected, "{arch}");
         }
+    }
+
+    /// Colours 0 and 3 with a border: the row inside once, and behind each fetch its height and four choices.
+    #[test]
+    fn clears_inside_of_a_border_are_chosen_component_by_component() {
+        let arch = eitri_isa::Arch::ALL
+            .into_iter()
+            .find(|it| it.major() == 10)
+            .expect("v10");
+        let mut kinds = [None; MOST_COLORS];
+        (kinds[0], kinds[3]) = (Some(Kind::Float), Some(Kind::Float));
+        let code = text(&color_code(&kinds, false, true), arch);
+        let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
+        let expected = [
+            "TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u12",
+            "MOV.i32 r21, u13",
+            "CSEL.u32.lt r0, r20, r21, u36, r0",
+            "CSEL.u32.lt r1, r20, r21, u37, r1",
+            "CSEL.u32.lt r2, r20, r21, u38, r2",
+            "CSEL.u32.lt r3, r20, r21, u39, r3",
+        ];
+        let second = trimmed.iter().position(|line| *line == expected[0]);
+        let second = second.expect("the second colour is fetched");
+        assert_eq!(trimmed[second..second + 6], expected);
+        let code = text(&depth_code([true, true], false, true), arch);
+        let stencil = code
+            .iter()
+            .any(|line| line.trim() == "CSEL.u32.lt r8, r20, r21, u28, r8");
+        assert!(
+            stencil,
+            "stencil has the second colour's uniforms: {code:?}"
+        );
     }
 }

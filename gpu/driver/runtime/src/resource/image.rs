@@ -2,11 +2,15 @@
 //!
 //! Facts: hardware/descriptors.md 8 and 9, hardware/graphics-texture.md 7.9 and 7.10.
 
+mod compressed;
 mod layout;
 mod range;
+mod uses;
 
+pub(crate) use compressed::{NO_HOST, NO_STORAGE, OTHER_CHANNELS, SUPERBLOCK};
 pub(crate) use layout::{ImagePlane, Level, in_tile};
 pub use range::ImageRange;
+pub use uses::ImageUses;
 
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{Uses, VkFormat};
@@ -43,6 +47,10 @@ pub enum Tiling {
     Linear,
     /// In tiles of 16 by 16 texels, and in those in the hardware's own order.
     UInterleaved,
+    /// Compressed without loss (AFBC) in superblocks of 16 by 16 texels, by the hardware alone: passes write it, and textures and
+    /// passes read it. The host and storage images can't. Of two dimensions and one sample; the formats are those that have a
+    /// [compression](VkFormat::compression).
+    Afbc,
 }
 
 /// What an image is to be.
@@ -149,6 +157,14 @@ pub enum ImageError {
         /// What is not possible.
         what: &'static str,
     },
+    /// An image that is compressed without loss ([`Tiling::Afbc`]) can't be made, or can't be used so.
+    #[error("an AFBC image of format {format}: {what}")]
+    Afbc {
+        /// Vulkan's name of the image's format.
+        format: &'static str,
+        /// What is not possible, and what else is.
+        what: &'static str,
+    },
     /// The binding holds something else.
     #[error("binding {set}:{binding} of the program is no {what}")]
     Kind {
@@ -221,7 +237,7 @@ impl ImageInfo {
             // Settled by sampling a texture of one dimension in each of these formats on any board.
             () if compressed.is_some() && flat => ("height", self.height),
             () if astc.is_some() && deep => ("depth", self.depth),
-            () => return Ok(()),
+            () => return self.check_compression(),
         };
         Err(ImageError::Number { what, value })
     }
@@ -326,10 +342,11 @@ impl ImageInfo {
         self.tiling != Tiling::Linear || self.format.compressed().is_some()
     }
 
+    /// The order of a plane that is not compressed without loss.
     pub(crate) fn ordering(&self) -> ClumpOrdering {
         match self.tiling {
             Tiling::Linear => ClumpOrdering::Linear,
-            Tiling::UInterleaved => ClumpOrdering::TiledUInterleaved,
+            Tiling::UInterleaved | Tiling::Afbc => ClumpOrdering::TiledUInterleaved,
         }
     }
 }

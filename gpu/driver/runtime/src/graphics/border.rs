@@ -1,0 +1,255 @@
+//! Borders: what is around the pixels of a pass that ends within superblocks of a compressed target.
+//!
+//! Superblocks are written as a whole. So the area of such a pass grows to whole superblocks of all attachments, and a frame shader
+//! fills it: with what the attachments held, but inside of the pixels that were asked for with what the pass clears to.
+//! Facts: hardware/graphics-framebuffer.md 5.8.4, hardware/graphics-ops-products.md 8.1.
+
+use super::framebuffer::{Framebuffer, MOST_COLORS};
+use super::load::WIDE_UNIFORMS;
+use super::rendering::{ClearColor, LoadOp, Rect, RenderingInfo};
+use super::surface::Surface;
+use crate::resource::SUPERBLOCK;
+
+/// The pixels inside of a border, and what they are cleared to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Border {
+    /// Least x and y, and pixels along x and y.
+    inside: [u32; 4],
+    /// What colours are cleared to, by their location.
+    pub(super) colors: [Option<[u32; 4]>; MOST_COLORS],
+    pub(super) depth: Option<f32>,
+    pub(super) stencil: Option<u8>,
+}
+
+/// Uniforms of code with a border: the first pixel inside, negated; pixels along x, and what no x is less than; pixels along y; and the
+/// handle of the texture of what was there before.
+const FIRST: usize = 56;
+const WIDTH: usize = 58;
+const HEIGHT: usize = 60;
+pub(super) const OLD: usize = 62;
+/// Uniforms of what is cleared: pixels along y behind the handle of each texture, or 0 of what is not cleared; and the values, four of
+/// each colour.
+const CLEARED_HEIGHT: usize = 7;
+const CLEARED: usize = 24;
+
+/// Puts into r20 the row of a pixel, counted from the first inside, or a number that no height is above. Its place is in r4 and r5.
+const ROW_INSIDE: [u64; 3] = [
+    0x00a0_d400_0000_b804, // IADD.u32 r20, r4, u56
+    0x00a0_d500_0000_b905, // IADD.u32 r21, r5, u57
+    0x0150_d404_bb15_ba14, // CSEL.u32.lt r20, r20, u58, r21, u59
+];
+
+/// The height into r21.
+const HEIGHT_INSIDE: u64 = 0x0091_d500_0000_00bc; // MOV.i32 r21, u60
+/// The same of the first cleared target.
+const HEIGHT_CLEARED: u64 = 0x0091_d500_0000_0087; // MOV.i32 r21, u7
+
+/// What was at the pixel before: floats, integers with and without a sign.
+const FETCH_OLD: [u64; 3] = [
+    0x0925_4434_17d0_00be, // TEX_FETCH.slot0.f.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
+    0x0925_4434_1fd0_00be, // TEX_FETCH.slot0.s.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
+    0x0925_4434_1bd0_00be, // TEX_FETCH.slot0.u.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
+];
+
+/// Keeps a component inside, and takes the old one outside.
+const KEEP: [u64; 4] = [
+    0x0150_c004_1000_1514, // CSEL.u32.lt r0, r20, r21, r0, r16
+    0x0150_c104_1101_1514, // CSEL.u32.lt r1, r20, r21, r1, r17
+    0x0150_c204_1202_1514, // CSEL.u32.lt r2, r20, r21, r2, r18
+    0x0150_c304_1303_1514, // CSEL.u32.lt r3, r20, r21, r3, r19
+];
+
+/// Replaces a component inside.
+const CLEAR: u64 = 0x0150_c004_0098_1514; // CSEL.u32.lt r0, r20, r21, u24, r0
+
+/// Code behind that which finds the pixel.
+pub(super) const fn row_inside() -> &'static [u64] {
+    &ROW_INSIDE
+}
+
+/// Code that gets what was there before, of a kind: in r16 to r19.
+pub(super) fn fetch_old(kind: usize) -> [u64; 2] {
+    [
+        HEIGHT_INSIDE,
+        FETCH_OLD.get(kind).copied().unwrap_or_default(),
+    ]
+}
+
+/// Code that keeps r0 to r3 inside alone, or the first of them.
+pub(super) fn keep_inside(single: bool) -> &'static [u64] {
+    let (first, _) = KEEP.split_at(if single { 1 } else { KEEP.len() });
+    first
+}
+
+/// Code that clears a component of a target inside: the first into a register, and those behind it.
+pub(super) fn clear_inside(
+    target: usize,
+    registers: core::ops::Range<u64>,
+) -> heapless::Vec<u64, 5> {
+    let mut code = heapless::Vec::new();
+    let target = target as u64;
+    // There is room for four components.
+    let _ = code.push(HEIGHT_CLEARED.wrapping_add(target.wrapping_mul(2)));
+    for (register, component) in registers.zip(0_u64..) {
+        let uniform = target.wrapping_mul(4).wrapping_add(component);
+        let word = CLEAR | register << 40 | register << 24;
+        let _ = code.push(word.wrapping_add(uniform << 16));
+    }
+    code
+}
+
+impl Border {
+    fn of(inside: [u32; 4]) -> Border {
+        let [x, y, right, bottom] = inside;
+        let length = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
+        Border {
+            inside: [x, y, length(x, right), length(y, bottom)],
+            colors: [None; MOST_COLORS],
+            depth: None,
+            stencil: None,
+        }
+    }
+
+    /// Sets the uniforms that say which pixels are inside.
+    pub(super) fn set_pixels(&self, uniforms: &mut [u32; WIDE_UNIFORMS]) {
+        let [x, y, width, height] = self.inside;
+        for (place, word) in [
+            (FIRST, x.wrapping_neg()),
+            (FIRST + 1, y.wrapping_neg()),
+            (WIDTH, width),
+            (WIDTH + 1, u32::MAX),
+            (HEIGHT, height),
+        ] {
+            if let Some(uniform) = uniforms.get_mut(place) {
+                *uniform = word;
+            }
+        }
+    }
+
+    /// Sets the uniforms of a target that is cleared to these values, or not.
+    pub(super) fn set_cleared(
+        &self,
+        target: usize,
+        values: Option<[u32; 4]>,
+        uniforms: &mut [u32; WIDE_UNIFORMS],
+    ) {
+        let [.., height] = self.inside;
+        let Some(values) = values else { return };
+        let place = CLEARED_HEIGHT.saturating_add(target.saturating_mul(2));
+        if let Some(uniform) = uniforms.get_mut(place) {
+            *uniform = height;
+        }
+        let first = CLEARED.saturating_add(target.saturating_mul(4));
+        for (uniform, value) in uniforms.iter_mut().skip(first).zip(values) {
+            *uniform = value;
+        }
+    }
+}
+
+impl Surface {
+    /// Whether an area ends within superblocks of the surface, if it is compressed.
+    pub(super) fn is_cut_by(&self, area: Option<Rect>) -> bool {
+        let (width, height) = self.size();
+        let cut = |first: i32, length: u32, size: u32| {
+            let first = u32::try_from(first).unwrap_or(0);
+            let end = first.saturating_add(length);
+            let whole = |edge: u32| edge.is_multiple_of(SUPERBLOCK) || edge == size;
+            !whole(first) || !whole(end)
+        };
+        self.info.is_afbc()
+            && area.is_some_and(|it| cut(it.x, it.width, width) || cut(it.y, it.height, height))
+    }
+}
+
+impl Framebuffer {
+    /// Whether something that is written is compressed.
+    pub(super) fn writes_compressed(&self) -> bool {
+        let colors = self.colors.iter().flatten();
+        let colors = colors.filter_map(|color| color.written);
+        let others = [self.depth, self.stencil].into_iter().flatten();
+        let others = others.filter(|it| it.store).map(|it| it.target);
+        colors.chain(others).any(|it| it.compression.is_some())
+    }
+
+    /// Whether several tiles are in a superblock.
+    pub(super) const fn has_small_tiles(&self) -> bool {
+        self.tile.pixels < SUPERBLOCK * SUPERBLOCK
+    }
+
+    /// Lets the area grow to whole superblocks, if it is none: then all attachments begin with what they held, and what is cleared is
+    /// so inside.
+    pub(super) fn add_border(&mut self, info: &RenderingInfo<'_>) {
+        let (inside, (width, height)) = (self.area, self.size);
+        let [x, y, right, bottom] = inside;
+        let first = |it: u32| it.saturating_sub(it % SUPERBLOCK);
+        let last = |it: u32, size: u32| {
+            let end = it.saturating_add(1).next_multiple_of(SUPERBLOCK);
+            end.min(size).saturating_sub(1)
+        };
+        self.area = [first(x), first(y), last(right, width), last(bottom, height)];
+        if self.area == inside {
+            return;
+        }
+        let mut border = Border::of(inside);
+        let colors = self.colors.iter_mut().zip(info.colors);
+        for ((color, asked), fill) in colors.zip(&mut border.colors) {
+            let (Some(color), Some(asked)) = (color, asked) else {
+                continue;
+            };
+            color.loaded = Some(color.view);
+            *fill = match asked.load {
+                LoadOp::Clear(value) => Some(words(value)),
+                LoadOp::Load | LoadOp::DontCare => None,
+            };
+        }
+        for target in [&mut self.depth, &mut self.stencil].into_iter().flatten() {
+            target.load = true;
+        }
+        border.depth = self.depth.filter(|it| it.clear).map(|_| self.clear_depth);
+        border.stencil = self
+            .stencil
+            .filter(|it| it.clear)
+            .map(|_| self.clear_stencil);
+        self.border = Some(border);
+    }
+}
+
+/// A colour as registers hold it.
+fn words(color: ClearColor) -> [u32; 4] {
+    match color {
+        ClearColor::Float(values) => values.map(f32::to_bits),
+        ClearColor::Int(values) => values.map(|it| it as u32),
+        ClearColor::Uint(values) => values,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::check_commented_words;
+
+    #[test]
+    fn the_words_are_what_their_comments_say() {
+        let checked = check_commented_words(include_str!("border.rs"));
+        assert!(checked >= 4 * 13, "only {checked} words have comments");
+    }
+
+    #[test]
+    fn an_area_grows_to_whole_superblocks() {
+        let mut framebuffer = Framebuffer::NOTHING;
+        framebuffer.size = (100, 70);
+        for (area, grown) in [
+            ([0, 0, 99, 69], None),
+            ([16, 32, 47, 69], None),
+            ([17, 32, 47, 68], Some([16, 32, 47, 69])),
+            ([3, 3, 3, 3], Some([0, 0, 15, 15])),
+            ([90, 60, 98, 69], Some([80, 48, 99, 69])),
+        ] {
+            framebuffer.area = area;
+            framebuffer.border = None;
+            framebuffer.add_border(&RenderingInfo::default());
+            assert_eq!(framebuffer.area, grown.unwrap_or(area), "{area:?}");
+            assert_eq!(framebuffer.border.is_some(), grown.is_some(), "{area:?}");
+        }
+    }
+}
