@@ -32,42 +32,42 @@ pub(super) const OLD: usize = 62;
 const CLEARED_HEIGHT: usize = 7;
 const CLEARED: usize = 24;
 
-/// Puts into r20 the row of a pixel, counted from the first inside, or a number that no height is above. Its place is in r4 and r5.
+/// Puts into r56 the row of a pixel, counted from the first inside, or a number that no height is above. Its place is in r4 and r5.
 const ROW_INSIDE: [u64; 3] = [
-    0x00a0_d400_0000_b804, // IADD.u32 r20, r4, u56
-    0x00a0_d500_0000_b905, // IADD.u32 r21, r5, u57
-    0x0150_d404_bb15_ba14, // CSEL.u32.lt r20, r20, u58, r21, u59
+    0x00a0_f800_0000_b804, // IADD.u32 r56, r4, u56
+    0x00a0_f900_0000_b905, // IADD.u32 r57, r5, u57
+    0x0150_f804_bb39_ba38, // CSEL.u32.lt r56, r56, u58, r57, u59
 ];
 
-/// The height into r21.
-const HEIGHT_INSIDE: u64 = 0x0091_d500_0000_00bc; // MOV.i32 r21, u60
+/// The height into r57.
+const HEIGHT_INSIDE: u64 = 0x0091_f900_0000_00bc; // MOV.i32 r57, u60
 /// The same of the first cleared target.
-const HEIGHT_CLEARED: u64 = 0x0091_d500_0000_0087; // MOV.i32 r21, u7
+const HEIGHT_CLEARED: u64 = 0x0091_f900_0000_0087; // MOV.i32 r57, u7
 
 /// What was at the pixel before: floats, integers with and without a sign.
 const FETCH_OLD: [u64; 3] = [
-    0x0925_4434_17d0_00be, // TEX_FETCH.slot0.f.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
-    0x0925_4434_1fd0_00be, // TEX_FETCH.slot0.s.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
-    0x0925_4434_1bd0_00be, // TEX_FETCH.slot0.u.32.2d.wait0 @r16:r17:r18:r19, @r4:r5, u62
+    0x0925_4434_17f4_00be, // TEX_FETCH.slot0.f.32.2d.wait0 @r52:r53:r54:r55, @r4:r5, u62
+    0x0925_4434_1ff4_00be, // TEX_FETCH.slot0.s.32.2d.wait0 @r52:r53:r54:r55, @r4:r5, u62
+    0x0925_4434_1bf4_00be, // TEX_FETCH.slot0.u.32.2d.wait0 @r52:r53:r54:r55, @r4:r5, u62
 ];
 
 /// Keeps a component inside, and takes the old one outside.
 const KEEP: [u64; 4] = [
-    0x0150_c004_1000_1514, // CSEL.u32.lt r0, r20, r21, r0, r16
-    0x0150_c104_1101_1514, // CSEL.u32.lt r1, r20, r21, r1, r17
-    0x0150_c204_1202_1514, // CSEL.u32.lt r2, r20, r21, r2, r18
-    0x0150_c304_1303_1514, // CSEL.u32.lt r3, r20, r21, r3, r19
+    0x0150_c004_3400_3938, // CSEL.u32.lt r0, r56, r57, r0, r52
+    0x0150_c104_3501_3938, // CSEL.u32.lt r1, r56, r57, r1, r53
+    0x0150_c204_3602_3938, // CSEL.u32.lt r2, r56, r57, r2, r54
+    0x0150_c304_3703_3938, // CSEL.u32.lt r3, r56, r57, r3, r55
 ];
 
 /// Replaces a component inside.
-const CLEAR: u64 = 0x0150_c004_0098_1514; // CSEL.u32.lt r0, r20, r21, u24, r0
+const CLEAR: u64 = 0x0150_c004_0098_3938; // CSEL.u32.lt r0, r56, r57, u24, r0
 
 /// Code behind that which finds the pixel.
 pub(super) const fn row_inside() -> &'static [u64] {
     &ROW_INSIDE
 }
 
-/// Code that gets what was there before, of a kind: in r16 to r19.
+/// Code that gets what was there before, of a kind: in r52 to r55.
 pub(super) fn fetch_old(kind: usize) -> [u64; 2] {
     [
         HEIGHT_INSIDE,

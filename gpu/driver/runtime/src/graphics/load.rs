@@ -29,7 +29,7 @@ const COLORS: usize = 0;
 const DEPTH: usize = 1;
 
 /// Most instructions: a beginning, a block for each colour.
-const MOST_CODE: usize = 12 + 10 * MOST_COLORS;
+const MOST_CODE: usize = 12 + 11 * MOST_COLORS;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 pub(super) const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
 
@@ -138,6 +138,7 @@ fn color_code(
         put(word::WAIT);
         put((word::FETCH ^ fetch ^ of_sample).wrapping_add(step));
         if clears {
+            put(word::WAIT);
             let code = border::clear_inside(target, 0..4);
             code.iter().for_each(|word| put(*word));
         }
@@ -553,19 +554,20 @@ mod tests {
         let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
         let expected = [
             "TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u12",
-            "MOV.i32 r21, u13",
-            "CSEL.u32.lt r0, r20, r21, u36, r0",
-            "CSEL.u32.lt r1, r20, r21, u37, r1",
-            "CSEL.u32.lt r2, r20, r21, u38, r2",
-            "CSEL.u32.lt r3, r20, r21, u39, r3",
+            "NOP.wait0126",
+            "MOV.i32 r57, u13",
+            "CSEL.u32.lt r0, r56, r57, u36, r0",
+            "CSEL.u32.lt r1, r56, r57, u37, r1",
+            "CSEL.u32.lt r2, r56, r57, u38, r2",
+            "CSEL.u32.lt r3, r56, r57, u39, r3",
         ];
         let second = trimmed.iter().position(|line| *line == expected[0]);
         let second = second.expect("the second colour is fetched");
-        assert_eq!(trimmed[second..second + 6], expected);
+        assert_eq!(trimmed[second..second + 7], expected);
         let code = text(&depth_code([true, true], false, true), arch);
         let stencil = code
             .iter()
-            .any(|line| line.trim() == "CSEL.u32.lt r8, r20, r21, u28, r8");
+            .any(|line| line.trim() == "CSEL.u32.lt r8, r56, r57, u28, r8");
         assert!(
             stencil,
             "stencil has the second colour's uniforms: {code:?}"

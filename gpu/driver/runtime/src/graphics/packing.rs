@@ -5,6 +5,7 @@
 use super::clear;
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::plane::AfbcCompressionMode as Mode;
 
 /// A component's bits in a texel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,16 +45,26 @@ impl Packing {
 
     /// That of a format of attachments that are compressed; `None` of floats with fields that no format has as integers.
     pub(super) fn of(arch: Arch, format: &'static VkFormat) -> Option<Packing> {
-        let single = matches!(format.name, "S8_UINT" | "D16_UNORM");
-        let integers = if single {
-            None
-        } else {
-            VkFormat::all(arch).find(|other| is_integer_twin(format, other))
+        let mode = format.compression()?.mode;
+        // Raw targets are written in the order of their fields, whatever the order of the format's components
+        // (hardware/graphics-framebuffer.md 5.3).
+        let integers = match mode {
+            Mode::R8 => Some("R8_UINT"),
+            Mode::R16 => Some("R16_UINT"),
+            Mode::R16G16 => Some("R16G16_UINT"),
+            Mode::R8G8B8A8 => Some("R8G8B8A8_UINT"),
+            Mode::R10G10B10A2 => Some("A2B10G10R10_UINT_PACK32"),
+            Mode::R16G16B16A16 => Some("R16G16B16A16_UINT"),
+            Mode::R8G8 if format.target().is_some() => Some("R8G8_UINT"),
+            _ => None,
         };
+        let integers = integers.and_then(|name| VkFormat::of_name(arch, name));
+        let single = format.target().is_none();
         let scaled = integers.is_none() && !format.has("UINT");
         if scaled && !format.has("UNORM") {
             return None;
         }
+        let format = integers.unwrap_or(format);
         let mut fields = [Field::default(); 4];
         if single {
             fields[0].bits = format.block_bytes.wrapping_mul(8);
@@ -67,22 +78,11 @@ impl Packing {
             }
         }
         Some(Packing {
-            format: integers.unwrap_or(format),
+            format,
             scaled,
             fields,
         })
     }
-}
-
-/// Whether a format has the fields of another as integers, in the same order.
-fn is_integer_twin(format: &VkFormat, other: &VkFormat) -> bool {
-    let fields = |it: &VkFormat| it.name.bytes().position(|letter| letter == b'_');
-    let (own, others) = (fields(format), fields(other));
-    own == others
-        && own.is_some_and(|end| format.name.get(..end) == other.name.get(..end))
-        && other.block_bytes == format.block_bytes
-        && other.has("UINT")
-        && other.target().is_some()
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ pub(super) fn surface<P: Platform>(
     let plane = info.plane(Some(aspect)).ok_or(refused)?;
     let format = match view.format {
         Some(format) if !plane.info.has_channels_of(format) => {
-            return Err(info.refused_as_afbc(OTHER_CHANNELS).into());
+            return Err(info.refused(OTHER_CHANNELS).into());
         }
         Some(format) if format.block_bytes == plane.info.format.block_bytes => format,
         Some(_) => return Err(refused.into()),

@@ -133,7 +133,7 @@ impl CheckedView {
             return Err(refused("texels of the view have another size"));
         }
         if !plane.info.has_channels_of(format) {
-            return Err(info.refused_as_afbc(OTHER_CHANNELS));
+            return Err(info.refused(OTHER_CHANNELS));
         }
         let seen = ImageInfo {
             format,
@@ -169,7 +169,7 @@ impl CheckedView {
         // A compressed image has views with its own channels only, which are all that its planes say of the format.
         let alike = info.is_afbc() || same(info.format, self.seen.format);
         let together = self.range.levels == info.levels || self.range.layers == 1;
-        if self.of_slices || !alike || !together {
+        if self.of_slices || !alike || !together || info.placed.is_some() {
             return None;
         }
         let first = u64::from(self.range.layer)
@@ -262,7 +262,7 @@ impl CheckedView {
             return Ok(None);
         }
         if storage && self.seen.is_afbc() {
-            return Err(self.seen.refused_as_afbc(NO_STORAGE).into());
+            return Err(self.seen.refused(NO_STORAGE).into());
         }
         let Some(surfaces) = Aligned::new(planes) else {
             return Ok(None);

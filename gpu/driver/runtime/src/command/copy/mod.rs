@@ -71,12 +71,12 @@ pub(crate) enum CompressedSides {
 
 /// What is said where no queue draws, which copies into compressed images need.
 const NO_DRAWING: &str =
-    "copies to and from it need a device that draws: a tiler heap is bound to none of its queues";
+    "is compressed (AFBC), so that its copies need a device that draws: no queue has a tiler heap";
 
 impl<'s, 'd, P: Platform> Recorder<'_, 's, 'd, P> {
     /// Copies texels to or from an image that is compressed without loss: only images that draw have the code of that.
     fn copy_compressed(&mut self, info: &ImageInfo, copy: &CompressedCopy) -> Result<(), Error> {
-        let missing = info.refused_as_afbc(NO_DRAWING);
+        let missing = info.refused(NO_DRAWING);
         let drawing = self.device.drawing.as_ref().ok_or(missing)?;
         (drawing.copy_compressed)(self, copy)
     }

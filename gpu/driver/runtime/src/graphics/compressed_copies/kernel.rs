@@ -135,7 +135,6 @@ impl FetchKernel {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::check_commented_words;
 
     #[test]

@@ -22,9 +22,8 @@ use kernel::FetchKernel;
 
 /// What is said of a format that has no copies, and of images between which there are none.
 const NO_COPIES: &str =
-    "texels of its format are not copied: make it for ImageUses::TRANSFER, or blit it";
-const OTHER_CHANNELS: &str =
-    "it is copied to compressed images with the same channels only: go through a buffer";
+    "is compressed (AFBC) and has no copies: make it for ImageUses::TRANSFER, or blit it";
+const OTHER_CHANNELS: &str = "is compressed (AFBC) and is copied to such images with the same channels only: go through a buffer";
 
 /// A copy of either kind: what [`crate::device::Drawing`] leads to.
 pub(crate) fn copy_compressed<P: Platform>(
@@ -211,5 +210,5 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 }
 
 fn refused(info: &ImageInfo, what: &'static str) -> Error {
-    info.refused_as_afbc(what).into()
+    info.refused(what).into()
 }

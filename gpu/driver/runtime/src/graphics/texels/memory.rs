@@ -130,7 +130,6 @@ impl MemoryTexels {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::check_commented_words;
 
     #[test]

@@ -17,11 +17,12 @@ const HEADER_BYTES: u64 = 16;
 const BODY_ALIGNMENTS: [u64; 2] = [128, 4096];
 
 /// What is said where something is asked of a compressed image that it can't do.
-pub(crate) const NO_HOST: &str =
-    "the host can't read or write it: copy it to a buffer, or make it for ImageUses::HOST";
-pub(crate) const NO_STORAGE: &str = "it is no storage image: make it for ImageUses::STORAGE";
-pub(crate) const OTHER_CHANNELS: &str =
-    "it is seen in formats with the same channels only: make it for ImageUses::OTHER_FORMATS";
+pub(crate) const NO_HOST: &str = "is compressed (AFBC), so that the host can't read or write it: copy it to a buffer, or make it for \
+    ImageUses::HOST";
+pub(crate) const NO_STORAGE: &str =
+    "is compressed (AFBC), so that it is no storage image: make it for ImageUses::STORAGE";
+pub(crate) const OTHER_CHANNELS: &str = "is compressed (AFBC), so that it has views with the same channels only: make it for \
+    ImageUses::OTHER_FORMATS";
 
 impl ImageInfo {
     /// Whether passes and textures alone read its texels, which are compressed without loss.
@@ -29,8 +30,8 @@ impl ImageInfo {
         self.tiling == Tiling::Afbc
     }
 
-    pub(crate) const fn refused_as_afbc(&self, what: &'static str) -> ImageError {
-        ImageError::Afbc {
+    pub(crate) const fn refused(&self, what: &'static str) -> ImageError {
+        ImageError::Layout {
             format: self.format.name,
             what,
         }
@@ -46,12 +47,14 @@ impl ImageInfo {
         }
         let flat = matches!(self.dimension, ImageDimension::TwoD | ImageDimension::Cube);
         let what = match () {
-            () if self.format.compression().is_none() => "the format has no compression",
-            () if !flat => "it has two dimensions",
-            () if self.samples != 1 => "it has one sample",
+            () if self.format.compression().is_none() => {
+                "can't be compressed (AFBC): the format has no compression"
+            }
+            () if !flat => "can't be compressed (AFBC): it has other than two dimensions",
+            () if self.samples != 1 => "can't be compressed (AFBC): it has several samples",
             () => return Ok(()),
         };
-        Err(self.refused_as_afbc(what))
+        Err(self.refused(what))
     }
 
     /// Superblocks along a side of a group whose headers lie together; 1 without groups.
@@ -234,19 +237,19 @@ mod tests {
         };
         assert_eq!(
             refused(image("R32_UINT", 64)),
-            "an AFBC image of format R32_UINT: the format has no compression"
+            "the image, of format R32_UINT, can't be compressed (AFBC): the format has no compression"
         );
         let mut info = image("R8_UNORM", 64);
         info.samples = 4;
         assert_eq!(
             refused(info),
-            "an AFBC image of format R8_UNORM: it has one sample"
+            "the image, of format R8_UNORM, can't be compressed (AFBC): it has several samples"
         );
         let mut info = image("R8_UNORM", 64);
         (info.dimension, info.depth) = (ImageDimension::ThreeD, 4);
         assert_eq!(
             refused(info),
-            "an AFBC image of format R8_UNORM: it has two dimensions"
+            "the image, of format R8_UNORM, can't be compressed (AFBC): it has other than two dimensions"
         );
     }
 }

@@ -143,6 +143,9 @@ impl ImageInfo {
 
     /// Bytes of the image's memory before the first texel.
     pub(crate) fn texels_start(&self) -> u64 {
+        if let Some(placed) = self.placed {
+            return placed.offset.into();
+        }
         self.descriptor_bytes()
             .next_multiple_of(self.level_alignment())
     }
@@ -192,6 +195,11 @@ impl ImageInfo {
 
     /// A level of a format in one plane, as if it began at 0.
     fn shape(&self, level: u32) -> Level {
+        self.placed_rows(self.usual_shape(level))
+    }
+
+    /// The same with rows as close as they may be.
+    fn usual_shape(&self, level: u32) -> Level {
         let [width, height] = self.elements(level);
         let element = u64::from(self.texel_bytes());
         let (row, rows) = match self.tiling {
