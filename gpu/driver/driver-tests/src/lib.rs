@@ -204,6 +204,7 @@ macro_rules! each_test {
                 a_view_shows_a_slice;
                 views_share_planes_which_go_with_the_image;
                 compressed_texels_are_copied_bit_by_bit;
+                a_texture_that_is_rendered_compressed_is_drawn_alike;
                 compressed_images_are_cleared_blitted_and_rendered_in_part;
                 compressed_images_are_rendered_with_small_tiles;
                 samples_become_compressed_texels;

@@ -8,13 +8,13 @@ use crate::{
     CommandError, Condition, CountersError, Counts, DescriptorSet, DeviceLost, DevicePower,
     DmaRegion, DomainState, Done, DynamicOffset, Error, ErrorKind, Event, Failed, Fence,
     FirmwareCrash, GpuAddress, GpuFault, HaltError, Image, ImageError, ImageInfo, ImagePart,
-    ImageUses, Instant, InterfaceError, Invocations, JobFault, Limit, Lines, LoadError, MapError, MmuError,
-    MmuFault, Neighbour, Next, OperatingPoint, Options, OutOfMemory, PhysicalAddress, Pipeline,
-    Placement, PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties, QueryPool, Queue,
-    QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore, SemaphorePoint,
-    Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo, SystemCoherency, Table,
-    Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, TimerClock, UnusableStream,
-    VmError, Warning,
+    ImageUses, Instant, InterfaceError, Invocations, JobFault, Limit, Lines, LoadError, MapError,
+    MmuError, MmuFault, Neighbour, Next, OperatingPoint, Options, OutOfMemory, PhysicalAddress,
+    Pipeline, Placement, PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties,
+    QueryPool, Queue, QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore,
+    SemaphorePoint, Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo,
+    SystemCoherency, Table, Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut,
+    TimerClock, UnusableStream, VmError, Warning,
 };
 use defmt::{Debug2Format, Display2Format, Format, Formatter};
 

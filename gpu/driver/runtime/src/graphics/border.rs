@@ -27,22 +27,17 @@ const FIRST: usize = 56;
 const WIDTH: usize = 58;
 const HEIGHT: usize = 60;
 pub(super) const OLD: usize = 62;
-/// Uniforms of what is cleared: pixels along y behind the handle of each texture, or 0 of what is not cleared; and the values, four of
-/// each colour.
-const CLEARED_HEIGHT: usize = 7;
+/// The first uniform of what is cleared: four of each colour, depth and stencil in place of the first two.
 const CLEARED: usize = 24;
 
-/// Puts into r56 the row of a pixel, counted from the first inside, or a number that no height is above. Its place is in r4 and r5.
-const ROW_INSIDE: [u64; 3] = [
+/// Puts into r56 the row of a pixel, counted from the first inside, or a number that no height is above, and the height into r57. The
+/// pixel is in r4 and r5.
+const ROW_INSIDE: [u64; 4] = [
     0x00a0_f800_0000_b804, // IADD.u32 r56, r4, u56
     0x00a0_f900_0000_b905, // IADD.u32 r57, r5, u57
     0x0150_f804_bb39_ba38, // CSEL.u32.lt r56, r56, u58, r57, u59
+    0x0091_f900_0000_00bc, // MOV.i32 r57, u60
 ];
-
-/// The height into r57.
-const HEIGHT_INSIDE: u64 = 0x0091_f900_0000_00bc; // MOV.i32 r57, u60
-/// The same of the first cleared target.
-const HEIGHT_CLEARED: u64 = 0x0091_f900_0000_0087; // MOV.i32 r57, u7
 
 /// What was at the pixel before: floats, integers with and without a sign.
 const FETCH_OLD: [u64; 3] = [
@@ -68,11 +63,8 @@ pub(super) const fn row_inside() -> &'static [u64] {
 }
 
 /// Code that gets what was there before, of a kind: in r52 to r55.
-pub(super) fn fetch_old(kind: usize) -> [u64; 2] {
-    [
-        HEIGHT_INSIDE,
-        FETCH_OLD.get(kind).copied().unwrap_or_default(),
-    ]
+pub(super) fn fetch_old(kind: usize) -> u64 {
+    FETCH_OLD.get(kind).copied().unwrap_or_default()
 }
 
 /// Code that keeps r0 to r3 inside alone, or the first of them.
@@ -81,21 +73,17 @@ pub(super) fn keep_inside(single: bool) -> &'static [u64] {
     first
 }
 
-/// Code that clears a component of a target inside: the first into a register, and those behind it.
+/// Code that clears components of a target inside, in registers from one on.
 pub(super) fn clear_inside(
     target: usize,
     registers: core::ops::Range<u64>,
-) -> heapless::Vec<u64, 5> {
-    let mut code = heapless::Vec::new();
-    let target = target as u64;
-    // There is room for four components.
-    let _ = code.push(HEIGHT_CLEARED.wrapping_add(target.wrapping_mul(2)));
-    for (register, component) in registers.zip(0_u64..) {
-        let uniform = target.wrapping_mul(4).wrapping_add(component);
+) -> impl Iterator<Item = u64> {
+    let first = (target as u64).wrapping_mul(4);
+    registers.zip(0_u64..).map(move |(register, component)| {
+        let uniform = first.wrapping_add(component);
         let word = CLEAR | register << 40 | register << 24;
-        let _ = code.push(word.wrapping_add(uniform << 16));
-    }
-    code
+        word.wrapping_add(uniform << 16)
+    })
 }
 
 impl Border {
@@ -126,23 +114,28 @@ impl Border {
         }
     }
 
-    /// Sets the uniforms of a target that is cleared to these values, or not.
+    /// Sets the uniforms of a target that is cleared to these values.
     pub(super) fn set_cleared(
         &self,
         target: usize,
-        values: Option<[u32; 4]>,
+        values: [u32; 4],
         uniforms: &mut [u32; WIDE_UNIFORMS],
     ) {
-        let [.., height] = self.inside;
-        let Some(values) = values else { return };
-        let place = CLEARED_HEIGHT.saturating_add(target.saturating_mul(2));
-        if let Some(uniform) = uniforms.get_mut(place) {
-            *uniform = height;
-        }
         let first = CLEARED.saturating_add(target.saturating_mul(4));
         for (uniform, value) in uniforms.iter_mut().skip(first).zip(values) {
             *uniform = value;
         }
+    }
+
+    /// Which colours are cleared, a bit each.
+    pub(super) fn cleared_colors(&self) -> u32 {
+        let cleared = self.colors.iter().rev();
+        cleared.fold(0, |bits, color| bits << 1 | u32::from(color.is_some()))
+    }
+
+    /// Whether depth is cleared, and stencil.
+    pub(super) const fn cleared_others(&self) -> [bool; 2] {
+        [self.depth.is_some(), self.stencil.is_some()]
     }
 }
 
@@ -231,7 +224,7 @@ mod tests {
     #[test]
     fn the_words_are_what_their_comments_say() {
         let checked = check_commented_words(include_str!("border.rs"));
-        assert!(checked >= 4 * 13, "only {checked} words have comments");
+        assert!(checked >= 4 * 12, "only {checked} words have comments");
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod indirect;
 mod lane;
 mod lane_order;
 mod load;
+mod load_code;
 mod load_draw;
 mod part_shapes;
 mod pass;

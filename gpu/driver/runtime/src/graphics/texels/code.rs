@@ -203,7 +203,7 @@ impl Shader {
         put(&PIXEL);
         if self.border {
             put(border::row_inside());
-            put(&border::fetch_old(kind as usize));
+            put(&[border::fetch_old(kind as usize)]);
         }
         match self.place {
             Place::Memory(memory) => memory.code().iter().for_each(|word| put(&[*word])),
