@@ -56,7 +56,7 @@ pub(crate) fn a_texture_that_is_rendered_compressed_is_drawn_alike() {
         });
         let [compressed, plain] = &drawn;
         let wrong = compressed.iter().zip(plain).position(|(a, b)| a != b);
-        assert_eq!(wrong, None, "{}", product.name);
+        assert_eq!(wrong, None, "{:?}", product.name());
         let reds = plain.iter().filter(|texel| **texel == RED_WORD).count();
         assert!((500..1000).contains(&reds), "{reds} pixels are red");
     }
