@@ -38,12 +38,13 @@ impl ImageInfo {
         }
         let (row, offset) = (placed.row_bytes, placed.offset);
         let least = self.least_row_bytes();
-        if !u64::from(row).is_multiple_of(ALIGNMENT) || u64::from(row) < least {
+        if self.is_afbc() {
+            if u64::from(row) != least {
+                return Err(self.refused(COMPRESSED_ROW));
+            }
+        } else if !u64::from(row).is_multiple_of(ALIGNMENT) || u64::from(row) < least {
             let what = "bytes from row to row of";
             return Err(ImageError::Number { what, value: row });
-        }
-        if self.is_afbc() && u64::from(row) != least {
-            return Err(self.refused(COMPRESSED_ROW));
         }
         if !u64::from(offset).is_multiple_of(self.level_alignment()) {
             let what = "bytes in front of";
