@@ -1,11 +1,11 @@
 //! A suite on one machine: script by script, each with a line of its own.
 
-use crate::suite::{self, Case, Content, Suite, SuiteError};
-use crate::{DeviceError, Jobs, Request, Verdict, tap};
+use crate::{Case, Content, DeviceError, Jobs, Request, Verdict, tap};
 use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_amber::run::Memory;
 use eitri_drawing::Drawing;
+use eitri_drawing::suite::{self, SuiteError};
 use eitri_job::{Failure, Job, Resource, Saved, Wants};
 
 /// How many scripts of a suite ended how.
@@ -45,15 +45,15 @@ pub fn run_suite(
     first: usize,
     say: &mut dyn FnMut(&str),
 ) -> Result<Counts, SuiteError> {
-    let Suite { firmware, cases } = suite::read(bytes)?;
+    let suite = suite::read::<Case>(bytes)?;
     let mut counts = Counts::default();
-    say(&tap::start(cases.len()));
-    for (number, case) in (1..).zip(cases) {
+    say(&tap::start(suite.entries.len()));
+    for (number, case) in (1..).zip(suite.entries) {
         if number < first {
             continue;
         }
         let case = case?;
-        let verdict = run_case(machine, firmware, &case);
+        let verdict = run_case(machine, suite.firmware, &case);
         let count = match verdict {
             Verdict::Pass => &mut counts.passed,
             Verdict::Fail(_) => &mut counts.failed,

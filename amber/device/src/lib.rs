@@ -2,15 +2,15 @@
 //!
 //! A [`Compiled`] script is its plan and a program for each pipeline. [`run`] carries it out: each dispatch becomes a
 //! [`Request`], which something that implements [`Jobs`] runs, and what it has written goes back to the script's buffers. A
-//! [`suite`] is many scripts in one run of bytes, for an image that carries them.
+//! [suite](eitri_drawing::suite) of [`Case`]s is many scripts in one run of bytes, for an image that carries them.
 //!
 //! Needs: `eitri-amber` without its parser, `eitri-job`.  Guarantees: the same verdicts and the same words wherever it runs.
 //! Never: compiles anything, or knows where a job runs.
 //! Facts: the language reference, `../shared/amber-language.md` 9.4 and 12.1.
 //!
 //! ```
-//! use eitri_amber_device::suite::{Case, Content, encode, read};
-//! use eitri_amber_device::Verdict;
+//! use eitri_amber_device::{Case, Content, Verdict};
+//! use eitri_drawing::suite::{encode, read};
 //!
 //! let skipped = Case {
 //!     name: "draws.amber".into(),
@@ -18,7 +18,7 @@
 //!     content: Content::Settled(Verdict::Skip("graphics".into())),
 //! };
 //! let bytes = encode(&[], &[skipped])?;
-//! let cases: Result<Vec<Case>, _> = read(&bytes)?.cases.collect();
+//! let cases: Result<Vec<Case>, _> = read(&bytes)?.entries.collect();
 //! assert_eq!(cases?[0].name, "draws.amber");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,6 +30,7 @@
 extern crate alloc;
 
 mod board;
+mod case;
 mod device;
 mod draw;
 mod drawn_resources;
@@ -38,13 +39,13 @@ mod memory;
 mod resources;
 mod sampler;
 mod scripts;
-pub mod suite;
 pub mod tap;
 mod targets;
 mod verdict;
 mod vertex_data;
 
 pub use board::{Counts, Machine, run_case, run_suite, test_name};
+pub use case::{Case, Content};
 pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};
 pub use draw::blend;
 pub use resources::Resource;

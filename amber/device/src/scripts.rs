@@ -2,11 +2,11 @@
 //!
 //! What the validation suite does with them is the same on the host and on a board; only the platform differs.
 
-use crate::suite::{self, Case, SuiteError};
-use crate::{Machine, Verdict, run_case, test_name};
+use crate::{Case, Machine, Verdict, run_case, test_name};
 use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_drawing::Drawing;
+use eitri_drawing::suite::{self, SuiteError};
 use eitri_job::result::FailureKind;
 use eitri_job::{Failure, Job, Saved, run_here};
 use eitri_runtime::Platform;
@@ -25,7 +25,7 @@ impl<'f> Scripts<'f> {
     pub fn read(bytes: &[u8], firmware: &'f [u8]) -> Result<Scripts<'f>, SuiteError> {
         let cases = match bytes {
             [] => Vec::new(),
-            _ => suite::read(bytes)?.cases.collect::<Result<_, _>>()?,
+            _ => suite::read(bytes)?.entries.collect::<Result<_, _>>()?,
         };
         Ok(Scripts { cases, firmware })
     }

@@ -16,7 +16,8 @@ use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Machine};
 use crate::workspace::Workspace;
-use eitri_amber_device::suite::{Case, Content, SuiteError, encode, read};
+use eitri_amber_device::{Case, Content};
+use eitri_drawing::suite::{SuiteError, encode, read};
 use eitri_amber_device::tap;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
@@ -90,7 +91,7 @@ pub(crate) fn write_case(path: &str, case: &Case) -> Result<(), Failure> {
 /// What a worker has compiled; none if it came to nothing.
 pub(super) fn read_case(path: &Path) -> Option<Content> {
     let bytes = std::fs::read(path).ok()?;
-    let mut cases = read(&bytes).ok()?.cases;
+    let mut cases = read::<Case>(&bytes).ok()?.entries;
     Some(cases.next()?.ok()?.content)
 }
 

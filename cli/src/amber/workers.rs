@@ -16,7 +16,7 @@ use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use eitri_amber::Word;
 use eitri_amber_device::Verdict as Settled;
-use eitri_amber_device::suite::{Case, Content};
+use eitri_amber_device::{Case, Content};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -185,7 +185,7 @@ fn judged_alone(workspace: &Workspace) -> Result<Case, Failure> {
     let bytes = draw::suite(&scenes, &how(Place::Host), &firmware, |_, _| {})?;
     let ruined = |error: SuiteError| Ok(Case::ran(NAME, Some(error.to_string())));
     let drawings =
-        suite::read(&bytes).and_then(|read| read.drawings.collect::<Result<Vec<_>, _>>());
+        suite::read(&bytes).and_then(|read| read.entries.collect::<Result<Vec<Drawing<'_>>, _>>());
     let drawing = match drawings.map(|drawings| drawings.into_iter().next()) {
         Ok(Some(drawing)) => drawing,
         Ok(None) => return Ok(Case::ran(NAME, Some("it carries nothing".to_owned()))),

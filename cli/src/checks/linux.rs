@@ -1,6 +1,8 @@
 //! An unmodified Linux on the model: its own driver finds the GPU, starts it, lets it sleep, lets go of it and finds it again;
 //! Mesa's driver lists it, and computes on it; a job that hangs harms nobody else.
 
+mod pictures;
+
 use super::Case;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
@@ -39,20 +41,6 @@ const DRAWN: &[&str] = &[
     "copy_regions",
     "clear_commands",
 ];
-/// OpenGL ES pictures, each compared with that of a CPU driver in the same guest.
-const GL_CASES: &str = "qemu-tests/gl-cases";
-/// Number of pictures, and the packages of both drivers and of the program.
-const GL_PICTURES: usize = 6;
-const GL_PACKAGES: &[&str] = &[
-    "python3",
-    "libegl1",
-    "libgles2",
-    "libegl-mesa0",
-    "libgl1-mesa-dri",
-];
-const GL_SCRIPT: &str = "python3 pictures.py draw /tmp/gpu
-LIBGL_ALWAYS_SOFTWARE=1 python3 pictures.py draw /tmp/cpu
-python3 pictures.py compare /tmp/gpu /tmp/cpu";
 /// How many there are at least.
 const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
@@ -145,7 +133,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
                 let gpu = DEFAULT_GPU.0;
                 cases.push(drawn(workspace.root(), suite, gpu, compressed)?);
             }
-            cases.push(gl_pictures(workspace.root(), suite)?);
+            cases.extend(pictures::run(workspace.root(), suite)?);
         }
         if *suite == LATER.0 {
             for gpu in LATER.1 {
@@ -215,22 +203,6 @@ fn dumped(root: &Path, suite: &str) -> Result<Case, Failure> {
     let good = is_dump && timeline.contains("traceEvents");
     let told = || [described(&output), described(&shown)].concat();
     Ok(Case::ran(name, (!good).then(told)))
-}
-
-/// Pictures of OpenGL ES by the GPU's driver and by the CPU's.
-fn gl_pictures(root: &Path, suite: &str) -> Result<Case, Failure> {
-    let folder = root.join(GL_CASES).display().to_string();
-    let mut words = vec!["--gpu-time", "--memory", "3072", "--share", &folder];
-    words.extend(GL_PACKAGES.iter().flat_map(|name| ["--package", name]));
-    words.extend(["--", "sh", "-c", GL_SCRIPT]);
-    let output = boot(root, suite, &words)?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let same = said.lines().filter(|line| line.starts_with("ok ")).count();
-    // Two different drivers, or nothing was compared.
-    let drivers = said.contains("Panfrost") && said.contains("llvmpipe");
-    let good = output.status.success() && drivers && same == GL_PICTURES;
-    let name = format!("{suite}: OpenGL ES draws what it draws on the CPU");
-    Ok(Case::ran(name, (!good).then(|| described(&output))))
 }
 
 /// Scenes drawn through Vulkan.

@@ -29,7 +29,7 @@ use crate::runs::parallel;
 use crate::workspace::Workspace;
 use eitri_amber::Word;
 use eitri_amber::script::TargetEnvironment;
-use eitri_amber_device::suite::{Case, Content};
+use eitri_amber_device::{Case, Content};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::{self, Tool};
 use std::num::NonZero;

@@ -50,9 +50,9 @@ fn played(drawing: &Drawing<'_>, host: HostGpu) -> Result<(Done, Drawn), Failure
     // As an image reads it: what has no form there should not pass here.
     let firmware = eitri_model::stub_firmware();
     let bytes = suite::encode(&firmware, std::slice::from_ref(drawing)).map_err(no_form)?;
-    let read = suite::read(&bytes).map_err(no_form)?;
+    let read = suite::read::<Drawing<'_>>(&bytes).map_err(no_form)?;
     let mut stream = Stream::default();
-    for drawing in read.drawings {
+    for drawing in read.entries {
         let drawing = drawing.map_err(no_form)?;
         let platform = host.platform();
         let (_, Ok(_)) =

@@ -6,13 +6,14 @@
 //! Needs: nothing of ours.  Guarantees: what was cut short or damaged is an error.  Never: knows who plays.
 //!
 //! ```
+//! use eitri_drawing::Drawing;
 //! use eitri_drawing::suite::{SuiteError, encode, read};
 //!
-//! let bytes = encode(b"firmware", &[])?;
-//! let suite = read(&bytes)?;
+//! let bytes = encode::<Drawing>(b"firmware", &[])?;
+//! let suite = read::<Drawing>(&bytes)?;
 //! assert_eq!(suite.firmware, b"firmware");
-//! assert!(suite.drawings.is_empty());
-//! assert_eq!(read(b"something else").unwrap_err(), SuiteError::Magic);
+//! assert!(suite.entries.is_empty());
+//! assert_eq!(read::<Drawing>(b"something else").unwrap_err(), SuiteError::Magic);
 //! # Ok::<(), SuiteError>(())
 //! ```
 #![no_std]

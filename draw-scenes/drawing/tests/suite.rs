@@ -102,10 +102,10 @@ fn drawing<'a>(name: &'a str, data: &'a [u8]) -> Drawing<'a> {
 fn what_was_put_in_comes_out() {
     let drawings = [drawing("one", &[1, 2, 3]), drawing("two", &[])];
     let bytes = encode(b"firmware", &drawings).unwrap();
-    let suite = read(&bytes).unwrap();
+    let suite = read::<Drawing<'_>>(&bytes).unwrap();
     assert_eq!(suite.firmware, b"firmware");
-    assert_eq!(suite.drawings.len(), 2);
-    let found: Vec<_> = suite.drawings.map(Result::unwrap).collect();
+    assert_eq!(suite.entries.len(), 2);
+    let found: Vec<_> = suite.entries.map(Result::unwrap).collect();
     assert_eq!(found, drawings);
 }
 
@@ -113,9 +113,9 @@ fn what_was_put_in_comes_out() {
 fn a_suite_that_was_cut_short_is_an_error() {
     let bytes = encode(b"firmware", &[drawing("one", &[1, 2, 3])]).unwrap();
     for length in 0..bytes.len() {
-        let all = read(&bytes[..length]).and_then(|suite| suite.drawings.collect());
+        let all = read(&bytes[..length]).and_then(|suite| suite.entries.collect());
         let all: Result<Vec<Drawing<'_>>, SuiteError> = all;
         assert!(all.is_err(), "{length} bytes of {}", bytes.len());
     }
-    assert_eq!(read(b"EITRIAM1 is another").unwrap_err(), SuiteError::Magic);
+    assert_eq!(read::<Drawing<'_>>(b"EITRIAM1 is another").unwrap_err(), SuiteError::Magic);
 }

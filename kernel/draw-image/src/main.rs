@@ -91,8 +91,8 @@ fn main(kernel: Kernel) -> Exit {
 
 /// Shows the first drawing, picture by picture, for as long as the board has power.
 fn show(kernel: &Kernel, line: &str) -> Exit {
-    let read = suite::read(SUITE).and_then(|mut suite| {
-        let first = suite.drawings.next();
+    let read = suite::read::<Drawing<'_>>(SUITE).and_then(|mut suite| {
+        let first = suite.entries.next();
         Ok((suite.firmware, first.ok_or(SuiteError::CutShort)??))
     });
     let (firmware, drawing) = match read {
@@ -153,8 +153,8 @@ fn play_all(
     folder: &str,
     numbers: &RangeInclusive<usize>,
 ) -> Result<(), Stopped> {
-    let Suite { firmware, drawings } = suite::read(SUITE).map_err(Stopped::Suite)?;
-    for (number, drawing) in (1..).zip(drawings) {
+    let Suite { firmware, entries } = suite::read::<Drawing<'_>>(SUITE).map_err(Stopped::Suite)?;
+    for (number, drawing) in (1..).zip(entries) {
         if !numbers.contains(&number) {
             continue;
         }

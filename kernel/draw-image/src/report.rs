@@ -20,14 +20,14 @@ pub(crate) fn play_all(
     numbers: &RangeInclusive<usize>,
     rows: bool,
 ) -> Result<usize, SuiteError> {
-    let Suite { firmware, drawings } = suite::read(bytes)?;
-    print!("{}", tap::start(drawings.len()));
+    let Suite { firmware, entries } = suite::read::<Drawing<'_>>(bytes)?;
+    print!("{}", tap::start(entries.len()));
     let (mut passed, mut failed, mut skipped) = (0_usize, 0_usize, 0_usize);
-    for (number, drawing) in (1..).zip(drawings) {
+    for (number, drawing) in (1..).zip(entries) {
         if !numbers.contains(&number) {
             continue;
         }
-        let drawing: Drawing<'_> = drawing?;
+        let drawing = drawing?;
         let (after, played) = eitri_player::play_here(platform, firmware, &drawing, &mut ());
         platform = after;
         let verdict = match played {

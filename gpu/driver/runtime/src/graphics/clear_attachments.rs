@@ -5,10 +5,11 @@
 //! Facts: hardware/graphics-draw.md 3.17, graphics-raster.md 4.9, 4.13 and 4.14, graphics-ops-products.md 8.1.
 
 use super::blend::{self, ColorBlend, OFF};
-use super::clear_code::{DEPTH, Kind, STENCIL, UNIFORMS, color_code, depth_code};
+use super::clear_code::{DEPTH, STENCIL, UNIFORMS, color_code, depth_code};
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
 use super::lane::TEMPORARY;
+use super::output_code::Kind;
 use super::pass::RenderPass;
 use super::registers::DrawRegisters;
 use super::rendering::{ClearColor, Rect};

@@ -3,7 +3,7 @@
 //! Facts: hardware/graphics-draw.md 3.17, graphics-raster.md 4.14.
 
 use super::framebuffer::MOST_COLORS;
-use eitri_descriptors::formats::VkFormat;
+use super::output_code::{Kind, WAIT, blended, emitted};
 use heapless::Vec;
 
 /// Most instructions: those of as many colours as there are.
@@ -13,54 +13,12 @@ pub(super) const UNIFORMS: usize = 4 * MOST_COLORS;
 /// Places of depth and stencil among the uniforms.
 pub(super) const DEPTH: usize = 0;
 pub(super) const STENCIL: usize = 1;
-/// The words of the code, without what differs.
-mod word {
-    /// `MOV.i32 r0, u0`; the register is in bits 40 to 45, the uniform in bits 0 to 5.
-    pub(super) const MOVE: u64 = 0x0091_c000_0000_0080;
-    /// `NOP.wait0126`.
-    pub(super) const WAIT: u64 = 0x4000_c000_0000_0000;
-    /// `BLEND.slot0.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2`: goes on behind the call that follows.
-    pub(super) const BLEND: u64 = 0x007f_4008_323c_02f0;
-    /// The same with `.s32` and `.u32`, and with `.end` and `target:0x0`, without the rest.
-    pub(super) const BLEND_INT: u64 = 0x007f_4008_343c_02f0 ^ BLEND;
-    pub(super) const BLEND_UINT: u64 = 0x007f_4008_363c_02f0 ^ BLEND;
-    pub(super) const BLEND_END: u64 = 0x787f_4008_323c_00f0 ^ BLEND;
-    /// `IADD_IMM.i32 r48, program_counter.w0, #0x8`, and with no address to come back to.
-    pub(super) const CALL_FROM: u64 = 0x0710_f000_0000_08fe;
-    pub(super) const CALL_LAST: u64 = 0x0110_f000_0000_00c0;
-    /// `BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1`.
-    pub(super) const CALL: u64 = 0x002f_c110_0000_f1c0;
-    /// `ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0`.
-    pub(super) const TEST: u64 = 0x407d_bc02_00ea_d03c;
-    /// `ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60`, `.stencil` with r8, and both.
-    pub(super) const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000;
-    pub(super) const EMIT_STENCIL: u64 = 0x787e_bc02_013c_08c0;
-    pub(super) const EMIT_BOTH: u64 = 0x787e_bc02_033c_0800;
-}
+/// `MOV.i32 r0, u0`; the register is in bits 40 to 45, the uniform in bits 0 to 5.
+const MOVE: u64 = 0x0091_c000_0000_0080;
 
 /// `MOV.i32` of a uniform into a register.
 const fn mov(register: u8, uniform: usize) -> u64 {
-    word::MOVE | (register as u64) << 40 | uniform as u64
-}
-
-/// What the components of a colour are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Float,
-    Int,
-    Uint,
-}
-
-impl Kind {
-    pub(super) fn of(format: &VkFormat) -> Kind {
-        if format.has("UINT") {
-            Kind::Uint
-        } else if format.has("SINT") {
-            Kind::Int
-        } else {
-            Kind::Float
-        }
-    }
+    MOVE | (register as u64) << 40 | uniform as u64
 }
 
 /// The code that clears colours: the kind of each.
@@ -73,39 +31,23 @@ pub(super) fn color_code(kinds: &[Option<Kind>; MOST_COLORS]) -> Vec<u64, MOST_C
     let last = kinds.iter().rposition(Option::is_some);
     for (target, kind) in kinds.iter().enumerate() {
         let Some(kind) = kind else { continue };
-        let kind = match kind {
-            Kind::Float => 0,
-            Kind::Int => word::BLEND_INT,
-            Kind::Uint => word::BLEND_UINT,
-        };
         // Blending before may still read the registers.
-        put(word::WAIT);
+        put(WAIT);
         for component in 0..4_u8 {
             let uniform = target.saturating_mul(4).saturating_add(component.into());
             put(mov(component, uniform));
         }
-        let is_last = last == Some(target);
-        let (end, from) = if is_last {
-            (word::BLEND_END, word::CALL_LAST)
-        } else {
-            (0, word::CALL_FROM)
-        };
-        let step = (target as u64).wrapping_mul(2);
-        put((word::BLEND ^ kind ^ end).wrapping_add(step));
-        put(from);
-        put(word::CALL.wrapping_add(step << 8));
+        for word in blended(target, *kind, last == Some(target)) {
+            put(word);
+        }
     }
     code
 }
 
 /// The code that clears depth and stencil.
-pub(super) fn depth_code([depth, stencil]: [bool; 2]) -> Vec<u64, MOST_CODE> {
-    let emit = match (depth, stencil) {
-        (true, true) => word::EMIT_BOTH,
-        (true, false) => word::EMIT_DEPTH,
-        (false, _) => word::EMIT_STENCIL,
-    };
-    let words = [mov(0, DEPTH), mov(8, STENCIL), word::WAIT, word::TEST, emit];
+pub(super) fn depth_code(aspects: [bool; 2]) -> Vec<u64, MOST_CODE> {
+    let [test, emit] = emitted(aspects, 8);
+    let words = [mov(0, DEPTH), mov(8, STENCIL), WAIT, test, emit];
     Vec::from_slice(&words).unwrap_or_default()
 }
 

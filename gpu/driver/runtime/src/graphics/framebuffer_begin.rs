@@ -5,7 +5,7 @@
 use super::clear;
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::{ColorTarget, DepthTarget, Framebuffer, MOST_COLORS, MOST_LAYERS};
-use super::load::Kind;
+use super::output_code::Kind;
 use super::rendering::{ImageView, LoadOp, RenderingInfo, Resolve, StoreOp};
 use super::resolve::{self, DeferredResolve};
 use super::samples;

@@ -5,7 +5,7 @@
 
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::MOST_LAYERS;
-use super::load::Kind;
+use super::output_code::Kind;
 use super::rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo,
     ResolveMode, StencilAttachment, StoreOp,

@@ -8,6 +8,7 @@ use super::border::Border;
 use super::error::Attachment;
 use super::framebuffer::{Loads, MOST_COLORS};
 use super::load_code::{DEPTH_PLACE, STENCIL_PLACE, color_code, depth_code};
+use super::output_code::Kind;
 use super::surface::{Surface, surface};
 use crate::command::{OwnCode, Recorder};
 use crate::error::Error;
@@ -15,7 +16,6 @@ use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::resource::{FETCHES, PlanePart, pack};
 use crate::vm::GpuAddress;
-use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::raster::Draw;
 use eitri_descriptors::texture::{Texture, TextureDimension};
 use eitri_descriptors::{Aligned, Arch, Descriptor, DescriptorError, Swizzle};
@@ -37,26 +37,6 @@ pub(super) const HANDLE_STEP: usize = 2;
 /// Uniforms of most frame shaders, and of those that need more.
 const UNIFORMS: usize = HANDLES + HANDLE_STEP * MOST_COLORS;
 pub(super) const WIDE_UNIFORMS: usize = 64;
-
-/// What the components of a colour are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Float,
-    Int,
-    Uint,
-}
-
-impl Kind {
-    pub(super) fn of(format: &VkFormat) -> Kind {
-        if format.has("UINT") {
-            Kind::Uint
-        } else if format.has("SINT") {
-            Kind::Int
-        } else {
-            Kind::Float
-        }
-    }
-}
 
 /// Frame shaders of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 
 use super::border;
 use super::framebuffer::MOST_COLORS;
-use super::load::{HANDLE_STEP, Kind};
+use super::load::HANDLE_STEP;
+use super::output_code::{Kind, WAIT, blended, emitted};
 use heapless::Vec;
 
 /// Most instructions: a beginning, a block for each colour.
@@ -20,8 +21,6 @@ mod word {
     pub(super) const SAMPLE: u64 = 0x00b4_c600_1085_cc3d;
     /// `LSHIFT_OR.i32 r6, r6, 0x13121110.b00, 0x0`: where a fetch has it.
     pub(super) const SAMPLE_UP: u64 = 0x00b4_c601_11c0_cc06;
-    /// `NOP.wait0126`.
-    pub(super) const WAIT: u64 = 0x4000_c000_0000_0000;
     /// `TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u6`: a texel of floats, whose handle is that uniform.
     pub(super) const FETCH: u64 = 0x0925_4434_17c0_0086;
     /// The same with `.s` and `.u` in place of `.f`, without the rest.
@@ -29,25 +28,8 @@ mod word {
     pub(super) const FETCH_UINT: u64 = 0x0925_4434_1bc0_0086 ^ FETCH;
     /// The same with `.texel_offset` and `@r4:r5:r6`, without the rest.
     pub(super) const OF_SAMPLE: u64 = 0x0925_4436_17c0_0886 ^ FETCH;
-    /// `BLEND.slot0.v4.f32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2`: goes on behind the call that follows.
-    pub(super) const BLEND: u64 = 0x007f_4008_323c_02f0;
-    /// The same with `.s32` and `.u32`, and with `.end` and `target:0x0`, without the rest.
-    pub(super) const BLEND_INT: u64 = 0x007f_4008_343c_02f0 ^ BLEND;
-    pub(super) const BLEND_UINT: u64 = 0x007f_4008_363c_02f0 ^ BLEND;
-    pub(super) const BLEND_END: u64 = 0x787f_4008_323c_00f0 ^ BLEND;
-    /// `IADD_IMM.i32 r48, program_counter.w0, #0x8`, and with no address to come back to.
-    pub(super) const CALL_FROM: u64 = 0x0710_f000_0000_08fe;
-    pub(super) const CALL_LAST: u64 = 0x0110_f000_0000_00c0;
-    /// `BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1`.
-    pub(super) const CALL: u64 = 0x002f_c110_0000_f1c0;
     /// `TEX_FETCH.slot0.u.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u8`: a stencil value.
     pub(super) const FETCH_STENCIL: u64 = 0x0925_4434_1bc8_0088;
-    /// `ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0`.
-    pub(super) const TEST: u64 = 0x407d_bc02_00ea_d03c;
-    /// `ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60`, `.stencil` with r8, and both.
-    pub(super) const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000;
-    pub(super) const EMIT_STENCIL: u64 = 0x787e_bc02_013c_08c0;
-    pub(super) const EMIT_BOTH: u64 = 0x787e_bc02_033c_0800;
 }
 
 /// Places of depth and stencil among the handles.
@@ -77,28 +59,22 @@ pub(super) fn color_code(
     let last = kinds.iter().rposition(Option::is_some);
     for (target, kind) in kinds.iter().enumerate() {
         let Some(kind) = kind else { continue };
-        let (fetch, blend) = match kind {
-            Kind::Float => (0, 0),
-            Kind::Int => (word::FETCH_INT, word::BLEND_INT),
-            Kind::Uint => (word::FETCH_UINT, word::BLEND_UINT),
+        let fetch = match kind {
+            Kind::Float => 0,
+            Kind::Int => word::FETCH_INT,
+            Kind::Uint => word::FETCH_UINT,
         };
         let step = (target as u64).wrapping_mul(HANDLE_STEP as u64);
         let of_sample = if samples { word::OF_SAMPLE } else { 0 };
-        let is_last = last == Some(target);
-        put(word::WAIT);
+        put(WAIT);
         put((word::FETCH ^ fetch ^ of_sample).wrapping_add(step));
         if cleared >> target & 1 != 0 {
-            put(word::WAIT);
+            put(WAIT);
             border::clear_inside(target, 0..4).for_each(&mut put);
         }
-        let end = if is_last { word::BLEND_END } else { 0 };
-        put((word::BLEND ^ blend ^ end).wrapping_add(step));
-        put(if is_last {
-            word::CALL_LAST
-        } else {
-            word::CALL_FROM
-        });
-        put(word::CALL.wrapping_add(step << 8));
+        blended(target, *kind, last == Some(target))
+            .into_iter()
+            .for_each(&mut put);
     }
     code
 }
@@ -130,7 +106,7 @@ pub(super) fn depth_code(
     if stencil {
         put(word::FETCH_STENCIL ^ of_sample);
     }
-    put(word::WAIT);
+    put(WAIT);
     let [clears_depth, clears_stencil] = cleared;
     if clears_depth {
         border::clear_inside(DEPTH_PLACE, 0..1).for_each(&mut put);
@@ -138,12 +114,7 @@ pub(super) fn depth_code(
     if clears_stencil {
         border::clear_inside(STENCIL_PLACE, 8..9).for_each(&mut put);
     }
-    put(word::TEST);
-    put(match (depth, stencil) {
-        (true, true) => word::EMIT_BOTH,
-        (true, false) => word::EMIT_DEPTH,
-        (false, _) => word::EMIT_STENCIL,
-    });
+    emitted([depth, stencil], 8).into_iter().for_each(&mut put);
     code
 }
 

@@ -5,7 +5,8 @@
 use super::blend::{self, ColorBlend, OFF};
 use super::clear_attachments::tests_that_replace;
 use super::framebuffer::{ColorFormats, MOST_COLORS};
-use super::load::{Kind, PRELOAD, Stage};
+use super::load::{PRELOAD, Stage};
+use super::output_code::Kind;
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;

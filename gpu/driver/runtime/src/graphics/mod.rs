@@ -51,6 +51,7 @@ mod lane_order;
 mod load;
 mod load_code;
 mod load_draw;
+mod output_code;
 mod part_shapes;
 mod pass;
 mod pass_template;

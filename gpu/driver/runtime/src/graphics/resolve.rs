@@ -6,7 +6,7 @@
 
 use super::error::{Attachment, GraphicsError, Unsupported};
 use super::framebuffer::MOST_COLORS;
-use super::load::Kind;
+use super::output_code::Kind;
 use super::rendering::{ImageView, Rect, Resolve, ResolveMode};
 use super::surface::surface;
 use super::texels::{TexelSource, Transform};

@@ -148,6 +148,8 @@ pub const WITHOUT_VALUE: &[(&str, &str, &str)] = &[
     ("src/shader/message.rs", "texture_request", "refused"),
     ("src/shader/messages/mod.rs", "count", "counters of the load/store unit"),
     ("src/shader/yuv.rs", "Yuv::of", "refused"),
+    ("src/tile/framebuffer.rs", "FramebufferError::field", "refused"),
+    ("src/tile/framebuffer.rs", "Framebuffer::ignored", "which tiles are written again though nothing has changed"),
     ("src/stream/draw.rs", "Stream::draw", "refused"),
     ("src/stream/jobs.rs", "Stream::start_jobs", "a fault"),
     ("src/stream/mod.rs", "Stream::blocked_reason", "the reason that a status word shows"),

@@ -62,6 +62,9 @@ impl FramebufferError {
         match self {
             FramebufferError::Length { .. } => "Pointer",
             FramebufferError::Field(error) => error.field,
+            // FACT: targets of YCbCr and of AFRC are refused: how a write-back converts and rounds colours to YCbCr and which samples
+            // its chroma is of, and what AFRC's coding units hold, is not published; hardware/descriptors.md 15 names the fields alone.
+            // Settled by the bytes that a board writes of a ramp of colours with each conversion mode and each AFRC format.
             FramebufferError::TargetField { error, .. } => match error.field {
                 "YUV Enable" => "YUV Enable (targets of YCbCr are not modelled)",
                 "Writeback Mode" => "Writeback Mode (AFRC is not modelled)",
@@ -252,6 +255,10 @@ impl Framebuffer {
     /// A field that asks for what the model does not do, and no driver asks for (hardware/graphics-framebuffer.md 5.1).
     pub(crate) fn ignored(&self) -> Option<&'static str> {
         let parameters = &self.parameters;
+        // FACT: what the bits of empty tiles do is not published. With checksums they are taken to be part of those: a tile without
+        // primitives has the checksum of the clear colour (hardware/graphics-framebuffer.md 5.7), and none is compared here. Without
+        // checksums they are told. Settled by a pass with each bit, and the table of checksums behind it.
+        let has_checksums = parameters.crc_read_enable || parameters.crc_write_enable;
         let asked = [
             (
                 parameters.downscale_geometry != Downscale::None,
@@ -280,11 +287,11 @@ impl Framebuffer {
             ),
             (parameters.z_unload_enable, "Z Unload Enable (not modelled)"),
             (
-                parameters.empty_tile_read_enable,
+                parameters.empty_tile_read_enable && !has_checksums,
                 "Empty Tile Read Enable (not modelled)",
             ),
             (
-                parameters.empty_tile_write_enable,
+                parameters.empty_tile_write_enable && !has_checksums,
                 "Empty Tile Write Enable (not modelled)",
             ),
         ];

@@ -156,7 +156,8 @@ fn rows_of_blocks_of_64_kib_that_overlap_are_told() {
 #[test]
 fn checksums_are_ignored_and_every_touched_tile_is_written() {
     // A table of zeros, which no tile is compared with, where nothing is mapped.
-    const READ_AND_WRITE: u32 = 3 << 30;
+    const CHECKSUMS: u32 = 3 << 30;
+    const EMPTY_TILES: u32 = 3 << 28;
     let pass = Pass {
         uniforms: STORE.to_vec(),
         draws: vec![Rectangle {
@@ -166,13 +167,15 @@ fn checksums_are_ignored_and_every_touched_tile_is_written() {
         clean_tiles: false,
         ..Pass::default()
     };
-    let mut drawn = pass.run_with(|bench| {
-        let word = FRAMEBUFFER + 4 * 12;
-        let changed = bench.get32(1, word) | READ_AND_WRITE;
-        bench.put(1, word, &changed.to_le_bytes());
-        put_base(bench, 32 + 4, NOWHERE);
-    });
-    for pixel in pixels() {
-        assert_eq!(drawn.colour(pixel, 0, 0), 9, "{pixel:?}");
+    for bits in [CHECKSUMS, CHECKSUMS | EMPTY_TILES] {
+        let mut drawn = pass.run_with(|bench| {
+            let word = FRAMEBUFFER + 4 * 12;
+            let changed = bench.get32(1, word) | bits;
+            bench.put(1, word, &changed.to_le_bytes());
+            put_base(bench, 32 + 4, NOWHERE);
+        });
+        for pixel in pixels() {
+            assert_eq!(drawn.colour(pixel, 0, 0), 9, "{pixel:?}, {bits:#x}");
+        }
     }
 }

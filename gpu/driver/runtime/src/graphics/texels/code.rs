@@ -5,7 +5,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, valhall-isa.md 11.10.
 
 use super::super::border;
-use super::super::load::Kind;
+use super::super::output_code::{Kind, WAIT, blended, emitted};
 use super::memory::FromMemory;
 use heapless::Vec;
 
@@ -98,7 +98,6 @@ const FLOOR: [u64; 2] = [
 const DEEP: u64 = 0x0091_c600_0000_008e; // MOV.i32 r6, u14
 const FIRST_SAMPLE: u64 = 0x0091_c600_0000_00c0; // MOV.i32 r6, 0x0
 const SAMPLE_UP: u64 = 0x00a0_c600_0000_8906; // IADD.u32 r6, r6, u9
-const WAIT: u64 = 0x4000_c000_0000_0000; // NOP.wait0126
 
 /// Fetches of floats, of integers with and without a sign.
 const FETCH: [u64; 3] = [
@@ -149,23 +148,6 @@ const GREATEST: [u64; 2] = [
     0x00a4_c000_0003_0800, // FMAX.f32 r0, r0, r8
     0x0150_c001_0800_0800, // CSEL.u32.gt r0, r0, r8, r0, r8
 ];
-
-/// Ends with a colour: of floats, of integers with and without a sign.
-const BLEND: [u64; 3] = [
-    0x787f_4008_323c_00f0, // BLEND.slot0.v4.f32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
-    0x787f_4008_343c_00f0, // BLEND.slot0.v4.s32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
-    0x787f_4008_363c_00f0, // BLEND.slot0.v4.u32.end @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x0
-];
-
-/// A call of a blend shader, of which there is none.
-const CALL: [u64; 2] = [
-    0x0110_f000_0000_00c0, // IADD_IMM.i32 r48, 0x0, #0x0
-    0x002f_c110_0000_f1c0, // BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1
-];
-
-const TEST: u64 = 0x407d_bc02_00ea_d03c; // ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0
-const EMIT_DEPTH: u64 = 0x787e_bc02_023c_c000; // ZS_EMIT.z.slot0.end @r60, r0, 0x0, r60
-const EMIT_STENCIL: u64 = 0x787e_bc02_013c_00c0; // ZS_EMIT.stencil.slot0.end @r60, 0x0, r0, r60
 
 impl Shader {
     /// A number that no other shader has, below 2^20.
@@ -244,12 +226,9 @@ impl Shader {
             put(border::keep_inside(single));
         }
         match self.output {
-            Output::Color(_) => {
-                put(&[of_kind(&BLEND)]);
-                put(&CALL);
-            }
-            Output::Depth => put(&[TEST, EMIT_DEPTH]),
-            Output::Stencil => put(&[TEST, EMIT_STENCIL]),
+            Output::Color(_) => put(&blended(0, kind, true)),
+            Output::Depth => put(&emitted([true, false], 0)),
+            Output::Stencil => put(&emitted([false, true], 0)),
         }
         code
     }

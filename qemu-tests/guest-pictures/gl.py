@@ -1,7 +1,7 @@
 """Draws through OpenGL ES without a window, and compares what two drivers draw.
 
-    pictures.py draw FOLDER      one file of RGBA bytes for each case, by the driver that EGL chooses
-    pictures.py compare A B      the differences of two such folders; status 1 if a case differs by more than it may
+    gl.py draw FOLDER      one file of RGBA bytes for each case, by the driver that EGL chooses
+    gl.py compare A B      the differences of two such folders; status 1 if a case differs by more than it may
 
 Needs Python and libEGL, libGLESv2: nothing is built.
 """
@@ -9,6 +9,10 @@ Needs Python and libEGL, libGLESv2: nothing is built.
 import ctypes
 import os
 import sys
+
+# The folder may be the repository's own.
+sys.dont_write_bytecode = True
+from compare import compare
 
 SIDE = 64
 
@@ -220,21 +224,6 @@ def picture(case):
     return pixels.raw
 
 
-def compare(first, second):
-    good = True
-    for case, most, edges in CASES:
-        one, other = (open(os.path.join(folder, case), "rb").read() for folder in (first, second))
-        differences = [
-            max(abs(one[at + part] - other[at + part]) for part in range(4)) for at in range(0, len(one), 4)
-        ]
-        off = sum(difference > most for difference in differences)
-        drawn = len({one[at : at + 4] for at in range(0, len(one), 4)})
-        good &= off <= edges and drawn > 1
-        verdict = "ok" if off <= edges and drawn > 1 else "FAIL"
-        print(f"{verdict} {case}: {off} pixels differ by more than {most}, {drawn} colours")
-    return good
-
-
 if __name__ == "__main__":
     if sys.argv[1] == "draw":
         print(context(), flush=True)
@@ -243,4 +232,4 @@ if __name__ == "__main__":
             with open(os.path.join(sys.argv[2], case), "wb") as file:
                 file.write(picture(case))
     else:
-        sys.exit(0 if compare(sys.argv[2], sys.argv[3]) else 1)
+        sys.exit(0 if compare(CASES, sys.argv[2], sys.argv[3]) else 1)
