@@ -86,12 +86,16 @@ pub(super) fn clear_inside(
     })
 }
 
+/// Least x and y, and pixels along both, of a box from one pixel to another.
+fn extent_of([x, y, right, bottom]: [u32; 4]) -> [u32; 4] {
+    let length = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
+    [x, y, length(x, right), length(y, bottom)]
+}
+
 impl Border {
     fn of(inside: [u32; 4]) -> Border {
-        let [x, y, right, bottom] = inside;
-        let length = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
         Border {
-            inside: [x, y, length(x, right), length(y, bottom)],
+            inside: extent_of(inside),
             colors: [None; MOST_COLORS],
             depth: None,
             stencil: None,
@@ -162,6 +166,14 @@ impl Framebuffer {
         let others = [self.depth, self.stencil].into_iter().flatten();
         let others = others.filter(|it| it.store).map(|it| it.target);
         colors.chain(others).any(|it| it.compression.is_some())
+    }
+
+    /// The pixels that were asked for: least x and y, and how many there are along both.
+    pub(super) fn asked_area(&self) -> [u32; 4] {
+        match &self.border {
+            Some(border) => border.inside,
+            None => extent_of(self.area),
+        }
     }
 
     /// Whether several tiles are in a superblock.
