@@ -31,7 +31,10 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn scan_out(&mut self, image: Image) -> Result<Option<ScanOut>, Error> {
         let info = self.image_info(image)?;
         let in_rows = info.tiling == Tiling::Linear;
-        let Some(plane) = info.plane(None).filter(|_| in_rows || info.placed.is_some()) else {
+        let Some(plane) = info
+            .plane(None)
+            .filter(|_| in_rows || info.placed.is_some())
+        else {
             return Ok(None);
         };
         let lies = plane.level(0, 0);

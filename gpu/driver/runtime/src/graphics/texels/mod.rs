@@ -162,6 +162,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             texels.set_uniforms(&mut wide);
             stage.wide = Some(wide);
         }
+        // FACT: whether a texture may read a superblock while the same pass writes it again with the texels that it has is not
+        // established; a blit between parts of one level that share superblocks does so. Settled by such a blit on any board.
         if let Some(border) = border {
             let mut wide = stage.wide.unwrap_or_else(|| stage.widened());
             border.set_pixels(&mut wide);
