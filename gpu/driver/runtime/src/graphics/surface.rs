@@ -148,7 +148,7 @@ impl Surface {
         }
         // Attachments that are compressed have a compression: the image was checked.
         let compression = self.info.format.compression()?;
-        let mode = u32::from(compression.mode.number());
+        let mode = compression.mode.number();
         Some(mode << COMPRESSION_MODE | u32::from(compression.transform))
     }
 

@@ -64,11 +64,13 @@ pub(super) fn check_same<P: Platform>(
     let size = info.format.block_bytes as usize;
     let width = info.level_size(part.0)[0] as usize;
     // Each pair of texels that differ, with the first place.
-    let mut wrong: Vec<((usize, usize), (&[u8], &[u8]))> = Vec::new();
-    for (number, pair) in found.chunks(size).zip(wanted.chunks(size)).enumerate() {
+    let mut wrong: Vec<([usize; 2], [&[u8]; 2])> = Vec::new();
+    let pairs = found.chunks(size).zip(wanted.chunks(size));
+    for (number, (found, wanted)) in pairs.enumerate() {
+        let pair = [found, wanted];
         let known = wrong.iter().any(|(_, other)| *other == pair);
-        if pair.0 != pair.1 && !known && wrong.len() < 8 {
-            wrong.push(((number % width, number / width), pair));
+        if found != wanted && !known && wrong.len() < 8 {
+            wrong.push(([number % width, number / width], pair));
         }
     }
     assert_eq!(wrong, [], "{what} {part:?} of {}", info.format.name);
