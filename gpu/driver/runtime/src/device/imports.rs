@@ -13,7 +13,7 @@ use crate::slab::Key;
 use core::ops::Range;
 use eitri_csf::page_table::PAGE_BYTES;
 
-/// What there is no memory for where the platform does not lend it.
+/// The object of an out-of-memory error where the platform does not lend the memory.
 const WHAT: &str = "an import, which the platform does not lend";
 
 impl<'d, P: Platform> Device<'_, 'd, P> {

@@ -22,7 +22,7 @@ pub(super) struct Border {
 }
 
 /// Uniforms of code with a border: the first pixel inside, negated; pixels along x, and what no x is less than; pixels along y; and the
-/// handle of the texture of what was there before.
+/// handle of the texture of what was there before. The word behind a handle stays 0: it would move the texel.
 const FIRST: usize = 56;
 const WIDTH: usize = 58;
 const HEIGHT: usize = 60;

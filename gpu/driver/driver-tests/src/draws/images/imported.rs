@@ -24,6 +24,7 @@ fn display(it: &Bench) -> DmaRegion {
         platform.store32(region.start().offset(place), 0x1234_5678);
     }
     platform.clean(region.span());
+    platform.publish();
     region
 }
 
@@ -52,10 +53,10 @@ pub(crate) fn a_displays_picture_is_rendered_where_it_lies() {
         pass.end_rendering()
     });
     it.run();
-    let told = it.device.scan_out(image).or_fail("it is there");
-    let told = told.or_fail("its rows lie one behind the other");
-    assert_eq!(told.memory, region.start().offset(OFFSET.into()));
-    assert_eq!((told.row_bytes, told.width), (ROW.into(), SIDE));
+    let rows = it.device.scan_out(image).or_fail("it is there");
+    let rows = rows.or_fail("its rows lie one behind the other");
+    assert_eq!(rows.memory, region.start().offset(OFFSET.into()));
+    assert_eq!((rows.row_bytes, rows.width), (ROW.into(), SIDE));
     let mut platform = it.machine.platform();
     for place in (0..BYTES).step_by(4) {
         let found = platform.load32(region.start().offset(place));

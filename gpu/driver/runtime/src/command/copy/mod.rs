@@ -69,7 +69,7 @@ pub(crate) enum CompressedSides {
     Both(CompressedRegion, CompressedRegion),
 }
 
-/// What is said where no queue draws, which copies into compressed images need.
+/// Message of the refusal of copies of compressed images where no queue draws.
 const NO_DRAWING: &str =
     "is compressed (AFBC), so that its copies need a device that draws: no queue has a tiler heap";
 

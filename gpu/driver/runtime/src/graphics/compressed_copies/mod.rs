@@ -20,7 +20,7 @@ use crate::queue::Reach;
 use crate::resource::{Aspect, FETCHES, ImageInfo, resource};
 use kernel::FetchKernel;
 
-/// What is said of a format that has no copies, and of images between which there are none.
+/// Messages of refusals: a format without copies, and images between which there are none.
 const NO_COPIES: &str =
     "is compressed (AFBC) and has no copies: make it for ImageUses::TRANSFER, or blit it";
 const OTHER_CHANNELS: &str = "is compressed (AFBC) and is copied to such images with the same channels only: go through a buffer";

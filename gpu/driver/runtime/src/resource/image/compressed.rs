@@ -16,7 +16,7 @@ const HEADER_BYTES: u64 = 16;
 /// What a body begins at a multiple of, behind headers in rows and behind headers in groups; so do levels.
 const BODY_ALIGNMENTS: [u64; 2] = [128, 4096];
 
-/// What is said where something is asked of a compressed image that it can't do.
+/// Messages of refusals ([`ImageError::Layout`]): uses that a compressed image does not have.
 pub(crate) const NO_HOST: &str = "is compressed (AFBC), so that the host can't read or write it: copy it to a buffer, or make it for \
     ImageUses::HOST";
 pub(crate) const NO_STORAGE: &str =

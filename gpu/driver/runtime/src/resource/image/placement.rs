@@ -4,7 +4,7 @@
 
 use super::{ALIGNMENT, ImageError, ImageInfo, Level};
 
-/// What is said where an image is made, or used, as if it lay elsewhere.
+/// Messages of refusals ([`ImageError::Layout`]): an image is made or used as if its texels lay elsewhere.
 pub(crate) const NOT_PLACED: &str =
     "has no place in the memory that is imported: ImageInfo::placed says it";
 pub(crate) const NOT_IMPORTED: &str =
