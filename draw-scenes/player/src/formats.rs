@@ -41,6 +41,7 @@ pub fn image_info(arch: Arch, image: &Image<'_>) -> Option<ImageInfo> {
             ImageType::D1 => Tiling::Linear,
             ImageType::D2 | ImageType::D3 => Tiling::UInterleaved,
         },
+        placed: None,
     })
 }
 

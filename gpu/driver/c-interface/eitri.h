@@ -36,6 +36,18 @@
 // The CPU reads after the job.
 #define EITRI_ACCESS_CPU 16
 
+// A use of an image: passes render to it.
+#define EITRI_USE_ATTACHMENT 1
+
+// Shaders sample it, or fetch its texels.
+#define EITRI_USE_SAMPLED 2
+
+// Shaders use it as a storage image.
+#define EITRI_USE_STORAGE 4
+
+// The host reads or writes it: eitri_read_image(), eitri_write_image().
+#define EITRI_USE_HOST 8
+
 // Vertices make a point each.
 #define EITRI_TOPOLOGY_POINTS 0
 
@@ -297,6 +309,9 @@ typedef struct EitriImageInfo {
   uint32_t samples;
   // Not 0: texels lie row by row, as a display reads them. With one sample alone.
   uint32_t linear;
+  // All that the image is for, of EITRI_USE_ATTACHMENT and its like; 0: anything. What is rendered to and sampled, and nothing else,
+  // is compressed without loss (AFBC) where its format allows that.
+  uint32_t uses;
 } EitriImageInfo;
 
 // Texels that shaders sample and passes render to.

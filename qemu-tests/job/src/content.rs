@@ -95,8 +95,10 @@ impl Content {
                 tiling: match i {
                     0 => Tiling::Linear,
                     1 => Tiling::UInterleaved,
+                    2 => Tiling::Afbc,
                     _ => return None,
                 },
+                placed: None,
             }),
             SAMPLER => Content::Sampler(SamplerInfo {
                 magnify_linear: a & 1 != 0,
@@ -135,7 +137,11 @@ impl Content {
                     ImageDimension::ThreeD => 2,
                     ImageDimension::Cube => 3,
                 };
-                let tiling = u32::from(info.tiling == Tiling::UInterleaved);
+                let tiling = match info.tiling {
+                    Tiling::Linear => 0,
+                    Tiling::UInterleaved => 1,
+                    Tiling::Afbc => 2,
+                };
                 fill(&[
                     IMAGE,
                     info.format.pixel_format().0,

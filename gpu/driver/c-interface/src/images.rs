@@ -5,7 +5,16 @@ use crate::handles::{EitriImage, EitriQueue, EitriSpace, EitriTilerHeap, Handle}
 use crate::memory::{NO_BYTES, array, array_mut};
 use crate::status::{EitriStatus, Refusal};
 use core::ffi::{CStr, c_char, c_void};
-use eitri_runtime::{ImageInfo, ImagePart, TilerHeapConfig, Tiling, VkFormat};
+use eitri_runtime::{ImageInfo, ImagePart, ImageUses, TilerHeapConfig, Tiling, VkFormat};
+
+/// A use of an image: passes render to it.
+pub const EITRI_USE_ATTACHMENT: u32 = 1;
+/// Shaders sample it, or fetch its texels.
+pub const EITRI_USE_SAMPLED: u32 = 2;
+/// Shaders use it as a storage image.
+pub const EITRI_USE_STORAGE: u32 = 4;
+/// The host reads or writes it: eitri_read_image(), eitri_write_image().
+pub const EITRI_USE_HOST: u32 = 8;
 
 /// What an image of two dimensions is to be.
 #[repr(C)]
@@ -25,6 +34,9 @@ pub struct EitriImageInfo {
     pub samples: u32,
     /// Not 0: texels lie row by row, as a display reads them. With one sample alone.
     pub linear: u32,
+    /// All that the image is for, of EITRI_USE_ATTACHMENT and its like; 0: anything. What is rendered to and sampled, and nothing else,
+    /// is compressed without loss (AFBC) where its format allows that.
+    pub uses: u32,
 }
 
 /// The format of this name.
@@ -61,19 +73,41 @@ pub unsafe extern "C" fn eitri_create_image(
         make(device, image, |it| {
             let info = info.as_ref().ok_or(Refusal::Argument("info is null"))?;
             let format = format(it, info.format)?;
-            let tiling = match info.linear {
-                0 => Tiling::UInterleaved,
-                _ => Tiling::Linear,
-            };
-            let info = ImageInfo {
+            let uses = uses(info.uses)?;
+            let made = ImageInfo {
                 layers: info.layers.max(1),
                 levels: info.levels.max(1),
                 samples: info.samples.max(1),
-                tiling,
+                tiling: Tiling::UInterleaved,
                 ..ImageInfo::two_d(format, info.width, info.height)
             };
-            Ok(it.create_image(space.own()?, info)?)
+            let tiling = match (info.linear, uses) {
+                (0, Some(uses)) => made.for_uses(uses).tiling,
+                (0, None) => Tiling::UInterleaved,
+                _ => Tiling::Linear,
+            };
+            Ok(it.create_image(space.own()?, ImageInfo { tiling, ..made })?)
         })
+    }
+}
+
+/// The uses of an image; `None` if it is for anything.
+fn uses(bits: u32) -> Result<Option<ImageUses>, Refusal> {
+    const ALL: [(u32, ImageUses); 4] = [
+        (EITRI_USE_ATTACHMENT, ImageUses::ATTACHMENT),
+        (EITRI_USE_SAMPLED, ImageUses::SAMPLED),
+        (EITRI_USE_STORAGE, ImageUses::STORAGE),
+        (EITRI_USE_HOST, ImageUses::HOST),
+    ];
+    let (mut uses, mut left) = (ImageUses::NONE, bits);
+    for (bit, one) in ALL {
+        if bits & bit != 0 {
+            (uses, left) = (uses | one, left & !bit);
+        }
+    }
+    match left {
+        0 => Ok((bits != 0).then_some(uses)),
+        _ => Err(Refusal::Argument("uses has bits that are no EITRI_USE_...")),
     }
 }
 

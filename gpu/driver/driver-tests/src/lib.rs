@@ -204,6 +204,20 @@ macro_rules! each_test {
                 a_view_has_its_own_components_and_format;
                 a_view_shows_a_slice;
                 views_share_planes_which_go_with_the_image;
+                compressed_texels_are_copied_bit_by_bit;
+                a_texture_that_is_rendered_compressed_is_drawn_alike;
+                compressed_images_are_cleared_blitted_and_rendered_in_part;
+                compressed_images_are_rendered_with_small_tiles;
+                samples_become_compressed_texels;
+                compressed_depth_and_stencil_are_cleared_in_part;
+                compressed_levels_and_layers_are_made_of_each_other;
+                compressed_images_are_seen_behind_caches;
+                compressed_texels_are_fetched_by_shaders;
+                what_a_compressed_image_can_not_do_is_named;
+                a_displays_picture_is_rendered_where_it_lies: "the machine of an image lends no memory";
+                shaders_read_what_somebody_else_writes: "the machine of an image lends no memory";
+                tiles_in_memory_of_somebody_else_are_copied: "the machine of an image lends no memory";
+                imports_that_can_not_be_are_refused: "the machine of an image lends no memory";
             }
             dump {
                 a_fault_is_dumped_before_it_is_answered;

@@ -324,6 +324,10 @@ unsafe impl Platform for Host {
         self.inner.free(region);
     }
 
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        self.inner.lend(memory)
+    }
+
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
         self.inner.load32(address)
     }

@@ -72,6 +72,7 @@ pub struct Mmio<M, C, I, K = Caching> {
     clock: C,
     interrupts: I,
     soc: Soc<K>,
+    lent: Range<u64>,
 }
 
 impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
@@ -136,6 +137,7 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
             clock,
             interrupts,
             soc: Soc::default(),
+            lent: 0..0,
         })
     }
 }
@@ -153,6 +155,20 @@ impl<M, C, I, K> Mmio<M, C, I, K> {
             clock: self.clock,
             interrupts: self.interrupts,
             soc,
+            lent: self.lent,
+        }
+    }
+
+    /// The same with memory that it lends for images and buffers that are imported: a display's, by its addresses on the bus. The
+    /// platform does not reach it by itself: the host reads and writes it where it has it.
+    ///
+    /// # Safety
+    /// The GPU may read and write all of it for as long as something is imported there.
+    #[must_use]
+    pub unsafe fn with_lent(self, memory: Range<PhysicalAddress>) -> Mmio<M, C, I, K> {
+        Mmio {
+            lent: memory.start.0..memory.end.0,
+            ..self
         }
     }
 
@@ -217,6 +233,12 @@ where
 
     fn free(&mut self, region: DmaRegion) {
         self.pages.free(region);
+    }
+
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        let bytes = memory.end.0.checked_sub(memory.start.0)?;
+        let inside = memory.start.0 >= self.lent.start && memory.end.0 <= self.lent.end;
+        inside.then(|| DmaRegion::new(memory.start, bytes))
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {

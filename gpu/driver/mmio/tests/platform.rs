@@ -179,3 +179,33 @@ fn memory_may_have_another_address_on_the_bus() {
     let wanted = [("clean", at..at + 16), ("invalidate", memory)];
     assert_eq!(*log.borrow(), wanted);
 }
+
+/// Memory of a display is lent as a whole or in part, stays as it is, and is none to allocate.
+#[test]
+fn what_is_to_be_lent_is_lent_and_nothing_else() {
+    let (window, memory, display) = (leaked(0), leaked(0), leaked(7));
+    let (start, end) = (display.start as u64, display.end as u64);
+    let bus = |from: u64, to: u64| PhysicalAddress(from)..PhysicalAddress(to);
+    let mut platform = platform(window, memory, NoInterrupts).expect("placed");
+    assert_eq!(
+        platform.lend(bus(start, end)),
+        None,
+        "nothing is to be lent"
+    );
+    // SAFETY: no GPU is there.
+    let mut platform = unsafe { platform.with_lent(bus(start, end)) };
+    for refused in [
+        bus(start - 4096, end),
+        bus(start, end + 4096),
+        bus(end, start),
+    ] {
+        assert_eq!(platform.lend(refused.clone()), None, "{refused:x?}");
+    }
+    let page = platform.lend(bus(start + 4096, start + 8192));
+    let page = page.expect("it is to be lent");
+    assert_eq!(page.span(), bus(start + 4096, start + 8192));
+    platform.free(page);
+    let all = platform.allocate((4096 * PAGES) as u64, 4096);
+    let all = all.expect("nothing is taken");
+    assert!(all.start().0 < start || all.start().0 >= end);
+}

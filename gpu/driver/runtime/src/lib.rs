@@ -177,7 +177,7 @@ pub use queue::{Status, SubQueue, UnusableStream};
 pub use report::{Done, Reporter, Step};
 pub use resource::{
     Aspect, BindingElement, BufferRange, Component, DynamicOffset, ImageError, ImageInfo,
-    ImageRange, SamplerInfo, Tiling, ViewInfo,
+    ImageRange, ImageUses, Placement, SamplerInfo, Tiling, ViewInfo,
 };
 pub use scheduler::Priority;
 pub use storage::Storage;

@@ -8,13 +8,13 @@ use crate::{
     CommandError, Condition, CountersError, Counts, DescriptorSet, DeviceLost, DevicePower,
     DmaRegion, DomainState, Done, DynamicOffset, Error, ErrorKind, Event, Failed, Fence,
     FirmwareCrash, GpuAddress, GpuFault, HaltError, Image, ImageError, ImageInfo, ImagePart,
-    Instant, InterfaceError, Invocations, JobFault, Limit, Lines, LoadError, MapError, MmuError,
-    MmuFault, Neighbour, Next, OperatingPoint, Options, OutOfMemory, PhysicalAddress, Pipeline,
-    PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties, QueryPool, Queue,
-    QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore, SemaphorePoint,
-    Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo, SystemCoherency, Table,
-    Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, TimerClock, UnusableStream,
-    VmError, Warning,
+    ImageUses, Instant, InterfaceError, Invocations, JobFault, Limit, Lines, LoadError, MapError,
+    MmuError, MmuFault, Neighbour, Next, OperatingPoint, Options, OutOfMemory, PhysicalAddress,
+    Pipeline, Placement, PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties,
+    QueryPool, Queue, QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore,
+    SemaphorePoint, Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo,
+    SystemCoherency, Table, Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut,
+    TimerClock, UnusableStream, VmError, Warning,
 };
 use defmt::{Debug2Format, Display2Format, Format, Formatter};
 
@@ -37,8 +37,8 @@ format! { Display2Format:
 
 format! { Debug2Format:
     Access, Accesses, Bound<'_>, Buffer, Cause, CommandBuffer, Counts, DescriptorSet, DevicePower, DmaRegion, DomainState, Done<'_>,
-    DynamicOffset, ErrorKind, Event, Image, ImageInfo, ImagePart, Instant, Invocations, Lines, Next, OperatingPoint, Options,
-    Pipeline, Priority, QueryPool, QueueConfig, SamplerInfo, Semaphore, SemaphorePoint, Space, Status, StreamException,
+    DynamicOffset, ErrorKind, Event, Image, ImageInfo, ImagePart, ImageUses, Instant, Invocations, Lines, Next, OperatingPoint, Options,
+    Pipeline, Placement, Priority, QueryPool, QueueConfig, SamplerInfo, Semaphore, SemaphorePoint, Space, Status, StreamException,
     SubmitInfo<'_>, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimerClock,
 }
 

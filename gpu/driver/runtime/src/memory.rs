@@ -3,6 +3,7 @@
 //! Guarantees: what the GPU might still write to is never given back.
 
 use crate::platform::{DmaRegion, PhysicalAddress, Platform};
+use core::ops::Range;
 use eitri_csf::page_table::PAGE_BYTES;
 use thiserror::Error;
 
@@ -79,6 +80,17 @@ impl Memory {
         platform.clean(region.span());
         self.in_use = self.in_use.saturating_add(bytes);
         Ok(Pages(region))
+    }
+
+    /// Memory that the platform lends, for an object of the caller's.
+    pub(crate) fn borrow<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: Range<PhysicalAddress>,
+    ) -> Option<Pages> {
+        let region = platform.lend(memory)?;
+        self.in_use = self.in_use.saturating_add(region.bytes());
+        Some(Pages(region))
     }
 
     /// Gives pages back that the GPU can't reach any more. While a GPU runs free they are withheld instead, for good.

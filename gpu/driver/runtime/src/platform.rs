@@ -238,8 +238,16 @@ pub unsafe trait Platform {
     /// that a platform may use.
     fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion>;
 
-    /// Takes back what [`Platform::allocate`] gave, whole. The GPU can't reach it any more.
+    /// Takes back what [`Platform::allocate`] gave or [`Platform::lend`] lent, whole. The GPU can't reach it any more.
     fn free(&mut self, region: DmaRegion);
+
+    /// Lends memory that is not for [`Platform::allocate`] to give, for images and buffers that are imported: a display's, or another
+    /// device's. The GPU may read and write all of it until it is taken back, beside whoever it belongs to. `memory` begins and ends at
+    /// multiples of 4096. The runtime neither reads nor writes it itself, nor keeps caches of it. Most platforms have none to lend.
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        let _ = memory;
+        None
+    }
 
     /// Reads the word at an address that is a multiple of 4: one volatile load.
     fn load32(&mut self, address: PhysicalAddress) -> u32;

@@ -26,6 +26,8 @@ struct Parts {
     pages: PageAllocator<Vec<u64>>,
     /// First address that was never given out: from here on memory is zero as it is.
     fresh: u64,
+    /// Memory that the driver has borrowed: it goes back to whoever it belongs to.
+    lent: Vec<DmaRegion>,
     counter_hertz: u64,
     slice_hash: Option<[u32; 3]>,
     /// Real time after which waiting is given up.
@@ -194,6 +196,7 @@ impl Machine {
             memory: Memory::new(MEMORY_BASE, bytes),
             pages: pages.expect("a bit for each page"),
             fresh: MEMORY_BASE,
+            lent: Vec::new(),
             patience: None,
             stop: None,
             skipped: Duration::ZERO,
@@ -333,7 +336,23 @@ unsafe impl Platform for Machine {
     }
 
     fn free(&mut self, region: DmaRegion) {
-        self.0.borrow_mut().pages.free(region);
+        let parts = &mut *self.0.borrow_mut();
+        match parts.lent.iter().position(|lent| *lent == region) {
+            Some(place) => _ = parts.lent.swap_remove(place),
+            None => parts.pages.free(region),
+        }
+    }
+
+    /// All of the memory may be borrowed: whose a part of it is, the caller knows.
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        let bytes = memory.end.0.checked_sub(memory.start.0)?;
+        let parts = &mut *self.0.borrow_mut();
+        parts
+            .memory
+            .at(memory.start.0, usize::try_from(bytes).ok()?)?;
+        let region = DmaRegion::new(memory.start, bytes);
+        parts.lent.push(DmaRegion::new(memory.start, bytes));
+        Some(region)
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {

@@ -290,6 +290,10 @@ unsafe impl Platform for NonCoherent {
         self.inner.free(region);
     }
 
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        self.inner.lend(memory)
+    }
+
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
         u32::from_le_bytes(self.load(address))
     }

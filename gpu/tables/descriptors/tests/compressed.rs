@@ -58,3 +58,51 @@ fn depth_and_stencil_have_the_planes_that_the_facts_say() {
         assert_eq!(planes, expected, "{}", format.name);
     }
 }
+
+/// Modes have the channels of the formats, in whatever order, and hold as many bits as a texel.
+#[test]
+fn compressed_attachments_have_the_channels_of_their_modes() {
+    let bits = |name: &str| -> u32 {
+        let numbers = name.split(|letter: char| !letter.is_ascii_digit());
+        numbers
+            .filter_map(|number| number.parse::<u32>().ok())
+            .sum()
+    };
+    let mut found = 0;
+    for format in VkFormat::all(Arch::V10) {
+        let Some(compression) = format.compression() else {
+            continue;
+        };
+        let mode = format!("{:?}", compression.mode);
+        assert_eq!(bits(&mode), format.block_bytes * 8, "{}", format.name);
+        found += 1;
+    }
+    assert!(found > 40, "only {found} formats");
+    for none in [
+        "R32_SFLOAT",
+        "R8G8B8_UNORM",
+        "A8_UNORM",
+        "E5B9G9R9_UFLOAT_PACK32",
+        "D32_SFLOAT",
+        "D24_UNORM_S8_UINT",
+        "BC1_RGB_UNORM_BLOCK",
+    ] {
+        let format = VkFormat::of_name(Arch::V10, none).expect("a format");
+        assert_eq!(format.compression(), None, "{none}");
+    }
+}
+
+/// What hardware/worked has: which formats are rendered with the transform.
+#[test]
+fn the_transform_is_on_where_drivers_have_it() {
+    for (name, transform) in [
+        ("R8G8B8A8_UNORM", true),
+        ("R16G16B16A16_UINT", true),
+        ("S8_UINT", false),
+        ("D16_UNORM", false),
+    ] {
+        let format = VkFormat::of_name(Arch::V10, name).expect("a format");
+        let found = format.compression().map(|it| it.transform);
+        assert_eq!(found, Some(transform), "{name}");
+    }
+}

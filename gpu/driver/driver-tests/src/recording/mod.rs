@@ -107,6 +107,10 @@ unsafe impl<P: Platform> Platform for Recording<P> {
         self.inner.free(region);
     }
 
+    fn lend(&mut self, memory: Range<PhysicalAddress>) -> Option<DmaRegion> {
+        self.inner.lend(memory)
+    }
+
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
         self.rules(|rules, _| rules.load(address));
         self.inner.load32(address)

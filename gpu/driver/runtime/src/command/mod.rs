@@ -41,6 +41,10 @@ mod transfer;
 pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
 pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
+pub(crate) use copy::{
+    CLAMP, CompressedCopy, CompressedRegion, CompressedSides, Element, Order, SIDE_UNIFORMS,
+    SPREAD, Side, UNIFORMS, element_place, side_uniforms,
+};
 pub use error::{CommandError, Limit};
 pub(crate) use filled_uniforms::Run;
 pub(crate) use kept_uniforms::KeptPlaces;

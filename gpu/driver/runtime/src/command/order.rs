@@ -133,7 +133,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Flushes caches, and waits for that.
-    pub(super) fn flush(&mut self, reach: Reach) -> Result<(), Error> {
+    pub(crate) fn flush(&mut self, reach: Reach) -> Result<(), Error> {
         let words = self.words()?;
         let all = [
             words.count.with(FLUSH_ALWAYS),

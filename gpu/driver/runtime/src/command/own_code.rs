@@ -24,6 +24,10 @@ pub(crate) enum OwnCode {
     Texels(u32),
     /// A fragment shader that clears attachments within a pass.
     Clear(u32),
+    /// A kernel that copies texels of a texture.
+    Fetch(u32),
+    /// A frame shader that loads colours, and clears some of them inside of a border. Keys are below 2^24.
+    Border(u32),
 }
 
 impl OwnCode {
@@ -33,6 +37,8 @@ impl OwnCode {
             OwnCode::Copy(key) => (1 << 20, key),
             OwnCode::Texels(key) => (1 << 21, key),
             OwnCode::Clear(key) => (1 << 22, key),
+            OwnCode::Fetch(key) => (1 << 23, key),
+            OwnCode::Border(key) => (1 << 24, key),
         };
         OWN_CODE | kind | key
     }

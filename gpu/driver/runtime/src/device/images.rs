@@ -9,6 +9,7 @@ use crate::handle::{Image, Space};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::planes;
 use crate::resource::{Aspect, ImageError, ImageInfo, Level, TILE_BYTES, Tiling, in_tile};
+use crate::resource::{IMPORTED, NO_HOST, NOT_IMPORTED};
 use crate::vm::Protection;
 
 const WHAT: Thing = Thing::Image;
@@ -38,8 +39,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If there can't be such an image, or there is no memory, no address or no place in the storage for it.
     pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
-        info.check_for(self.hw.properties.arch)?;
-        self.check_family(&info)?;
+        self.check_image(&info)?;
+        if info.placed.is_some() {
+            return Err(info.refused(NOT_IMPORTED).into());
+        }
         let texels = info.texels_start()..info.bytes();
         let kind = Kind::Image { info, texels };
         let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
@@ -58,6 +61,12 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         self.hw.platform.clean(memory.span(info.descriptor_bytes()));
         Ok(Image(key))
+    }
+
+    /// Refuses an image that this GPU can't have.
+    pub(super) fn check_image(&self, info: &ImageInfo) -> Result<(), ImageError> {
+        info.check_for(self.hw.properties.arch)?;
+        self.check_family(info)
     }
 
     /// Refuses a compressed format that the GPU does not have.
@@ -120,6 +129,12 @@ impl<P: Platform> Device<'_, '_, P> {
 
     fn copy_part(&mut self, image: Image, part: ImagePart, way: Way<'_>) -> Result<(), Error> {
         let info = self.image_info(image)?;
+        if info.is_afbc() {
+            return Err(info.refused(NO_HOST).into());
+        }
+        if info.placed.is_some() {
+            return Err(info.refused(IMPORTED).into());
+        }
         let ImagePart {
             aspect,
             level,
@@ -166,7 +181,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let texel = plane.info.texel_bytes() as usize;
         match info.tiling {
             Tiling::Linear => self.copy_rows(at, &lies, texel, way),
-            Tiling::UInterleaved => {
+            Tiling::UInterleaved | Tiling::Afbc => {
                 let side = 1 << plane.info.tile_log2();
                 self.copy_tiles(at, &lies, (texel, side), way);
             }

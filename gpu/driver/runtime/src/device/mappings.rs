@@ -4,9 +4,11 @@
 
 use super::{Device, DeviceLost};
 use crate::error::{Error, Thing};
-use crate::platform::Platform;
+use crate::memory::OutOfMemory;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
 use crate::vm::{AT_ONCE, Mapping, NOTHING, Protection, Vm, VmError, Wanted};
+use core::ops::Range;
 
 impl<'d, P: Platform> Device<'_, 'd, P> {
     /// The space with this key; without one the firmware's.
@@ -53,6 +55,27 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             for pages in pages.into_iter().flatten() {
                 self.memory.give_back(&mut self.hw.platform, pages);
             }
+            error.into()
+        })
+    }
+
+    /// Maps memory that the platform lends in a space.
+    pub(super) fn map_borrowed(
+        &mut self,
+        space: Key,
+        what: &'static str,
+        memory: Range<PhysicalAddress>,
+    ) -> Result<Mapping, Error> {
+        let bytes = memory.end.0.saturating_sub(memory.start.0);
+        let missing = VmError::OutOfMemory(OutOfMemory { what, bytes });
+        self.wait_for_mmu();
+        let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, Some(space))?;
+        let platform = &mut self.hw.platform;
+        let pages = self.memory.borrow(platform, memory).ok_or(missing)?;
+        let mapped = vm.map_borrowed(platform, &mut self.memory, pages, what);
+        mapped.map_err(|(pages, error)| {
+            self.note(error);
+            self.memory.give_back(&mut self.hw.platform, pages);
             error.into()
         })
     }

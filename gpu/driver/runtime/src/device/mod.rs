@@ -16,6 +16,7 @@ mod faults;
 mod groups;
 mod heap;
 mod images;
+mod imports;
 mod loss;
 mod lost_contents;
 mod mappings;

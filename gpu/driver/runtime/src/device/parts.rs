@@ -8,9 +8,9 @@
 use super::submit::has_failed;
 use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
-use crate::command::{CommandError, PassParts, Recorded, Streams};
+use crate::command::{CommandError, CompressedCopy, PassParts, Recorded, Recorder, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, PartShapes, TileLimits};
+use crate::graphics::{EncodedDraws, PartShapes, TileLimits, copy_compressed};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -36,7 +36,12 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(crate) shapes: PartShapes,
     /// What a pass has of tile buffers.
     pub(crate) tiles: TileLimits,
+    /// Copies texels to or from an image that is compressed without loss.
+    pub(crate) copy_compressed: CopyCompressed<'s, 'd, P>,
 }
+
+type CopyCompressed<'s, 'd, P> =
+    for<'a, 'r> fn(&'a mut Recorder<'r, 's, 'd, P>, &'a CompressedCopy) -> Result<(), Error>;
 
 type Submit<'s, 'd, P> =
     fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
@@ -127,6 +132,7 @@ impl<P: Platform> Device<'_, '_, P> {
             encoded,
             shapes,
             tiles,
+            copy_compressed,
         });
         Ok(())
     }

@@ -23,22 +23,26 @@ pub struct ScanOut {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// Where the first level of an image's first layer lies, after the GPU's caches were cleaned of it. `None` if its rows do not
-    /// lie one behind the other.
+    /// Where the first level of an image's first layer lies, after the GPU's caches were cleaned of it. `None` if its rows do not lie
+    /// one behind the other; of an imported image caches are cleaned then, too.
     ///
     /// # Errors
     /// If it was destroyed; or the caches were not cleaned in time, as with [`Device::read_buffer`].
     pub fn scan_out(&mut self, image: Image) -> Result<Option<ScanOut>, Error> {
         let info = self.image_info(image)?;
+        let in_rows = info.tiling == Tiling::Linear;
         let Some(plane) = info
             .plane(None)
-            .filter(|plane| plane.info.tiling == Tiling::Linear)
+            .filter(|_| in_rows || info.placed.is_some())
         else {
             return Ok(None);
         };
         let lies = plane.level(0, 0);
         let part = lies.offset..lies.offset.saturating_add(lies.slice);
         self.host_reads(image.0, Thing::Image, &part)?;
+        if !in_rows {
+            return Ok(None);
+        }
         let memory = self.object(image.0, Thing::Image)?.mapping.memory();
         Ok(Some(ScanOut {
             memory: memory.offset(lies.offset),

@@ -347,6 +347,7 @@ variants! {
         7 Region { what, first, count, size, level };
         8 Incompatible { from, to };
         9 View { format, what };
+        10 Layout { format, what };
     }
     Aspect {
         0 Color;

@@ -128,6 +128,11 @@ impl Fields {
     }
 }
 
+/// Channels of a format of colours, lowest first, each with its bits.
+pub(super) fn channels(format: &VkFormat) -> heapless::Vec<(usize, u32), 4> {
+    fields(format).channels().collect()
+}
+
 /// The components by the format's name: letters with their bits, highest first if it is packed, then the kind.
 fn fields(format: &VkFormat) -> Fields {
     let name = format.name;

@@ -6,10 +6,10 @@
 
 use super::blend::{self, ColorBlend, OFF};
 use super::clear_code::{DEPTH, STENCIL, UNIFORMS, color_code, depth_code};
-use super::output_code::Kind;
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
 use super::lane::TEMPORARY;
+use super::output_code::Kind;
 use super::pass::RenderPass;
 use super::registers::DrawRegisters;
 use super::rendering::{ClearColor, Rect};

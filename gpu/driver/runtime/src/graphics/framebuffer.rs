@@ -3,6 +3,7 @@
 //!
 //! Facts: hardware/graphics-framebuffer.md 5.1 to 5.6 and 5.9.
 
+use super::border::Border;
 use super::rendering::ImageView;
 use super::resolve::{DeferredResolve, MOST_RESOLVES};
 use super::surface::Target;
@@ -75,6 +76,10 @@ pub(crate) struct Framebuffer {
     pub(super) has: [bool; 2],
     pub(super) clear_depth: f32,
     pub(super) clear_stencil: u8,
+    /// Something that is written is compressed without loss.
+    pub(super) compressed: bool,
+    /// What is around the pixels that were asked for, if the area is larger.
+    pub(super) border: Option<Border>,
     /// Some attachment is loaded, and some is cleared and kept.
     loads: bool,
     clears: bool,
@@ -129,6 +134,8 @@ impl Framebuffer {
         has: [false; 2],
         clear_depth: 0.0,
         clear_stencil: 0,
+        compressed: false,
+        border: None,
         loads: false,
         clears: false,
         texels: None,

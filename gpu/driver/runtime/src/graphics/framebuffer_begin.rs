@@ -148,7 +148,7 @@ impl Framebuffer {
                 let (kind, arch) = (Kind::of(format), device.hw.properties.arch);
                 let fixed = resolve::fixed_function(resolve.mode, kind, row.average.contains(arch));
                 match fixed {
-                    Some(msaa) if stored.is_none() => {
+                    Some(msaa) if stored.is_none() && !resolved.is_cut_by(info.area) => {
                         (written, resolves) = (Some(resolved.target()), Some(msaa));
                     }
                     _ => {
@@ -291,6 +291,11 @@ impl Framebuffer {
         self.view_mask = info.view_mask;
         self.tile = tile.ok_or(GraphicsError::TileBuffer { bytes })?;
         self.count = given.max(1);
+        self.compressed = self.writes_compressed();
+        self.border = None;
+        if self.compressed {
+            self.add_border(info);
+        }
         Ok(())
     }
 }

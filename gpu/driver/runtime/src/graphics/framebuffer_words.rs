@@ -24,6 +24,13 @@ const PART_WORDS: usize = 16;
 /// Double words of a descriptor at most.
 pub(super) const MOST_WORDS: usize = (PARAMETER_WORDS + PART_WORDS * (MOST_COLORS + 1)) / 2;
 
+/// The word of a colour target that says how it is compressed, and in it the order of tiles in a superblock that is larger than they;
+/// the same in the first word of depth and stencil (hardware/descriptors.md 15). All other words are those of targets that are not
+/// compressed: with the row stride of headers, and the body's offset in place of the distance of samples.
+const COMPRESSION_WORD: usize = 2;
+const COLOR_REVERSED: u32 = 1 << 3;
+const DEPTH_REVERSED: u32 = 1 << 30;
+
 /// Where a framebuffer's descriptor finds other things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Around {
@@ -85,6 +92,9 @@ impl Framebuffer {
             let mut part = [0; PART_WORDS];
             self.color(color.as_ref(), layer, offset)
                 .pack(arch, &mut part)?;
+            if let Some(word) = part.get_mut(COMPRESSION_WORD) {
+                *word |= self.compression_of(color.as_ref());
+            }
             write_part(&part);
             let bytes = color.map_or(0, |color| color.bytes.saturating_mul(self.samples));
             offset = bytes
@@ -138,9 +148,10 @@ impl Framebuffer {
         };
         if let Some(shaders) = around.frame_shaders {
             parameters.frame_shader_dcds = Aligned::new(shaders.draws.0).unwrap_or_default();
-            // Tiles that nothing is drawn into need what they hold only if they are written (hardware/graphics-framebuffer.md 5.10).
+            // Tiles that nothing is drawn into need what they hold only if they are written (hardware/graphics-framebuffer.md 5.10). All
+            // are that have a compressed target with superblocks of another size (hardware/descriptors.md 15).
             if shaders.colors {
-                parameters.pre_frame_0 = if self.clears() {
+                parameters.pre_frame_0 = if self.clears() || self.compressed {
                     PrePostFrameShaderMode::Always
                 } else {
                     PrePostFrameShaderMode::Intersect
@@ -176,7 +187,7 @@ impl Framebuffer {
                 write_format: depth.format.depth,
                 block_format: depth.target.block_format,
                 msaa: depth.target.msaa,
-                clean_tile_write_enable: depth.clear || self.texels.is_some(),
+                clean_tile_write_enable: self.writes_clean_tiles(depth),
                 base: Address(place.address),
                 row_stride: place.row,
                 surface_stride: place.slice,
@@ -191,7 +202,7 @@ impl Framebuffer {
                 write_format: stencil.format.stencil,
                 block_format: stencil.target.block_format,
                 msaa: stencil.target.msaa,
-                clean_tile_write_enable: stencil.clear || self.texels.is_some(),
+                clean_tile_write_enable: self.writes_clean_tiles(stencil),
                 base: Address(place.address),
                 row_stride: place.row,
                 surface_stride: place.slice,
@@ -202,7 +213,31 @@ impl Framebuffer {
         for ((word, depth), stencil) in words.iter_mut().zip(both).zip(own) {
             *word = depth | stencil;
         }
+        let both = [self.depth, self.stencil];
+        let mut targets = both.into_iter().flatten().map(|it| it.target);
+        if let Some(first) = words.first_mut()
+            && self.has_small_tiles()
+            && targets.any(|target| target.compression.is_some())
+        {
+            *first |= DEPTH_REVERSED;
+        }
         Ok(())
+    }
+
+    /// Whether tiles that nothing is drawn into are written of depth or stencil.
+    fn writes_clean_tiles(&self, it: &DepthTarget) -> bool {
+        let compressed = it.target.compression.is_some();
+        it.clear || self.texels.is_some() || (compressed && self.has_small_tiles())
+    }
+
+    /// What a colour target says of its compression: the order of tiles, too, if several are in a superblock.
+    fn compression_of(&self, color: Option<&ColorTarget>) -> u32 {
+        let written = color.and_then(|color| color.written);
+        match written.and_then(|target| target.compression) {
+            Some(bits) if self.has_small_tiles() => bits | COLOR_REVERSED,
+            Some(bits) => bits,
+            None => 0,
+        }
     }
 
     fn color(&self, color: Option<&ColorTarget>, layer: u32, offset: u32) -> RgbRenderTarget {
@@ -230,7 +265,9 @@ impl Framebuffer {
             srgb: color.format.srgb,
             dithering_enable: true,
             swizzle: swizzle(color),
-            clean_tile_write_enable: color.writes_clean_tiles() || self.texels.is_some(),
+            clean_tile_write_enable: color.writes_clean_tiles()
+                || self.texels.is_some()
+                || (self.compressed && self.has_small_tiles()),
             writeback_buffer: RtBuffer {
                 base: Address(place.map_or(0, |place| place.address)),
                 row_stride: place.map_or(0, |place| place.row),

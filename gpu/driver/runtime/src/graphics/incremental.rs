@@ -213,6 +213,8 @@ impl Framebuffer {
     }
 
     fn load_all(&mut self) {
+        // Renders before have filled what was to be cleared.
+        self.border = None;
         for color in self.colors.iter_mut().flatten() {
             color.clear = None;
             color.loaded = Some(color.view);

@@ -1,13 +1,14 @@
 //! Loads: attachments that begin with what they held. Their texels are fetched into the tile by frame shaders, which run before a
 //! tile's primitives: one for colours, one for depth and stencil.
 //!
-//! The shaders' code is put together from the words below, which are the same on every generation: a beginning, a block for each
-//! colour, and an end. Commands keep the code of each combination that they have come to.
+//! Commands keep the code of each combination that they have come to; it is made in [`super::load_code`].
 //! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, graphics-raster.md 4.6 and 4.14.
 
+use super::border::Border;
 use super::error::Attachment;
 use super::framebuffer::{Loads, MOST_COLORS};
-use super::output_code::{Kind, WAIT, blended, emitted};
+use super::load_code::{DEPTH_PLACE, STENCIL_PLACE, color_code, depth_code};
+use super::output_code::Kind;
 use super::surface::{Surface, surface};
 use crate::command::{OwnCode, Recorder};
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::resource::{FETCHES, PlanePart, pack};
 use crate::vm::GpuAddress;
 use eitri_descriptors::raster::Draw;
 use eitri_descriptors::texture::{Texture, TextureDimension};
-use eitri_descriptors::{Aligned, Descriptor, Swizzle};
+use eitri_descriptors::{Aligned, Arch, Descriptor, DescriptorError, Swizzle};
 use heapless::Vec;
 
 /// Words of one draw descriptor of a frame shader, and how many there are.
@@ -27,94 +28,15 @@ const DRAWS: usize = 3;
 const COLORS: usize = 0;
 const DEPTH: usize = 1;
 
-/// Most instructions: a beginning, a block for each colour.
-const MOST_CODE: usize = 8 + 5 * MOST_COLORS;
 /// Preloaded registers: pixel, coverage, and sample (r59 to r61).
 pub(super) const PRELOAD: u32 = 1 << 11 | 1 << 12 | 1 << 13;
 
-/// The words of the code, without what differs.
-mod word {
-    /// `LSHIFT_AND.i32 r4, r59, 0x0.b00, u4`: x of the pixel.
-    pub(super) const PIXEL_X: u64 = 0x00b4_c401_1084_c03b;
-    /// `RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0`: y of it.
-    pub(super) const PIXEL_Y: u64 = 0x00b4_c500_11c0_cc3b;
-    /// `RSHIFT_AND.i32 r6, r61, 0x13121110.b00, u5`: the number of the sample.
-    pub(super) const SAMPLE: u64 = 0x00b4_c600_1085_cc3d;
-    /// `LSHIFT_OR.i32 r6, r6, 0x13121110.b00, 0x0`: where a fetch has it.
-    pub(super) const SAMPLE_UP: u64 = 0x00b4_c601_11c0_cc06;
-    /// `TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u6`: a texel of floats, whose handle is that uniform.
-    pub(super) const FETCH: u64 = 0x0925_4434_17c0_0086;
-    /// The same with `.s` and `.u` in place of `.f`, without the rest.
-    pub(super) const FETCH_INT: u64 = 0x0925_4434_1fc0_0086 ^ FETCH;
-    pub(super) const FETCH_UINT: u64 = 0x0925_4434_1bc0_0086 ^ FETCH;
-    /// The same with `.texel_offset` and `@r4:r5:r6`, without the rest.
-    pub(super) const OF_SAMPLE: u64 = 0x0925_4436_17c0_0886 ^ FETCH;
-    /// `TEX_FETCH.slot0.u.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u8`: a stencil value.
-    pub(super) const FETCH_STENCIL: u64 = 0x0925_4434_1bc8_0088;
-}
-
 /// The first uniform that is a handle of a texture, and the distance from one to the next.
 const HANDLES: usize = 6;
-const HANDLE_STEP: usize = 2;
-
-/// The code that loads colours.
-fn color_code(kinds: &[Option<Kind>; MOST_COLORS], samples: bool) -> Vec<u64, MOST_CODE> {
-    let mut code = Vec::new();
-    // There is room: MOST_CODE counts all of them.
-    let mut put = |word: u64| {
-        let _ = code.push(word);
-    };
-    put(word::PIXEL_X);
-    put(word::PIXEL_Y);
-    if samples {
-        put(word::SAMPLE);
-        put(word::SAMPLE_UP);
-    }
-    let last = kinds.iter().rposition(Option::is_some);
-    for (target, kind) in kinds.iter().enumerate() {
-        let Some(kind) = kind else { continue };
-        let fetch = match kind {
-            Kind::Float => 0,
-            Kind::Int => word::FETCH_INT,
-            Kind::Uint => word::FETCH_UINT,
-        };
-        let step = (target as u64).wrapping_mul(HANDLE_STEP as u64);
-        let of_sample = if samples { word::OF_SAMPLE } else { 0 };
-        put(WAIT);
-        put((word::FETCH ^ fetch ^ of_sample).wrapping_add(step));
-        for word in blended(target, *kind, last == Some(target)) {
-            put(word);
-        }
-    }
-    code
-}
-
-/// The code that loads depth and stencil.
-fn depth_code([depth, stencil]: [bool; 2], samples: bool) -> Vec<u64, MOST_CODE> {
-    let mut code = Vec::new();
-    let mut put = |word: u64| {
-        let _ = code.push(word);
-    };
-    put(word::PIXEL_X);
-    put(word::PIXEL_Y);
-    let mut of_sample = 0;
-    if samples {
-        put(word::SAMPLE);
-        put(word::SAMPLE_UP);
-        of_sample = word::OF_SAMPLE;
-    }
-    if depth {
-        put(word::FETCH ^ of_sample);
-    }
-    if stencil {
-        put(word::FETCH_STENCIL ^ of_sample);
-    }
-    put(WAIT);
-    for word in emitted([depth, stencil], 8) {
-        put(word);
-    }
-    code
-}
+pub(super) const HANDLE_STEP: usize = 2;
+/// Uniforms of most frame shaders, and of those that need more.
+const UNIFORMS: usize = HANDLES + HANDLE_STEP * MOST_COLORS;
+pub(super) const WIDE_UNIFORMS: usize = 64;
 
 /// Frame shaders of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +53,9 @@ pub(super) struct Stage {
     /// Descriptors of a sampler and of textures, and how many.
     pub(super) table: Vec<[u32; 8], { MOST_COLORS + 1 }>,
     /// Its uniforms.
-    pub(super) uniforms: [u32; HANDLES + HANDLE_STEP * MOST_COLORS],
+    pub(super) uniforms: [u32; UNIFORMS],
+    /// More of them, which begin with the same ones.
+    pub(super) wide: Option<[u32; WIDE_UNIFORMS]>,
 }
 
 impl Stage {
@@ -139,13 +63,38 @@ impl Stage {
         let mut table = Vec::new();
         // There is room for the sampler and for as many textures as colours.
         let _ = table.push(FETCHES);
-        let mut uniforms = [0; HANDLES + HANDLE_STEP * MOST_COLORS];
+        let mut uniforms = [0; UNIFORMS];
         // What is taken of a pixel's and of a sample's word.
         (uniforms[4], uniforms[5]) = (0xFFFF, 0x1F);
         Stage {
             code,
             table,
             uniforms,
+            wide: None,
+        }
+    }
+
+    /// Adds a texture whose handle stands among more uniforms, and gives the handle.
+    pub(super) fn add_apart(&mut self, texture: [u32; 8]) -> u32 {
+        let number = self.table.len() as u32;
+        let _ = self.table.push(texture);
+        number << 16
+    }
+
+    /// The uniforms with room for more, which begin with those that there are.
+    pub(super) fn widened(&self) -> [u32; WIDE_UNIFORMS] {
+        let mut wide = [0; WIDE_UNIFORMS];
+        for (to, from) in wide.iter_mut().zip(self.uniforms) {
+            *to = from;
+        }
+        wide
+    }
+
+    /// The uniforms that the shader is given.
+    pub(super) fn all_uniforms(&self) -> &[u32] {
+        match &self.wide {
+            Some(wide) => wide,
+            None => &self.uniforms,
         }
     }
 
@@ -180,6 +129,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return self.texel_shaders(&formats, &texels).map(Some);
         }
         let loads = framebuffer.loaded();
+        if let Some(border) = framebuffer.border {
+            return self.shaders_of(&loads, Some(&border), layer);
+        }
         self.load_shaders(&loads, layer)
     }
 
@@ -187,6 +139,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn load_shaders(
         &mut self,
         loads: &Loads,
+        layer: u32,
+    ) -> Result<Option<FrameShaders>, Error> {
+        self.shaders_of(loads, None, layer)
+    }
+
+    /// The same of attachments that are cleared inside of a border.
+    fn shaders_of(
+        &mut self,
+        loads: &Loads,
+        border: Option<&Border>,
         layer: u32,
     ) -> Result<Option<FrameShaders>, Error> {
         let &Loads {
@@ -220,8 +182,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 .iter()
                 .rev()
                 .fold(0, |key, kind| key << 2 | number_of(*kind));
-            let code = color_code(&kinds, samples);
-            let code = self.load_code(key | u32::from(samples) << 16, &code)?;
+            let cleared = border.map_or(0, Border::cleared_colors);
+            let code = color_code(&kinds, samples, cleared);
+            let own = match cleared {
+                0 => OwnCode::Load(key | u32::from(samples) << 16),
+                // What has a border has one sample.
+                cleared => OwnCode::Border(key | cleared << 16),
+            };
+            let code = self.bare_code(own, &code)?;
             let mut stage = Stage::new(code);
             for (target, surface) in surfaces.iter().enumerate() {
                 if let Some(surface) = surface {
@@ -229,13 +197,26 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     stage.add(target, texture);
                 }
             }
+            if let Some(border) = border.filter(|_| cleared != 0) {
+                let mut wide = stage.widened();
+                border.set_pixels(&mut wide);
+                for (target, values) in border.colors.iter().enumerate() {
+                    if let Some(values) = values {
+                        border.set_cleared(target, *values, &mut wide);
+                    }
+                }
+                stage.wide = Some(wide);
+            }
             let draw = self.color_draw(&formats, &kinds, &stage)?;
             put(&mut draws, COLORS, draw)?;
         }
         if depth {
             let [of_depth, of_stencil] = has.map(u32::from);
+            let cleared = border.map_or([false; 2], Border::cleared_others);
+            let [clears_depth, clears_stencil] = cleared.map(u32::from);
             let key = 1 << 17 | u32::from(samples) << 16 | of_depth | of_stencil << 1;
-            let code = self.load_code(key, &depth_code(has, samples))?;
+            let key = key | clears_depth << 2 | clears_stencil << 3;
+            let code = self.load_code(key, &depth_code(has, samples, cleared))?;
             let mut stage = Stage::new(code);
             let aspects = [Attachment::Depth, Attachment::Stencil];
             for (place, (view, aspect)) in others.into_iter().zip(aspects).enumerate() {
@@ -244,6 +225,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                     let texture = self.load_texture(&surface, layer)?;
                     stage.add(place, texture);
                 }
+            }
+            if let Some(border) = border.filter(|_| cleared != [false; 2]) {
+                let mut wide = stage.widened();
+                border.set_pixels(&mut wide);
+                if let Some(depth) = border.depth {
+                    border.set_cleared(DEPTH_PLACE, [depth.to_bits(), 0, 0, 0], &mut wide);
+                }
+                if let Some(stencil) = border.stencil {
+                    border.set_cleared(STENCIL_PLACE, [stencil.into(), 0, 0, 0], &mut wide);
+                }
+                stage.wide = Some(wide);
             }
             let draw = self.depth_draw(has, samples, &stage)?;
             put(&mut draws, DEPTH, draw)?;
@@ -286,8 +278,17 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         layer: u32,
     ) -> Result<[u32; 8], Error> {
         let arch = self.arch();
-        let (info, place) = (&surface.info, surface.place(layer));
-        let (width, height) = surface.size();
+        let plane = surface.plane_words(arch, layer)?;
+        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
+        Ok(surface.texture_words(arch, plane)?)
+    }
+}
+
+impl Surface {
+    /// The plane descriptor of a layer.
+    pub(super) fn plane_words(&self, arch: Arch, layer: u32) -> Result<[u32; 8], DescriptorError> {
+        let (info, place) = (&self.info, self.place(layer));
+        let (width, height) = self.size();
         let part = PlanePart {
             info,
             size: [width, height],
@@ -297,23 +298,30 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             ],
             bytes: place.bytes,
         };
-        let plane = part.words(arch, place.address)?;
-        let plane = self.in_lane(SubQueue::Fragment, |it| it.place(&plane))?;
-        let texture = pack(
+        part.words(arch, place.address)
+    }
+
+    /// The texture of a layer, whose plane descriptor stands at an address.
+    pub(super) fn texture_words(
+        &self,
+        arch: Arch,
+        plane: GpuAddress,
+    ) -> Result<[u32; 8], DescriptorError> {
+        let (width, height) = self.size();
+        pack(
             arch,
             Texture {
                 dimension: TextureDimension::TwoD,
-                format: info.format.pixel_format(),
+                format: self.info.format.pixel_format(),
                 width,
                 height,
                 swizzle: Swizzle::IDENTITY,
-                texel_interleave: info.interleaves(),
-                sample_count: info.samples,
+                texel_interleave: self.info.interleaves(),
+                sample_count: self.info.samples,
                 surfaces: Aligned::new(plane.0).unwrap_or_default(),
                 ..Texture::default()
             },
-        )?;
-        Ok(texture)
+        )
     }
 }
 
@@ -324,64 +332,5 @@ fn number_of(kind: Option<Kind>) -> u32 {
         Some(Kind::Float) => 1,
         Some(Kind::Int) => 2,
         Some(Kind::Uint) => 3,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use eitri_descriptors::Arch;
-    use eitri_isa::{Instr, Syntax};
-    use std::vec::Vec;
-
-    fn text(code: &[u64], arch: eitri_isa::Arch) -> Vec<std::string::String> {
-        let line = |word: &u64| {
-            let instr = Instr::decode(*word, arch).expect("legal");
-            std::format!("{}", instr.display(arch, Syntax::Mesa24))
-        };
-        code.iter().map(line).collect()
-    }
-
-    #[test]
-    fn the_code_is_what_it_is_said_to_be() {
-        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
-            let arch = eitri_isa::Arch::ALL
-                .into_iter()
-                .find(|it| it.major() == arch.major())
-                .expect("the same generations");
-            let mut kinds = [None; MOST_COLORS];
-            (kinds[0], kinds[5]) = (Some(Kind::Uint), Some(Kind::Float));
-            let code = text(&color_code(&kinds, true), arch);
-            let expected = [
-                "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
-                "RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0",
-                "RSHIFT_AND.i32 r6, r61, 0x13121110.b00, u5",
-                "LSHIFT_OR.i32 r6, r6, 0x13121110.b00, 0x0",
-                "NOP.wait0126",
-                "TEX_FETCH.slot0.u.32.2d.texel_offset.wait0 @r0:r1:r2:r3, @r4:r5:r6, u6",
-                "BLEND.slot0.v4.u32 @r0:r1:r2:r3, blend_descriptor_0.w0, r60, target:0x2",
-                "IADD_IMM.i32 r48, program_counter.w0, #0x8",
-                "BRANCHZI.eq.absolute 0x0, blend_descriptor_0.w1",
-                "NOP.wait0126",
-                "TEX_FETCH.slot0.f.32.2d.texel_offset.wait0 @r0:r1:r2:r3, @r4:r5:r6, u16",
-                "BLEND.slot0.v4.f32.end @r0:r1:r2:r3, blend_descriptor_5.w0, r60, target:0x0",
-                "IADD_IMM.i32 r48, 0x0, #0x0",
-                "BRANCHZI.eq.absolute 0x0, blend_descriptor_5.w1",
-            ];
-            let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
-            assert_eq!(trimmed, expected, "{arch}");
-            let code = text(&depth_code([true, true], false), arch);
-            let trimmed: Vec<&str> = code.iter().map(|line| line.trim()).collect();
-            let expected = [
-                "LSHIFT_AND.i32 r4, r59, 0x0.b00, u4",
-                "RSHIFT_OR.i32 r5, r59, 0x13121110.b00, 0x0",
-                "TEX_FETCH.slot0.f.32.2d.wait0 @r0:r1:r2:r3, @r4:r5, u6",
-                "TEX_FETCH.slot0.u.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, u8",
-                "NOP.wait0126",
-                "ATEST.wait0126 @r60, r60, 0x3F800000, atest_datum.w0",
-                "ZS_EMIT.z.stencil.slot0.end @r60, r0, r8, r60",
-            ];
-            assert_eq!(trimmed, expected, "{arch}");
-        }
     }
 }

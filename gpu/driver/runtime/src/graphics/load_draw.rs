@@ -138,7 +138,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 it.place(&program)?,
                 it.place(&storage)?,
                 it.place(table)?,
-                it.place(&stage.uniforms)?,
+                it.place(stage.all_uniforms())?,
             ])
         })?;
         let mut tables = [0; 16];
@@ -148,7 +148,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let tables = self.in_lane(SubQueue::Fragment, |it| it.place(&tables))?;
         // One group of entries.
         let resources = Address(tables.0 | 4);
-        let fau_count = (stage.uniforms.len() / 2) as u32;
+        let fau_count = (stage.all_uniforms().len() / 2) as u32;
         if arch < Arch::V12 {
             (draw.minimum_z, draw.maximum_z) = (0.0, 1.0);
             draw.shader = ShaderEnvironment {

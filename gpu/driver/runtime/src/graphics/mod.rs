@@ -7,11 +7,14 @@
 //! Facts: hardware/graphics.md, graphics-draw.md, graphics-framebuffer.md, graphics-raster.md.
 
 // What a pass renders to.
+mod border;
 mod clear;
+mod compressed_copies;
 mod framebuffer;
 mod framebuffer_begin;
 mod framebuffer_words;
 mod image_commands;
+mod packing;
 mod rendering;
 mod resolve;
 mod samples;
@@ -46,6 +49,7 @@ mod indirect;
 mod lane;
 mod lane_order;
 mod load;
+mod load_code;
 mod load_draw;
 mod output_code;
 mod part_shapes;
@@ -68,6 +72,7 @@ mod error;
 
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
+pub(crate) use compressed_copies::copy_compressed;
 pub use draw::{Draw, IndexType};
 pub(crate) use draw_state::DrawStatePlace;
 pub(crate) use encoded::EncodedDraws;

@@ -75,16 +75,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         // Passes that resolve have framebuffers of their own.
         let (all, layers) = (framebuffer.deferred(), framebuffer.layers);
-        let [x, y, right, bottom] = framebuffer.area;
+        let [x, y, width, height] = framebuffer.asked_area();
         let written = Accesses::COLOR_WRITE | Accesses::DEPTH_STENCIL_WRITE;
         let read = Accesses::COLOR_READ | Accesses::DEPTH_STENCIL_READ;
         self.barrier(written, read)?;
-        let length = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
         let area = Rect {
             x: i32::try_from(x).unwrap_or(i32::MAX),
             y: i32::try_from(y).unwrap_or(i32::MAX),
-            width: length(x, right),
-            height: length(y, bottom),
+            width,
+            height,
         };
         for it in &all {
             for layer in 0..layers {

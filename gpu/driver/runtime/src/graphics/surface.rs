@@ -7,11 +7,14 @@ use super::rendering::ImageView;
 use crate::device::Device;
 use crate::error::Error;
 use crate::platform::Platform;
-use crate::resource::{Aspect, ImageInfo, ImagePlane, Level, Tiling};
+use crate::resource::{Aspect, ImageInfo, ImagePlane, Level, OTHER_CHANNELS, Tiling};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use eitri_descriptors::framebuffer::{BlockFormat, Msaa};
 use eitri_program::ImageDimension;
+
+/// The first bit of the mode in the third word of a compressed colour target.
+const COMPRESSION_MODE: u32 = 10;
 
 /// An image that is rendered to.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,8 @@ pub(super) struct Target {
     pub(super) block_format: BlockFormat,
     /// How samples of a pass are written to it: each to its own place, unless there is but one.
     pub(super) msaa: Msaa,
+    /// The bits of a colour target's third word, if it is compressed without loss.
+    pub(super) compression: Option<u32>,
 }
 
 impl Target {
@@ -54,7 +59,7 @@ impl Target {
 pub(super) struct Place {
     pub(super) address: u64,
     pub(super) row: u32,
-    /// Bytes from a sample to the next, in two words; and of all.
+    /// Bytes from a sample to the next, in two words; of a compressed surface those before its body. And bytes of all.
     pub(super) slice: u32,
     pub(super) slice_high: u32,
     pub(super) bytes: u64,
@@ -84,11 +89,13 @@ impl Surface {
             let lies = self.plane.level(self.level, layer);
             (lies, 0, lies.bytes())
         };
+        // A compressed surface has its body there, where others have their samples.
+        let second = if lies.body > 0 { lies.body } else { lies.slice };
         Place {
             address: self.address.offset(lies.offset.saturating_add(skipped)).0,
             row: u32::try_from(lies.row).unwrap_or(u32::MAX),
-            slice: lies.slice as u32,
-            slice_high: (lies.slice >> 32) as u32,
+            slice: second as u32,
+            slice_high: (second >> 32) as u32,
             bytes,
         }
     }
@@ -107,6 +114,7 @@ impl Surface {
             layer: second.address.saturating_sub(first.address),
             block_format: self.block_format(),
             msaa: self.msaa(),
+            compression: self.compression(),
         }
     }
 
@@ -124,11 +132,24 @@ impl Surface {
         }
     }
 
-    const fn block_format(&self) -> BlockFormat {
+    fn block_format(&self) -> BlockFormat {
         match self.info.tiling {
             Tiling::Linear => BlockFormat::Linear,
             Tiling::UInterleaved => BlockFormat::TiledUInterleaved,
+            Tiling::Afbc if self.plane.info.groups_headers() => BlockFormat::AfbcTiled,
+            Tiling::Afbc => BlockFormat::Afbc,
         }
+    }
+
+    /// What a colour target says of its compression (hardware/descriptors.md 15); `None` of an image that has none.
+    fn compression(&self) -> Option<u32> {
+        if !self.info.is_afbc() {
+            return None;
+        }
+        // Attachments that are compressed have a compression: the image was checked.
+        let compression = self.info.format.compression()?;
+        let mode = compression.mode.number();
+        Some(mode << COMPRESSION_MODE | u32::from(compression.transform))
     }
 
     const fn msaa(&self) -> Msaa {
@@ -164,6 +185,9 @@ pub(super) fn surface<P: Platform>(
     };
     let plane = info.plane(Some(aspect)).ok_or(refused)?;
     let format = match view.format {
+        Some(format) if !plane.info.has_channels_of(format) => {
+            return Err(info.refused(OTHER_CHANNELS).into());
+        }
         Some(format) if format.block_bytes == plane.info.format.block_bytes => format,
         Some(_) => return Err(refused.into()),
         None => plane.info.format,

@@ -2,11 +2,17 @@
 //!
 //! Facts: hardware/descriptors.md 8 and 9, hardware/graphics-texture.md 7.9 and 7.10.
 
+mod compressed;
 mod layout;
+mod placement;
 mod range;
+mod uses;
 
+pub(crate) use compressed::{NO_HOST, NO_STORAGE, OTHER_CHANNELS, SUPERBLOCK};
 pub(crate) use layout::{ImagePlane, Level, in_tile};
+pub(crate) use placement::{IMPORTED, NOT_IMPORTED, NOT_PLACED};
 pub use range::ImageRange;
+pub use uses::ImageUses;
 
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{Uses, VkFormat};
@@ -43,6 +49,10 @@ pub enum Tiling {
     Linear,
     /// In tiles of 16 by 16 texels, and in those in the hardware's own order.
     UInterleaved,
+    /// Compressed without loss (AFBC) in superblocks of 16 by 16 texels, by the hardware alone: passes write it, and textures and
+    /// passes read it. The host and storage images can't. Of two dimensions and one sample; the formats are those that have a
+    /// [compression](VkFormat::compression).
+    Afbc,
 }
 
 /// What an image is to be.
@@ -66,6 +76,18 @@ pub struct ImageInfo {
     pub samples: u32,
     /// The order of texels.
     pub tiling: Tiling,
+    /// Where they lie in memory of the caller's, for [`Device::import_image`](crate::Device::import_image) alone.
+    pub placed: Option<Placement>,
+}
+
+/// Where texels of an image lie in memory of its caller's. The image has one level, one layer, one sample and one aspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Bytes of the memory before the first texel, a multiple of 64; of compressed images of 4096 (128 if they are small).
+    pub offset: u32,
+    /// Bytes from one row of texels to the next, or from one row of tiles to the next, a multiple of 64; of compressed images from one
+    /// row of headers to the next, which is what [`ImageInfo::least_row_bytes`] says.
+    pub row_bytes: u32,
 }
 
 /// Why there can't be such an image.
@@ -149,6 +171,15 @@ pub enum ImageError {
         /// What is not possible.
         what: &'static str,
     },
+    /// The order or the place of an image's texels does not allow that: it is compressed without loss ([`Tiling::Afbc`]), or lies in
+    /// memory of the caller's ([`ImageInfo::placed`]).
+    #[error("the image, of format {format}, {what}")]
+    Layout {
+        /// Vulkan's name of the image's format.
+        format: &'static str,
+        /// What it is and can't be used for, and what to do instead.
+        what: &'static str,
+    },
     /// The binding holds something else.
     #[error("binding {set}:{binding} of the program is no {what}")]
     Kind {
@@ -174,6 +205,7 @@ impl ImageInfo {
             levels: 1,
             samples: 1,
             tiling: Tiling::Linear,
+            placed: None,
         }
     }
 
@@ -221,7 +253,10 @@ impl ImageInfo {
             // Settled by sampling a texture of one dimension in each of these formats on any board.
             () if compressed.is_some() && flat => ("height", self.height),
             () if astc.is_some() && deep => ("depth", self.depth),
-            () => return Ok(()),
+            () => {
+                self.check_compression()?;
+                return self.check_placement();
+            }
         };
         Err(ImageError::Number { what, value })
     }
@@ -326,10 +361,11 @@ impl ImageInfo {
         self.tiling != Tiling::Linear || self.format.compressed().is_some()
     }
 
+    /// The order of a plane that is not compressed without loss.
     pub(crate) fn ordering(&self) -> ClumpOrdering {
         match self.tiling {
             Tiling::Linear => ClumpOrdering::Linear,
-            Tiling::UInterleaved => ClumpOrdering::TiledUInterleaved,
+            Tiling::UInterleaved | Tiling::Afbc => ClumpOrdering::TiledUInterleaved,
         }
     }
 }

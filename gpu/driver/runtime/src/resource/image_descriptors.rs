@@ -127,6 +127,10 @@ impl<'a> PlanePart<'a> {
     pub(crate) fn words(&self, arch: Arch, address: u64) -> Result<[u32; 8], DescriptorError> {
         let [width, height] = self.size;
         let [row, slice] = self.strides;
+        if self.info.is_afbc() {
+            let part = (self.size, row, self.bytes);
+            return self.info.compressed_plane(arch, part, address);
+        }
         let row_stride = u32::try_from(row).unwrap_or(u32::MAX);
         let family = self.info.format.compressed();
         if let Some([block_width, block_height]) = family.and_then(|family| family.astc()) {

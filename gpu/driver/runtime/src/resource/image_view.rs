@@ -5,7 +5,10 @@
 //! Facts: hardware/graphics-texture.md 7.2 to 7.4.
 
 use super::descriptors::pack;
-use super::image::{Aspect, ImageError, ImageInfo, ImagePlane, ImageRange, PLANE_BYTES, Tiling};
+use super::image::{
+    Aspect, ImageError, ImageInfo, ImagePlane, ImageRange, NO_STORAGE, OTHER_CHANNELS, PLANE_BYTES,
+    Tiling,
+};
 use super::image_descriptors::PlanePart;
 use crate::error::Error;
 use eitri_descriptors::formats::{Uses, VkFormat};
@@ -129,6 +132,9 @@ impl CheckedView {
         if format.block_bytes != plane.info.format.block_bytes {
             return Err(refused("texels of the view have another size"));
         }
+        if !plane.info.has_channels_of(format) {
+            return Err(info.refused(OTHER_CHANNELS));
+        }
         let seen = ImageInfo {
             format,
             ..plane.info
@@ -160,9 +166,10 @@ impl CheckedView {
                 && a.block() == b.block()
                 && (a.clump_code.is_some() || a.srgb == b.srgb)
         };
-        let alike = same(info.format, self.seen.format);
+        // A compressed image has views with its own channels only, which are all that its planes say of the format.
+        let alike = info.is_afbc() || same(info.format, self.seen.format);
         let together = self.range.levels == info.levels || self.range.layers == 1;
-        if self.of_slices || !alike || !together {
+        if self.of_slices || !alike || !together || info.placed.is_some() {
             return None;
         }
         let first = u64::from(self.range.layer)
@@ -253,6 +260,9 @@ impl CheckedView {
         };
         if shape.multisampled != (self.seen.samples > 1) {
             return Ok(None);
+        }
+        if storage && self.seen.is_afbc() {
+            return Err(self.seen.refused(NO_STORAGE).into());
         }
         let Some(surfaces) = Aligned::new(planes) else {
             return Ok(None);

@@ -22,8 +22,11 @@ pub(crate) use descriptors::{
     DESCRIPTOR_BYTES, RESOURCE_WORDS, ThreadStorage, WorkgroupStorage, buffer, local_storage, pack,
     resource, resource_entries, shader_program, workgroup_size,
 };
-pub use image::{Aspect, ImageError, ImageInfo, ImageRange, Tiling};
-pub(crate) use image::{ImagePlane, Level, TILE_BYTES, in_tile};
+pub use image::{Aspect, ImageError, ImageInfo, ImageRange, ImageUses, Placement, Tiling};
+pub(crate) use image::{
+    IMPORTED, ImagePlane, Level, NO_HOST, NOT_IMPORTED, NOT_PLACED, OTHER_CHANNELS, SUPERBLOCK,
+    TILE_BYTES, in_tile,
+};
 pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::{FETCHES, PlanePart, planes, sampler};
 pub(crate) use image_view::CheckedView;

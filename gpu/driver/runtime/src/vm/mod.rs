@@ -236,6 +236,40 @@ impl Vm {
         }))
     }
 
+    /// Maps pages that the platform has lent wherever there is room, as data of shaders.
+    ///
+    /// # Errors
+    /// With the pages, as [`Vm::map`].
+    #[inline(never)]
+    pub(crate) fn map_borrowed<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        pages: Pages,
+        what: &'static str,
+    ) -> Result<Mapping, (Pages, VmError)> {
+        let bytes = pages.bytes();
+        let alignment = Vm::alignment(bytes);
+        let Range { start, end } = self.range;
+        let space = &self.space;
+        let found = space
+            .find_free(platform, self.next..end, bytes, alignment)
+            .or_else(|| space.find_free(platform, start..end, bytes, alignment));
+        let Some(first) = found else {
+            return Err((pages, VmError::OutOfAddresses { what, bytes }));
+        };
+        let part = Part {
+            range: first..first.wrapping_add(bytes),
+            physical: pages.start(),
+            attributes: Protection::Data.attributes(),
+        };
+        if let Err(error) = self.space.map(platform, memory, &[part]) {
+            return Err((pages, error.into()));
+        }
+        self.next = first.saturating_add(bytes).saturating_add(PAGE_BYTES);
+        Ok(Mapping::of_pages(GpuAddress(first), pages))
+    }
+
     /// Unmaps what no work uses any more.
     ///
     /// # Errors

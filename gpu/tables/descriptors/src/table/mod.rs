@@ -14,6 +14,7 @@ pub mod tiler;
 
 pub mod attachment_formats;
 pub mod compressed;
+pub mod compression;
 pub mod formats;
 pub mod names;
 pub mod ycbcr;

@@ -1,11 +1,15 @@
 //! Images outside of draws: copies, clears, blits, resolves, levels and views, with texels that are worked out here.
 
+mod compressed;
 mod copies;
+mod imported;
 mod resolves;
 mod tile_passes;
 mod views;
 
+pub(crate) use compressed::*;
 pub(crate) use copies::*;
+pub(crate) use imported::*;
 pub(crate) use resolves::*;
 pub(crate) use tile_passes::*;
 pub(crate) use views::*;

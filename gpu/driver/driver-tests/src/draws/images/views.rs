@@ -11,7 +11,7 @@ use eitri_runtime::{
 };
 
 /// Draws the texels of a view, which has as many as the picture.
-fn drawn(it: &mut Bench, image: Image, view: &ViewInfo) -> alloc::vec::Vec<u32> {
+pub(super) fn drawn(it: &mut Bench, image: Image, view: &ViewInfo) -> alloc::vec::Vec<u32> {
     let target = it.image("R8G8B8A8_UNORM", Tiling::Linear);
     let info = GraphicsPipelineInfo {
         topology: Topology::TriangleStrip,

@@ -13,12 +13,12 @@ pub(super) const PRELOAD: u32 = 1 << 12 | 1 << 13 | 1 << 14;
 const MOST_CODE: usize = 64;
 
 /// Words of uniforms, and those of a side.
-pub(super) const UNIFORMS: usize = 24;
-pub(super) const SIDE_UNIFORMS: usize = 10;
+pub(crate) const UNIFORMS: usize = 24;
+pub(crate) const SIDE_UNIFORMS: usize = 10;
 
 /// How a side's elements lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// Row by row.
     Rows,
     /// In U-interleaved tiles.
@@ -27,7 +27,7 @@ pub(super) enum Order {
 
 /// Bytes of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(crate) enum Element {
     One,
     Two,
     Three,
@@ -51,7 +51,7 @@ impl Element {
         })
     }
 
-    pub(super) const fn bytes(self) -> u32 {
+    pub(crate) const fn bytes(self) -> u32 {
         match self {
             Element::One => 1,
             Element::Two => 2,
@@ -69,7 +69,7 @@ impl Element {
         bytes & bytes.wrapping_neg()
     }
 
-    const fn loads(self) -> &'static [u64] {
+    pub(crate) const fn loads(self) -> &'static [u64] {
         match self {
             Element::One => &[0x0060_8082_0000_0004], // LOAD.i8.unsigned.slot0 @r0, r4, offset:0
             Element::Two => &[0x0060_8082_0800_0004], // LOAD.i16.unsigned.slot0 @r0, r4, offset:0
@@ -85,7 +85,7 @@ impl Element {
         }
     }
 
-    const fn stores(self) -> &'static [u64] {
+    pub(crate) const fn stores(self) -> &'static [u64] {
         match self {
             Element::One => &[0x7861_4002_0000_0004], // STORE.i8.slot0.end @r0, r4, offset:0
             Element::Two => &[0x7861_4002_0800_0004], // STORE.i16.slot0.end @r0, r4, offset:0
@@ -135,7 +135,7 @@ impl Uniform {
 }
 
 /// The thread's element, of which there are that many: threads beyond the last copy it again (r14, r15).
-const CLAMP: [u64; 2] = [
+pub(crate) const CLAMP: [u64; 2] = [
     0x0150_ce04_803c_803c, // CSEL.u32.lt r14, r60, u0, r60, u0
     0x0150_cf04_813d_813d, // CSEL.u32.lt r15, r61, u1, r61, u1
 ];
@@ -179,6 +179,18 @@ const ADDRESS: [(u64, Uniform); 6] = [
     (0x01a3_c680_200a_880a, Second), // IMULD.u64 r6, r10.w0, u8.w0
     (0x01a3_c400_0000_0604, No),     // IADD.u64 r4, r4, r6
 ];
+
+/// Code that finds an element of the first slice of a destination: its address in r4, from its column and row in r14 and r15.
+pub(crate) fn element_place(order: Order) -> impl Iterator<Item = u64> {
+    let place = match order {
+        Order::Rows => &ROWS[..],
+        Order::Tiles => &TILES[..],
+    };
+    // Without the two words of the slice.
+    let [row, _, _, rest @ ..] = &ADDRESS;
+    let all = place.iter().chain([row]).chain(rest);
+    all.map(|(word, uniform)| uniform.of_destination(*word))
+}
 
 /// `NOP.wait0`.
 const WAIT: u64 = 0x0800_c000_0000_0000;

@@ -9,7 +9,9 @@ mod kernel;
 mod region;
 mod side;
 
+pub(crate) use kernel::{CLAMP, Element, Order, SIDE_UNIFORMS, UNIFORMS, element_place};
 pub use region::{BufferImageCopy, ImageCopy, ImageSubresource};
+pub(crate) use side::{CompressedRegion, Side};
 
 use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
 use super::emitter::PipelineState;
@@ -28,8 +30,8 @@ use eitri_descriptors::shader::{
     ComputeSizeWorkgroup, Preload, ShaderProgram, ShaderRegisterAllocation, ShaderStage,
 };
 use eitri_program::ImageDimension;
-use kernel::{Element, Kernel, Order, SIDE_UNIFORMS, UNIFORMS};
-use side::{Region, Side};
+use kernel::Kernel;
+use side::Region;
 
 /// Registers of a thread: the kernels use fewer than 32.
 const REGISTERS: u32 = 32;
@@ -39,7 +41,7 @@ const ROW_GROUP: [u32; 2] = [64, 1];
 /// Most elements of a single row: their numbers stay far below 2^32.
 const MOST_ELEMENTS: u64 = 1 << 30;
 /// What [`kernel::TILES`](kernel) spreads bits with.
-const SPREAD: [u32; 2] = [0x33, 0x55];
+pub(crate) const SPREAD: [u32; 2] = [0x33, 0x55];
 
 /// Elements that are copied.
 struct Copy {
@@ -48,6 +50,36 @@ struct Copy {
     to: Side,
     /// Elements along x and y, and slices.
     count: [u32; 3],
+}
+
+/// Texels that are copied to or from an image that is compressed without loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CompressedCopy {
+    pub(crate) how: CompressedSides,
+    pub(crate) element: Element,
+    /// Texels along x and y, and layers.
+    pub(crate) count: [u32; 3],
+}
+
+/// Which sides of a copy are compressed without loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CompressedSides {
+    From(CompressedRegion, Side),
+    To(Side, CompressedRegion),
+    Both(CompressedRegion, CompressedRegion),
+}
+
+/// Message of the refusal of copies of compressed images where no queue draws.
+const NO_DRAWING: &str =
+    "is compressed (AFBC), so that its copies need a device that draws: no queue has a tiler heap";
+
+impl<'s, 'd, P: Platform> Recorder<'_, 's, 'd, P> {
+    /// Copies texels to or from an image that is compressed without loss: only images that draw have the code of that.
+    fn copy_compressed(&mut self, info: &ImageInfo, copy: &CompressedCopy) -> Result<(), Error> {
+        let missing = info.refused(NO_DRAWING);
+        let drawing = self.device.drawing.as_ref().ok_or(missing)?;
+        (drawing.copy_compressed)(self, copy)
+    }
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -118,6 +150,23 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             order: Order::Rows,
             tile_log2: 0,
         };
+        if info.is_afbc() {
+            let image = region.compressed(image, it.subresource);
+            let how = if is_upload {
+                CompressedSides::To(of_buffer, image)
+            } else {
+                CompressedSides::From(image, of_buffer)
+            };
+            let count = region.count;
+            return self.copy_compressed(
+                &info,
+                &CompressedCopy {
+                    how,
+                    element,
+                    count,
+                },
+            );
+        }
         let of_image = region.side(address.0, 0);
         let (from, to) = if is_upload {
             (of_buffer, of_image)
@@ -180,6 +229,32 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Err(incompatible(&of, &to_info).into());
         }
         let element = element_of(&of, first.element())?;
+        let (of_first, of_second) = (
+            first.compressed(source, it.from),
+            second.compressed(target, it.to),
+        );
+        let how = match (of.is_afbc(), to_info.is_afbc()) {
+            (true, true) => Some((&of, CompressedSides::Both(of_first, of_second))),
+            (true, false) => Some((&of, CompressedSides::From(of_first, second.side(to.0, 0)))),
+            (false, true) => Some((
+                &to_info,
+                CompressedSides::To(first.side(from.0, 0), of_second),
+            )),
+            (false, false) => None,
+        };
+        if let Some((info, how)) = how {
+            let count = first.count;
+            self.copy_compressed(
+                info,
+                &CompressedCopy {
+                    how,
+                    element,
+                    count,
+                },
+            )?;
+            self.writes_texels = true;
+            return Ok(self);
+        }
         for sample in 0..of.samples {
             self.copy_elements(&Copy {
                 element,
@@ -301,8 +376,19 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             from: copy.from.order,
             to: copy.to.order,
         };
+        let own = OwnCode::Copy(kernel.key());
+        self.dispatch_kernel((own, &kernel.code()), (0, &uniforms(copy)), copy.count)
+    }
+
+    /// Runs a kernel of a copy, once for each element, with a resource table and uniforms.
+    pub(crate) fn dispatch_kernel(
+        &mut self,
+        (own, words): (OwnCode, &[u64]),
+        (resources, uniforms): (u64, &[u32; UNIFORMS]),
+        [width, height, slices]: [u32; 3],
+    ) -> Result<(), Error> {
         let arch = self.arch();
-        let code = self.own_code(OwnCode::Copy(kernel.key()), &kernel.code(), |code| {
+        let code = self.own_code(own, words, |code| {
             let program = pack(
                 arch,
                 ShaderProgram {
@@ -319,9 +405,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Ok([program, local_storage(arch, None, None)?])
         })?;
         let [program, storage] = descriptors_of(code);
-        let uniforms = self.place(&uniforms(copy))?;
+        let uniforms = self.place(uniforms)?;
         let uniforms = uniforms.0 | (UNIFORMS as u64 / 2) << COUNT_SHIFT;
-        let [width, height, slices] = copy.count;
         let [across, down] = if height == 1 { ROW_GROUP } else { REGION_GROUP };
         let [workgroup] = pack(
             arch,
@@ -344,7 +429,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.made.forget_state();
         let run = self.words()?.run.with(task.axis, task.increment);
         self.emit(MOST_WORDS, |it| {
-            it.wide(Wide::Resources, 0);
+            it.wide(Wide::Resources, resources);
             it.wide(Wide::Uniforms, uniforms);
             it.state(&state);
             it.grid(Grid::First, [0; 3]);
@@ -361,24 +446,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 /// The uniforms of a copy, as [`kernel`] reads them: limits, the two sides, and what bits are spread with.
 fn uniforms(copy: &Copy) -> [u32; UNIFORMS] {
     let [width, height, _] = copy.count;
-    let size = copy.element.bytes();
-    let side = |side: &Side| -> [u32; SIDE_UNIFORMS] {
-        let [x, y] = side.first;
-        let log2 = side.tile_log2;
-        [
-            side.base as u32,
-            (side.base >> 32) as u32,
-            side.row,
-            x,
-            // Slices that lie further apart are copied one by one.
-            side.slice as u32,
-            y,
-            size,
-            log2,
-            (1_u32 << log2).wrapping_sub(1),
-            log2.saturating_add(log2),
-        ]
-    };
+    let side = |side: &Side| side_uniforms(side, copy.element);
     let limits = [width.saturating_sub(1), height.saturating_sub(1)];
     let mut words = [0; UNIFORMS];
     let all = limits.into_iter().chain(side(&copy.from));
@@ -387,6 +455,25 @@ fn uniforms(copy: &Copy) -> [u32; UNIFORMS] {
         *word = value;
     }
     words
+}
+
+/// The uniforms of a side.
+pub(crate) fn side_uniforms(side: &Side, element: Element) -> [u32; SIDE_UNIFORMS] {
+    let [x, y] = side.first;
+    let log2 = side.tile_log2;
+    [
+        side.base as u32,
+        (side.base >> 32) as u32,
+        side.row,
+        x,
+        // Slices that lie further apart are copied one by one.
+        side.slice as u32,
+        y,
+        element.bytes(),
+        log2,
+        (1_u32 << log2).wrapping_sub(1),
+        log2.saturating_add(log2),
+    ]
 }
 
 /// The kernel's element for texels, or blocks, of so many bytes.

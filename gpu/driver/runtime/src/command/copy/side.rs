@@ -4,34 +4,46 @@
 
 use super::kernel::Order;
 use super::region::ImageSubresource;
+use crate::handle::Image;
 use crate::resource::{Aspect, ImageError, ImageInfo, ImagePlane, Tiling};
 use eitri_program::ImageDimension;
 
 /// Elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Side {
+pub(crate) struct Side {
     /// Address of element (0, 0) of the first slice.
-    pub(super) base: u64,
+    pub(crate) base: u64,
     /// First column and row that are copied.
-    pub(super) first: [u32; 2],
+    pub(crate) first: [u32; 2],
     /// Bytes from one row, or row of tiles, to the next.
-    pub(super) row: u32,
+    pub(crate) row: u32,
     /// Bytes from one slice to the next.
-    pub(super) slice: u64,
-    pub(super) order: Order,
+    pub(crate) slice: u64,
+    pub(crate) order: Order,
     /// Log2 of the elements along a side of a tile.
-    pub(super) tile_log2: u32,
+    pub(crate) tile_log2: u32,
 }
 
 impl Side {
     /// From another slice on.
-    pub(super) fn at_slice(self, number: u32) -> Side {
+    pub(crate) fn at_slice(self, number: u32) -> Side {
         let skipped = self.slice.saturating_mul(number.into());
         Side {
             base: self.base.saturating_add(skipped),
             ..self
         }
     }
+}
+
+/// Where a region of an image that is compressed without loss begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CompressedRegion {
+    pub(crate) image: Image,
+    pub(crate) aspect: Option<Aspect>,
+    pub(crate) level: u32,
+    pub(crate) layer: u32,
+    /// The first texel along x and y.
+    pub(crate) first: [u32; 2],
 }
 
 /// A region of a plane of an image, checked.
@@ -99,6 +111,18 @@ impl Region {
         })
     }
 
+    /// The region of an image that is compressed without loss.
+    pub(super) fn compressed(&self, image: Image, part: ImageSubresource) -> CompressedRegion {
+        let [x, y, _] = self.first;
+        CompressedRegion {
+            image,
+            aspect: part.aspect,
+            level: self.level,
+            layer: self.layer,
+            first: [x, y],
+        }
+    }
+
     /// Bytes of an element.
     pub(super) fn element(&self) -> u32 {
         self.plane.info.texel_bytes()
@@ -124,7 +148,8 @@ impl Region {
             slice,
             order: match info.tiling {
                 Tiling::Linear => Order::Rows,
-                Tiling::UInterleaved => Order::Tiles,
+                // What is compressed without loss is copied otherwise.
+                Tiling::UInterleaved | Tiling::Afbc => Order::Tiles,
             },
             tile_log2: info.tile_log2(),
         }

@@ -4,11 +4,13 @@
 //! Code is put together from the words below, which are the same on every generation.
 //! Facts: hardware/graphics-framebuffer.md 5.10, graphics-compiler.md 4, 6 and 9, valhall-isa.md 11.10.
 
+use super::super::border;
 use super::super::output_code::{Kind, WAIT, blended, emitted};
+use super::memory::FromMemory;
 use heapless::Vec;
 
 /// Most instructions: 16 samples with eight each, and what is around them.
-const MOST_CODE: usize = 160;
+const MOST_CODE: usize = 200;
 
 /// Uniforms behind those of every frame shader: reciprocal of the number of samples, what is added to go to the next sample, and where
 /// a pixel's texel lies.
@@ -19,7 +21,7 @@ pub(super) const DEPTH: usize = 14;
 
 /// Where the texel of a pixel lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in super::super) enum Place {
     /// So many texels away.
     Offset,
     /// At a place in texels, of which the whole part counts.
@@ -28,6 +30,8 @@ pub(super) enum Place {
     Linear,
     /// The same, in an image of three dimensions.
     LinearDeep,
+    /// In memory that no texture describes.
+    Memory(FromMemory),
 }
 
 /// What becomes of the samples of a texel.
@@ -64,6 +68,8 @@ pub(super) struct Shader {
     pub(super) place: Place,
     pub(super) samples: Samples,
     pub(super) output: Output,
+    /// Pixels around those that are written keep what they hold.
+    pub(super) border: bool,
 }
 
 /// The pixel (r4, r5).
@@ -146,7 +152,13 @@ const GREATEST: [u64; 2] = [
 impl Shader {
     /// A number that no other shader has, below 2^20.
     pub(super) fn key(self) -> u32 {
-        let place = self.place as u32;
+        let place = match self.place {
+            Place::Offset => 0,
+            Place::Nearest => 1,
+            Place::Linear => 2,
+            Place::LinearDeep => 3,
+            Place::Memory(memory) => 1 << 19 | memory.key() << 14,
+        };
         let (how, count) = match self.samples {
             Samples::First => (0, 1),
             Samples::Average(count) => (1, count),
@@ -158,7 +170,7 @@ impl Shader {
             Output::Depth => 3,
             Output::Stencil => 4,
         };
-        place | how << 2 | output << 4 | count << 8
+        place | how << 2 | output << 4 | count << 8 | u32::from(self.border) << 13
     }
 
     /// The code.
@@ -171,7 +183,12 @@ impl Shader {
         let kind = self.output.kind();
         let of_kind = |words: &[u64; 3]| words.get(kind as usize).copied().unwrap_or_default();
         put(&PIXEL);
+        if self.border {
+            put(border::row_inside());
+            put(&[border::fetch_old(kind as usize)]);
+        }
         match self.place {
+            Place::Memory(memory) => memory.code().iter().for_each(|word| put(&[*word])),
             Place::Offset => put(&OFFSET),
             Place::Nearest => {
                 put(&SCALE);
@@ -190,6 +207,7 @@ impl Shader {
             Samples::Max(count) => (count, least_of(&GREATEST, kind)),
         };
         match (self.place, self.samples) {
+            (Place::Memory(_), _) => {}
             (Place::Linear, _) => put(&[FILTER]),
             (Place::LinearDeep, _) => put(&[FILTER_DEEP]),
             (_, Samples::First) => put(&[of_kind(&FETCH)]),
@@ -202,6 +220,10 @@ impl Shader {
         put(&[WAIT]);
         if let Samples::Average(_) = self.samples {
             put(&DIVIDE);
+        }
+        if self.border {
+            let single = !matches!(self.output, Output::Color(_));
+            put(border::keep_inside(single));
         }
         match self.output {
             Output::Color(_) => put(&blended(0, kind, true)),
@@ -225,12 +247,13 @@ fn least_of(words: &'static [u64; 2], kind: Kind) -> &'static [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::{Element, Order};
     use crate::testing::check_commented_words;
 
     #[test]
     fn the_words_are_what_their_comments_say() {
         let checked = check_commented_words(include_str!("code.rs"));
-        assert!(checked >= 4 * 44, "only {checked} words have comments");
+        assert!(checked >= 4 * 36, "only {checked} words have comments");
     }
 
     #[test]
@@ -245,6 +268,16 @@ mod tests {
                 Place::Nearest,
                 Place::Linear,
                 Place::LinearDeep,
+                Place::Memory(FromMemory {
+                    order: Order::Tiles,
+                    element: Element::Eight,
+                    scaled: true,
+                }),
+                Place::Memory(FromMemory {
+                    order: Order::Rows,
+                    element: Element::One,
+                    scaled: false,
+                }),
             ] {
                 for samples in [
                     Samples::First,
@@ -252,17 +285,20 @@ mod tests {
                     Samples::Min(4),
                     Samples::Max(4),
                 ] {
-                    let shader = Shader {
-                        place,
-                        samples,
-                        output,
-                    };
-                    let code = shader.code();
-                    assert!(code.len() < MOST_CODE, "{shader:?} is cut short");
-                    assert!(
-                        shader.key() < 1 << 20 && keys.insert(shader.key()),
-                        "{shader:?}"
-                    );
+                    for border in [false, true] {
+                        let shader = Shader {
+                            place,
+                            samples,
+                            output,
+                            border,
+                        };
+                        let code = shader.code();
+                        assert!(code.len() < MOST_CODE, "{shader:?} is cut short");
+                        assert!(
+                            shader.key() < 1 << 20 && keys.insert(shader.key()),
+                            "{shader:?}"
+                        );
+                    }
                 }
             }
         }

@@ -4,13 +4,15 @@
 //! neither vertices nor a tiler heap are needed.
 
 mod code;
+mod memory;
 
-use super::error::Attachment;
+use super::border;
+use super::error::{Attachment, GraphicsError};
 use super::framebuffer::ColorFormats;
 use super::load::{FrameShaders, Stage};
 use super::output_code::Kind;
 use super::rendering::{RenderingInfo, ResolveMode};
-use super::surface::Surface;
+use super::surface::{Surface, surface};
 use crate::command::{OwnCode, Recorder};
 use crate::error::{Error, Thing};
 use crate::platform::Platform;
@@ -19,6 +21,7 @@ use crate::resource::{PlanePart, SamplerInfo, pack, sampler};
 use code::{Output, Place, Samples, Shader};
 use eitri_descriptors::texture::{Texture, TextureDimension};
 use eitri_descriptors::{Aligned, Swizzle};
+pub(super) use memory::MemoryTexels;
 
 /// Where the texel of a pixel lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,11 +36,14 @@ pub(super) enum Transform {
         offset: [f32; 2],
         depth: Option<f32>,
     },
+    /// In memory that no texture describes.
+    Memory(MemoryTexels),
 }
 
 /// What a pass begins with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TexelSource {
+    /// Where they are, except for those of memory: then what is written.
     pub(super) surface: Surface,
     pub(super) transform: Transform,
     /// What becomes of several samples.
@@ -47,10 +53,12 @@ pub(super) struct TexelSource {
 }
 
 impl TexelSource {
-    fn shader(&self) -> Shader {
+    fn shader(&self, border: bool) -> Shader {
         let count = self.surface.info.samples;
         Shader {
+            border,
             place: match self.transform {
+                Transform::Memory(texels) => Place::Memory(texels.how()),
                 Transform::Offset(_) => Place::Offset,
                 Transform::Nearest { .. } => Place::Nearest,
                 Transform::Linear { depth: None, .. } => Place::Linear,
@@ -83,6 +91,7 @@ impl TexelSource {
         // Where a fetch has the number of the sample (hardware/graphics-texture.md 7.7).
         set(code::NEXT_SAMPLE, 1 << 16);
         let (scale, offset) = match self.transform {
+            Transform::Memory(_) => return,
             Transform::Offset([x, y]) => {
                 set(code::PLACE, x as u32);
                 set(code::PLACE + 1, y as u32);
@@ -130,7 +139,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         source: &TexelSource,
     ) -> Result<FrameShaders, Error> {
         let arch = self.arch();
-        let shader = source.shader();
+        let border = self.framebuffer().border;
+        let shader = source.shader(border.is_some());
         let code = OwnCode::Texels(shader.key());
         let code = self.own_code(code, &shader.code(), |_| Ok([[0; 8]; 2]))?;
         let mut stage = Stage::new(code);
@@ -142,9 +152,28 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             };
             stage.set_sampler(sampler(arch, &linear)?);
         }
-        let texture = self.source_texture(source)?;
-        stage.add(0, texture);
+        if !matches!(source.transform, Transform::Memory(_)) {
+            let texture = self.source_texture(source)?;
+            stage.add(0, texture);
+        }
         source.set_uniforms(&mut stage);
+        if let Transform::Memory(texels) = &source.transform {
+            let mut wide = stage.widened();
+            texels.set_uniforms(&mut wide);
+            stage.wide = Some(wide);
+        }
+        // FACT: whether a texture may read a superblock while the same pass writes it again with the texels that it has is not
+        // established; a blit between parts of one level that share superblocks does so. Settled by such a blit on any board.
+        if let Some(border) = border {
+            let mut wide = stage.wide.unwrap_or_else(|| stage.widened());
+            border.set_pixels(&mut wide);
+            let old = self.old_texels(source.target)?;
+            let old = self.load_texture(&old, 0)?;
+            if let Some(handle) = wide.get_mut(border::OLD) {
+                *handle = stage.add_apart(old);
+            }
+            stage.wide = Some(wide);
+        }
         let is_color = matches!(source.target, Attachment::Color(_));
         let is = |wanted| source.target == wanted;
         let draw = if is_color {
@@ -155,6 +184,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.depth_draw(has, false, &stage)?
         };
         self.place_frame_shader(draw, is_color)
+    }
+
+    /// What a pass renders to, as what its pixels hold.
+    fn old_texels(&self, target: Attachment) -> Result<Surface, Error> {
+        let framebuffer = self.framebuffer();
+        let view = match target {
+            Attachment::Color(_) => {
+                let first = framebuffer.colors.first().copied().flatten();
+                first.map(|color| color.view)
+            }
+            Attachment::Depth => framebuffer.depth.map(|it| it.view),
+            Attachment::Stencil => framebuffer.stencil.map(|it| it.view),
+        };
+        let missing = GraphicsError::Mismatch { attachment: target };
+        surface(self.device, view.ok_or(missing)?, target)
     }
 
     /// The texture of a source, with its plane.

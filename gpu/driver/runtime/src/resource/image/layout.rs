@@ -28,6 +28,8 @@ pub(crate) struct Level {
     pub(crate) row: u64,
     /// Bytes from one slice to the next.
     pub(crate) slice: u64,
+    /// Bytes of headers with what is free behind them, if the level is compressed without loss: `row` is one of headers then.
+    pub(crate) body: u64,
 }
 
 impl Level {
@@ -52,10 +54,7 @@ impl ImagePlane {
     /// Where a level of a layer lies.
     pub(crate) fn level(&self, level: u32, layer: u32) -> Level {
         let layers = self.layer_stride().saturating_mul(layer.into());
-        let before = (0..level).fold(0_u64, |sum, level| {
-            let bytes = self.info.shape(level).bytes();
-            sum.saturating_add(bytes.next_multiple_of(ALIGNMENT))
-        });
+        let before = self.info.bytes_of_levels(level);
         let offset = self.texels.saturating_add(layers);
         Level {
             offset: offset.saturating_add(before),
@@ -144,7 +143,11 @@ impl ImageInfo {
 
     /// Bytes of the image's memory before the first texel.
     pub(crate) fn texels_start(&self) -> u64 {
-        self.descriptor_bytes().next_multiple_of(ALIGNMENT)
+        if let Some(placed) = self.placed {
+            return placed.offset.into();
+        }
+        self.descriptor_bytes()
+            .next_multiple_of(self.level_alignment())
     }
 
     /// Bytes of the descriptors of a plane's levels and layers.
@@ -161,10 +164,15 @@ impl ImageInfo {
     }
 
     fn layer_bytes(&self) -> u64 {
-        let levels = 0..self.levels;
-        levels.fold(0_u64, |sum, level| {
+        self.bytes_of_levels(self.levels)
+    }
+
+    /// Bytes of the first levels of a layer.
+    fn bytes_of_levels(&self, count: u32) -> u64 {
+        let alignment = self.level_alignment();
+        (0..count).fold(0_u64, |sum, level| {
             let bytes = self.shape(level).bytes();
-            sum.saturating_add(bytes.next_multiple_of(ALIGNMENT))
+            sum.saturating_add(bytes.next_multiple_of(alignment))
         })
     }
 
@@ -187,9 +195,15 @@ impl ImageInfo {
 
     /// A level of a format in one plane, as if it began at 0.
     fn shape(&self, level: u32) -> Level {
+        self.placed_rows(self.usual_shape(level))
+    }
+
+    /// The same with rows as close as they may be.
+    fn usual_shape(&self, level: u32) -> Level {
         let [width, height] = self.elements(level);
         let element = u64::from(self.texel_bytes());
         let (row, rows) = match self.tiling {
+            Tiling::Afbc => return self.compressed_shape(level),
             Tiling::Linear => {
                 let row = u64::from(width).saturating_mul(element);
                 (row.next_multiple_of(ALIGNMENT), height)
@@ -210,6 +224,7 @@ impl ImageInfo {
             slices: self.slices(level),
             row,
             slice,
+            body: 0,
         }
     }
 }
