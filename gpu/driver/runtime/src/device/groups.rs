@@ -9,6 +9,7 @@ use crate::fault::{Cause, Recovery};
 use crate::group::{
     Ending, Off, Reported, Request, Residency, Saved, Stage, Termination, Whom, discard_events,
 };
+use crate::graphics::News;
 use crate::handle::Queue;
 use crate::platform::{Instant, Platform};
 use crate::policy::{Event, Outcome, outcome};
@@ -105,12 +106,16 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Answers what a group's slot reports, with a doorbell if the firmware `lives`.
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
-        match self.groups.get_mut(key) {
+        // What failed is found while the streams still stand there.
+        self.name_failed(key, News::Reports);
+        let reported = match self.groups.get_mut(key) {
             Some(group) => {
                 group.take_reports(&mut self.hw, &mut self.jobs, Queue(key), lives, whom)
             }
             None => Reported::NOTHING,
-        }
+        };
+        self.name_failed(key, News::Faults);
+        reported
     }
 
     /// Retires completed jobs of a group.
@@ -168,12 +173,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// stopped.
     fn stop_streams(&mut self, key: Key) {
         if let Some(group) = self.groups.get_mut(key) {
-            let (hw, jobs) = (&mut self.hw, &mut self.jobs);
-            group.mark_stopped(hw);
-            let _ = group.take_reports(hw, jobs, Queue(key), true, Whom::Everyone);
-            if let Some(slot) = group.blocks(&hw.interface) {
-                discard_events(&mut hw.platform, slot);
-            }
+            group.mark_stopped(&mut self.hw);
+        }
+        let _ = self.take_reports(key, true, Whom::Everyone);
+        let group = self.groups.get(key);
+        if let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) {
+            discard_events(&mut self.hw.platform, slot);
         }
         self.retire(key);
     }

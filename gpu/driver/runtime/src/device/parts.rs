@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, PartShapes, TileLimits};
+use crate::graphics::{EncodedDraws, FailedAccess, FailedPasses, News, PartShapes, TileLimits};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -29,6 +29,10 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(super) submit: Submit<'s, 'd, P>,
     /// The GPU was stopped with a group's jobs in it.
     pub(super) lose: fn(&mut Device<'s, 'd, P>, Key),
+    /// Names what failed of the passes of a group.
+    name_failed: fn(&mut Device<'s, 'd, P>, Key, News),
+    /// Failed passes of jobs whose faults are not there yet.
+    pub(crate) failed: FailedPasses,
     shape: PartShape,
     /// Instructions of draws.
     pub(crate) encoded: EncodedDraws,
@@ -40,14 +44,6 @@ pub(crate) struct Drawing<'s, 'd, P> {
 
 type Submit<'s, 'd, P> =
     fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
-
-impl<P> Clone for Drawing<'_, '_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Drawing<'_, '_, P> {}
 
 impl<P> fmt::Debug for Drawing<'_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,12 +119,37 @@ impl<P: Platform> Device<'_, '_, P> {
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,
+            name_failed: Self::name_failed_passes,
+            failed: FailedPasses::new(),
             shape,
             encoded,
             shapes,
             tiles,
         });
         Ok(())
+    }
+
+    /// Names what failed of the passes of a group, if there are any.
+    #[inline(never)]
+    pub(super) fn name_failed(&mut self, group: Key, news: News) {
+        if let Some(name) = self.drawing.as_ref().map(|drawing| drawing.name_failed) {
+            name(self, group, news);
+        }
+    }
+
+    /// The same of all groups of a space in which an access failed.
+    #[inline(never)]
+    pub(super) fn name_failed_access(&mut self, space: Key, access: FailedAccess) {
+        if self.drawing.is_none() {
+            return;
+        }
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index)
+                && self.groups.get(key).is_some_and(|group| group.space == space)
+            {
+                self.name_failed(key, News::Access(access));
+            }
+        }
     }
 
     /// Submits commands that concern several streams: all parts, or none.

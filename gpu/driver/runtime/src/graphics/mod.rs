@@ -65,11 +65,15 @@ mod uniforms;
 mod encoded;
 mod error;
 
+// What failed of it.
+mod failed;
+
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
 pub use draw::{Draw, IndexType};
 pub(crate) use draw_state::DrawStatePlace;
 pub(crate) use encoded::EncodedDraws;
+pub(crate) use failed::{FailedAccess, FailedPasses, News, read_failed_pass};
 pub use error::{Attachment, GraphicsError, Inherited, Unsupported};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;

@@ -1,0 +1,503 @@
+//! Names what failed in a frame: the pass, the draws, the pipeline, the place in its code, the pixels.
+//!
+//! Recording does nothing for it. When the GPU reports a failure, and before that is answered, the device looks at how far the
+//! streams of the queue have counted, at the instruction where a stream stands, at the address that the fault names, and walks through
+//! the recorded commands. What it finds is kept beside the jobs until their faults are there.
+//! Needs: the slot of the group, where a stream's words are those of the failure.  Never: waits, or writes to the GPU's memory.
+//! Facts: hardware/command-stream.md 1.13 and 1.14, csf-scheduling.md 6, gpu-mmu.md 8.1.
+
+mod draws;
+mod memory;
+mod passes;
+mod pixels;
+mod walk;
+mod words;
+
+pub(crate) use words::read as read_failed_pass;
+
+use crate::device::{Device, Kind};
+use crate::failed_pass::{FailedCode, FailedPass, PassPart};
+use crate::fault::Cause;
+use crate::group::{Ending, STREAMS, SpaceFault, Termination};
+use crate::handle::{CommandBuffer, GraphicsPipeline};
+use crate::mmu::MmuFault;
+use crate::platform::Platform;
+use crate::queue::{Code, SubQueue};
+use crate::slab::Key;
+use crate::tiler_page::count_of;
+use core::ops::Range;
+use draws::{Clue, find_draws};
+use eitri_cs::Arch;
+use eitri_csf::fault::{FaultSource, Unit};
+use eitri_csf::interface::group::csg_req;
+use eitri_csf::interface::stream::{
+    CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_CMD_PTR, cs_fault, cs_req,
+};
+use heapless::Vec;
+use memory::SpaceReader;
+use passes::{Counted, Wanted, find_pass};
+use pixels::pixels_at;
+use words::failed_in;
+
+/// Jobs whose failed passes are kept until their faults are there: those that the streams of two groups are at.
+const KEPT: usize = 2 * STREAMS;
+
+/// Failed passes of jobs whose faults are not there yet.
+pub(crate) type FailedPasses = Vec<(Key, FailedPass), KEPT>;
+
+/// What makes the device name what failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News {
+    /// The slot of the group may report a failure, which was not answered.
+    Reports,
+    /// An access in the space of the group failed.
+    Access(FailedAccess),
+    /// Faults were laid to jobs.
+    Faults,
+}
+
+/// An access that failed: its address, if that is one of the space, and the unit that made it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailedAccess {
+    pub(crate) address: Option<u64>,
+    pub(crate) unit: FaultSource,
+}
+
+impl From<MmuFault> for FailedAccess {
+    fn from(fault: MmuFault) -> FailedAccess {
+        FailedAccess {
+            address: Some(fault.address),
+            unit: fault.unit,
+        }
+    }
+}
+
+/// What a stream reports.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    exception: u8,
+    info: u64,
+    /// The instruction at which the stream stands.
+    pointer: u64,
+}
+
+impl Report {
+    /// Whether the stream itself failed, at an instruction, and not a job that it has begun.
+    fn is_of_instruction(&self, access: Option<FailedAccess>) -> bool {
+        // Those of streams (hardware/command-stream.md 1.13).
+        const OF_STREAMS: Range<u8> = 0x40..0x50;
+        let of_job = access.is_some_and(|access| access.unit.unit() != Some(Unit::FrontEnd));
+        OF_STREAMS.contains(&self.exception) && !of_job
+    }
+}
+
+/// Commands of a job, and how far their streams have come.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    arch: Arch,
+    space: Key,
+    tiling: Option<Code>,
+    fragments: Code,
+    counted: Counted,
+}
+
+/// What failed, as far as somebody reports it.
+#[derive(Clone, Debug)]
+struct Failure {
+    /// The stream that reports it, and what.
+    report: Option<(SubQueue, Report)>,
+    access: Option<FailedAccess>,
+    /// The code of a stage, and the instruction in it.
+    code: Option<(Key, FailedCode)>,
+    /// The object in which the address is, or that is nearest.
+    object: Option<(Key, u64, Range<u64>)>,
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Names what failed of the jobs that the streams of a group are at.
+    pub(crate) fn name_failed_passes(&mut self, key: Key, news: News) {
+        match news {
+            News::Faults => self.attach_failed_passes(key),
+            News::Reports => {
+                let (reports, stuck) = self.failures_reported(key);
+                if stuck || reports.iter().any(Option::is_some) {
+                    let access = self.access_failed(key);
+                    self.name_of_streams(key, &reports, access);
+                }
+            }
+            News::Access(access) => {
+                let (reports, _) = self.failures_reported(key);
+                self.name_of_streams(key, &reports, Some(access));
+            }
+        }
+    }
+
+    /// What the streams of a group report that is not answered, and whether its progress timer has run out.
+    fn failures_reported(&mut self, key: Key) -> ([Option<Report>; STREAMS], bool) {
+        let mut reports = [None; STREAMS];
+        let group = self.groups.get(key).filter(|group| group.tiler.is_some());
+        let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) else {
+            return (reports, false);
+        };
+        let it = &mut self.hw.platform;
+        let (req, ack) = slot.requests().read(it);
+        let stuck = csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack);
+        for (report, blocks) in reports.iter_mut().zip(&slot.streams) {
+            let (req, ack) = blocks.requests().read(it);
+            let (word, info) = if cs_req::FATAL.get(req ^ ack) {
+                (CS_FATAL, CS_FATAL_INFO)
+            } else if cs_req::FAULT.get(req ^ ack) {
+                (CS_FAULT, CS_FAULT_INFO)
+            } else {
+                continue;
+            };
+            it.observe();
+            *report = Some(Report {
+                exception: cs_fault::EXCEPTION.get(blocks.output.read_word(it, word)) as u8,
+                info: blocks.output.read(it, info),
+                pointer: blocks.output.read(it, CS_STATUS_CMD_PTR),
+            });
+        }
+        (reports, stuck)
+    }
+
+    /// The access that failed in the space of a group, whether that was answered or not.
+    fn access_failed(&mut self, key: Key) -> Option<FailedAccess> {
+        let group = self.groups.get(key)?;
+        if let Some(Ending {
+            why: Termination::Space(SpaceFault { fault, .. }),
+            ..
+        }) = group.ending
+        {
+            return Some(fault.into());
+        }
+        let vm = self.spaces.get(group.space)?;
+        let arch = self.hw.properties.arch;
+        let pending = crate::mmu::pending_faults(&mut self.hw.platform);
+        let fault = vm.space.fault(&mut self.hw.platform, arch, pending);
+        fault.map(FailedAccess::from)
+    }
+
+    /// Names what each stream of a group was at that may have failed.
+    fn name_of_streams(
+        &mut self,
+        key: Key,
+        reports: &[Option<Report>; STREAMS],
+        access: Option<FailedAccess>,
+    ) {
+        let any = reports.iter().any(Option::is_some);
+        for (stream, report) in SubQueue::ALL.into_iter().zip(reports) {
+            if any && report.is_none() && access.is_none() {
+                continue;
+            }
+            let report = report.map(|report| (stream, report));
+            let Some((job, frame)) = self.frame_of(key, stream) else {
+                continue;
+            };
+            let failure = self.failure(&frame, report, access);
+            let Some(pass) = self.failed_pass(&frame, stream, &failure) else {
+                continue;
+            };
+            if let Some(drawing) = &mut self.drawing {
+                let all = &mut drawing.failed;
+                all.retain(|(known, _)| *known != job);
+                if all.is_full() {
+                    all.remove(0);
+                }
+                let _ = all.push((job, pass));
+            }
+        }
+    }
+
+    /// The job that a stream is at, of which nothing failed yet, if it has render passes.
+    fn frame_of(&mut self, key: Key, stream: SubQueue) -> Option<(Key, Frame)> {
+        let group = self.groups.get(key)?;
+        let (tiler, space) = (group.tiler?, group.space);
+        let arch = self.hw.properties.arch;
+        let stream = group.stream(stream)?;
+        let job_key = stream.current_job(&mut self.hw.platform, &self.jobs)?;
+        let job = self.jobs.get(job_key).filter(|job| job.fault.is_none())?;
+        let base = stream.base_of_part(&mut self.hw.platform, job, arch)?;
+        let recorded = self.recorded(CommandBuffer(job.commands?)).ok()?;
+        let passes = recorded.passes?;
+        let vm = self.spaces.get(space)?;
+        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
+        let mut counted = [None; STREAMS];
+        for (counted, stream) in counted.iter_mut().zip(SubQueue::ALL) {
+            let at = tiler.page.0.saturating_add(count_of(stream).into());
+            let count = memory.load_shared(at)?;
+            *counted = count.checked_sub(base).and_then(|it| it.try_into().ok());
+        }
+        let frame = Frame {
+            arch,
+            space,
+            tiling: passes.tiling.map(|part| part.code),
+            fragments: passes.fragments.code,
+            counted,
+        };
+        Some((job_key, frame))
+    }
+
+    /// What is known of a failure: whose code or memory it names.
+    fn failure(
+        &self,
+        frame: &Frame,
+        report: Option<(SubQueue, Report)>,
+        access: Option<FailedAccess>,
+    ) -> Failure {
+        let info = report.map(|(_, report)| report.info);
+        let address = access.and_then(|access| access.address);
+        // The information of a job's exception is the address of the instruction or of the access.
+        let code = info.and_then(|info| self.code_at(frame.space, info));
+        let address = address.or(info.filter(|info| *info != 0 && code.is_none()));
+        Failure {
+            report,
+            access,
+            code,
+            object: address.and_then(|address| self.object_at(frame.space, address)),
+        }
+    }
+
+    /// The stage that has its code at an address.
+    fn code_at(&self, space: Key, address: u64) -> Option<(Key, FailedCode)> {
+        let mut stages = self.objects.iter().filter(|(_, object)| object.space == space);
+        stages.find_map(|(key, object)| {
+            let Kind::Stage(program) = &object.kind else {
+                return None;
+            };
+            let offset = address.checked_sub(object.mapping.address().0)?;
+            let bytes = program.common().code_bytes().len() as u64;
+            let stage = if program.common().stage() == eitri_program::Stage::Fragment {
+                PassPart::Fragments
+            } else {
+                PassPart::Vertices
+            };
+            let code = FailedCode {
+                stage,
+                offset: offset.try_into().ok()?,
+            };
+            (offset < bytes).then_some((key, code))
+        })
+    }
+
+    /// The object in which an address is, or that is nearest to it, with its memory.
+    fn object_at(&self, space: Key, address: u64) -> Option<(Key, u64, Range<u64>)> {
+        let near = self.nearest(space, address)?;
+        let mut objects = self.objects.iter();
+        let (key, object) = objects.find(|(_, object)| {
+            object.space == space && object.mapping.address() == near.address
+        })?;
+        let start = near.address.0;
+        Some((key, address, start..start.saturating_add(object.mapping.bytes())))
+    }
+
+    /// The pass that failed; `None` if no stream was at one.
+    fn failed_pass(
+        &mut self,
+        frame: &Frame,
+        stream: SubQueue,
+        failure: &Failure,
+    ) -> Option<FailedPass> {
+        let report = failure.report.map(|(_, report)| report);
+        let pointer = report.map(|report| report.pointer);
+        let instruction =
+            report.filter(|report| report.is_of_instruction(failure.access)).is_some();
+        let of_vertices = |it: &mut Self| it.failed_in_vertices(frame, failure, pointer, instruction);
+        let of_fragments =
+            |it: &mut Self| it.failed_in_fragments(frame, failure, pointer, instruction);
+        match (report.is_some(), stream) {
+            (true, SubQueue::VertexTiler) => of_vertices(self),
+            (true, SubQueue::Fragment) => of_fragments(self),
+            (true, SubQueue::Compute) => None,
+            (false, _) => {
+                // Nobody says which stream it was: those that wait for another have done nothing.
+                let (vertices, fragments) = units(failure.access);
+                let vertices = if vertices { of_vertices(self) } else { None };
+                let fragments = if fragments { of_fragments(self) } else { None };
+                let others = vertices.zip(fragments).map_or(0, |(one, other)| {
+                    let other = if stream == SubQueue::Fragment { one } else { other };
+                    other.in_flight
+                });
+                let mut pass = match stream {
+                    SubQueue::Fragment => fragments.or(vertices),
+                    SubQueue::VertexTiler | SubQueue::Compute => vertices.or(fragments),
+                }?;
+                pass.in_flight = pass.in_flight.saturating_add(others);
+                Some(pass)
+            }
+        }
+    }
+
+    /// What failed of a pass that was being tiled.
+    fn failed_in_vertices(
+        &mut self,
+        frame: &Frame,
+        failure: &Failure,
+        pointer: Option<u64>,
+        instruction: bool,
+    ) -> Option<FailedPass> {
+        let lane = (frame.arch, frame.tiling?);
+        let done = frame.counted[SubQueue::VertexTiler as usize]?;
+        let wanted = match pointer.filter(|_| instruction) {
+            Some(pointer) => Wanted::Holding(pointer),
+            None => Wanted::Number(done),
+        };
+        let vm = self.spaces.get(frame.space)?;
+        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
+        let tiled = find_pass(&mut memory, lane, wanted, pointer, &frame.counted)?;
+        if tiled.in_flight == 0 && !instruction {
+            return None;
+        }
+        let awaited = Wanted::Awaiting(tiled.number.saturating_add(1));
+        let fragments = (frame.arch, frame.fragments);
+        let pass = find_pass(&mut memory, fragments, awaited, None, &frame.counted)?;
+        let mut it = failed_in(pass.number, tiled.in_flight.max(1), PassPart::Vertices);
+        self.name_draws(frame, failure, tiled.number, pointer, instruction, &mut it);
+        Some(it)
+    }
+
+    /// What failed of a pass whose fragments were being rendered.
+    fn failed_in_fragments(
+        &mut self,
+        frame: &Frame,
+        failure: &Failure,
+        pointer: Option<u64>,
+        instruction: bool,
+    ) -> Option<FailedPass> {
+        let lane = (frame.arch, frame.fragments);
+        let done = frame.counted[SubQueue::Fragment as usize]?;
+        let wanted = match pointer.filter(|_| instruction) {
+            Some(pointer) => Wanted::Holding(pointer),
+            None => Wanted::Number(done),
+        };
+        let vm = self.spaces.get(frame.space)?;
+        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
+        let pass = find_pass(&mut memory, lane, wanted, pointer, &frame.counted)?;
+        if pass.in_flight == 0 && !instruction {
+            return None;
+        }
+        let mut it = failed_in(pass.number, pass.in_flight.max(1), PassPart::Fragments);
+        if let Some(tilings) = pass.tilings.filter(|_| !instruction) {
+            let number = tilings.saturating_sub(1);
+            self.name_draws(frame, failure, number, None, false, &mut it);
+        }
+        if let Some((key, address, _)) = &failure.object
+            && let Some(object) = self.objects.get(*key)
+        {
+            it.pixels = pixels_at(*key, object, *address);
+        }
+        Some(it)
+    }
+
+    /// Names the draws of a pass that may have failed, by the number of its tiling.
+    fn name_draws(
+        &mut self,
+        frame: &Frame,
+        failure: &Failure,
+        tiling: u32,
+        pointer: Option<u64>,
+        instruction: bool,
+        it: &mut FailedPass,
+    ) {
+        let Some(lane) = frame.tiling else { return };
+        let pipeline = failure.code.and_then(|(stage, _)| self.pipeline_of(stage));
+        it.code = failure.code.map(|(_, code)| code);
+        let clue = match (pointer, pipeline, &failure.object) {
+            (Some(pointer), ..) if instruction => Clue::Instruction(pointer),
+            (_, Some((_, program)), _) => Clue::Program(program),
+            (.., Some((_, _, range))) => Clue::Memory(range.clone()),
+            _ => Clue::None,
+        };
+        it.pipeline = pipeline.map(|(pipeline, _)| pipeline);
+        let Some(vm) = self.spaces.get(frame.space) else {
+            return;
+        };
+        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
+        let section = (tiling, it.part);
+        let suspects = find_draws(&mut memory, (frame.arch, lane), section, pointer, &clue);
+        if let Some(suspects) = suspects {
+            it.draws = Some(suspects.draws);
+            if let Some(program) = suspects.vertex_program
+                && it.pipeline.is_none()
+            {
+                it.pipeline = self.pipeline_with(frame.space, program);
+            }
+        }
+    }
+
+    /// The pipeline that has a stage, and the descriptor of its program of positions.
+    fn pipeline_of(&self, stage: Key) -> Option<(GraphicsPipeline, u64)> {
+        self.objects.iter().find_map(|(key, object)| match &object.kind {
+            Kind::GraphicsPipeline(made, _)
+                if made.vertex == stage || made.fragment == Some(stage) =>
+            {
+                Some((GraphicsPipeline(key), made.programs[0]))
+            }
+            _ => None,
+        })
+    }
+
+    /// The pipeline whose program of positions has its descriptor at an address.
+    fn pipeline_with(&self, space: Key, program: u64) -> Option<GraphicsPipeline> {
+        let mut objects = self.objects.iter().filter(|(_, object)| object.space == space);
+        objects.find_map(|(key, object)| match &object.kind {
+            Kind::GraphicsPipeline(made, _) if made.programs[0] == program => {
+                Some(GraphicsPipeline(key))
+            }
+            _ => None,
+        })
+    }
+
+    /// Adds to faults of jobs of a group what is known of their passes.
+    fn attach_failed_passes(&mut self, key: Key) {
+        let Some(drawing) = &mut self.drawing else {
+            return;
+        };
+        let (jobs, mut group) = (&mut self.jobs, self.groups.get_mut(key));
+        drawing.failed.retain(|(job, pass)| {
+            let Some(job) = jobs.get_mut(*job).filter(|job| !job.over) else {
+                return false;
+            };
+            if job.fence.queue.0 != key {
+                return true;
+            }
+            let Some(fault) = &mut job.fault else {
+                return true;
+            };
+            if !names_culprit(fault.cause) || fault.pass.is_some() {
+                return false;
+            }
+            fault.pass = Some(*pass);
+            // The queue keeps a copy of the fault that stopped it.
+            let ending = group.as_mut().and_then(|group| group.ending.as_mut());
+            if let Some(stopped) = ending.and_then(|ending| ending.fault.as_mut())
+                && (stopped.job, stopped.sub_queue) == (fault.job, fault.sub_queue)
+            {
+                stopped.pass = Some(*pass);
+            }
+            false
+        });
+    }
+}
+
+/// Whether a job failed for what it did itself.
+const fn names_culprit(cause: Cause) -> bool {
+    match cause {
+        Cause::Exception(_) | Cause::Mmu(_) | Cause::Gpu(_) | Cause::NoProgress => true,
+        Cause::Cancelled
+        | Cause::NotSuspended
+        | Cause::TilerMemory
+        | Cause::ProtectedMode
+        | Cause::Lost
+        | Cause::LostWithGpu
+        | Cause::Unreported { .. } => false,
+    }
+}
+
+/// Whether vertices, and whether fragments, may have made an access.
+fn units(access: Option<FailedAccess>) -> (bool, bool) {
+    match access.and_then(|access| access.unit.unit()) {
+        Some(Unit::Tiler(_)) => (true, false),
+        _ => (true, true),
+    }
+}
