@@ -495,8 +495,8 @@ typedef struct EitriInherited {
 typedef struct EitriFailedPass {
   // Number of the pass in its submission, from 0 in the order of recording; clears, blits and resolves of images are passes, too.
   uint32_t pass;
-  // Passes that the GPU had begun and not finished, this one included. Of several, `pass` is the oldest.
-  uint32_t in_flight;
+  // How many passes may have failed, from `pass` on: those that ran side by side; 1: it is that pass.
+  uint32_t passes;
   // EITRI_PASS_…
   uint32_t part;
   // What the draws were concluded from: EITRI_DRAWS_…

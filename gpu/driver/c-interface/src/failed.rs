@@ -28,8 +28,8 @@ pub const EITRI_DRAWS_BY_ORDER: u32 = 4;
 pub struct EitriFailedPass {
     /// Number of the pass in its submission, from 0 in the order of recording; clears, blits and resolves of images are passes, too.
     pub pass: u32,
-    /// Passes that the GPU had begun and not finished, this one included. Of several, `pass` is the oldest.
-    pub in_flight: u32,
+    /// How many passes may have failed, from `pass` on: those that ran side by side; 1: it is that pass.
+    pub passes: u32,
     /// EITRI_PASS_…
     pub part: u32,
     /// What the draws were concluded from: EITRI_DRAWS_…
@@ -79,7 +79,7 @@ impl From<FailedPass> for EitriFailedPass {
         let corner = |corner: [u16; 2]| corner.map(u32::from);
         EitriFailedPass {
             pass: it.pass,
-            in_flight: it.in_flight,
+            passes: it.passes,
             part: part_number(it.part),
             draws_known_by: known_by,
             first_draw: draws.map_or(0, |draws| draws.first),

@@ -15,11 +15,12 @@ use core::fmt;
 pub struct FailedPass {
     /// Number of the pass in its submission, from 0 in the order of recording. Clears, blits and resolves of images are passes, too.
     pub pass: u32,
-    /// Passes that the GPU had begun and not finished, this one included. Of several, `pass` is the oldest.
-    pub in_flight: u32,
+    /// How many passes may have failed, from `pass` on: those that ran side by side; 1: it is that pass.
+    pub passes: u32,
     /// The part of the pass that failed.
     pub part: PassPart,
-    /// The draws that may have failed; `None` if the pass has none there, or what failed is a clear of attachments.
+    /// The draws that may have failed; `None` if the pass has none there, what failed is a clear of attachments, or several passes may
+    /// have failed.
     pub draws: Option<FailedDraws>,
     /// The pipeline of these draws, if all have the same.
     pub pipeline: Option<GraphicsPipeline>,

@@ -15,8 +15,9 @@ mod words;
 
 pub(crate) use words::read as read_failed_pass;
 
+use super::encoded::ITERATORS;
 use crate::device::{Device, Kind};
-use crate::failed_pass::{FailedCode, FailedPass, PassPart};
+use crate::failed_pass::{DrawsKnownBy, FailedCode, FailedPass, PassPart};
 use crate::fault::Cause;
 use crate::group::{Ending, STREAMS, SpaceFault, Termination};
 use crate::handle::{CommandBuffer, GraphicsPipeline};
@@ -26,16 +27,19 @@ use crate::queue::{Code, SubQueue};
 use crate::slab::Key;
 use crate::tiler_page::count_of;
 use core::ops::Range;
-use draws::{Clue, find_draws};
+use draws::{Clue, Suspects, find_draws};
 use eitri_cs::Arch;
 use eitri_csf::fault::{FaultSource, Unit};
 use eitri_csf::interface::group::csg_req;
+use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::interface::stream::{
     CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_CMD_PTR, cs_fault, cs_req,
 };
 use heapless::Vec;
 use memory::SpaceReader;
-use passes::{Counted, Wanted, find_pass};
+use passes::{
+    Count, Counted, LaneState, pass_at_pointer, pass_of_tiling, passes_in_flight,
+};
 use pixels::pixels_at;
 use words::failed_in;
 
@@ -225,8 +229,13 @@ impl<P: Platform> Device<'_, '_, P> {
         let mut counted = [None; STREAMS];
         for (counted, stream) in counted.iter_mut().zip(SubQueue::ALL) {
             let at = tiler.page.0.saturating_add(count_of(stream).into());
-            let count = memory.load_shared(at)?;
-            *counted = count.checked_sub(base).and_then(|it| it.try_into().ok());
+            let count = memory.load_shared(at.saturating_add(SYNC64_VALUE.offset.into()))?;
+            let status = memory.load_shared(at.saturating_add(SYNC64_STATUS.offset.into()))?;
+            let done = count.checked_sub(base).and_then(|it| it.try_into().ok());
+            *counted = done.map(|done| Count {
+                done,
+                failed: status as u32 != 0,
+            });
         }
         let frame = Frame {
             arch,
@@ -298,88 +307,94 @@ impl<P: Platform> Device<'_, '_, P> {
         stream: SubQueue,
         failure: &Failure,
     ) -> Option<FailedPass> {
-        let report = failure.report.map(|(_, report)| report);
-        let pointer = report.map(|report| report.pointer);
-        let instruction =
-            report.filter(|report| report.is_of_instruction(failure.access)).is_some();
-        let of_vertices = |it: &mut Self| it.failed_in_vertices(frame, failure, pointer, instruction);
-        let of_fragments =
-            |it: &mut Self| it.failed_in_fragments(frame, failure, pointer, instruction);
-        match (report.is_some(), stream) {
-            (true, SubQueue::VertexTiler) => of_vertices(self),
-            (true, SubQueue::Fragment) => of_fragments(self),
-            (true, SubQueue::Compute) => None,
-            (false, _) => {
+        match (failure.report, stream) {
+            (Some(_), SubQueue::VertexTiler) => self.failed_part(frame, failure, PassPart::Vertices),
+            (Some(_), SubQueue::Fragment) => self.failed_part(frame, failure, PassPart::Fragments),
+            (Some(_), SubQueue::Compute) => None,
+            (None, _) => {
                 // Nobody says which stream it was: those that wait for another have done nothing.
-                let (vertices, fragments) = units(failure.access);
-                let vertices = if vertices { of_vertices(self) } else { None };
-                let fragments = if fragments { of_fragments(self) } else { None };
-                let others = vertices.zip(fragments).map_or(0, |(one, other)| {
-                    let other = if stream == SubQueue::Fragment { one } else { other };
-                    other.in_flight
-                });
-                let mut pass = match stream {
-                    SubQueue::Fragment => fragments.or(vertices),
-                    SubQueue::VertexTiler | SubQueue::Compute => vertices.or(fragments),
-                }?;
-                pass.in_flight = pass.in_flight.saturating_add(others);
-                Some(pass)
+                let vertices = self.failed_part(frame, failure, PassPart::Vertices);
+                let fragments = match failure.access.and_then(|access| access.unit.unit()) {
+                    Some(Unit::Tiler(_)) => None,
+                    _ => self.failed_part(frame, failure, PassPart::Fragments),
+                };
+                either(vertices, fragments, stream)
             }
         }
     }
 
-    /// What failed of a pass that was being tiled.
-    fn failed_in_vertices(
+    /// What failed of vertices, or of fragments.
+    fn failed_part(
         &mut self,
         frame: &Frame,
         failure: &Failure,
-        pointer: Option<u64>,
-        instruction: bool,
+        part: PassPart,
     ) -> Option<FailedPass> {
-        let lane = (frame.arch, frame.tiling?);
-        let done = frame.counted[SubQueue::VertexTiler as usize]?;
-        let wanted = match pointer.filter(|_| instruction) {
-            Some(pointer) => Wanted::Holding(pointer),
-            None => Wanted::Number(done),
+        let report = failure.report.map(|(_, report)| report);
+        let instruction = report.is_some_and(|report| report.is_of_instruction(failure.access));
+        let pointer = report.map(|report| report.pointer);
+        let lane = |code, stream| LaneState {
+            arch: frame.arch,
+            code,
+            stream,
+            counted: &frame.counted,
+            pointer,
+        };
+        let fragments = lane(frame.fragments, SubQueue::Fragment);
+        let own = match part {
+            PassPart::Vertices => lane(frame.tiling?, SubQueue::VertexTiler),
+            PassPart::Fragments => fragments,
+        };
+        let pipeline = failure.code.and_then(|(stage, _)| self.pipeline_of(stage));
+        let clue = match (pointer, pipeline, &failure.object) {
+            (Some(pointer), ..) if instruction => Clue::Instruction(pointer),
+            (_, Some((_, program)), _) => Clue::Program(program),
+            (.., Some((_, _, range))) => Clue::Memory(range.clone()),
+            _ => Clue::None,
         };
         let vm = self.spaces.get(frame.space)?;
         let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
-        let tiled = find_pass(&mut memory, lane, wanted, pointer, &frame.counted)?;
-        if tiled.in_flight == 0 && !instruction {
-            return None;
-        }
-        let awaited = Wanted::Awaiting(tiled.number.saturating_add(1));
-        let fragments = (frame.arch, frame.fragments);
-        let pass = find_pass(&mut memory, fragments, awaited, None, &frame.counted)?;
-        let mut it = failed_in(pass.number, tiled.in_flight.max(1), PassPart::Vertices);
-        self.name_draws(frame, failure, tiled.number, pointer, instruction, &mut it);
-        Some(it)
-    }
-
-    /// What failed of a pass whose fragments were being rendered.
-    fn failed_in_fragments(
-        &mut self,
-        frame: &Frame,
-        failure: &Failure,
-        pointer: Option<u64>,
-        instruction: bool,
-    ) -> Option<FailedPass> {
-        let lane = (frame.arch, frame.fragments);
-        let done = frame.counted[SubQueue::Fragment as usize]?;
-        let wanted = match pointer.filter(|_| instruction) {
-            Some(pointer) => Wanted::Holding(pointer),
-            None => Wanted::Number(done),
+        let passes = if instruction {
+            pass_at_pointer(&mut memory, &own)
+        } else {
+            passes_in_flight(&mut memory, &own)
         };
-        let vm = self.spaces.get(frame.space)?;
-        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
-        let pass = find_pass(&mut memory, lane, wanted, pointer, &frame.counted)?;
-        if pass.in_flight == 0 && !instruction {
-            return None;
+        let mut all = Vec::<(u32, Option<Suspects>), ITERATORS>::new();
+        for pass in &passes {
+            let (number, tiling) = match part {
+                PassPart::Vertices => {
+                    let tilings = pass.number.saturating_add(1);
+                    (pass_of_tiling(&mut memory, &fragments, tilings)?, Some(pass.number))
+                }
+                PassPart::Fragments => (pass.number, pass.tilings.and_then(|it| it.checked_sub(1))),
+            };
+            // Draws of a pass whose fragments have begun have all begun.
+            let pointer = pointer.filter(|_| part == PassPart::Vertices);
+            let suspects = frame.tiling.zip(tiling).and_then(|(lane, tiling)| {
+                let section = (tiling, part);
+                find_draws(&mut memory, (frame.arch, lane), section, pointer, &clue)
+            });
+            // There is room: there are no more candidates.
+            let _ = all.push((number, suspects));
         }
-        let mut it = failed_in(pass.number, pass.in_flight.max(1), PassPart::Fragments);
-        if let Some(tilings) = pass.tilings.filter(|_| !instruction) {
-            let number = tilings.saturating_sub(1);
-            self.name_draws(frame, failure, number, None, false, &mut it);
+        let is_named = |(_, suspects): &(u32, Option<Suspects>)| {
+            suspects.is_some_and(|it| it.draws.by != DrawsKnownBy::Order)
+        };
+        if all.iter().any(is_named) {
+            all.retain(is_named);
+        }
+        let (first, suspects) = all.first()?;
+        let mut it = failed_in(*first, all.len() as u32, part);
+        let program = |suspects: &Option<Suspects>| suspects.and_then(|it| it.vertex_program);
+        let alike = all.iter().all(|(_, other)| program(other) == program(suspects));
+        let program = program(suspects).filter(|_| alike);
+        if all.len() == 1 {
+            it.draws = suspects.map(|it| it.draws);
+        }
+        it.code = failure.code.map(|(_, code)| code);
+        it.pipeline = pipeline.map(|(pipeline, _)| pipeline);
+        if let (None, Some(program)) = (it.pipeline, program) {
+            it.pipeline = self.pipeline_with(frame.space, program);
         }
         if let Some((key, address, _)) = &failure.object
             && let Some(object) = self.objects.get(*key)
@@ -387,42 +402,6 @@ impl<P: Platform> Device<'_, '_, P> {
             it.pixels = pixels_at(*key, object, *address);
         }
         Some(it)
-    }
-
-    /// Names the draws of a pass that may have failed, by the number of its tiling.
-    fn name_draws(
-        &mut self,
-        frame: &Frame,
-        failure: &Failure,
-        tiling: u32,
-        pointer: Option<u64>,
-        instruction: bool,
-        it: &mut FailedPass,
-    ) {
-        let Some(lane) = frame.tiling else { return };
-        let pipeline = failure.code.and_then(|(stage, _)| self.pipeline_of(stage));
-        it.code = failure.code.map(|(_, code)| code);
-        let clue = match (pointer, pipeline, &failure.object) {
-            (Some(pointer), ..) if instruction => Clue::Instruction(pointer),
-            (_, Some((_, program)), _) => Clue::Program(program),
-            (.., Some((_, _, range))) => Clue::Memory(range.clone()),
-            _ => Clue::None,
-        };
-        it.pipeline = pipeline.map(|(pipeline, _)| pipeline);
-        let Some(vm) = self.spaces.get(frame.space) else {
-            return;
-        };
-        let mut memory = SpaceReader::new(&mut self.hw.platform, &vm.space);
-        let section = (tiling, it.part);
-        let suspects = find_draws(&mut memory, (frame.arch, lane), section, pointer, &clue);
-        if let Some(suspects) = suspects {
-            it.draws = Some(suspects.draws);
-            if let Some(program) = suspects.vertex_program
-                && it.pipeline.is_none()
-            {
-                it.pipeline = self.pipeline_with(frame.space, program);
-            }
-        }
     }
 
     /// The pipeline that has a stage, and the descriptor of its program of positions.
@@ -494,10 +473,34 @@ const fn names_culprit(cause: Cause) -> bool {
     }
 }
 
-/// Whether vertices, and whether fragments, may have made an access.
-fn units(access: Option<FailedAccess>) -> (bool, bool) {
-    match access.and_then(|access| access.unit.unit()) {
-        Some(Unit::Tiler(_)) => (true, false),
-        _ => (true, true),
+/// What failed of two parts that may both have failed, as the job of a stream tells it.
+fn either(
+    vertices: Option<FailedPass>,
+    fragments: Option<FailedPass>,
+    stream: SubQueue,
+) -> Option<FailedPass> {
+    let (Some(vertices), Some(fragments)) = (vertices, fragments) else {
+        return vertices.or(fragments);
+    };
+    let named = |pass: &FailedPass| {
+        let by = pass.draws.map_or(DrawsKnownBy::Order, |draws| draws.by);
+        by != DrawsKnownBy::Order
+    };
+    match (named(&vertices), named(&fragments)) {
+        (true, false) => Some(vertices),
+        (false, true) => Some(fragments),
+        _ => {
+            let it = if stream == SubQueue::Fragment {
+                fragments
+            } else {
+                vertices
+            };
+            Some(FailedPass {
+                pass: vertices.pass.min(fragments.pass),
+                passes: vertices.passes.saturating_add(fragments.passes),
+                draws: None,
+                ..it
+            })
+        }
     }
 }

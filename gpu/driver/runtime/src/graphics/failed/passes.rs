@@ -1,10 +1,10 @@
-//! Finds the pass that a stream was at, in the commands of its lane.
+//! Finds the passes that may have failed, in the commands of a lane.
 //!
-//! Each lane counts a pass when it is over. The oldest that is not counted is the one that failed, unless the stream itself failed at
-//! an instruction of another.
-//! FACT: jobs of one stream may overlap and end out of order (hardware/command-stream.md 1.7); that their passes are counted in order
-//! is taken for granted where several are in flight, and the value says that there were several. Settled by fragment jobs of several
-//! passes in flight, of which the first is the longest, on any board.
+//! Each lane counts a pass when it is over, and says with the count whether something of the stream had failed by then. When a stream
+//! reports a failure it stands still, but what it has begun goes on: passes may end, and be counted, before the host looks.
+//! FACT: jobs of one stream may overlap and end out of order (hardware/command-stream.md 1.7); that passes of a stream end in order is
+//! taken for granted where none that is over has an error. Settled by fragment jobs of several passes in flight, of which the first is
+//! the longest, on any board.
 
 use super::super::encoded::ITERATORS;
 use super::memory::SpaceReader;
@@ -12,28 +12,28 @@ use super::walk::{Seen, Walk};
 use crate::platform::Platform;
 use crate::queue::{Code, SubQueue};
 use eitri_cs::Arch;
+use heapless::Vec;
 
-/// How far the streams of a submission have counted; `None` of a stream that has not begun its part.
-pub(super) type Counted = [Option<u32>; SubQueue::ALL.len()];
-
-/// Which pass of a lane is looked for.
+/// How far a stream has counted in a submission.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
-    /// The one with this number in the lane.
-    Number(u32),
-    /// The one whose commands have the instruction at this address.
-    Holding(u64),
-    /// The one whose fragments wait until this many tilings are over.
-    Awaiting(u32),
+pub(super) struct Count {
+    /// Passes that are over.
+    pub(super) done: u32,
+    /// Something had failed when the last of them was over.
+    pub(super) failed: bool,
 }
 
+/// How far the streams of a submission have counted; `None` of a stream that has not begun its part.
+pub(super) type Counted = [Option<Count>; SubQueue::ALL.len()];
+
+/// Passes that run side by side at most: a lane has so many slots for them.
+pub(super) type Candidates = Vec<PassOfLane, ITERATORS>;
+
 /// A pass of a lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PassOfLane {
     /// Its number in the lane.
     pub(super) number: u32,
-    /// Passes that have begun and are not over, from this one on; 0: it waits for another stream.
-    pub(super) in_flight: u32,
     /// Tilings that are over when its fragments begin; `None`: it has none of its own.
     pub(super) tilings: Option<u32>,
 }
@@ -41,74 +41,111 @@ pub(super) struct PassOfLane {
 /// A pass that is being walked through.
 #[derive(Clone, Copy, Debug, Default)]
 struct Section {
-    number: u32,
-    tilings: Option<u32>,
+    pass: PassOfLane,
     /// Some job of it has begun.
     begun: bool,
-    /// The stream stood in it.
+    /// The stream stands in it.
     holds: bool,
 }
 
-/// Finds a pass of a lane. `pointer` is the instruction at which its stream stands, if that is known.
-pub(super) fn find_pass<P: Platform>(
+/// A lane, and what is known of its stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LaneState<'a> {
+    pub(super) arch: Arch,
+    pub(super) code: Code,
+    pub(super) stream: SubQueue,
+    pub(super) counted: &'a Counted,
+    /// The instruction at which the stream stands, if that is known.
+    pub(super) pointer: Option<u64>,
+}
+
+/// Goes through the passes of a lane until `each` says that it has what it wants.
+fn walk_passes<P: Platform>(
     memory: &mut SpaceReader<'_, P>,
-    (arch, lane): (Arch, Code),
-    wanted: Wanted,
-    pointer: Option<u64>,
-    counted: &Counted,
-) -> Option<PassOfLane> {
-    let mut walk = Walk::new(arch, lane);
+    lane: &LaneState<'_>,
+    mut each: impl FnMut(&Section) -> bool,
+) {
+    let mut walk = Walk::new(lane.arch, lane.code);
     let mut section = Section::default();
-    let mut found: Option<PassOfLane> = None;
-    // The stream does not wait here, nor has it stood before this.
+    // The stream does not wait here, nor does it stand before this.
     let (mut runs, mut ahead) = (true, false);
     while let Some((at, seen)) = walk.next(memory) {
-        section.holds |= matches!(wanted, Wanted::Holding(address) if address == at);
+        section.holds |= lane.pointer == Some(at);
         match seen {
             Seen::Waits(stream, count) => {
-                let done = counted.get(stream as usize).copied().flatten();
-                runs &= done.is_some_and(|done| done >= count);
+                let other = lane.counted.get(stream as usize).copied().flatten();
+                runs &= other.is_some_and(|other| other.done >= count);
                 if stream == SubQueue::VertexTiler {
-                    section.tilings = Some(count);
+                    section.pass.tilings = Some(count);
                 }
             }
             Seen::Draws | Seen::Clears | Seen::Renders => section.begun |= runs && !ahead,
             Seen::Counts => {
-                match &mut found {
-                    Some(found) if section.begun => {
-                        found.in_flight = found.in_flight.saturating_add(1);
-                    }
-                    Some(_) => break,
-                    None if section.is(wanted) => {
-                        found = Some(PassOfLane {
-                            number: section.number,
-                            in_flight: section.begun.into(),
-                            tilings: section.tilings,
-                        });
-                    }
-                    None => {}
+                if each(&section) {
+                    return;
                 }
-                if found.is_some_and(|found| found.in_flight >= ITERATORS as u32) {
-                    break;
-                }
-                section = Section {
-                    number: section.number.saturating_add(1),
-                    ..Section::default()
-                };
+                let number = section.pass.number.saturating_add(1);
+                section = Section::default();
+                section.pass.number = number;
             }
             Seen::Other => {}
         }
-        ahead |= pointer == Some(at);
+        ahead |= section.holds;
     }
-    found
 }
 
-impl Section {
-    fn is(&self, wanted: Wanted) -> bool {
-        match wanted {
-            Wanted::Number(number) => self.number == number,
-            Wanted::Holding(_) => self.holds,
-            Wanted::Awaiting(tilings) => self.tilings == Some(tilings),
+/// The passes with jobs that may have failed; none if the stream waits for another, or is through.
+pub(super) fn passes_in_flight<P: Platform>(
+    memory: &mut SpaceReader<'_, P>,
+    lane: &LaneState<'_>,
+) -> Candidates {
+    let mut all = Candidates::new();
+    let own = lane.counted.get(lane.stream as usize).copied().flatten();
+    let Some(Count { done, failed }) = own else {
+        return all;
+    };
+    walk_passes(memory, lane, |section| {
+        if !section.begun {
+            return false;
         }
+        if failed {
+            // It is over, and so may be what has begun with it and after it.
+            if all.is_full() {
+                all.remove(0);
+            }
+        } else if section.pass.number < done {
+            return false;
+        }
+        all.push(section.pass).is_err()
+    });
+    if failed {
+        all.retain(|pass| pass.number < done);
     }
+    all
+}
+
+/// The pass in whose commands the stream stands.
+pub(super) fn pass_at_pointer<P: Platform>(
+    memory: &mut SpaceReader<'_, P>,
+    lane: &LaneState<'_>,
+) -> Candidates {
+    let mut all = Candidates::new();
+    walk_passes(memory, lane, |section| section.holds && all.push(section.pass).is_ok());
+    all
+}
+
+/// The pass of the lane of fragments that begins when so many tilings are over.
+pub(super) fn pass_of_tiling<P: Platform>(
+    memory: &mut SpaceReader<'_, P>,
+    lane: &LaneState<'_>,
+    tilings: u32,
+) -> Option<u32> {
+    let mut found = None;
+    walk_passes(memory, lane, |section| {
+        if section.pass.tilings == Some(tilings) {
+            found = Some(section.pass.number);
+        }
+        found.is_some()
+    });
+    found
 }

@@ -9,10 +9,10 @@ use core::fmt;
 pub(crate) static WORDS: FailedPassWords = FailedPassWords { text, code };
 
 /// The value that says nothing but where.
-pub(super) const fn failed_in(pass: u32, in_flight: u32, part: PassPart) -> FailedPass {
+pub(super) const fn failed_in(pass: u32, passes: u32, part: PassPart) -> FailedPass {
     FailedPass {
         pass,
-        in_flight,
+        passes,
         part,
         draws: None,
         pipeline: None,
@@ -32,8 +32,10 @@ const fn part_name(part: PassPart) -> &'static str {
 /// One or two lines; the second says what the draws were concluded from.
 fn text(it: &FailedPass, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "in the {} of pass {}", part_name(it.part), it.pass)?;
-    if it.in_flight > 1 {
-        write!(f, ", the oldest of {} in flight", it.in_flight)?;
+    match it.passes {
+        0 | 1 => {}
+        2 => f.write_str(" or the next one")?,
+        passes => write!(f, " or one of the next {}", passes.saturating_sub(1))?,
     }
     if let Some(FailedDraws {
         first, last, count, ..
@@ -92,7 +94,7 @@ fn pixels(range: &PixelRange, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// The numbers, in the order in which [`read`] takes them.
 fn code(it: &FailedPass, put: &mut dyn FnMut(u64)) {
-    for number in [it.pass, it.in_flight, part_number(it.part)] {
+    for number in [it.pass, it.passes, part_number(it.part)] {
         put(number.into());
     }
     put(it.draws.is_some().into());
@@ -138,8 +140,8 @@ pub(crate) fn read(next: &mut dyn FnMut() -> Option<u64>) -> Option<FailedPass> 
         _ => None,
     };
     let pass = next()?.try_into().ok()?;
-    let in_flight = next()?.try_into().ok()?;
-    let mut it = failed_in(pass, in_flight, part(next()?)?);
+    let passes = next()?.try_into().ok()?;
+    let mut it = failed_in(pass, passes, part(next()?)?);
     if flag(next()?)? {
         it.draws = Some(FailedDraws {
             first: next()?.try_into().ok()?,
