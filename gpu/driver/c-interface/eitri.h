@@ -123,6 +123,9 @@
 // The pass had begun these draws, and no more is known.
 #define EITRI_DRAWS_BY_ORDER 4
 
+// The draws before it had ended, and it is the only one that had begun: eitri_pass_draw_in_turn().
+#define EITRI_DRAWS_BY_TURN 5
+
 // What a call answers. What is not EITRI_STATUS_OK or EITRI_STATUS_PENDING has a sentence: eitri_error_text().
 enum EitriStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -919,6 +922,13 @@ EitriStatus eitri_cmd_render(struct EitriRecorder *recorder,
                              const struct EitriRendering *info,
                              void (*draw)(struct EitriPass *pass, void *context),
                              void *context);
+
+// Lets each draw that follows begin when the vertices of the one before are through: for eitri_get_failed_pass(), which then knows the
+// draw whose vertices fail or hang. It costs that draws overlap.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_draw_in_turn(struct EitriPass *pass);
 
 // Uses a pipeline for the draws that follow.
 //

@@ -22,6 +22,9 @@ pub const EITRI_DRAWS_BY_ADDRESS: u32 = 3;
 /// The pass had begun these draws, and no more is known.
 pub const EITRI_DRAWS_BY_ORDER: u32 = 4;
 
+/// The draws before it had ended, and it is the only one that had begun: eitri_pass_draw_in_turn().
+pub const EITRI_DRAWS_BY_TURN: u32 = 5;
+
 /// Where in its render passes a submission failed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +78,7 @@ impl From<FailedPass> for EitriFailedPass {
             DrawsKnownBy::Code => EITRI_DRAWS_BY_CODE,
             DrawsKnownBy::Address => EITRI_DRAWS_BY_ADDRESS,
             DrawsKnownBy::Order => EITRI_DRAWS_BY_ORDER,
+            DrawsKnownBy::Turn => EITRI_DRAWS_BY_TURN,
         });
         let corner = |corner: [u16; 2]| corner.map(u32::from);
         EitriFailedPass {

@@ -63,6 +63,8 @@ pub enum DrawsKnownBy {
     Code,
     /// Only these draws name the memory with the address that failed, or that is nearest to it.
     Address,
+    /// The draws before it had ended, and it is the only one that had begun: the pass has [`crate::RenderPass::draw_in_turn`].
+    Turn,
     /// The pass had begun these draws, and no more is known.
     Order,
 }

@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::{GraphicsUnit, Injection, MemoryUnit};
 use eitri_runtime::{
-    Accesses, BindingElement, Cause, DrawsKnownBy, Draw, Error, FailedDraws, FailedPass, Fence,
-    GraphicsPipeline, GraphicsPipelineInfo, Image, Instant, JobFault, PassPart, PixelRange,
+    Accesses, BindingElement, Cause, ClearAttachment, ClearColor, ClearRect, Draw, DrawsKnownBy,
+    Error, FailedDraws, FailedPass, Fence, GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet,
+    Image, IndirectDraws, InheritedRendering, Instant, JobFault, PassPart, PixelRange, Rect,
     Recovery, RenderingInfo, ShaderStage, Status, Tiling, Topology,
 };
 
@@ -24,6 +25,7 @@ struct Frame {
     images: [Image; 3],
     plain: GraphicsPipeline,
     samples: GraphicsPipeline,
+    set: GraphicsSet,
 }
 
 /// Draws of the passes.
@@ -88,6 +90,7 @@ impl Frame {
             images,
             plain,
             samples,
+            set,
         }
     }
 
@@ -212,6 +215,142 @@ pub(crate) fn the_draw_that_failed_is_named_with_its_pipeline() {
         code.offset
     );
     assert!(text.contains(&words), "no `{words}` in\n{text}");
+}
+
+/// Of draws in turn the one that fails, or never ends, is known by those that have ended before it.
+pub(crate) fn a_draw_in_turn_that_fails_or_hangs_is_known() {
+    let mut it = Frame::new();
+    let (plain, image) = (it.plain, it.images[0]);
+    let all = it.bench.buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
+    // In the second pass.
+    it.bench.record(|recorder| {
+        for in_turn in [false, true] {
+            let mut pass = recorder.begin_rendering(&RenderingInfo {
+                colors: &[Some(Bench::blue(image))],
+                ..RenderingInfo::default()
+            })?;
+            if in_turn {
+                pass.draw_in_turn()?;
+            }
+            pass.bind_pipeline(plain)?.bind_vertex_buffer(0, all, 0)?;
+            for _ in 0..4 {
+                pass.draw(Draw::of(4))?;
+            }
+            pass.end_rendering()?;
+            recorder.barrier(Accesses::COLOR_WRITE, Accesses::VERTEX_READ)?;
+        }
+        Ok(())
+    });
+    let before = it.bench.machine.time();
+    it.bench.run();
+    let took = it.bench.machine.time() - before;
+    let picture = it.bench.texels(image);
+    check(&picture, 0, |_, _| RED_WORD);
+    let tiler = Injection::UnitFault {
+        unit: GraphicsUnit::Tiler,
+    };
+    let steps = if long() { 32 } else { 6 };
+    for injection in [tiler, Injection::JobsHang] {
+        let mut known = Vec::new();
+        for step in 0..steps {
+            let fence = it.bench.submit();
+            it.poll_for(took * step / steps);
+            inject(&it.bench.machine, injection);
+            let status = it.bench.device.wait(fence, Duration::from_secs(30));
+            withdraw(&it.bench.machine, injection);
+            it.bench.device.discard(fence);
+            if let Status::Failed(JobFault {
+                pass: Some(pass), ..
+            }) = status
+                && (pass.pass, pass.passes, pass.part) == (1, 1, PassPart::Vertices)
+            {
+                let draws = pass.draws.or_fail("the pass has draws");
+                assert_eq!((draws.count, draws.by), (1, DrawsKnownBy::Turn), "{injection:?}");
+                known.push(draws.first);
+            }
+            if let Err(Error::QueueFailed { .. }) = it.bench.device.submit(it.bench.queue, it.bench.commands) {
+                it.bench.renew_queue();
+            }
+            let last = it.bench.submit();
+            let status = it.bench.device.wait(last, LIMIT);
+            assert_eq!(status, Status::Done, "{injection:?}: the next one");
+        }
+        assert!(known.is_sorted(), "later faults strike later draws: {known:?}");
+        assert!(!known.is_empty(), "{injection:?} strikes no draw in turn");
+    }
+}
+
+/// Draws are counted as they were recorded: those of a buffer as one, those of a secondary where it is executed, clears and draws of
+/// nothing not at all.
+pub(crate) fn draws_are_numbered_as_they_were_recorded() {
+    let mut it = Frame::new();
+    let (plain, samples, set) = (it.plain, it.samples, it.set);
+    let (bench, image) = (&mut it.bench, it.images[1]);
+    let all = bench.buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
+    let numbers = bench.buffer(&[4, 1, 0, 0, 4, 1, 0, 0]);
+    let format = Some(bench.format("R8G8B8A8_UNORM"));
+    let inherited = InheritedRendering {
+        width: SIDE,
+        height: SIDE,
+        colors: &[format],
+        ..InheritedRendering::default()
+    };
+    let made = bench.device.create_command_buffer(bench.space);
+    let secondary = made.or_fail("there is memory");
+    let recorded = bench.device.record_draws(secondary, &inherited, |pass| {
+        pass.bind_pipeline(plain)?
+            .bind_vertex_buffer(0, all, 0)?
+            .draw(Draw::of(4))
+            .map(drop)
+    });
+    recorded.or_fail("it can be recorded");
+    let clear = ClearAttachment::Color {
+        location: 0,
+        color: ClearColor::Float(GREEN),
+    };
+    let rect = ClearRect {
+        rect: Rect {
+            x: 0,
+            y: 0,
+            width: SIDE,
+            height: SIDE,
+        },
+        layer: 0,
+        layers: 1,
+    };
+    bench.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(plain)?
+            .bind_vertex_buffer(0, all, 0)?
+            .draw_indirect(IndirectDraws {
+                buffer: numbers,
+                offset: 0,
+                draws: 2,
+                stride: 16,
+                count: None,
+            })?
+            .clear_attachments(&[clear], &[rect])?
+            .draw(Draw::of(0))?
+            .execute(secondary)?
+            .bind_pipeline(samples)?
+            .bind_descriptor_set(set)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    let injection = Injection::UnitFault {
+        unit: GraphicsUnit::Textures,
+    };
+    let fence = it.bench.submit();
+    inject(&it.bench.machine, injection);
+    let status = it.bench.device.wait(fence, LIMIT);
+    withdraw(&it.bench.machine, injection);
+    let (fault, pass) = failed(status, injection);
+    let draw = pass.draws.and_then(|draws| draws.only());
+    assert_eq!((pass.pass, draw), (0, Some(2)), "{fault}");
+    assert_eq!(pass.pipeline, Some(samples));
 }
 
 /// An access to the image that one draw alone samples names the draw. The unit's first access is to the descriptor of the image's plane.

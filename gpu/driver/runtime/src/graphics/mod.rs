@@ -41,6 +41,7 @@ mod draw_state;
 mod draw_uniforms;
 mod dynamic;
 mod first_draw;
+mod in_turn;
 mod incremental;
 mod indirect;
 mod lane;

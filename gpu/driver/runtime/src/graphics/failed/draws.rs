@@ -71,12 +71,12 @@ impl Tally {
 }
 
 /// Finds the draws of the pass with a number in the lane of vertices. `pointer` is the instruction at which the stream stands, if that
-/// is known: draws behind it have not begun.
+/// is known: draws behind it have not begun; `marks` how many of those that run in turn have ended.
 pub(super) fn find_draws<P: Platform>(
     memory: &mut SpaceReader<'_, P>,
     (arch, lane): (Arch, Code),
     (pass, part): (u32, PassPart),
-    pointer: Option<u64>,
+    (pointer, marks): (Option<u64>, u32),
     clue: &Clue,
 ) -> Option<Suspects> {
     let registers = DrawRegisters::of(arch);
@@ -84,6 +84,8 @@ pub(super) fn find_draws<P: Platform>(
     let (mut section, mut next, mut view) = (0, 0_u32, 0);
     let (mut all, mut matching) = (Tally::default(), Tally::default());
     let (mut behind, mut stood) = (false, false);
+    // Draws in turn that were counted, up to here; and whether the next ones had not begun.
+    let (mut marked, mut in_turn) = (0_u32, false);
     while let Some((at, seen)) = walk.next(memory) {
         stood |= matches!(clue, Clue::Instruction(failed) if *failed == at);
         match seen {
@@ -113,6 +115,15 @@ pub(super) fn find_draws<P: Platform>(
                     matching.add(number, program);
                 }
             }
+            Seen::Marks if part == PassPart::Vertices => {
+                marked = marked.saturating_add(1);
+                if marked <= marks {
+                    (all, matching) = (Tally::default(), Tally::default());
+                } else if section == pass {
+                    in_turn = true;
+                    break;
+                }
+            }
             _ => {}
         }
         behind |= pointer == Some(at) && !matches!(clue, Clue::Instruction(_));
@@ -127,7 +138,12 @@ pub(super) fn find_draws<P: Platform>(
     if suspects.is_some() || by == DrawsKnownBy::Instruction {
         return suspects;
     }
-    all.suspects(DrawsKnownBy::Order)
+    let by = if in_turn {
+        DrawsKnownBy::Turn
+    } else {
+        DrawsKnownBy::Order
+    };
+    all.suspects(by)
 }
 
 /// Whether a draw has what failed; `stood`: it is the first from the instruction on that failed.

@@ -25,7 +25,7 @@ use crate::mmu::MmuFault;
 use crate::platform::Platform;
 use crate::queue::{Code, SubQueue};
 use crate::slab::Key;
-use crate::tiler_page::count_of;
+use crate::tiler_page::{MARKS, count_of};
 use core::ops::Range;
 use draws::{Clue, Suspects, find_draws};
 use eitri_cs::Arch;
@@ -103,6 +103,8 @@ struct Frame {
     tiling: Option<Code>,
     fragments: Code,
     counted: Counted,
+    /// Draws that run in turn and have ended.
+    marks: u32,
 }
 
 /// What failed, as far as somebody reports it.
@@ -237,12 +239,14 @@ impl<P: Platform> Device<'_, '_, P> {
                 failed: status as u32 != 0,
             });
         }
+        let marks = memory.load_shared(tiler.page.0.saturating_add(MARKS.into()))?;
         let frame = Frame {
             arch,
             space,
             tiling: passes.tiling.map(|part| part.code),
             fragments: passes.fragments.code,
             counted,
+            marks: marks.saturating_sub(base).try_into().unwrap_or(0),
         };
         Some((job_key, frame))
     }
@@ -372,7 +376,8 @@ impl<P: Platform> Device<'_, '_, P> {
             let pointer = pointer.filter(|_| part == PassPart::Vertices);
             let suspects = frame.tiling.zip(tiling).and_then(|(lane, tiling)| {
                 let section = (tiling, part);
-                find_draws(&mut memory, (frame.arch, lane), section, pointer, &clue)
+                let known = (pointer, frame.marks);
+                find_draws(&mut memory, (frame.arch, lane), section, known, &clue)
             });
             // There is room: there are no more candidates.
             let _ = all.push((number, suspects));

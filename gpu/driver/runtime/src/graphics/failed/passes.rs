@@ -88,7 +88,7 @@ fn walk_passes<P: Platform>(
                 section = Section::default();
                 section.pass.number = number;
             }
-            Seen::Other => {}
+            Seen::Marks | Seen::Other => {}
         }
         ahead |= section.holds;
     }

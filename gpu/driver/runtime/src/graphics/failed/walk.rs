@@ -9,7 +9,7 @@ use super::super::lane::{OWN, TEMPORARY, VALUE};
 use super::memory::SpaceReader;
 use crate::platform::Platform;
 use crate::queue::{Code, SubQueue};
-use crate::tiler_page::{BASE, PAGE, count_of};
+use crate::tiler_page::{BASE, MARKS, PAGE, count_of};
 use eitri_cs::instr::{AddImm64, Instr};
 use eitri_cs::{Arch, Pair, Reg};
 use heapless::Vec;
@@ -32,6 +32,8 @@ pub(super) enum Seen {
     Renders,
     /// Counts one more when a pass is over.
     Counts,
+    /// Counts a draw when it is over, of those that run in turn.
+    Marks,
     /// Waits until another stream has counted so far.
     Waits(SubQueue, u32),
     /// Anything else.
@@ -48,6 +50,8 @@ pub(super) struct Walk {
     registers: [u32; REGISTERS],
     /// What the lane's own registers hold: the stream whose count they point to, and the count that is waited for.
     waited: (Option<SubQueue>, u32),
+    /// The same register points to the count of draws.
+    marks: bool,
     left: u32,
 }
 
@@ -62,6 +66,7 @@ impl Walk {
             calls: Vec::new(),
             registers: [0; REGISTERS],
             waited: (None, 0),
+            marks: false,
             left: MOST_WORDS,
         }
     }
@@ -115,6 +120,9 @@ impl Walk {
             Instr::RunFullscreen(_) => return Some(Seen::Clears),
             Instr::RunFragment(_) => return Some(Seen::Renders),
             Instr::SyncAdd64(count) if count.address == OWN => return Some(Seen::Counts),
+            Instr::SyncAdd64(count) if count.address == TEMPORARY && self.marks => {
+                return Some(Seen::Marks);
+            }
             Instr::SyncWait64(wait) if (wait.address, wait.data) == (TEMPORARY, VALUE) => {
                 if let (Some(stream), number) = self.waited {
                     return Some(Seen::Waits(stream, number));
@@ -137,6 +145,7 @@ impl Walk {
         if (add.destination, add.source) == (TEMPORARY, PAGE) {
             let mut streams = SubQueue::ALL.into_iter();
             self.waited.0 = streams.find(|stream| count_of(*stream) == number);
+            self.marks = number == MARKS;
         } else if (add.destination, add.source) == (VALUE, BASE) {
             // The wait is for more than the number.
             self.waited.1 = number.saturating_add(1);

@@ -67,6 +67,9 @@ fn text(it: &FailedPass, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Some(DrawsKnownBy::Address) => {
             f.write_str("\n  concluded from the memory that the draws name")
         }
+        Some(DrawsKnownBy::Turn) => {
+            f.write_str("\n  concluded from the draws before it, which had ended")
+        }
         Some(DrawsKnownBy::Order) | None => Ok(()),
     }
 }
@@ -107,6 +110,7 @@ fn code(it: &FailedPass, put: &mut dyn FnMut(u64)) {
             DrawsKnownBy::Code => 1,
             DrawsKnownBy::Address => 2,
             DrawsKnownBy::Order => 3,
+            DrawsKnownBy::Turn => 4,
         });
     }
     put(it.pipeline.map_or(0, GraphicsPipeline::to_bits));
@@ -152,6 +156,7 @@ pub(crate) fn read(next: &mut dyn FnMut() -> Option<u64>) -> Option<FailedPass> 
                 1 => DrawsKnownBy::Code,
                 2 => DrawsKnownBy::Address,
                 3 => DrawsKnownBy::Order,
+                4 => DrawsKnownBy::Turn,
                 _ => return None,
             },
         });
