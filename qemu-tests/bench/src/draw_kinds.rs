@@ -39,14 +39,20 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts, things: &Things) -> Result<(
             .draw(Draw::of(3))
             .map(drop)
     })?;
-    shape(device, parts, things, "draw-random-pipelines", |pass, number| {
-        let which = random[number as usize];
-        pass.bind_pipeline(things.pipelines[which])?
-            .bind_descriptor_set(things.own[which])?
-            .push_constants(0, &number.to_le_bytes())?
-            .draw(Draw::of(3))
-            .map(drop)
-    })?;
+    shape(
+        device,
+        parts,
+        things,
+        "draw-random-pipelines",
+        |pass, number| {
+            let which = random[number as usize];
+            pass.bind_pipeline(things.pipelines[which])?
+                .bind_descriptor_set(things.own[which])?
+                .push_constants(0, &number.to_le_bytes())?
+                .draw(Draw::of(3))
+                .map(drop)
+        },
+    )?;
     let indices = device.create_buffer(parts.space, 4096)?;
     shape(device, parts, things, "draw-indexed", |pass, number| {
         if number == 0 {

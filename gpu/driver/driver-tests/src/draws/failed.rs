@@ -14,8 +14,8 @@ use eitri_model::{GraphicsUnit, Injection, MemoryUnit};
 use eitri_runtime::{
     Accesses, BindingElement, Cause, ClearAttachment, ClearColor, ClearRect, Draw, DrawsKnownBy,
     Error, FailedDraws, FailedPass, Fence, GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet,
-    Image, IndirectDraws, InheritedRendering, Instant, JobFault, PassPart, PixelRange, Rect,
-    Recovery, RenderingInfo, ShaderStage, Status, Tiling, Topology,
+    Image, IndirectDraws, InheritedRendering, Instant, JobFault, PassPart, PixelRange, Recovery,
+    Rect, RenderingInfo, ShaderStage, Status, Tiling, Topology,
 };
 
 /// Three passes, each to an image of its own. The second has three draws, of which the one in the middle samples what the first pass
@@ -183,7 +183,9 @@ fn innocents(failed: &FailedPass, recovery: Recovery) -> impl Iterator<Item = u3
 fn failed(status: Status, injection: Injection) -> (JobFault, FailedPass) {
     match status {
         Status::Failed(fault) => {
-            let pass = fault.pass.unwrap_or_else(|| panic!("{injection:?}: {fault}"));
+            let pass = fault
+                .pass
+                .unwrap_or_else(|| panic!("{injection:?}: {fault}"));
             (fault, pass)
         }
         status => panic!("{injection:?}: {status:?}"),
@@ -221,7 +223,9 @@ pub(crate) fn the_draw_that_failed_is_named_with_its_pipeline() {
 pub(crate) fn a_draw_in_turn_that_fails_or_hangs_is_known() {
     let mut it = Frame::new();
     let (plain, image) = (it.plain, it.images[0]);
-    let all = it.bench.buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
+    let all = it
+        .bench
+        .buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
     // In the second pass.
     it.bench.record(|recorder| {
         for in_turn in [false, true] {
@@ -265,17 +269,26 @@ pub(crate) fn a_draw_in_turn_that_fails_or_hangs_is_known() {
                 && (pass.pass, pass.passes, pass.part) == (1, 1, PassPart::Vertices)
             {
                 let draws = pass.draws.or_fail("the pass has draws");
-                assert_eq!((draws.count, draws.by), (1, DrawsKnownBy::Turn), "{injection:?}");
+                assert_eq!(
+                    (draws.count, draws.by),
+                    (1, DrawsKnownBy::Turn),
+                    "{injection:?}"
+                );
                 known.push(draws.first);
             }
-            if let Err(Error::QueueFailed { .. }) = it.bench.device.submit(it.bench.queue, it.bench.commands) {
+            if let Err(Error::QueueFailed { .. }) =
+                it.bench.device.submit(it.bench.queue, it.bench.commands)
+            {
                 it.bench.renew_queue();
             }
             let last = it.bench.submit();
             let status = it.bench.device.wait(last, LIMIT);
             assert_eq!(status, Status::Done, "{injection:?}: the next one");
         }
-        assert!(known.is_sorted(), "later faults strike later draws: {known:?}");
+        assert!(
+            known.is_sorted(),
+            "later faults strike later draws: {known:?}"
+        );
         assert!(!known.is_empty(), "{injection:?} strikes no draw in turn");
     }
 }
@@ -361,12 +374,22 @@ pub(crate) fn an_access_that_failed_names_the_draw_with_its_image() {
     };
     let (fault, pass) = failed(it.strike(injection, Duration::ZERO), injection);
     let (number, draw) = SAMPLING;
-    assert_eq!((pass.pass, pass.part), (number, PassPart::Fragments), "{fault}");
+    assert_eq!(
+        (pass.pass, pass.part),
+        (number, PassPart::Fragments),
+        "{fault}"
+    );
     let draws = pass.draws.or_fail("the pass has draws");
-    assert_eq!((draws.only(), draws.by), (Some(draw), DrawsKnownBy::Address));
+    assert_eq!(
+        (draws.only(), draws.by),
+        (Some(draw), DrawsKnownBy::Address)
+    );
     assert_eq!((pass.pipeline, pass.pixels), (Some(it.samples), None));
     let words = "concluded from the memory that the draws name";
-    assert!(fault.to_string().contains(words), "no `{words}` in\n{fault}");
+    assert!(
+        fault.to_string().contains(words),
+        "no `{words}` in\n{fault}"
+    );
 }
 
 /// A tile that can't be written names the pixels of the attachment, and any draw of the pass may be it.
@@ -382,9 +405,15 @@ pub(crate) fn a_tile_that_is_not_written_names_its_pixels() {
     let draws = pass.draws.or_fail("the pass has a draw");
     assert_eq!((draws.only(), pass.pipeline), (Some(0), Some(it.plain)));
     let [x, y] = pixels.first;
-    assert!(u32::from(x.max(y)) < SIDE && pixels.first == pixels.last, "{pixels:?}");
+    assert!(
+        u32::from(x.max(y)) < SIDE && pixels.first == pixels.last,
+        "{pixels:?}"
+    );
     let words = format!("at pixel ({x}, {y}) of image {}", pixels.image);
-    assert!(fault.to_string().contains(&words), "no `{words}` in\n{fault}");
+    assert!(
+        fault.to_string().contains(&words),
+        "no `{words}` in\n{fault}"
+    );
 }
 
 /// What each kind of fault has struck, whenever it strikes: passes and draws that there are, with their pipelines, and the passes
@@ -437,7 +466,10 @@ pub(crate) fn every_fault_at_every_step_names_its_pass() {
             assert!((1..=4).contains(&pass.passes), "{case}");
             if let Some(draws) = pass.draws {
                 assert!(draws.first <= draws.last && draws.last < most, "{case}");
-                assert!((1..=draws.last - draws.first + 1).contains(&draws.count), "{case}");
+                assert!(
+                    (1..=draws.last - draws.first + 1).contains(&draws.count),
+                    "{case}"
+                );
                 if let Some(draw) = draws.only() {
                     let samples = (pass.pass, draw) == SAMPLING;
                     let pipeline = if samples { it.samples } else { it.plain };

@@ -124,7 +124,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.hw.platform.observe();
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {
-                self.name_failed(key, News::Reports);
+                self.name_failed(News::Reports(key));
             }
         }
         let mut source = Dumped {

@@ -56,7 +56,7 @@ impl<P: Platform> Device<'_, '_, P> {
             address: None,
             unit: fault.unit,
         };
-        self.name_failed_access(space, access);
+        self.name_failed(News::Access(space, access));
         for (_, group) in self.groups.iter() {
             let outcome = outcome(Event::GpuFault, group.residency.state());
             if group.space != space || outcome != Outcome::JobFails {
@@ -68,11 +68,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 }
             }
         }
-        for index in 0..self.groups.capacity() {
-            if let Some(key) = self.groups.key_at(index) {
-                self.name_failed(key, News::Faults);
-            }
-        }
+        self.name_failed(News::FaultsIn(space));
     }
 
     /// Fails if the firmware has crashed; `faults` are those of all spaces.
@@ -146,7 +142,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if let (Some(ending), Some(_)) = (ending, stopped) {
             ending.fault = stopped;
         }
-        self.name_failed(key, News::Faults);
+        self.name_failed(News::Faults(key));
     }
 
     /// Page faults: the groups that have work in the space have to end; the others go on, and so does the space for them.
@@ -168,7 +164,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 vm.faulted = true;
                 self.spaces_move = true;
                 let until = now.after(self.hw.scaled(NAMED));
-                self.name_failed_access(key, fault.into());
+                self.name_failed(News::Access(key, fault.into()));
                 self.end_groups_of(key, fault, until);
             }
             let ends = self.seated_groups().any(|group| {

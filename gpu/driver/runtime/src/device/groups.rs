@@ -6,10 +6,10 @@
 
 use super::{Device, DeviceLost};
 use crate::fault::{Cause, Recovery};
+use crate::graphics::News;
 use crate::group::{
     Ending, Off, Reported, Request, Residency, Saved, Stage, Termination, Whom, discard_events,
 };
-use crate::graphics::News;
 use crate::handle::Queue;
 use crate::platform::{Instant, Platform};
 use crate::policy::{Event, Outcome, outcome};
@@ -107,14 +107,14 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Answers what a group's slot reports, with a doorbell if the firmware `lives`.
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
         // What failed is found while the streams still stand there.
-        self.name_failed(key, News::Reports);
+        self.name_failed(News::Reports(key));
         let reported = match self.groups.get_mut(key) {
             Some(group) => {
                 group.take_reports(&mut self.hw, &mut self.jobs, Queue(key), lives, whom)
             }
             None => Reported::NOTHING,
         };
-        self.name_failed(key, News::Faults);
+        self.name_failed(News::Faults(key));
         reported
     }
 

@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, PassParts, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, FailedAccess, FailedPasses, News, PartShapes, TileLimits};
+use crate::graphics::{EncodedDraws, FailedPasses, News, PartShapes, TileLimits};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -29,8 +29,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(super) submit: Submit<'s, 'd, P>,
     /// The GPU was stopped with a group's jobs in it.
     pub(super) lose: fn(&mut Device<'s, 'd, P>, Key),
-    /// Names what failed of the passes of a group.
-    name_failed: fn(&mut Device<'s, 'd, P>, Key, News),
+    /// Names what failed of passes.
+    name_failed: fn(&mut Device<'s, 'd, P>, News),
     /// Failed passes of jobs whose faults are not there yet.
     pub(crate) failed: FailedPasses,
     shape: PartShape,
@@ -129,26 +129,11 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
-    /// Names what failed of the passes of a group, if there are any.
+    /// Names what failed of the passes that the news is about, if there are passes.
     #[inline(never)]
-    pub(super) fn name_failed(&mut self, group: Key, news: News) {
+    pub(super) fn name_failed(&mut self, news: News) {
         if let Some(name) = self.drawing.as_ref().map(|drawing| drawing.name_failed) {
-            name(self, group, news);
-        }
-    }
-
-    /// The same of all groups of a space in which an access failed.
-    #[inline(never)]
-    pub(super) fn name_failed_access(&mut self, space: Key, access: FailedAccess) {
-        if self.drawing.is_none() {
-            return;
-        }
-        for index in 0..self.groups.capacity() {
-            if let Some(key) = self.groups.key_at(index)
-                && self.groups.get(key).is_some_and(|group| group.space == space)
-            {
-                self.name_failed(key, News::Access(access));
-            }
+            name(self, news);
         }
     }
 

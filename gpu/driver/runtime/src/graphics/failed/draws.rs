@@ -111,7 +111,16 @@ pub(super) fn find_draws<P: Platform>(
                     all.add(number, program);
                 }
                 let new = matching.count == 0 || matching.last != number;
-                if new && matches(memory, &walk, registers, part, clue, stood && matching.count == 0) {
+                if new
+                    && matches(
+                        memory,
+                        &walk,
+                        registers,
+                        part,
+                        clue,
+                        stood && matching.count == 0,
+                    )
+                {
                     matching.add(number, program);
                 }
             }
@@ -181,11 +190,7 @@ fn matches<P: Platform>(
 }
 
 /// Whether the descriptors of a resource table have an address in `range`, or stand there.
-fn names<P: Platform>(
-    memory: &mut SpaceReader<'_, P>,
-    resources: u64,
-    range: &Range<u64>,
-) -> bool {
+fn names<P: Platform>(memory: &mut SpaceReader<'_, P>, resources: u64, range: &Range<u64>) -> bool {
     let (table, entries) = (resources & ADDRESS & !ENTRIES, resources & ENTRIES);
     for entry in 0..entries {
         let at = table.saturating_add(entry.saturating_mul(RESOURCE_BYTES));
@@ -222,10 +227,11 @@ fn has_word<P: Platform>(
     bytes: u64,
     range: &Range<u64>,
 ) -> bool {
-    let mut places = (0..bytes).step_by(8).map(|offset| start.saturating_add(offset));
+    let mut places = (0..bytes)
+        .step_by(8)
+        .map(|offset| start.saturating_add(offset));
     places.any(|at| {
         let word = memory.load(at);
         word.is_some_and(|word| range.contains(&(word & ADDRESS)))
     })
 }
-

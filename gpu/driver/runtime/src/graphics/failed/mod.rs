@@ -10,6 +10,7 @@ mod draws;
 mod memory;
 mod passes;
 mod pixels;
+mod reports;
 mod walk;
 mod words;
 
@@ -19,7 +20,7 @@ use super::encoded::ITERATORS;
 use crate::device::{Device, Kind};
 use crate::failed_pass::{DrawsKnownBy, FailedCode, FailedPass, PassPart};
 use crate::fault::Cause;
-use crate::group::{Ending, STREAMS, SpaceFault, Termination};
+use crate::group::STREAMS;
 use crate::handle::{CommandBuffer, GraphicsPipeline};
 use crate::mmu::MmuFault;
 use crate::platform::Platform;
@@ -30,17 +31,12 @@ use core::ops::Range;
 use draws::{Clue, Suspects, find_draws};
 use eitri_cs::Arch;
 use eitri_csf::fault::{FaultSource, Unit};
-use eitri_csf::interface::group::csg_req;
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
-use eitri_csf::interface::stream::{
-    CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_CMD_PTR, cs_fault, cs_req,
-};
 use heapless::Vec;
 use memory::SpaceReader;
-use passes::{
-    Count, Counted, LaneState, pass_at_pointer, pass_of_tiling, passes_in_flight,
-};
+use passes::{Count, Counted, LaneState, pass_at_pointer, pass_of_tiling, passes_in_flight};
 use pixels::pixels_at;
+use reports::Report;
 use words::failed_in;
 
 /// Jobs whose failed passes are kept until their faults are there: those that the streams of two groups are at.
@@ -52,12 +48,14 @@ pub(crate) type FailedPasses = Vec<(Key, FailedPass), KEPT>;
 /// What makes the device name what failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
-    /// The slot of the group may report a failure, which was not answered.
-    Reports,
-    /// An access in the space of the group failed.
-    Access(FailedAccess),
-    /// Faults were laid to jobs.
-    Faults,
+    /// The slot of a group may report a failure, which was not answered.
+    Reports(Key),
+    /// An access in a space failed.
+    Access(Key, FailedAccess),
+    /// Faults were laid to jobs of a group.
+    Faults(Key),
+    /// The same of all groups of a space.
+    FaultsIn(Key),
 }
 
 /// An access that failed: its address, if that is one of the space, and the unit that made it.
@@ -73,25 +71,6 @@ impl From<MmuFault> for FailedAccess {
             address: Some(fault.address),
             unit: fault.unit,
         }
-    }
-}
-
-/// What a stream reports.
-#[derive(Clone, Copy, Debug)]
-struct Report {
-    exception: u8,
-    info: u64,
-    /// The instruction at which the stream stands.
-    pointer: u64,
-}
-
-impl Report {
-    /// Whether the stream itself failed, at an instruction, and not a job that it has begun.
-    fn is_of_instruction(&self, access: Option<FailedAccess>) -> bool {
-        // Those of streams (hardware/command-stream.md 1.13).
-        const OF_STREAMS: Range<u8> = 0x40..0x50;
-        let of_job = access.is_some_and(|access| access.unit.unit() != Some(Unit::FrontEnd));
-        OF_STREAMS.contains(&self.exception) && !of_job
     }
 }
 
@@ -120,68 +99,36 @@ struct Failure {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// Names what failed of the jobs that the streams of a group are at.
-    pub(crate) fn name_failed_passes(&mut self, key: Key, news: News) {
+    /// Names what failed of the jobs that the streams of groups are at; or gives the names to their faults.
+    pub(crate) fn name_failed_passes(&mut self, news: News) {
         match news {
-            News::Faults => self.attach_failed_passes(key),
-            News::Reports => {
+            News::Faults(key) => self.attach_failed_passes(key),
+            News::FaultsIn(space) => self.each_group_in(space, Self::attach_failed_passes),
+            News::Reports(key) => {
                 let (reports, stuck) = self.failures_reported(key);
                 if stuck || reports.iter().any(Option::is_some) {
                     let access = self.access_failed(key);
                     self.name_of_streams(key, &reports, access);
                 }
             }
-            News::Access(access) => {
-                let (reports, _) = self.failures_reported(key);
-                self.name_of_streams(key, &reports, Some(access));
-            }
+            News::Access(space, access) => self.each_group_in(space, |it, key| {
+                let (reports, _) = it.failures_reported(key);
+                it.name_of_streams(key, &reports, Some(access));
+            }),
         }
     }
 
-    /// What the streams of a group report that is not answered, and whether its progress timer has run out.
-    fn failures_reported(&mut self, key: Key) -> ([Option<Report>; STREAMS], bool) {
-        let mut reports = [None; STREAMS];
-        let group = self.groups.get(key).filter(|group| group.tiler.is_some());
-        let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) else {
-            return (reports, false);
-        };
-        let it = &mut self.hw.platform;
-        let (req, ack) = slot.requests().read(it);
-        let stuck = csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack);
-        for (report, blocks) in reports.iter_mut().zip(&slot.streams) {
-            let (req, ack) = blocks.requests().read(it);
-            let (word, info) = if cs_req::FATAL.get(req ^ ack) {
-                (CS_FATAL, CS_FATAL_INFO)
-            } else if cs_req::FAULT.get(req ^ ack) {
-                (CS_FAULT, CS_FAULT_INFO)
-            } else {
+    /// Calls a function for each group of a space that has a tiler heap.
+    fn each_group_in(&mut self, space: Key, mut call: impl FnMut(&mut Self, Key)) {
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
                 continue;
             };
-            it.observe();
-            *report = Some(Report {
-                exception: cs_fault::EXCEPTION.get(blocks.output.read_word(it, word)) as u8,
-                info: blocks.output.read(it, info),
-                pointer: blocks.output.read(it, CS_STATUS_CMD_PTR),
-            });
+            let group = self.groups.get(key).filter(|group| group.tiler.is_some());
+            if group.is_some_and(|group| group.space == space) {
+                call(self, key);
+            }
         }
-        (reports, stuck)
-    }
-
-    /// The access that failed in the space of a group, whether that was answered or not.
-    fn access_failed(&mut self, key: Key) -> Option<FailedAccess> {
-        let group = self.groups.get(key)?;
-        if let Some(Ending {
-            why: Termination::Space(SpaceFault { fault, .. }),
-            ..
-        }) = group.ending
-        {
-            return Some(fault.into());
-        }
-        let vm = self.spaces.get(group.space)?;
-        let arch = self.hw.properties.arch;
-        let pending = crate::mmu::pending_faults(&mut self.hw.platform);
-        let fault = vm.space.fault(&mut self.hw.platform, arch, pending);
-        fault.map(FailedAccess::from)
     }
 
     /// Names what each stream of a group was at that may have failed.
@@ -273,7 +220,10 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The stage that has its code at an address.
     fn code_at(&self, space: Key, address: u64) -> Option<(Key, FailedCode)> {
-        let mut stages = self.objects.iter().filter(|(_, object)| object.space == space);
+        let mut stages = self
+            .objects
+            .iter()
+            .filter(|(_, object)| object.space == space);
         stages.find_map(|(key, object)| {
             let Kind::Stage(program) = &object.kind else {
                 return None;
@@ -301,7 +251,11 @@ impl<P: Platform> Device<'_, '_, P> {
             object.space == space && object.mapping.address() == near.address
         })?;
         let start = near.address.0;
-        Some((key, address, start..start.saturating_add(object.mapping.bytes())))
+        Some((
+            key,
+            address,
+            start..start.saturating_add(object.mapping.bytes()),
+        ))
     }
 
     /// The pass that failed; `None` if no stream was at one.
@@ -312,7 +266,9 @@ impl<P: Platform> Device<'_, '_, P> {
         failure: &Failure,
     ) -> Option<FailedPass> {
         match (failure.report, stream) {
-            (Some(_), SubQueue::VertexTiler) => self.failed_part(frame, failure, PassPart::Vertices),
+            (Some(_), SubQueue::VertexTiler) => {
+                self.failed_part(frame, failure, PassPart::Vertices)
+            }
             (Some(_), SubQueue::Fragment) => self.failed_part(frame, failure, PassPart::Fragments),
             (Some(_), SubQueue::Compute) => None,
             (None, _) => {
@@ -368,7 +324,10 @@ impl<P: Platform> Device<'_, '_, P> {
             let (number, tiling) = match part {
                 PassPart::Vertices => {
                     let tilings = pass.number.saturating_add(1);
-                    (pass_of_tiling(&mut memory, &fragments, tilings)?, Some(pass.number))
+                    (
+                        pass_of_tiling(&mut memory, &fragments, tilings)?,
+                        Some(pass.number),
+                    )
                 }
                 PassPart::Fragments => (pass.number, pass.tilings.and_then(|it| it.checked_sub(1))),
             };
@@ -391,7 +350,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let (first, suspects) = all.first()?;
         let mut it = failed_in(*first, all.len() as u32, part);
         let program = |suspects: &Option<Suspects>| suspects.and_then(|it| it.vertex_program);
-        let alike = all.iter().all(|(_, other)| program(other) == program(suspects));
+        let alike = all
+            .iter()
+            .all(|(_, other)| program(other) == program(suspects));
         let program = program(suspects).filter(|_| alike);
         if all.len() == 1 {
             it.draws = suspects.map(|it| it.draws);
@@ -411,19 +372,24 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The pipeline that has a stage, and the descriptor of its program of positions.
     fn pipeline_of(&self, stage: Key) -> Option<(GraphicsPipeline, u64)> {
-        self.objects.iter().find_map(|(key, object)| match &object.kind {
-            Kind::GraphicsPipeline(made, _)
-                if made.vertex == stage || made.fragment == Some(stage) =>
-            {
-                Some((GraphicsPipeline(key), made.programs[0]))
-            }
-            _ => None,
-        })
+        self.objects
+            .iter()
+            .find_map(|(key, object)| match &object.kind {
+                Kind::GraphicsPipeline(made, _)
+                    if made.vertex == stage || made.fragment == Some(stage) =>
+                {
+                    Some((GraphicsPipeline(key), made.programs[0]))
+                }
+                _ => None,
+            })
     }
 
     /// The pipeline whose program of positions has its descriptor at an address.
     fn pipeline_with(&self, space: Key, program: u64) -> Option<GraphicsPipeline> {
-        let mut objects = self.objects.iter().filter(|(_, object)| object.space == space);
+        let mut objects = self
+            .objects
+            .iter()
+            .filter(|(_, object)| object.space == space);
         objects.find_map(|(key, object)| match &object.kind {
             Kind::GraphicsPipeline(made, _) if made.programs[0] == program => {
                 Some(GraphicsPipeline(key))

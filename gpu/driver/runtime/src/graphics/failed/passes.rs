@@ -2,9 +2,7 @@
 //!
 //! Each lane counts a pass when it is over, and says with the count whether something of the stream had failed by then. When a stream
 //! reports a failure it stands still, but what it has begun goes on: passes may end, and be counted, before the host looks.
-//! FACT: jobs of one stream may overlap and end out of order (hardware/command-stream.md 1.7); that passes of a stream end in order is
-//! taken for granted where none that is over has an error. Settled by fragment jobs of several passes in flight, of which the first is
-//! the longest, on any board.
+//! Facts: hardware/command-stream.md 1.6 to 1.9 and 1.13.
 
 use super::super::encoded::ITERATORS;
 use super::memory::SpaceReader;
@@ -94,7 +92,9 @@ fn walk_passes<P: Platform>(
     }
 }
 
-/// The passes with jobs that may have failed; none if the stream waits for another, or is through.
+/// Finds the passes with jobs that may have failed; none if the stream waits for another, or is through.
+// FACT: jobs of one stream may overlap and end out of order (hardware/command-stream.md 1.6); where none that is over has an error, passes
+// are taken to end in order. Settled by fragment jobs of several passes in flight, of which the first is the longest, on any board.
 pub(super) fn passes_in_flight<P: Platform>(
     memory: &mut SpaceReader<'_, P>,
     lane: &LaneState<'_>,
@@ -124,17 +124,19 @@ pub(super) fn passes_in_flight<P: Platform>(
     all
 }
 
-/// The pass in whose commands the stream stands.
+/// Finds the pass in whose commands the stream stands.
 pub(super) fn pass_at_pointer<P: Platform>(
     memory: &mut SpaceReader<'_, P>,
     lane: &LaneState<'_>,
 ) -> Candidates {
     let mut all = Candidates::new();
-    walk_passes(memory, lane, |section| section.holds && all.push(section.pass).is_ok());
+    walk_passes(memory, lane, |section| {
+        section.holds && all.push(section.pass).is_ok()
+    });
     all
 }
 
-/// The pass of the lane of fragments that begins when so many tilings are over.
+/// Finds the pass of the lane of fragments that begins when so many tilings are over.
 pub(super) fn pass_of_tiling<P: Platform>(
     memory: &mut SpaceReader<'_, P>,
     lane: &LaneState<'_>,

@@ -94,7 +94,13 @@ mod tests {
             let plane = info.plane(None).expect("a plane");
             for (layer, level) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let lies = plane.level(level, layer);
-                for (x, y) in [(0, 0), (1, 0), (0, 1), (17, 3), (lies.width - 1, lies.height - 1)] {
+                for (x, y) in [
+                    (0, 0),
+                    (1, 0),
+                    (0, 1),
+                    (17, 3),
+                    (lies.width - 1, lies.height - 1),
+                ] {
                     let (row, place) = match tiling {
                         Tiling::Linear => (y, x),
                         Tiling::UInterleaved => (y / 16, x / 16 * 256 + in_tile(x % 16, y % 16)),

@@ -43,7 +43,10 @@ fn text(it: &FailedPass, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     {
         match count {
             1 => write!(f, ": draw {first}")?,
-            _ => write!(f, ": one of {count} draws, from draw {first} to draw {last}")?,
+            _ => write!(
+                f,
+                ": one of {count} draws, from draw {first} to draw {last}"
+            )?,
         }
     }
     if let Some(GraphicsPipeline(key)) = it.pipeline {
