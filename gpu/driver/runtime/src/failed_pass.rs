@@ -13,7 +13,8 @@ use core::fmt;
 /// concluded from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FailedPass {
-    /// Number of the pass in its submission, from 0 in the order of recording. Clears, blits and resolves of images are passes, too.
+    /// Number of the pass in its submission, from 0 in the order of recording. Clears, blits and resolves of images are passes, too; a
+    /// pass that neither draws nor clears does not count.
     pub pass: u32,
     /// How many passes may have failed, from `pass` on: those that ran side by side; 1: it is that pass.
     pub passes: u32,
