@@ -106,15 +106,20 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Answers what a group's slot reports, with a doorbell if the firmware `lives`.
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
+        let draws = self.drawing.is_some();
         // What failed is found while the streams still stand there.
-        self.name_failed(News::Reports(key));
+        if draws {
+            self.name_failed(News::Reports(key));
+        }
         let reported = match self.groups.get_mut(key) {
             Some(group) => {
                 group.take_reports(&mut self.hw, &mut self.jobs, Queue(key), lives, whom)
             }
             None => Reported::NOTHING,
         };
-        self.name_failed(News::Faults(key));
+        if draws {
+            self.name_failed(News::Faults(key));
+        }
         reported
     }
 

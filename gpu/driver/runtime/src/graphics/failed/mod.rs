@@ -99,7 +99,7 @@ struct Failure {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// Names what failed of the jobs that the streams of groups are at; or gives the names to their faults.
+    /// Finds out where the jobs that streams are at have failed; or adds what was found to their faults.
     pub(crate) fn name_failed_passes(&mut self, news: News) {
         match news {
             News::Faults(key) => self.attach_failed_passes(key),
@@ -131,7 +131,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// Names what each stream of a group was at that may have failed.
+    /// Finds out where the job that each stream of a group is at may have failed, and keeps that.
     fn name_of_streams(
         &mut self,
         key: Key,
@@ -162,7 +162,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// The job that a stream is at, of which nothing failed yet, if it has render passes.
+    /// Finds the job that a stream is at, if it has render passes and no fault yet.
     fn frame_of(&mut self, key: Key, stream: SubQueue) -> Option<(Key, Frame)> {
         let group = self.groups.get(key)?;
         let (tiler, space) = (group.tiler?, group.space);
@@ -198,7 +198,7 @@ impl<P: Platform> Device<'_, '_, P> {
         Some((job_key, frame))
     }
 
-    /// What is known of a failure: whose code or memory it names.
+    /// Finds the code and the memory that a failure names.
     fn failure(
         &self,
         frame: &Frame,
@@ -218,7 +218,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// The stage that has its code at an address.
+    /// Finds the stage that has its code at an address.
     fn code_at(&self, space: Key, address: u64) -> Option<(Key, FailedCode)> {
         let mut stages = self
             .objects
@@ -243,7 +243,7 @@ impl<P: Platform> Device<'_, '_, P> {
         })
     }
 
-    /// The object in which an address is, or that is nearest to it, with its memory.
+    /// Finds the object in which an address is, or that is nearest to it, with its memory.
     fn object_at(&self, space: Key, address: u64) -> Option<(Key, u64, Range<u64>)> {
         let near = self.nearest(space, address)?;
         let mut objects = self.objects.iter();
@@ -258,7 +258,7 @@ impl<P: Platform> Device<'_, '_, P> {
         ))
     }
 
-    /// The pass that failed; `None` if no stream was at one.
+    /// Finds the pass that failed; `None` if no stream was at one.
     fn failed_pass(
         &mut self,
         frame: &Frame,
@@ -283,7 +283,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// What failed of vertices, or of fragments.
+    /// Finds what failed of vertices, or of fragments.
     fn failed_part(
         &mut self,
         frame: &Frame,
@@ -370,7 +370,7 @@ impl<P: Platform> Device<'_, '_, P> {
         Some(it)
     }
 
-    /// The pipeline that has a stage, and the descriptor of its program of positions.
+    /// Finds the pipeline that has a stage, and the descriptor of its program of positions.
     fn pipeline_of(&self, stage: Key) -> Option<(GraphicsPipeline, u64)> {
         self.objects
             .iter()
@@ -384,7 +384,7 @@ impl<P: Platform> Device<'_, '_, P> {
             })
     }
 
-    /// The pipeline whose program of positions has its descriptor at an address.
+    /// Finds the pipeline whose program of positions has its descriptor at an address.
     fn pipeline_with(&self, space: Key, program: u64) -> Option<GraphicsPipeline> {
         let mut objects = self
             .objects
@@ -444,7 +444,7 @@ const fn names_culprit(cause: Cause) -> bool {
     }
 }
 
-/// What failed of two parts that may both have failed, as the job of a stream tells it.
+/// Chooses between two parts that may both have failed, for the job of a stream.
 fn either(
     vertices: Option<FailedPass>,
     fragments: Option<FailedPass>,
