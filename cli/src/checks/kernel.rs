@@ -97,7 +97,7 @@ const EMBASSY_TESTS: &[Test] = &[
 #[rustfmt::skip]
 const SMALL_TESTS: &[Test] = &[
     Test { image: SMALL,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ..."]) },
-    Test { image: DAMAGED,          words: &["embed"],                           entries: MONITOR, status: Some(1),   expect: Expect::Console(&["eitri-error 1 3 3 0 ", "firmware image, offset 0x0: not a firmware image: first word"]) },
+    Test { image: DAMAGED,          words: &["embed"],                           entries: MONITOR, status: Some(1),   expect: Expect::Console(&["eitri-error 2 3 3 0 ", "firmware image, offset 0x0: not a firmware image: first word"]) },
 ];
 
 /// Runs every test at every entry, and shows a picture.

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// An instruction, register, field (`GPU_STATUS.PAGE_FAULT`), descriptor, enumeration, exception code, pixel format,
     /// product (`G610`) or architecture (`v10`); a register's value (`GPU_STATUS=0x1`, `GPU_ID=…`, `pte=…`, `ESR_EL1=…` of
     /// the CPU); or a number: a fault code, a GPU_ID, or a word of 16 hex digits (instruction, page-table entry); or the code of an error, as small
-    /// images print it (`eitri-error 1 …`).
+    /// images print it (`eitri-error 2 …`).
     #[arg(value_name = "NAME|HEX", required = true)]
     name: Vec<String>,
     /// Print JSON.

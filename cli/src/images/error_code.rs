@@ -39,16 +39,16 @@ mod tests {
             usable: 0xF,
         };
         let text = format!("hello\r\n{}\r\nexit status 1\r\n", error.code());
-        let shown = "hello\r\neitri-error 1 17 30 f\r\ncores 0x30 are wanted, 0xf can be used\nexit status 1\r\n";
+        let shown = "hello\r\neitri-error 2 17 30 f\r\ncores 0x30 are wanted, 0xf can be used\nexit status 1\r\n";
         assert_eq!(explained(&text), shown);
     }
 
     #[test]
     fn what_is_no_code_is_said() {
-        let shown = explained("eitri-error 1 17 30");
+        let shown = explained("eitri-error 2 17 30");
         assert_eq!(
             shown,
-            "eitri-error 1 17 30\n(no error has such a code: a word is missing, or one was changed)\n"
+            "eitri-error 2 17 30\n(no error has such a code: a word is missing, or one was changed)\n"
         );
         assert_eq!(explained("no error"), "no error");
     }

@@ -38,13 +38,13 @@ fn refuses(name: &str, says: &str) {
 
 #[test]
 fn codes_of_errors_are_explained() {
-    let code = "eitri-error 1 3 2 0 0 :L2_READY 160 0 0 1 1 0 1312d00 0 0 1 0 1 0 0 0 2 0 0 0 0";
+    let code = "eitri-error 2 3 2 0 0 :L2_READY 160 0 0 1 1 0 1312d00 0 0 1 0 1 0 0 0 2 0 0 0 0";
     let words: Vec<&str> = code.split(' ').collect();
     let says = ["L2_READY (0x160) = 0x0, wanted 0x1, after 20ms"];
     explains(&words, &says);
     explains(&[code], &says);
     explains(&[&format!("12:00:01 {code}\r")], &says);
-    refuses("eitri-error 1 3 2", "no error has such a code");
+    refuses("eitri-error 2 3 2", "no error has such a code");
     refuses("eitri-error 99 1", "edition 0x99");
 }
 

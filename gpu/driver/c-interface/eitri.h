@@ -114,6 +114,30 @@
 // The next pass goes on with this one: everything is kept, and nothing resolved.
 #define EITRI_PART_SUSPENDING 2
 
+// The vertices of a pass failed, or its tiler.
+#define EITRI_PASS_VERTICES 0
+
+// The fragments of a pass failed, or the writing of its tiles.
+#define EITRI_PASS_FRAGMENTS 1
+
+// No draw can be named: the pass has none there, or what failed is a clear of attachments.
+#define EITRI_DRAWS_UNKNOWN 0
+
+// The stream stood at an instruction that prepares or begins the draw.
+#define EITRI_DRAWS_BY_INSTRUCTION 1
+
+// Only these draws have the code that failed.
+#define EITRI_DRAWS_BY_CODE 2
+
+// Only these draws name the memory whose access failed.
+#define EITRI_DRAWS_BY_ADDRESS 3
+
+// The pass had begun these draws, and no more is known.
+#define EITRI_DRAWS_BY_ORDER 4
+
+// The draws before it had ended, and it is the only one that had begun: eitri_pass_draw_in_turn().
+#define EITRI_DRAWS_BY_TURN 5
+
 // What a call answers. What is not EITRI_STATUS_OK or EITRI_STATUS_PENDING has a sentence: eitri_error_text().
 enum EitriStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -484,6 +508,42 @@ typedef struct EitriInherited {
   // Not 0: there is depth.
   uint32_t has_depth;
 } EitriInherited;
+
+// Where in its render passes a submission failed.
+typedef struct EitriFailedPass {
+  // Number of the pass in its submission, from 0 in the order of recording; clears, blits and resolves of images are passes, too.
+  uint32_t pass;
+  // How many passes may have failed, from `pass` on: those that ran side by side; 1: it is that pass.
+  uint32_t passes;
+  // EITRI_PASS_…
+  uint32_t part;
+  // What the draws were concluded from: EITRI_DRAWS_…
+  uint32_t draws_known_by;
+  // Number of the first draw that may have failed, from 0 in the order of recording; and of the last.
+  uint32_t first_draw;
+  // See `first_draw`.
+  uint32_t last_draw;
+  // How many between them may have failed; 1: it is that draw.
+  uint32_t draws;
+  // Not 0: `code_part` and `code_offset` say which instruction failed.
+  uint32_t has_code;
+  // The shader that it is of: EITRI_PASS_…
+  uint32_t code_part;
+  // Bytes from the start of the shader's code.
+  uint32_t code_offset;
+  // Not 0: `first_pixel` and `last_pixel` say which pixels were accessed, both in x and y.
+  uint32_t has_pixels;
+  // The first pixel.
+  uint32_t first_pixel[2];
+  // The last pixel.
+  uint32_t last_pixel[2];
+  // Level of the image.
+  uint32_t level;
+  // Layer of the image, or slice.
+  uint32_t layer;
+  // The pipeline of the draws, if all have the same; 0: they have several, or it is not known.
+  struct EitriGraphicsPipeline pipeline;
+} EitriFailedPass;
 
 #ifdef __cplusplus
 extern "C" {
@@ -878,6 +938,13 @@ EitriStatus eitri_cmd_render(struct EitriRecorder *recorder,
                              void (*draw)(struct EitriPass *pass, void *context),
                              void *context);
 
+// Lets each draw that follows begin when the vertices of the one before are through: for eitri_get_failed_pass(), which then knows the
+// draw whose vertices fail or hang. It costs that draws overlap.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_draw_in_turn(struct EitriPass *pass);
+
 // Uses a pipeline for the draws that follow.
 //
 // # Safety
@@ -965,6 +1032,15 @@ EitriStatus eitri_pass_execute(struct EitriPass *pass,
 // # Safety
 // `pass` is what the function that draws was given.
 EitriStatus eitri_pass_barrier(struct EitriPass *pass);
+
+// Tells where in its render passes a failed job failed, before eitri_discard(): EITRI_STATUS_OK if that could be found out, else
+// EITRI_STATUS_GONE. eitri_error_text() of eitri_wait() has the same in words.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `failed` may be written to.
+EitriStatus eitri_get_failed_pass(struct EitriDevice *device,
+                                  struct EitriFence fence,
+                                  struct EitriFailedPass *failed);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,8 +1,9 @@
-//! Rows about draws: what a draw costs by what differs from the one before, and a pass.
+//! Rows about draws that follow one of the same kind: what each costs by what differs from the one before; and a pass. Draws of other kinds,
+//! and in no order, are in [`crate::draw_kinds`].
 
 use crate::cost::Cost;
 use crate::recording::record;
-use crate::{Failure, Gpu, Parts, Recording};
+use crate::{Failure, Gpu, Parts, Recording, THINGS};
 use alloc::vec::Vec;
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
@@ -15,8 +16,8 @@ const VERTEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/vertex"));
 const FRAGMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fragment"));
 
 /// Draws of the longer of two recordings, and things that they have in turn.
-const MANY: u32 = 65;
-const THINGS: usize = 8;
+pub(crate) const MANY: u32 = 65;
+const IN_TURN: usize = 8;
 
 /// Heaps of the machine's memory.
 const HEAP: TilerHeapConfig = TilerHeapConfig {
@@ -27,18 +28,21 @@ const HEAP: TilerHeapConfig = TilerHeapConfig {
     passes: 64,
 };
 
-struct Things {
-    images: [Image; 2],
-    pipelines: Vec<GraphicsPipeline>,
+/// What draws use: [`THINGS`] of each, but for images.
+pub(crate) struct Things {
+    pub(crate) images: [Image; 2],
+    pub(crate) pipelines: Vec<GraphicsPipeline>,
     /// Of the first pipeline.
-    sets: Vec<GraphicsSet>,
+    pub(crate) sets: Vec<GraphicsSet>,
     /// Each pipeline's own.
-    own: Vec<GraphicsSet>,
-    vertices: Vec<Buffer>,
+    pub(crate) own: Vec<GraphicsSet>,
+    pub(crate) vertices: Vec<Buffer>,
+    /// A pipeline whose second attribute goes on with instances, and its set.
+    pub(crate) instanced: (GraphicsPipeline, GraphicsSet),
 }
 
 impl Things {
-    fn new(device: &mut Gpu, parts: &Parts) -> Result<Things, Failure> {
+    pub(crate) fn new(device: &mut Gpu, parts: &Parts) -> Result<Things, Failure> {
         let arch = device.properties().arch;
         let format = |name| eitri_descriptors::formats::VkFormat::of_name(arch, name);
         let missing = "a format is missing";
@@ -68,6 +72,34 @@ impl Things {
             GraphicsProgram::parse(VERTEX)?,
             GraphicsProgram::parse(FRAGMENT)?,
         ];
+        let table = parts.buffers[0];
+        let set = |device: &mut Gpu, pipeline| {
+            let set = device.create_graphics_set(pipeline, 0)?;
+            device.bind_in_stages(set, |device, set| device.bind_buffer(set, 0, table))?;
+            Ok::<_, Error>(set)
+        };
+        let [vertex, fragment] = programs;
+        let bindings = [
+            binding,
+            VertexBinding {
+                binding: 1,
+                stride: 16,
+                rate: InputRate::Instance { divisor: 1 },
+            },
+        ];
+        let of_instances = VertexAttribute {
+            binding: 1,
+            offset: 0,
+            ..attribute(1)
+        };
+        let instanced = GraphicsPipelineInfo {
+            bindings: &bindings,
+            attributes: &[attribute(0), of_instances],
+            ..info
+        };
+        let space = parts.space;
+        let instanced =
+            device.create_graphics_pipeline(space, &vertex, Some(&fragment), &instanced)?;
         let mut things = Things {
             images: [
                 device.create_image(parts.space, ImageInfo::two_d(color, 64, 64))?,
@@ -77,16 +109,9 @@ impl Things {
             sets: Vec::new(),
             own: Vec::new(),
             vertices: Vec::new(),
+            instanced: (instanced, set(device, instanced)?),
         };
-        let table = parts.buffers[0];
-        let set = |device: &mut Gpu, pipeline| {
-            let set = device.create_graphics_set(pipeline, 0)?;
-            device.bind_in_stages(set, |device, set| device.bind_buffer(set, 0, table))?;
-            Ok::<_, Error>(set)
-        };
-        let [vertex, fragment] = programs;
         for _ in 0..THINGS {
-            let space = parts.space;
             let made = device.create_graphics_pipeline(space, &vertex, Some(&fragment), &info)?;
             things.own.push(set(device, made)?);
             things.pipelines.push(made);
@@ -108,8 +133,7 @@ enum Changes {
     Pipeline,
 }
 
-pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
-    let things = Things::new(device, parts)?;
+pub(crate) fn rows(device: &mut Gpu, parts: &Parts, things: &Things) -> Result<(), Failure> {
     for (name, changes) in [
         ("draw-same", Changes::Nothing),
         ("draw-push", Changes::Push),
@@ -118,7 +142,7 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
     ] {
         let all = |device: &mut Gpu, count: u32| {
             record(device, parts, |it| {
-                draws(it, &things, things.images[0], (changes, count))
+                draws(it, things, things.images[0], (changes, count))
             })
         };
         all(device, MANY)?;
@@ -130,7 +154,7 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         record(device, parts, |it| {
             (0..count).try_for_each(|number| {
                 let image = things.images[(number % images) as usize];
-                draws(it, &things, image, (Changes::Nothing, drawn))
+                draws(it, things, image, (Changes::Nothing, drawn))
             })
         })
     };
@@ -158,7 +182,7 @@ fn draws(
         ..RenderingInfo::default()
     })?;
     for number in 0..count {
-        let which = number as usize % THINGS;
+        let which = number as usize % IN_TURN;
         let all = changes == Changes::All;
         let (pipeline, set) = match changes {
             Changes::Pipeline => (things.pipelines[which], things.own[which]),

@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod cost;
 mod counted;
+mod draw_kinds;
 mod draws;
 mod growth;
 mod instructions;
@@ -132,7 +133,9 @@ fn run(kernel: Kernel) -> Result<(), Failure> {
     instructions::start();
     let parts = Parts::new(&mut device, THINGS)?;
     recording::rows(&mut device, &parts)?;
-    draws::rows(&mut device, &parts)?;
+    let things = draws::Things::new(&mut device, &parts)?;
+    draws::rows(&mut device, &parts, &things)?;
+    draw_kinds::rows(&mut device, &parts, &things)?;
     submission::rows(&mut device, &parts)?;
     growth::rows(&mut device, &parts)?;
 

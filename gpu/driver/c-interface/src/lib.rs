@@ -48,3 +48,6 @@ pub mod passes;
 
 #[cfg(feature = "draw")]
 pub mod draws;
+
+#[cfg(feature = "draw")]
+pub mod failed;

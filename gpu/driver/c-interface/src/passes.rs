@@ -203,6 +203,21 @@ pub(crate) unsafe fn put_in(
     outer.refusal.as_ref().map_or(EitriStatus::Ok, of_refusal)
 }
 
+/// Lets each draw that follows begin when the vertices of the one before are through: for eitri_get_failed_pass(), which then knows the
+/// draw whose vertices fail or hang. It costs that draws overlap.
+///
+/// # Safety
+/// `pass` is what the function that draws was given.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_pass_draw_in_turn(pass: *mut EitriPass) -> EitriStatus {
+    let work = |it: &mut CPass| {
+        it.draw_in_turn()?;
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { put_in(pass, work) }
+}
+
 /// Uses a pipeline for the draws that follow.
 ///
 /// # Safety

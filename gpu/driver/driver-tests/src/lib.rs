@@ -172,6 +172,12 @@ macro_rules! each_test {
                 a_draw_without_its_image_is_refused;
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
+                the_draw_that_failed_is_named_with_its_pipeline;
+                a_draw_in_turn_that_fails_or_hangs_is_known;
+                draws_are_numbered_as_they_were_recorded;
+                an_access_that_failed_names_the_draw_with_its_image;
+                a_tile_that_is_not_written_names_its_pixels;
+                every_fault_at_every_step_names_its_pass;
                 random_passes_with_random_faults_are_right_or_fail_by_name;
                 a_frame_that_fails_is_named_and_the_next_is_shown;
                 losses_leave_the_heap_its_memory: "a draw is over before an image has polled, so that nothing is lost";

@@ -217,6 +217,7 @@ fn tell<S: Source, K: Sink>(
     source.faults(&mut |fault| notes.fault(fault));
     source.submissions(&mut |submission| notes.submission(submission));
     source.labels(&mut |label| notes.label(label));
+    source.remarks(&mut |text| notes.remark(text));
     let Some((interface, used)) = interface else {
         return;
     };

@@ -34,11 +34,13 @@ pub enum Kind {
     Label = 0x4D41_0009,
     /// The source lines of code, which is recognised by its words: `eitri_program_file::CodeLines`.
     Lines = 0x4D41_000A,
+    /// What the driver has concluded from a fault: text.
+    Remark = 0x4D41_000B,
 }
 
 impl Kind {
     /// All, by number.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Registers,
         Kind::Firmware,
         Kind::Group,
@@ -49,6 +51,7 @@ impl Kind {
         Kind::Producer,
         Kind::Label,
         Kind::Lines,
+        Kind::Remark,
     ];
 
     /// The type with this number.

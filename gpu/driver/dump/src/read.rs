@@ -202,6 +202,7 @@ pub struct Dump<'a> {
     line_notes: Vec<&'a [u8]>,
     faults: Vec<Fault>,
     incomplete: Incomplete,
+    remarks: Vec<&'a str>,
     producer: Option<&'a str>,
     other_notes: usize,
     /// Bytes of segments that the file does not have.
@@ -268,6 +269,7 @@ impl<'a> Dump<'a> {
             line_notes: Vec::new(),
             faults: Vec::new(),
             incomplete: Incomplete::default(),
+            remarks: Vec::new(),
             producer: None,
             other_notes: 0,
             cut: 0,
@@ -461,6 +463,10 @@ impl<'a> Dump<'a> {
                 self.lines.push(lines.map_err(|_| "has no table of lines")?);
                 self.line_notes.push(body);
             }
+            Kind::Remark => {
+                let text = core::str::from_utf8(body).map_err(|_| "is not text")?;
+                self.remarks.push(text);
+            }
             Kind::Producer => {
                 let text = core::str::from_utf8(body).map_err(|_| "is not text")?;
                 self.producer = Some(text);
@@ -567,6 +573,11 @@ impl<'a> Dump<'a> {
     /// Faults that the driver told of, in the order of the file.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// What the driver has concluded from faults, in the order of the file.
+    pub fn remarks(&self) -> &[&'a str] {
+        &self.remarks
     }
 
     /// What the dump says is not in it.

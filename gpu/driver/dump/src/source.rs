@@ -48,4 +48,7 @@ pub trait Source: Memory {
 
     /// Tells what the driver calls the ranges of addresses that it gave out. Called twice, as [`Source::faults`].
     fn labels(&mut self, _tell: &mut dyn FnMut(Label<'_>)) {}
+
+    /// Tells what the driver has concluded from faults, such as the draw that failed. Called twice, as [`Source::faults`].
+    fn remarks(&mut self, _tell: &mut dyn FnMut(&str)) {}
 }

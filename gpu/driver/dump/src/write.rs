@@ -207,6 +207,12 @@ impl<K: Sink> Notes<'_, K> {
         self.text(name);
     }
 
+    /// What the driver has concluded from a fault.
+    pub fn remark(&mut self, text: &str) {
+        self.begin(Kind::Remark, text.len() as u32);
+        self.text(text);
+    }
+
     /// What the driver calls a range of addresses.
     pub fn label(&mut self, label: Label<'_>) {
         self.begin(Kind::Label, 24 + label.name.len() as u32);

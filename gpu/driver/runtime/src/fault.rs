@@ -3,6 +3,7 @@
 //! Facts: hardware/csf-scheduling.md section 6, csf-mmio.md section 8, gpu-mmu.md section 8.
 
 use crate::error::Thing;
+use crate::failed_pass::FailedPass;
 use crate::handle::{Fence, Queue};
 use crate::mmu::MmuFault;
 use crate::vm::GpuAddress;
@@ -256,6 +257,8 @@ pub struct JobFault {
     pub near: Option<Neighbour>,
     /// What has to be done.
     pub recovery: Recovery,
+    /// Where in the render passes of its submission it failed, if it has some and that could be found out.
+    pub pass: Option<FailedPass>,
 }
 
 impl fmt::Display for JobFault {
@@ -314,6 +317,9 @@ impl fmt::Display for JobFault {
         }
         if let Some(near) = self.near {
             write!(f, "\n  the address lies {near}")?;
+        }
+        if let Some(pass) = &self.pass {
+            write!(f, "\n  {pass}")?;
         }
         let row = match (self.mmu, self.cause) {
             (Some(fault), _) | (None, Cause::Mmu(fault)) => fault.exception.row(),

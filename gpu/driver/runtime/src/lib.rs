@@ -125,6 +125,8 @@ mod error;
 
 mod error_code;
 
+mod failed_pass;
+
 mod fault;
 
 mod report;
@@ -147,6 +149,7 @@ pub use eitri_descriptors::formats::VkFormat;
 pub use eitri_descriptors::texture::Func;
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use error_code::{CODE_BEGINS, Code, CodeError};
+pub use failed_pass::{DrawsKnownBy, FailedCode, FailedDraws, FailedPass, PassPart, PixelRange};
 pub use fault::{
     Cause, GpuFault, JobFault, Neighbour, Recovery, Side, StreamException, StreamStatus,
 };

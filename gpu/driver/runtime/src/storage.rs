@@ -116,6 +116,6 @@ mod tests {
             size_of::<Storage<'_, 1, 1, 2>>(),
         ];
         let bytes = bytes.map(|bytes| bytes - size_of::<Storage<'_, 1, 1, 1>>());
-        assert_eq!(bytes, [2416, 448, 448], "a queue, a job, an object");
+        assert_eq!(bytes, [2488, 520, 448], "a queue, a job, an object");
     }
 }

@@ -25,6 +25,9 @@ pub(crate) const HEAP_DESCRIPTOR: u64 = 64;
 /// Bytes of a chunk's header, which the tiler leaves alone.
 const CHUNK_HEADER: u64 = 64;
 
+/// Where the draws are counted that have ended, of passes whose draws run in turn.
+pub(crate) const MARKS: u32 = 4 * COUNT_STRIDE;
+
 /// The registers in which the code of a part finds this page, and the value from which on streams count.
 pub(crate) const PAGE: Pair = d!(86);
 pub(crate) const BASE: Pair = d!(84);

@@ -17,6 +17,7 @@ const SOURCES: &[&str] = &[
     "pipelines.rs",
     "passes.rs",
     "draws.rs",
+    "failed.rs",
 ];
 
 const BEFORE: &str = "\

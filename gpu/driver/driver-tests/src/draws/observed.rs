@@ -115,6 +115,7 @@ pub(crate) fn a_dump_shows_a_draw_down_to_its_descriptors() {
     });
     let wanted = [
         "RUN_IDVS",
+        "the driver concludes: job 1 of the vertex-tiler stream of queue 0: in the vertices of pass 0: draw 0, with pipeline",
         "INDEX_COUNT: r33 = 0x6",
         "draw_mode: 0x8",
         "BLEND_DESC",

@@ -144,7 +144,11 @@ pub fn entries(dump: &Dump<'_>, options: &Options) -> Vec<Entry> {
     let mut entries = Vec::new();
     // Jobs name the programs among which the one that failed is.
     let streams = stream::entries(&view, &faults);
-    entries.push(fault::entry(&view, &faults));
+    let mut fault = fault::entry(&view, &faults);
+    for remark in dump.remarks() {
+        fault.note("the driver concludes", *remark);
+    }
+    entries.push(fault);
     entries.push(gpu::entry(&view));
     entries.extend(streams);
     let mut maps = Entry::heading("memory map");

@@ -7,6 +7,7 @@ use super::{Device, Kind};
 use crate::access::RegisterAccess;
 use crate::fault::Cause;
 use crate::gpu::caches;
+use crate::graphics::News;
 use crate::group::{GroupMemory, STATUS, request_status, ring};
 use crate::handle::Fence;
 use crate::hw::Hw;
@@ -15,6 +16,7 @@ use crate::queue::{Ring, Status};
 use crate::vm::Mapping;
 use crate::wait::{Pace, ms, poll};
 use core::convert::Infallible;
+use core::fmt::{self, Write};
 use core::time::Duration;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::interface::group::csg_req;
@@ -24,7 +26,7 @@ use eitri_csf::registers::interrupts::{GPU_IRQ, MMU_IRQ, gpu_irq, mmu_irq};
 use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
 use eitri_dump::note::{Fault, Label, NONE, Reporter, Submission};
 use eitri_dump::{Memory, Region, Sink, Source, Summary, Unreadable, WriteError};
-use heapless::Vec;
+use heapless::{String, Vec};
 
 /// How long the firmware may take to store what streams do.
 const FRESH: Duration = ms(100);
@@ -120,6 +122,11 @@ impl<P: Platform> Device<'_, '_, P> {
             self.refresh();
         }
         self.hw.platform.observe();
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index) {
+                self.name_failed(News::Reports(key));
+            }
+        }
         let mut source = Dumped {
             device: self,
             overdue,
@@ -185,6 +192,27 @@ impl<P: Platform> Device<'_, '_, P> {
         let mut spaces = self.spaces.iter();
         self.firmware_vm.space.has_table(it, page)
             || spaces.any(|(_, vm)| vm.space.has_table(it, page))
+    }
+}
+
+/// Letters of a remark at most.
+const REMARK: usize = 320;
+
+/// Writes lines as one: with a semicolon in place of an end, and no blanks behind it.
+struct OneLine<'a>(&'a mut String<REMARK>);
+
+impl Write for OneLine<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for (number, line) in text.split('\n').enumerate() {
+            let line = if number > 0 {
+                self.0.push_str("; ").map_err(|_| fmt::Error)?;
+                line.trim_start()
+            } else {
+                line
+            };
+            self.0.push_str(line).map_err(|_| fmt::Error)?;
+        }
+        Ok(())
     }
 }
 
@@ -317,6 +345,24 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
             });
         }
     }
+
+    /// Where in their passes jobs have failed.
+    fn remarks(&mut self, tell: &mut dyn FnMut(&str)) {
+        let device = &*self.device;
+        let Some(drawing) = &device.drawing else {
+            return;
+        };
+        for (job, pass) in &drawing.failed {
+            let Some(job) = device.jobs.get(*job) else {
+                continue;
+            };
+            let mut text: String<REMARK> = String::new();
+            // What does not fit is left out.
+            let _ = write!(OneLine(&mut text), "{}: {pass}", job.fence);
+            tell(&text);
+        }
+    }
+
     /// Objects and the memory of queues, by the names that messages have for them.
     fn labels(&mut self, tell: &mut dyn FnMut(Label<'_>)) {
         let device = &*self.device;

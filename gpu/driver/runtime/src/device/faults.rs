@@ -5,6 +5,7 @@
 use super::{Device, DeviceLost};
 use crate::access::RegisterAccess;
 use crate::fault::{Cause, GpuFault, Recovery};
+use crate::graphics::{FailedAccess, News};
 use crate::group::{STREAMS, SpaceFault, Termination};
 use crate::mmu::MmuFault;
 use crate::platform::{Instant, Platform};
@@ -50,6 +51,12 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Fails the jobs of a space that streams are at: an access of one of them went wrong. The queues go on.
     fn blame(&mut self, space: Key, fault: GpuFault) {
+        // The address is a physical one.
+        let access = FailedAccess {
+            address: None,
+            unit: fault.unit,
+        };
+        self.name_failed(News::Access(space, access));
         for (_, group) in self.groups.iter() {
             let outcome = outcome(Event::GpuFault, group.residency.state());
             if group.space != space || outcome != Outcome::JobFails {
@@ -61,6 +68,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 }
             }
         }
+        self.name_failed(News::FaultsIn(space));
     }
 
     /// Fails if the firmware has crashed; `faults` are those of all spaces.
@@ -134,6 +142,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if let (Some(ending), Some(_)) = (ending, stopped) {
             ending.fault = stopped;
         }
+        self.name_failed(News::Faults(key));
     }
 
     /// Page faults: the groups that have work in the space have to end; the others go on, and so does the space for them.
@@ -155,6 +164,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 vm.faulted = true;
                 self.spaces_move = true;
                 let until = now.after(self.hw.scaled(NAMED));
+                self.name_failed(News::Access(key, fault.into()));
                 self.end_groups_of(key, fault, until);
             }
             let ends = self.seated_groups().any(|group| {

@@ -6,6 +6,7 @@
 
 use super::{Device, DeviceLost};
 use crate::fault::{Cause, Recovery};
+use crate::graphics::News;
 use crate::group::{
     Ending, Off, Reported, Request, Residency, Saved, Stage, Termination, Whom, discard_events,
 };
@@ -105,12 +106,21 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Answers what a group's slot reports, with a doorbell if the firmware `lives`.
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
-        match self.groups.get_mut(key) {
+        let draws = self.drawing.is_some();
+        // What failed is found while the streams still stand there.
+        if draws {
+            self.name_failed(News::Reports(key));
+        }
+        let reported = match self.groups.get_mut(key) {
             Some(group) => {
                 group.take_reports(&mut self.hw, &mut self.jobs, Queue(key), lives, whom)
             }
             None => Reported::NOTHING,
+        };
+        if draws {
+            self.name_failed(News::Faults(key));
         }
+        reported
     }
 
     /// Retires completed jobs of a group.
@@ -168,12 +178,12 @@ impl<P: Platform> Device<'_, '_, P> {
     /// stopped.
     fn stop_streams(&mut self, key: Key) {
         if let Some(group) = self.groups.get_mut(key) {
-            let (hw, jobs) = (&mut self.hw, &mut self.jobs);
-            group.mark_stopped(hw);
-            let _ = group.take_reports(hw, jobs, Queue(key), true, Whom::Everyone);
-            if let Some(slot) = group.blocks(&hw.interface) {
-                discard_events(&mut hw.platform, slot);
-            }
+            group.mark_stopped(&mut self.hw);
+        }
+        let _ = self.take_reports(key, true, Whom::Everyone);
+        let group = self.groups.get(key);
+        if let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) {
+            discard_events(&mut self.hw.platform, slot);
         }
         self.retire(key);
     }

@@ -10,7 +10,7 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, CompressedCopy, PassParts, Recorded, Recorder, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, PartShapes, TileLimits, copy_compressed};
+use crate::graphics::{EncodedDraws, FailedPasses, News, PartShapes, TileLimits, copy_compressed};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -29,6 +29,10 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(super) submit: Submit<'s, 'd, P>,
     /// The GPU was stopped with a group's jobs in it.
     pub(super) lose: fn(&mut Device<'s, 'd, P>, Key),
+    /// Names what failed of passes.
+    name_failed: fn(&mut Device<'s, 'd, P>, News),
+    /// Failed passes of jobs whose faults are not there yet.
+    pub(crate) failed: FailedPasses,
     shape: PartShape,
     /// Instructions of draws.
     pub(crate) encoded: EncodedDraws,
@@ -45,14 +49,6 @@ type CopyCompressed<'s, 'd, P> =
 
 type Submit<'s, 'd, P> =
     fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
-
-impl<P> Clone for Drawing<'_, '_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Drawing<'_, '_, P> {}
 
 impl<P> fmt::Debug for Drawing<'_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,6 +124,8 @@ impl<P: Platform> Device<'_, '_, P> {
         self.drawing = Some(Drawing {
             submit: Self::submit_parts,
             lose: Self::lose_parts,
+            name_failed: Self::name_failed_passes,
+            failed: FailedPasses::new(),
             shape,
             encoded,
             shapes,
@@ -135,6 +133,14 @@ impl<P: Platform> Device<'_, '_, P> {
             copy_compressed,
         });
         Ok(())
+    }
+
+    /// Names what failed of the passes that the news is about, if there are passes.
+    #[inline(never)]
+    pub(super) fn name_failed(&mut self, news: News) {
+        if let Some(name) = self.drawing.as_ref().map(|drawing| drawing.name_failed) {
+            name(self, news);
+        }
     }
 
     /// Submits commands that concern several streams: all parts, or none.

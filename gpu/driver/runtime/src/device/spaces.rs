@@ -235,7 +235,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// The mapping of a space that holds an address, else the nearest one.
-    pub(super) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
+    pub(crate) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
         let mut nearest: Option<Neighbour> = None;
         let mut look = |what, key: Key, start, bytes| {
             let found = Neighbour {

@@ -1,8 +1,8 @@
 //! Codes: an error as numbers, for images that have no room for the sentences, and back.
 //!
-//! A code is one line: `eitri-error 1 3 2 0 0 :L2_READY 160 …`. Behind the edition each word is a number in hexadecimal (which
+//! A code is one line: `eitri-error 2 3 2 0 0 :L2_READY 160 …`. Behind the edition each word is a number in hexadecimal (which
 //! variant, then its values) or, after a colon, a name. Everything that the error holds is in it, so that who reads it has the
-//! very error: `eitri explain eitri-error 1 …` prints it as an image with room would.
+//! very error: `eitri explain eitri-error 2 …` prints it as an image with room would.
 //!
 //! Guarantees: a code has no letter that a shell or a console changes; reading any text never panics.
 //! Never: needs the tables or `core`'s printing of numbers.
@@ -17,7 +17,7 @@ use core::fmt::{self, Write};
 /// What every code begins with.
 pub const CODE_BEGINS: &str = "eitri-error";
 /// The edition of the numbers. A change of a row that has been there before makes the next one.
-const EDITION: u64 = 1;
+const EDITION: u64 = 2;
 
 /// An error as it is printed where there is no room for sentences: [`Error::code`].
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Error {
     /// let keep = |name: &str| -> &'static str { String::from(name).leak() };
     /// let error = Error::Cores { wanted: 0x30, usable: 0xF };
     /// let code = error.code().to_string();
-    /// assert_eq!(code, "eitri-error 1 17 30 f");
+    /// assert_eq!(code, "eitri-error 2 17 30 f");
     /// assert_eq!(Error::from_code(&code, keep), Ok(error));
     /// ```
     pub fn from_code(code: &str, keep: fn(&str) -> &'static str) -> Result<Error, CodeError> {

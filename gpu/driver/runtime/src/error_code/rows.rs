@@ -7,10 +7,11 @@ use super::{Coded, Source, Words};
 use crate::command::{CommandError, Limit};
 use crate::device::{BringUpError, CountersError, DeviceLost, FirmwareCrash, TilerHeapConfig};
 use crate::error::{Error, Table, Thing};
+use crate::failed_pass::FailedPass;
 use crate::fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException};
 use crate::firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 use crate::gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, ResetError};
-use crate::graphics::{Attachment, GraphicsError, Inherited, Unsupported};
+use crate::graphics::{Attachment, GraphicsError, Inherited, Unsupported, read_failed_pass};
 use crate::handle::{Fence, Queue, TilerHeap};
 use crate::memory::OutOfMemory;
 use crate::mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
@@ -448,7 +449,7 @@ values! {
     AsCommandStuck  { space, command, timed_out }
     OutOfMemory     { what, bytes }
     image::ImageError { offset, problem }
-    JobFault        { queue, sub_queue, job, cause, mmu, near, recovery }
+    JobFault        { queue, sub_queue, job, cause, mmu, near, recovery, pass }
     StreamException { exception, data, info, fatal }
     MmuFault        { space, exception, access, address, unit }
     GpuFault        { exception, access, address, space, unit, protected }
@@ -481,6 +482,17 @@ numbers! {
     Arch:       |arch| arch.major().into(),             |major| Arch::ALL.into_iter().find(|arch| u64::from(arch.major()) == major);
     AsCommand:  |command| command.number().into(),      |number| AsCommand::from_number(number);
     AccessKind: |kind| kind.number().into(),            |number| AccessKind::from_number(number);
+}
+
+/// Its numbers are written where passes are: an image that has none does without.
+impl Coded for FailedPass {
+    fn put(&self, to: &mut Words<'_, '_>) {
+        (self.words.code)(self, &mut |number| to.number(number));
+    }
+
+    fn take(from: &mut dyn Source) -> Option<Self> {
+        read_failed_pass(&mut || from.number())
+    }
 }
 
 impl Coded for &'static str {

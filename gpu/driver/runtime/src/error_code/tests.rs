@@ -105,7 +105,7 @@ fn a_name_keeps_its_letters() {
     let code = error.code().to_string();
     assert_eq!(
         code,
-        "eitri-error 1 5 1 :the+ring=27s+2nd+page=3a+50=25+=28=c3=a9=29 1000"
+        "eitri-error 2 5 1 :the+ring=27s+2nd+page=3a+50=25+=28=c3=a9=29 1000"
     );
     assert_eq!(Error::from_code(&code, keep), Ok(error));
 }
@@ -121,20 +121,20 @@ fn what_is_no_code_is_refused() {
     for text in [
         "eitri-error",
         "eitri-error x",
-        "eitri-error 1",
-        "eitri-error 1 ff",
-        "eitri-error 1 17 30",
-        "eitri-error 1 17 30 g",
-        "eitri-error 1 17 30 f f",
-        "eitri-error 1 17 30 10000000000000000",
-        "eitri-error 1 5 1 ring 1000",
-        "eitri-error 1 5 1 :=4 1000",
-        "eitri-error 1 5 1 :=ff 1000",
+        "eitri-error 2",
+        "eitri-error 2 ff",
+        "eitri-error 2 17 30",
+        "eitri-error 2 17 30 g",
+        "eitri-error 2 17 30 f f",
+        "eitri-error 2 17 30 10000000000000000",
+        "eitri-error 2 5 1 ring 1000",
+        "eitri-error 2 5 1 :=4 1000",
+        "eitri-error 2 5 1 :=ff 1000",
     ] {
         assert_eq!(read(text), CodeError::Words, "{text}");
     }
     assert_eq!(
-        Error::from_code("eitri-error 1 2", keep),
+        Error::from_code("eitri-error 2 2", keep),
         Ok(Error::Suspended)
     );
 }
@@ -152,7 +152,7 @@ fn a_code_is_one_line() {
 /// As it comes from a board: the register, its value, and what was wanted are all there.
 #[test]
 fn power_that_is_stuck_is_told_with_its_register() {
-    let code = "eitri-error 1 3 2 0 0 :L2_READY 160 0 0 1 1 0 1312d00 0 0 1 0 1 0 0 0 2 0 0 0 0";
+    let code = "eitri-error 2 3 2 0 0 :L2_READY 160 0 0 1 1 0 1312d00 0 0 1 0 1 0 0 0 2 0 0 0 0";
     let error = Error::from_code(code, keep).expect("a code");
     let text = error.to_string();
     let told = "L2_READY (0x160) = 0x0, wanted 0x1, after 20ms";

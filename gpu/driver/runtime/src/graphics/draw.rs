@@ -293,7 +293,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if draw.count == 0 || draw.instances == 0 {
             return Ok(self);
         }
-        if self.state.tiler.is_none() && self.draw_first(&draw, indices.is_some())? {
+        let alone = self.state.in_turn;
+        if self.state.tiler.is_none() && !alone && self.draw_first(&draw, indices.is_some())? {
             return Ok(self);
         }
         self.draw_from(Source::Given(draw), indices)

@@ -156,6 +156,8 @@ pub(crate) struct DrawState {
     pub(super) words: Option<DrawWords>,
     /// What draws depend on.
     pub(super) predicate: Option<Predicate>,
+    /// Draws run in turn, and are counted.
+    pub(super) in_turn: bool,
 }
 
 /// Where the state of draws stands while commands are recorded, once they have a pass.
@@ -196,6 +198,7 @@ impl DrawState {
         dynamic: Dynamic::NOTHING,
         words: None,
         predicate: None,
+        in_turn: false,
     };
 
     /// Begins a pass to attachments of a size, in which a query may count: nothing is bound, and all of the attachments are the
@@ -220,7 +223,7 @@ impl DrawState {
         (self.tests, self.blends, self.storage) = (None, None, None);
         self.query = query;
         self.dynamic.clear();
-        (self.words, self.predicate) = (None, None);
+        (self.words, self.predicate, self.in_turn) = (None, None, false);
         (self.scissor.width, self.scissor.height) = (width, height);
     }
 

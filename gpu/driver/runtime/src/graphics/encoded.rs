@@ -200,7 +200,8 @@ impl OfIterator {
                 address: lane::OWN,
                 data: lane::ONE,
                 scope: SyncScope::Csg,
-                error_propagate: false,
+                // So that the host sees which passes ended after a failure: those who wait do not look at it.
+                error_propagate: true,
                 wait_mask: slot.mask(),
                 signal_slot: DEFERRED,
                 ..SyncAdd64::default()

@@ -110,6 +110,8 @@ pub(crate) struct Passes<'r, 's, 'd, P> {
     pub(super) query: Option<Counting>,
     /// The last pass was suspended.
     pub(super) suspended: bool,
+    /// Draws that run in turn are counted.
+    pub(super) marks: bool,
     /// Push constants of the pass, and the uniforms of the pipeline that was used last.
     pub(super) uniforms: DrawUniforms,
     /// Queries that are over with the pass that is recorded.
@@ -143,6 +145,7 @@ impl<'r, 's, 'd, P> Passes<'r, 's, 'd, P> {
             current: None,
             query: None,
             suspended: false,
+            marks: false,
             uniforms: DrawUniforms::NOTHING,
             ended: EndedQueries::NOTHING,
             targets: LastTargets::NOTHING,

@@ -44,6 +44,7 @@ mod draw_state;
 mod draw_uniforms;
 mod dynamic;
 mod first_draw;
+mod in_turn;
 mod incremental;
 mod indirect;
 mod lane;
@@ -70,6 +71,9 @@ mod uniforms;
 mod encoded;
 mod error;
 
+// What failed of it.
+mod failed;
+
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
 pub(crate) use compressed_copies::copy_compressed;
@@ -77,6 +81,7 @@ pub use draw::{Draw, IndexType};
 pub(crate) use draw_state::DrawStatePlace;
 pub(crate) use encoded::EncodedDraws;
 pub use error::{Attachment, GraphicsError, Inherited, Unsupported};
+pub(crate) use failed::{FailedAccess, FailedPasses, News, read_failed_pass};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::Passes;

@@ -110,7 +110,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         })?;
         state.stale = Stale::NOTHING;
         if predicate.is_some() {
-            return self.if_predicate(predicate, 0, |it| it.put(run));
+            self.if_predicate(predicate, 0, |it| it.put(run))?;
+        }
+        if state.in_turn {
+            return self.mark_draw();
+        }
+        if predicate.is_some() {
+            return Ok(());
         }
         state.last = Some(LastDraw {
             draw: *draw,
@@ -198,7 +204,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
         self.if_predicate(state.predicate, MOST_WORDS, |it| {
             it.run_indirect(places, made, parameters, (copies.as_ref(), varies))
-        })
+        })?;
+        if state.in_turn {
+            return self.mark_draw();
+        }
+        Ok(())
     }
 
     /// Draws with what the registers hold; the number of the draw is in a register.

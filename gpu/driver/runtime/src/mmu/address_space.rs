@@ -348,13 +348,25 @@ impl AddressSpace {
         arch: Arch,
         pending: u64,
     ) -> Option<MmuFault> {
+        let fault = self.fault(platform, arch, pending)?;
+        platform.write(MMU_IRQ.clear, fault_bit(fault.space));
+        Some(fault)
+    }
+
+    /// Reads the fault that this space reports, and leaves its interrupt.
+    #[inline]
+    pub(crate) fn fault<P: Platform>(
+        &self,
+        platform: &mut P,
+        arch: Arch,
+        pending: u64,
+    ) -> Option<MmuFault> {
         let number = self.number()?;
         if pending & fault_bit(number) == 0 {
             return None;
         }
         let status = platform.read_word(AS_FAULTSTATUS.at(number));
         let address = platform.read(AS_FAULTADDRESS.at(number));
-        platform.write(MMU_IRQ.clear, fault_bit(number));
         Some(MmuFault::decode(arch, number, status, address))
     }
 

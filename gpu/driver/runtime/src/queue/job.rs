@@ -136,6 +136,7 @@ pub(crate) const fn fault_of(fence: Fence, cause: Cause, recovery: Recovery) -> 
         mmu: None,
         near: None,
         recovery,
+        pass: None,
     }
 }
 

@@ -9,14 +9,17 @@
 use super::flush::Begin;
 use super::job::{Job, NewJob, fail};
 use super::points::{MOST_POINTS, Points};
+use super::ring::Ring;
 use super::stream::{PushError, Stream};
 use super::wrapper::{OWN, POINT_WORDS, TAIL, WRAPPER_WORDS, own_words, tail};
 use crate::fault::{Cause, Recovery};
 use crate::platform::Platform;
 use crate::slab::{Key, Slab};
+use crate::tiler_page::BASE;
 use crate::vm::GpuAddress;
-use eitri_cs::Pair;
 use eitri_cs::builder::{BuildFault, Config, Load32, Load64};
+use eitri_cs::instr::Instr;
+use eitri_cs::{Arch, Pair};
 use heapless::Vec;
 
 /// Other streams of a queue.
@@ -143,6 +146,31 @@ impl Stream {
         let _ = words.resize(words.len().next_multiple_of(WRAPPER_WORDS), 0);
     }
 
+    /// The value from which the streams of a part's submission count, as its wrapper loads it; `None` of a job that is no part.
+    pub(crate) fn base_of_part<P: Platform>(
+        &self,
+        platform: &mut P,
+        job: &Job,
+        arch: Arch,
+    ) -> Option<u64> {
+        let (_, ring) = self.places.ring;
+        let mut halves = [None; 2];
+        // A wrapper has no more words.
+        for offset in job.span().step_by(8).take(MOST_WORDS) {
+            let word = platform.load64(ring.offset(offset % Ring::BYTES));
+            let Ok(Instr::Move32(load)) = Instr::decode(word, arch) else {
+                continue;
+            };
+            for (half, register) in halves.iter_mut().zip([BASE.low(), BASE.high()]) {
+                if load.destination == register {
+                    *half = Some(load.immediate);
+                }
+            }
+        }
+        let [low, high] = halves;
+        Some(u64::from(high?) << 32 | u64::from(low?))
+    }
+
     /// The last point of the stream, if not everything up to it is over.
     pub(crate) fn to_join(&self) -> Option<Join> {
         let (timeline, _) = self.places.sync;
@@ -203,7 +231,7 @@ mod tests {
     use crate::queue::Code;
     use crate::queue::points::SyncPoint;
     use crate::queue::{CacheUse, StreamShape};
-    use eitri_cs::{Arch, SubQueue, d};
+    use eitri_cs::{SubQueue, d};
 
     fn stream() -> Stream {
         let shape = StreamShape::new(Arch::V10, 96, 8).expect("G610");

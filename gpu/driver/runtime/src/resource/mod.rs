@@ -19,8 +19,8 @@ pub use bind::{BindingElement, BufferRange};
 pub use descriptor_set::DynamicOffset;
 pub(crate) use descriptor_set::{BoundSet, SetPart};
 pub(crate) use descriptors::{
-    DESCRIPTOR_BYTES, RESOURCE_WORDS, ThreadStorage, WorkgroupStorage, buffer, local_storage, pack,
-    resource, resource_entries, shader_program, workgroup_size,
+    DESCRIPTOR_BYTES, RESOURCE_BYTES, RESOURCE_WORDS, ThreadStorage, WorkgroupStorage, buffer,
+    local_storage, pack, resource, resource_entries, shader_program, workgroup_size,
 };
 pub use image::{Aspect, ImageError, ImageInfo, ImageRange, ImageUses, Placement, Tiling};
 pub(crate) use image::{
