@@ -80,7 +80,9 @@ impl<E: Execution> Session<E> {
         match &self.failure {
             Some(why) => Stop::Failure(why.clone()),
             None => {
-                self.go_to_first_line();
+                if E::STARTS_AT_LINE {
+                    self.go_to_first_line();
+                }
                 Stop::Entry
             }
         }

@@ -27,8 +27,10 @@ mod dump;
 mod machine;
 mod memory;
 mod non_coherent;
+mod recording;
 mod threads;
 
 pub use machine::{Captured, Machine};
 pub use non_coherent::{MissingUpkeep, NonCoherent};
+pub use recording::{Recording, StartedProgram};
 pub use threads::Threads;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::message::{Refused, Request};
+use crate::console::save_picture;
 use crate::execution::Execution;
 use crate::expression::{Evaluated, ExpressionError};
 use crate::value::{Form, Node, Place, type_name};
@@ -302,6 +303,13 @@ impl<E: Execution> Server<'_, E> {
 
     pub(super) fn evaluate(&mut self, request: &Request) -> Result<Value, Refused> {
         let text = request.needs_text("expression")?;
+        if let Some(asked) = text.strip_prefix("picture ")
+            && request.text("context") == Some("repl")
+        {
+            let saved = save_picture(self.session.now(), asked, self.save.as_ref());
+            let result = saved.map_err(Refused::new)?;
+            return Ok(json!({ "result": result, "variablesReference": 0 }));
+        }
         let (thread, path) = match request.number("frameId") {
             Some(id) => self.frame(id)?,
             None => {

@@ -107,6 +107,21 @@ impl MemoryFormat {
         }
     }
 
+    /// The four codes of a pixel.
+    fn unpack(self, pixel: u128) -> [u32; 4] {
+        let MemoryFormat::Codes { sizes, reversed } = self else {
+            return [0; 4];
+        };
+        let (mut codes, mut low) = ([0; 4], 0);
+        for place in 0..4 {
+            let index = if reversed { 3 - place } else { place };
+            let mask = (1_u64 << sizes[index]) - 1;
+            codes[index] = ((pixel >> low) as u64 & mask) as u32;
+            low += u32::from(sizes[index]);
+        }
+        codes
+    }
+
     /// The pixel of four codes.
     pub(crate) fn pack(self, codes: [u32; 4]) -> u128 {
         let MemoryFormat::Codes { sizes, reversed } = self else {
@@ -153,6 +168,27 @@ pub(crate) fn memory_bits(
         3 | 5 => one(index),
         _ => 0,
     }))
+}
+
+/// The bits of a sample in the tile that [`memory_bits`] made bits in memory of; components that memory does not hold are 0, and alpha
+/// is what the tile's format makes of that.
+pub(crate) fn tile_bits(
+    tile: TileFormat,
+    memory: MemoryFormat,
+    swizzle: [u8; 4],
+    bits: u128,
+) -> u128 {
+    let (Some(format), MemoryFormat::Codes { .. }) = (tile.blendable, memory) else {
+        return bits;
+    };
+    let held = memory.unpack(bits);
+    let mut codes = [0; 4];
+    for (code, component) in held.into_iter().zip(swizzle) {
+        if let Some(own) = codes.get_mut(usize::from(component)) {
+            *own = code;
+        }
+    }
+    format.texel_of_codes(codes)
 }
 
 /// The mean of samples. Codes of normalised formats are averaged as integers, exactly; the others as values in f64.

@@ -10,6 +10,7 @@ use super::turn::take_turn;
 use crate::clock::Nanoseconds;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
+use crate::inspection::{Shading, TurnView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Stall};
 use crate::pace::numbers;
@@ -173,6 +174,35 @@ impl Job {
         match &mut self.state {
             State::Running(Running::Compute(job)) => Some(job),
             _ => None,
+        }
+    }
+
+    /// Its tiles, if it is a render pass that runs.
+    pub(super) fn pass(&self) -> Option<&Pass> {
+        match &self.state {
+            State::Running(Running::Fragment(pass)) => Some(pass),
+            _ => None,
+        }
+    }
+
+    /// What a debugger sees.
+    pub(super) fn view<'j>(&'j self, fabric: &'j Fabric) -> TurnView<'j> {
+        let shading = match &self.state {
+            State::Running(Running::Compute(job)) => job.view(fabric).map(Shading::Workgroup),
+            State::Running(Running::Draw(job)) => job.view().map(Shading::Draw),
+            State::Running(Running::Fragment(job)) => job.view().map(Shading::Draw),
+            State::Running(Running::Fullscreen(_)) | State::Queued | State::Ended(_) => None,
+        };
+        TurnView {
+            job: self.number,
+            kind: match &self.job.issued {
+                Issued::Compute(_) => JobKind::Compute,
+                Issued::Draw(_) => JobKind::Draw,
+                Issued::Fullscreen(_) | Issued::FinishTiling => JobKind::Fullscreen,
+                Issued::Fragment(_) => JobKind::Fragment,
+            },
+            executed: self.executed,
+            shading,
         }
     }
 
