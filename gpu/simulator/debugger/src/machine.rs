@@ -244,8 +244,7 @@ impl Execution for MachineLevel {
         let Some(address) = address else {
             return (false, false);
         };
-        self.memory
-            .touched(&self.gpu, (self.space, address), len)
+        self.memory.touched(&self.gpu, (self.space, address), len)
     }
 
     fn scopes(&self) -> &'static [&'static str] {

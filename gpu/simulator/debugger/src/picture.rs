@@ -67,7 +67,10 @@ mod tests {
             of_color(TileColor::Integers([3, 255, 256, 0])),
             [3, 255, 255, 0]
         );
-        assert_eq!(of_color(TileColor::Raw(0xffff_0a0b_0c0d)), [13, 12, 11, 255]);
+        assert_eq!(
+            of_color(TileColor::Raw(0xffff_0a0b_0c0d)),
+            [13, 12, 11, 255]
+        );
         assert_eq!(of_depth(1.0), [255, 255, 255, 255]);
     }
 

@@ -182,7 +182,9 @@ impl<E: Execution> Session<E> {
                 Evaluated::Node(node) => node.show_as(&self.now, thread, lane, form),
             })
         };
-        if let Some(lane) = lane {
+        // The machine has no lanes.
+        let alone = (self.now.lanes(thread) == 0).then_some(0);
+        if let Some(lane) = lane.or(alone) {
             return show(lane);
         }
         let first = if running == 0 {

@@ -129,7 +129,10 @@ fn go<E: Execution>(console: &mut Console<E>, rest: &str, motion: Motion) -> Don
         stop = console.session.go(motion, console.thread, MAX_STEPS);
         let is_asked = match motion {
             Motion::Continue => {
-                matches!(stop, Stop::Breakpoint(..) | Stop::Device(..) | Stop::Watch(..))
+                matches!(
+                    stop,
+                    Stop::Breakpoint(..) | Stop::Device(..) | Stop::Watch(..)
+                )
             }
             _ => stop == Stop::Step,
         };
@@ -274,10 +277,13 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
             .map(|thread| {
                 let mark = if thread == console.thread { "*" } else { " " };
                 let name = session.now().thread_name(thread);
+                // No warp runs in it.
+                if session.now().lanes(thread) == 0 && session.address(thread).is_some() {
+                    return format!("{mark} {thread} {name}");
+                }
                 let frames = session.frames(thread);
                 let line = frames.first().map(|frame| frame.line.as_ref());
                 let place = match line {
-                    None if session.now().lanes(thread) == 0 => "no warp".to_owned(),
                     None => "ended".to_owned(),
                     Some(None) => "no line".to_owned(),
                     Some(Some(line)) => session.program().show(line),

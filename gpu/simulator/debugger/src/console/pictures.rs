@@ -25,8 +25,11 @@ pub(crate) fn save<E: Execution>(
     let picture = execution.picture(name, sample).ok_or_else(|| {
         let names = execution.pictures();
         match names.is_empty() {
-            true => "there is no tile and no attachment now".to_owned(),
-            false => format!("there is no picture `{name}` of sample {sample}; there are {}", names.join(", ")),
+            true => "there is no tile now, and no attachment that is mapped".to_owned(),
+            false => format!(
+                "there is no picture `{name}` of sample {sample}; there are {}",
+                names.join(", ")
+            ),
         }
     })?;
     save(file, &picture)?;

@@ -112,9 +112,7 @@ impl<E: Execution> Server<'_, E> {
     /// A breakpoint on the device, which clients have no request for: its name is that of a function.
     fn set_on_device(&mut self, place: Result<DevicePlace, String>, asked: &Value) -> Value {
         let set = place.and_then(|place| {
-            let set = self
-                .session
-                .add_device_breakpoint(place, condition(asked)?);
+            let set = self.session.add_device_breakpoint(place, condition(asked)?);
             set.ok_or_else(|| NO_DEVICE.to_owned())
         });
         match set {

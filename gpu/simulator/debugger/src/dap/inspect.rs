@@ -113,9 +113,14 @@ impl<E: Execution> Server<'_, E> {
             shown.push(own);
         }
         if shown.is_empty() {
+            let now = self.session.now();
+            let name = match now.ahead() {
+                Some(ahead) if ahead.thread == thread => now.next_step(),
+                _ => None,
+            };
             shown.push(json!({
                 "id": thread * FRAMES,
-                "name": "(ended)",
+                "name": name.unwrap_or_else(|| "(ended)".to_owned()),
                 "line": 0,
                 "column": 0,
                 "presentationHint": "label",

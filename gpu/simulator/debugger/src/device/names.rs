@@ -71,10 +71,7 @@ impl DevicePlace {
     pub fn meets(&self, event: &DeviceEvent) -> Option<u64> {
         let all = |is_met: bool| is_met.then_some(0);
         match (self, event) {
-            (
-                DevicePlace::Register(name, kind),
-                DeviceEvent::Register { offset, writes, .. },
-            ) => {
+            (DevicePlace::Register(name, kind), DeviceEvent::Register { offset, writes, .. }) => {
                 let kind = match kind {
                     WatchKind::Write => *writes,
                     WatchKind::Read => !*writes,
@@ -83,9 +80,7 @@ impl DevicePlace {
                 all(kind && name.is_at(*offset))
             }
             (DevicePlace::Firmware(name), DeviceEvent::Firmware(event)) => all(name.is(event)),
-            (DevicePlace::Draw(wanted), DeviceEvent::Draw { number, .. }) => {
-                all(wanted == number)
-            }
+            (DevicePlace::Draw(wanted), DeviceEvent::Draw { number, .. }) => all(wanted == number),
             (
                 DevicePlace::Draw(wanted),
                 DeviceEvent::Fragments {
@@ -185,7 +180,9 @@ fn register(text: &str) -> Result<DevicePlace, String> {
         Some(other) => return Err(format!("`{other}` is neither `read` nor `write`")),
     };
     if let Some(more) = words.next() {
-        return Err(format!("`{more}` is too much: a condition begins with `if`"));
+        return Err(format!(
+            "`{more}` is too much: a condition begins with `if`"
+        ));
     }
     let Some(Topic::Register { block, register }) = explain::find(name) else {
         return Err(format!("no register is called `{name}`"));
@@ -222,7 +219,9 @@ fn firmware(text: &str) -> Result<FirmwareName, String> {
             Some(found.ok_or_else(none)?)
         }
     };
-    let words = WORDS.into_iter().filter(|own| word.is_none_or(|word| word == *own));
+    let words = WORDS
+        .into_iter()
+        .filter(|own| word.is_none_or(|word| word == *own));
     let mut fields = words.flat_map(fields_of);
     let found = fields.find(|own| own.name.eq_ignore_ascii_case(field));
     let none = || format!("no request or event of the firmware is called `{text}`");

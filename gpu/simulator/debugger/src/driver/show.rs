@@ -26,7 +26,8 @@ impl DriverLevel {
                     ..
                 },
             ) => {
-                let primitive = primitive.map_or_else(String::new, |id| format!(", primitive {id}"));
+                let primitive =
+                    primitive.map_or_else(String::new, |id| format!(", primitive {id}"));
                 let draw = self.draw_name(lanes);
                 format!("fragments of {draw}{primitive}, tile {x},{y}")
             }
@@ -73,7 +74,11 @@ impl DriverLevel {
                 let sample = own
                     .sample
                     .map_or_else(String::new, |sample| format!(", sample {sample}"));
-                let helps = if own.coverage == 0 { ", covers nothing" } else { "" };
+                let helps = if own.coverage == 0 {
+                    ", covers nothing"
+                } else {
+                    ""
+                };
                 format!("lane {lane}: pixel {x},{y}{sample}{helps}")
             }
         }

@@ -87,12 +87,7 @@ impl SharedPages {
     }
 
     /// Whether some bytes at an address of the GPU were read, and whether they were written since accesses are noted.
-    pub(crate) fn touched(
-        &self,
-        gpu: &Gpu,
-        (space, address): (u8, u64),
-        len: u64,
-    ) -> (bool, bool) {
+    pub(crate) fn touched(&self, gpu: &Gpu, (space, address): (u8, u64), len: u64) -> (bool, bool) {
         let end = address.saturating_add(len);
         let (mut at, mut touched) = (address, (false, false));
         let mut reader = self.reader();

@@ -112,9 +112,8 @@ impl<E: Execution> Session<E> {
 
     /// Removes a breakpoint or a watch; false if there is none with that number.
     pub fn remove(&mut self, id: u32) -> bool {
-        let count = |stops: &Stops| {
-            stops.breakpoints.len() + stops.device.len() + stops.watches.len()
-        };
+        let count =
+            |stops: &Stops| stops.breakpoints.len() + stops.device.len() + stops.watches.len();
         let before = count(&self.stops);
         self.stops.breakpoints.retain(|own| own.id != id);
         self.stops.device.retain(|own| own.id != id);

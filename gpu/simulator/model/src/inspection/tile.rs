@@ -12,6 +12,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::{ZInternalFormat, ZsFormat};
 
+/// The number of the alpha component.
+const ALPHA: u8 = 3;
+
 /// The tile that a render pass works on.
 #[derive(Clone, Copy, Debug)]
 pub struct TileView<'g> {
@@ -94,39 +97,31 @@ impl Attachments {
             Surface::Elements { .. } => bits,
         };
         let bits = tile_bits(target.format, image.format, image.swizzle, bits);
-        Some(match target.format.blendable {
-            Some(format) => TileColor::of(format.unpack(bits), format.is_integer()),
-            None => TileColor::Raw(bits),
-        })
+        let Some(format) = target.format.blendable else {
+            return Some(TileColor::Raw(bits));
+        };
+        let mut color = format.unpack(bits);
+        if !image.format.holds(image.swizzle, ALPHA) {
+            color[usize::from(ALPHA)] = 1.0;
+        }
+        Some(TileColor::of(color, format.is_integer()))
     }
 
     /// The same of depth.
-    pub fn depth(
-        &self,
-        gpu: &Gpu,
-        memory: &mut dyn PhysicalMemory,
-        at: [u32; 2],
-    ) -> Option<f32> {
+    pub fn depth(&self, gpu: &Gpu, memory: &mut dyn PhysicalMemory, at: [u32; 2]) -> Option<f32> {
         let image = self.framebuffer.depth.as_ref()?;
         let element = ZsElement::of_depth(image.format);
         let bits = self.bits(gpu, memory, (&image.surface, element), at)?;
         let (format, mask) = match image.format {
             ZsFormat::D16 => (ZInternalFormat::D16, 0xffff),
-            ZsFormat::D24 | ZsFormat::D24X8 | ZsFormat::D24S8 => {
-                (ZInternalFormat::D24, 0xff_ffff)
-            }
+            ZsFormat::D24 | ZsFormat::D24X8 | ZsFormat::D24S8 => (ZInternalFormat::D24, 0xff_ffff),
             ZsFormat::D32 => (ZInternalFormat::D32, u32::MAX),
         };
         Some(depth_of(format, bits as u32 & mask) as f32)
     }
 
     /// The same of stencil.
-    pub fn stencil(
-        &self,
-        gpu: &Gpu,
-        memory: &mut dyn PhysicalMemory,
-        at: [u32; 2],
-    ) -> Option<u8> {
+    pub fn stencil(&self, gpu: &Gpu, memory: &mut dyn PhysicalMemory, at: [u32; 2]) -> Option<u8> {
         let image = self.framebuffer.stencil.as_ref()?;
         let element = ZsElement::of_stencil(image.format);
         let bits = self.bits(gpu, memory, (&image.surface, element), at)?;

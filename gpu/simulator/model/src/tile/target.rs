@@ -107,6 +107,17 @@ impl MemoryFormat {
         }
     }
 
+    /// Whether memory holds a component, where channels take components as `swizzle` says.
+    pub(crate) fn holds(self, swizzle: [u8; 4], component: u8) -> bool {
+        match self {
+            MemoryFormat::Raw { .. } => true,
+            MemoryFormat::Codes { sizes, .. } => {
+                let mut channels = sizes.into_iter().zip(swizzle);
+                channels.any(|(size, takes)| size != 0 && takes == component)
+            }
+        }
+    }
+
     /// The four codes of a pixel.
     fn unpack(self, pixel: u128) -> [u32; 4] {
         let MemoryFormat::Codes { sizes, reversed } = self else {
@@ -170,8 +181,7 @@ pub(crate) fn memory_bits(
     }))
 }
 
-/// The bits of a sample in the tile that [`memory_bits`] made bits in memory of; components that memory does not hold are 0, and alpha
-/// is what the tile's format makes of that.
+/// The bits of a sample in the tile that [`memory_bits`] made bits in memory of; components that memory does not hold are 0.
 pub(crate) fn tile_bits(
     tile: TileFormat,
     memory: MemoryFormat,
@@ -211,4 +221,35 @@ pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u12
         }
     }
     format.pack(sums.map(|sum| sum / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What memory holds of a colour leads back to the sample, whatever the order of components.
+    #[test]
+    fn memory_leads_back_to_the_tile() {
+        let formats = [
+            (ColorBufferInternalFormat::R8G8B8A8, ColorFormat::R8G8B8A8),
+            (
+                ColorBufferInternalFormat::R10G10B10A2,
+                ColorFormat::A2B10G10R10,
+            ),
+            (ColorBufferInternalFormat::R5G6B5A0, ColorFormat::R5G6B5),
+        ];
+        for (internal, code) in formats {
+            let tile = TileFormat::of(internal, 4);
+            let format = tile.blendable.expect("a format that is blended");
+            let memory = MemoryFormat::of(code).expect("a format that is modelled");
+            let sample = format.pack([0.25, 0.5, 0.75, 1.0]);
+            for swizzle in [[0, 1, 2, 3], [2, 1, 0, 3]] {
+                let stored = memory_bits(tile, memory, swizzle, sample);
+                let again = tile_bits(tile, memory, swizzle, stored);
+                // The fraction of a code is the tile's alone.
+                let codes = format.stored_codes(sample);
+                assert_eq!(format.stored_codes(again), codes, "{code:?}, {swizzle:?}");
+            }
+        }
+    }
 }

@@ -6,13 +6,14 @@
 //!
 //! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6, 4.10.
 
+mod view;
+
 use super::draw::LoadedDraw;
 use super::forward_kill::{Tested, kill_older, lacks_replacement, replaces};
 use super::stage::LoadedStage;
 use crate::diagnosis::{FragmentPlace, Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::injection::GraphicsUnit;
-use crate::inspection::{DrawLanes, DrawWarpView, WarpView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::raster::{Point, Quad, SUBPIXELS};
@@ -21,7 +22,6 @@ use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
-use crate::trace::StartedFragment;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -131,41 +131,6 @@ impl Shader {
     /// The tile's pixels; `None` while a warp has them.
     pub(super) fn tile(&self) -> Option<&TileBuffer> {
         self.tile.as_ref()
-    }
-
-    /// The tile's pixels, for a debugger: also while a warp has them.
-    pub(super) fn shown_tile(&self) -> Option<&TileBuffer> {
-        match &self.unit.stage {
-            Stage::Fragment(stage) if self.tile.is_none() => Some(&stage.tile),
-            _ => self.tile.as_ref(),
-        }
-    }
-
-    /// The warp that runs, for a debugger.
-    pub(super) fn view(&self) -> Option<DrawWarpView<'_>> {
-        let running = self.running.as_ref()?;
-        let program = running.draw.stage.as_ref()?;
-        let Stage::Fragment(stage) = &self.unit.stage else {
-            return None;
-        };
-        let fragments = stage.lanes.iter().map(|lane| StartedFragment {
-            pixel: [lane.pixel.0.into(), lane.pixel.1.into()],
-            coverage: lane.fragment.coverage(),
-            sample: lane.sample,
-        });
-        let lanes = DrawLanes::Fragments {
-            draw: running.draw.words.job,
-            primitive: stage.geometry.primitive.as_ref().map(|_| stage.geometry.id),
-            tile: self.origin,
-            fragments: fragments.collect(),
-        };
-        let warp = WarpView::of(&running.warp);
-        Some(DrawWarpView::new(
-            &program.environment,
-            program.entry,
-            warp,
-            lanes,
-        ))
     }
 
     /// Begins a tile, cleared, whose upper left pixel is `origin`.
