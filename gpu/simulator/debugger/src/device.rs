@@ -171,7 +171,7 @@ pub(crate) fn register_name(offset: u32) -> String {
 }
 
 /// A register word with its value, and the fields of that.
-fn access(offset: u32, value: u32) -> String {
+pub(crate) fn access(offset: u32, value: u32) -> String {
     let name = register_name(offset);
     let Some(found) = at_offset(offset) else {
         return format!("{name} = {value:#x}");

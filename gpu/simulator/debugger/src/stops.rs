@@ -224,15 +224,19 @@ impl Stops {
                         (met != 0).then_some(met)
                     }
                 };
-                if let Some(lanes) = lanes {
-                    all |= lanes;
+                let Some(lanes) = lanes else {
+                    continue;
+                };
+                all |= lanes;
+                if !ids.contains(&own.id) {
                     ids.push(own.id);
-                    texts.push(event.to_string());
+                }
+                let text = event.to_string();
+                if !texts.contains(&text) {
+                    texts.push(text);
                 }
             }
         }
-        ids.dedup();
-        texts.dedup();
         (!ids.is_empty()).then(|| Stop::Device(ids, texts.join("\n"), all))
     }
 

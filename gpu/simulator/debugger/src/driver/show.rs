@@ -2,7 +2,7 @@
 use eitri_model::{DrawLanes, HostStep};
 
 use super::DriverLevel;
-use crate::device::register_name;
+use crate::device::{access, register_name};
 use crate::execution::{LaneNumber, ScalarPlace};
 use crate::value::Node;
 
@@ -141,7 +141,7 @@ impl DriverLevel {
         Some(match step {
             HostStep::Read { offset, .. } => format!("the driver reads {}", register_name(*offset)),
             HostStep::Write { offset, value } => {
-                format!("the driver writes {value:#x} to {}", register_name(*offset))
+                format!("the driver writes {}", access(*offset, *value))
             }
             HostStep::Store { address, bytes } => {
                 format!("the driver stores {} bytes at {address:#x}", bytes.len())
