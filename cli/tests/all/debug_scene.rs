@@ -184,6 +184,8 @@ fn a_compute_job_has_its_drivers_life() {
     let text = "break firmware CS_ACK.STATE
         continue
         delete
+        next
+        assert $warp == 0 && $r55 == $lane
         break 23 if $lane == 5
         continue
         assert $group == 0

@@ -252,6 +252,10 @@ impl Execution for DriverLevel {
         self.name_of(thread)
     }
 
+    fn warp_number(&self, thread: usize) -> usize {
+        thread.saturating_sub(1)
+    }
+
     fn thread_label(&self, thread: usize) -> String {
         match thread.checked_sub(1) {
             None => "the machine".to_owned(),

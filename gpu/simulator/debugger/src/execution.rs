@@ -174,6 +174,11 @@ pub trait Execution: Clone {
         0
     }
 
+    /// The number of a thread's warp.
+    fn warp_number(&self, thread: usize) -> usize {
+        thread
+    }
+
     /// A few words for a thread, in what is said of a watch.
     fn thread_label(&self, thread: usize) -> String {
         format!("warp {thread}")

@@ -238,8 +238,8 @@ impl Machine {
         }
     }
 
-    /// Records what the driver does from now on, for [`Machine::recording`]. Nothing was done with the machine yet, so that its memory
-    /// is zero.
+    /// Records what the driver does from now on, for [`Machine::recording`]. The first thing that is done with a machine: a replay begins
+    /// with memory of zeros.
     pub fn record(&self) {
         let parts = &mut *self.0.borrow_mut();
         parts.recorder = Some(Recorder::new(&parts.gpu));

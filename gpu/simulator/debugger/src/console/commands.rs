@@ -278,7 +278,7 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
                 let mark = if thread == console.thread { "*" } else { " " };
                 let name = session.now().thread_name(thread);
                 // No warp runs in it.
-                if session.now().lanes(thread) == 0 && session.address(thread).is_some() {
+                if E::HAS_DEVICE && session.now().lanes(thread) == 0 {
                     return format!("{mark} {thread} {name}");
                 }
                 let frames = session.frames(thread);

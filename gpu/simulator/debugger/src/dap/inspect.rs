@@ -114,13 +114,14 @@ impl<E: Execution> Server<'_, E> {
         }
         if shown.is_empty() {
             let now = self.session.now();
-            let name = match now.ahead() {
-                Some(ahead) if ahead.thread == thread => now.next_step(),
-                _ => None,
+            let runs = now.ahead().is_some_and(|ahead| ahead.thread == thread);
+            let name = match E::HAS_DEVICE && now.lanes(thread) == 0 {
+                true => now.next_step().filter(|_| runs).unwrap_or_default(),
+                false => "(ended)".to_owned(),
             };
             shown.push(json!({
                 "id": thread * FRAMES,
-                "name": name.unwrap_or_else(|| "(ended)".to_owned()),
+                "name": name,
                 "line": 0,
                 "column": 0,
                 "presentationHint": "label",

@@ -5,7 +5,7 @@ use crate::clock::Nanoseconds;
 use crate::gpu::{Budget, Gpu, Progress};
 use crate::memory::PhysicalMemory;
 use crate::shader::Environment;
-use crate::trace::{JobKind, StartedFragment};
+use crate::trace::StartedFragment;
 use alloc::vec::Vec;
 use eitri_csf::registers::power::Domain;
 
@@ -14,8 +14,6 @@ use eitri_csf::registers::power::Domain;
 pub struct TurnView<'g> {
     /// Number of the job, over all streams.
     pub job: u64,
-    /// The job's kind.
-    pub kind: JobKind,
     /// Instructions and steps that the job has executed.
     pub executed: u64,
     /// The warps of its next instruction; none between warps.
@@ -95,14 +93,17 @@ impl Gpu {
         self.mcu.cores().next_turn(&self.fabric, &self.power)
     }
 
-    /// Runs one turn of at most one instruction, until `end` at the longest, and prepares the compute job for the next one. A run
-    /// that is split into such turns goes the same way whoever inspects the device between them.
+    /// Runs one turn of at most one instruction, until `end` at the longest, and prepares the compute job for the next one. A turn
+    /// that begins a job executes none of its instructions. A run of such turns goes the same way whoever inspects the device between
+    /// them.
     pub fn run_turn(&mut self, memory: &mut dyn PhysicalMemory, end: Nanoseconds) -> Progress {
         let budget = Budget {
             time: end.saturating_sub(self.now()),
             instructions: 1,
         };
+        self.fabric.begins_apart = true;
         let progress = self.run(memory, budget);
+        self.fabric.begins_apart = false;
         self.settle_dispatch();
         progress
     }

@@ -195,12 +195,6 @@ impl Job {
         };
         TurnView {
             job: self.number,
-            kind: match &self.job.issued {
-                Issued::Compute(_) => JobKind::Compute,
-                Issued::Draw(_) => JobKind::Draw,
-                Issued::Fullscreen(_) | Issued::FinishTiling => JobKind::Fullscreen,
-                Issued::Fragment(_) => JobKind::Fragment,
-            },
             executed: self.executed,
             shading,
         }
@@ -309,6 +303,9 @@ impl Job {
         self.stall = None;
         if let State::Queued = self.state {
             self.begin(fabric, memory);
+            if fabric.begins_apart {
+                return 1;
+            }
         }
         let State::Running(running) = &mut self.state else {
             return 0;

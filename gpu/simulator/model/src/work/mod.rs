@@ -273,7 +273,7 @@ impl Cores {
         Some(self.draws.unwrap_or_else(|| Random::new(seed)))
     }
 
-    /// The places of the jobs that may have a turn, in their order; there are jobs.
+    /// The places of the jobs that may have a turn, in their order.
     fn order(&self, draws: Option<&mut Random>) -> Vec<usize> {
         let mut order: Vec<usize> = self.next_of_streams().map(|(index, _)| index).collect();
         if let Some(draws) = draws {
