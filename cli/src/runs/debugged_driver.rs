@@ -91,6 +91,7 @@ fn session(recorded: Recorded, known: &[KnownListing], gpu: GpuChoice) -> Sessio
         gpu: recording.gpu,
         memory: recording.memory,
         steps: recording.steps,
+        space: recording.programs.first().map_or(0, |first| first.space),
         programs: listed(recording.programs, known, gpu.arch()),
         failure,
     });

@@ -33,6 +33,8 @@ pub struct Life {
     pub memory: (u64, u64),
     /// What the driver did.
     pub steps: Vec<HostStep>,
+    /// The address space of the first job: addresses of the GPU are in it until a warp runs.
+    pub space: u8,
     /// The programs whose warps run.
     pub programs: Vec<ListedProgram>,
     /// What the driver failed with, if it did.
@@ -83,7 +85,7 @@ impl DriverLevel {
             turns: 0,
             failure: life.failure.map(Arc::from),
             broken: None,
-            standing: Standing::default(),
+            standing: Standing::new(life.space),
             has_moved: true,
             happened: vec![],
             collected: Collected::default(),
@@ -196,18 +198,16 @@ impl Execution for DriverLevel {
             return None;
         }
         let warp = self.standing.next().filter(|_| self.is_turn_next());
-        Some(warp.map_or(
-            Ahead {
-                thread: 0,
-                lanes: 0,
-                address: MACHINE,
-            },
-            |(warp, lanes, address)| Ahead {
-                thread: 1 + warp,
-                lanes,
-                address,
-            },
-        ))
+        let machine = Ahead {
+            thread: 0,
+            lanes: 0,
+            address: MACHINE,
+        };
+        Some(warp.map_or(machine, |next| Ahead {
+            thread: 1 + next.warp,
+            lanes: next.lanes,
+            address: next.address,
+        }))
     }
 
     fn step(&mut self) {

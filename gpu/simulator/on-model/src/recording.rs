@@ -24,6 +24,8 @@ pub struct Recording {
 /// A program whose warps have run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedProgram {
+    /// The address space that it runs in.
+    pub space: u8,
     /// GPU address of its first instruction.
     pub entry: u64,
     /// Memory from there on when its first warp began: the program, and what is mapped behind it.
@@ -34,7 +36,8 @@ pub struct StartedProgram {
 pub(crate) struct Recorder {
     gpu: Gpu,
     steps: Vec<HostStep>,
-    programs: BTreeMap<u64, Vec<u8>>,
+    /// By address space and address.
+    programs: BTreeMap<(u8, u64), Vec<u8>>,
 }
 
 impl Recorder {
@@ -85,7 +88,7 @@ impl Recorder {
             None => return,
         };
         self.programs
-            .entry(entry)
+            .entry((space, entry))
             .or_insert_with(|| gpu.peek(memory, space, entry, MOST_BYTES));
     }
 
@@ -96,7 +99,11 @@ impl Recorder {
             memory,
             steps: self.steps,
             programs: programs
-                .map(|(entry, bytes)| StartedProgram { entry, bytes })
+                .map(|((space, entry), bytes)| StartedProgram {
+                    space,
+                    entry,
+                    bytes,
+                })
                 .collect(),
         }
     }

@@ -11,36 +11,57 @@ enum Piece {
     Draw(u64, DrawLanes),
 }
 
+/// The warp that runs next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Next {
+    /// Its number among the warps of its job.
+    pub(super) warp: usize,
+    /// The lanes that run.
+    pub(super) lanes: u64,
+    /// Where they are.
+    pub(super) address: u64,
+}
+
+impl Next {
+    fn of(warp: usize, view: &WarpView<'_>) -> Option<Next> {
+        let (lanes, address) = view.next()?;
+        Some(Next {
+            warp,
+            lanes: lanes.into(),
+            address,
+        })
+    }
+}
+
 /// Where the warp that runs next stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Place {
     piece: Option<Piece>,
     /// Instructions and steps of its job.
     executed: u64,
-    /// Its number, its lanes and where they are.
-    next: Option<(usize, u64, u64)>,
+    next: Option<Next>,
 }
 
 /// What runs next, and what has run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Standing {
     place: Place,
     /// Pieces of work so far.
     pieces: u64,
-    /// The address space of the warp that ran last.
+    /// The address space of the warp that ran last, or of the first that will.
     space: u8,
 }
 
-fn workgroup_of(view: &DispatchView<'_>) -> Option<([u32; 3], Option<(usize, u64, u64)>)> {
-    let group = view.workgroup.as_ref()?;
-    let next = group.next.and_then(|warp| {
-        let (lanes, address) = group.warps.get(warp)?.next()?;
-        Some((warp, lanes.into(), address))
-    });
-    Some((group.id, next))
-}
-
 impl Standing {
+    /// Nothing runs yet.
+    pub(super) fn new(space: u8) -> Standing {
+        Standing {
+            place: Place::default(),
+            pieces: 0,
+            space,
+        }
+    }
+
     /// Takes note of what the device is about to do; whether that has changed.
     pub(super) fn update(&mut self, gpu: &Gpu) -> bool {
         let turn = gpu.next_turn();
@@ -50,17 +71,15 @@ impl Standing {
             match turn.shading {
                 Some(Shading::Workgroup(view)) => {
                     self.space = view.space;
-                    if let Some((id, next)) = workgroup_of(&view) {
-                        place.piece = Some(Piece::Workgroup(turn.job, id));
-                        place.next = next;
+                    if let Some(group) = &view.workgroup {
+                        place.piece = Some(Piece::Workgroup(turn.job, group.id));
+                        let next = group.next;
+                        place.next = next.and_then(|warp| Next::of(warp, group.warps.get(warp)?));
                     }
                 }
                 Some(Shading::Draw(view)) => {
                     self.space = view.space;
-                    place.next = view
-                        .warp
-                        .next()
-                        .map(|(lanes, address)| (0, lanes.into(), address));
+                    place.next = Next::of(0, &view.warp);
                     place.piece = Some(Piece::Draw(turn.job, view.lanes));
                 }
                 None => {}
@@ -74,8 +93,8 @@ impl Standing {
         has_moved
     }
 
-    /// The warp that runs next, its lanes and where they are.
-    pub(super) fn next(&self) -> Option<(usize, u64, u64)> {
+    /// The warp that runs next.
+    pub(super) fn next(&self) -> Option<Next> {
         self.place.next
     }
 

@@ -27,6 +27,7 @@ fn life() -> Life {
         gpu: recording.gpu,
         memory: recording.memory,
         steps: recording.steps,
+        space: 0,
         programs: vec![],
         failure: None,
     }
