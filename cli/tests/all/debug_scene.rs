@@ -309,7 +309,6 @@ fn an_editor_stops_at_a_pixel_and_has_the_tile_as_a_picture() {
     );
     assert_eq!(back["body"]["threadId"], 1, "{back}");
     ask("disconnect", json!({}), ("response", "disconnect"));
-    drop(ask);
     drop(to);
     adapter.wait().unwrap();
 }
