@@ -62,10 +62,7 @@ mod tests {
                 .and_then(|suite| suite.entries.collect::<Result<Vec<_>, _>>());
             assert!(whole.is_err(), "{length} of {} bytes", bytes.len());
         }
-        assert_eq!(
-            read::<Case>(b"EITRIAM0....").err(),
-            Some(SuiteError::Magic)
-        );
+        assert_eq!(read::<Case>(b"EITRIAM0....").err(), Some(SuiteError::Magic));
         assert_eq!(
             read::<Drawing<'_>>(&bytes).err(),
             Some(SuiteError::Magic),

@@ -1,6 +1,7 @@
 //! `eitri debug`: a shader step by step, forward and back.
 
 use crate::commands::broken;
+use crate::commands::draw::DrawError;
 use crate::commands::dump;
 use crate::commands::kernel;
 use crate::input::buffer_source;
@@ -8,27 +9,33 @@ use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::job_arguments::JobArguments;
 use crate::input::shader_file::LanguageArgument;
 use crate::outcome::{Failure, Status};
+use crate::output::png;
 use crate::output::streams::{self, outln, talk};
+use crate::output::whole_file;
 use crate::runs::case_run;
 use crate::runs::debug_protocol::{self, ListenArgument};
 use crate::runs::debug_subject::{Subject, UseSession};
 use crate::runs::debugged::{self, DebugLevel, Prepared};
+use crate::runs::debugged_driver::SceneJob;
 use crate::runs::debugged_dump::DumpJob;
 use clap::{Args as _, FromArgMatches};
-use eitri_compute_cases::Module;
+use eitri_compute_cases::{Module, find};
 use eitri_debugger::console::{Answer, Console};
 use eitri_debugger::execution::Execution;
+use eitri_debugger::picture::Picture;
 use eitri_debugger::session::Session;
+use eitri_draw_scenes::Scene;
 use miette::Diagnostic;
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel, NAME.json or its folder; or a core dump of the GPU, whose compute
-    /// job is stepped through, at first before the step that fails.
-    #[arg(value_name = "SHADER|KERNEL.json|DUMP", required_unless_present_any = ["dap", "listen"])]
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel or a scene, NAME.json or its folder; or a core dump of the GPU, whose
+    /// compute job is stepped through, at first before the step that fails.
+    #[arg(value_name = "SHADER|KERNEL.json|SCENE.json|DUMP", required_unless_present_any = ["dap", "listen"])]
     subject: Option<String>,
     #[command(flatten)]
     language: LanguageArgument,
@@ -36,7 +43,8 @@ pub(crate) struct Args {
     job: JobArguments,
     #[command(flatten)]
     gpu: GpuArgument,
-    /// What is stepped through: lines of the source, or instructions of the machine on the model. Of a dump it is always instructions.
+    /// What is stepped through: lines of the source, instructions of the machine on the model, or these with all that the driver does.
+    /// Of a dump it is always instructions, of a scene always what the driver does, too.
     #[arg(long, value_enum)]
     level: Option<DebugLevel>,
     /// Which compute job of a dump, in the order in which they start; without it the one that fails, or the first.
@@ -55,6 +63,9 @@ pub(crate) struct Args {
     listen: Option<ListenArgument>,
 }
 
+/// Longest that the commands of a scene may take, unless more is asked for.
+const SCENE_LIMIT: Duration = Duration::from_secs(60);
+
 /// Nothing is to be debugged.
 #[derive(Debug, Error, Diagnostic)]
 #[error("nothing is to be debugged: neither the client nor the command line names a shader")]
@@ -66,6 +77,18 @@ struct NoSubject;
 #[error("a dump has machine code alone: it has no lines to step through")]
 #[diagnostic(help("leave `--level source` out"))]
 struct NoSource;
+
+/// A scene is drawn by the driver.
+#[derive(Debug, Error, Diagnostic)]
+#[error("a scene is drawn by the driver: it has no other level")]
+#[diagnostic(help("leave `--level` out"))]
+struct DriverOnly;
+
+/// A dump has no driver.
+#[derive(Debug, Error, Diagnostic)]
+#[error("a dump has what a driver left in memory: no driver runs")]
+#[diagnostic(help("leave `--level driver` out"))]
+struct NoDriver;
 
 /// `--job-number` without a dump.
 #[derive(Debug, Error, Diagnostic)]
@@ -114,11 +137,22 @@ impl UseSession for ByText<'_> {
 
     fn run<E: Execution>(self, session: Session<E>) -> Result<Status, Failure> {
         let console = Console::new(session, |file| read_source(self.path, file));
+        let console = console.saving(save_picture);
         match self.commands {
             Some(file) => run_commands(console, file),
             None => prompt(console),
         }
     }
+}
+
+/// Writes a picture of a session as a PNG file.
+///
+/// # Errors
+/// Why it can't be written, for a person.
+pub(crate) fn save_picture(path: &str, picture: &Picture) -> Result<(), String> {
+    let file = png::rgba(picture.width, picture.height, &picture.pixels);
+    let written = file.and_then(|file| whole_file::write(path, &file));
+    written.map_err(|failure| failure.to_string())
 }
 
 /// What a client launches: a shader, and arguments as on a command line.
@@ -140,8 +174,10 @@ impl Args {
         let subject = self.subject.as_deref();
         let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
         if is_dump(Path::new(subject)) {
-            if self.level == Some(DebugLevel::Source) {
-                return Err(Failure::refused(NoSource));
+            match self.level {
+                Some(DebugLevel::Source) => return Err(Failure::refused(NoSource)),
+                Some(DebugLevel::Driver) => return Err(Failure::refused(NoDriver)),
+                Some(DebugLevel::Machine) | None => {}
             }
             return Ok(Subject::Dump(DumpJob {
                 path: subject.to_owned(),
@@ -152,6 +188,17 @@ impl Args {
         }
         if self.job_number.is_some() {
             return Err(Failure::refused(OneJob));
+        }
+        if let Some(scene) = scene_at(Path::new(subject))? {
+            if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
+                return Err(Failure::refused(DriverOnly));
+            }
+            return Ok(Subject::Scene(Box::new(SceneJob {
+                path: scene.path.display().to_string(),
+                scene,
+                gpu: self.gpu.choice(),
+                limit: self.job.limit().max(SCENE_LIMIT),
+            })));
         }
         let origin = Origin {
             subject,
@@ -169,6 +216,28 @@ fn is_dump(path: &Path) -> bool {
     let mut first = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first == *b"\x7FELF"
+}
+
+/// The scene of a file or of its folder; none of what is no scene.
+fn scene_at(path: &Path) -> Result<Option<Scene>, Failure> {
+    let is_case = path.is_dir() || path.extension().is_some_and(|end| end == "json");
+    if !is_case {
+        return Ok(None);
+    }
+    // What can't be found or read is reported by the code that reads kernels.
+    let found = find(path).unwrap_or_default();
+    let [file] = found.as_slice() else {
+        return Ok(None);
+    };
+    let text = std::fs::read(file).unwrap_or_default();
+    let value: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    if value.get("steps").is_none() || value.get("pipelines").is_none() {
+        return Ok(None);
+    }
+    let scene = Scene::read(file);
+    Ok(Some(scene.map_err(|error| {
+        Failure::refused(DrawError::from(error))
+    })?))
 }
 
 /// A shader or a kernel, as a person names it.
@@ -210,7 +279,7 @@ pub(crate) fn prepare(origin: &Origin<'_>, level: DebugLevel) -> Result<Prepared
     }
     let shader = match level {
         DebugLevel::Source => language.load_for_debugger(subject)?,
-        DebugLevel::Machine => language.load(subject)?,
+        DebugLevel::Machine | DebugLevel::Driver => language.load(subject)?,
     };
     let address = job.push_address();
     Ok(Prepared {

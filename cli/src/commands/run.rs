@@ -13,6 +13,7 @@ use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::shown;
 use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
+use crate::interrupt;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file::{self, Pending};

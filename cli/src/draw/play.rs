@@ -12,6 +12,7 @@ use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{Done, Place};
 use crate::runs::drawings;
 use crate::runs::drawn_checks::{self, Checked, STEP_LIMIT, Subject};
+use crate::runs::host::Recorded;
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
 use eitri_job::result::FailureKind;
@@ -152,6 +153,17 @@ impl Run<'_> {
             history: history.map(|history| history.text()),
             ..judged(scene, done)
         })
+    }
+
+    /// Draws a scene on the host and records all that the driver does, for a debugger.
+    ///
+    /// # Errors
+    /// What becomes of the scene without being drawn.
+    pub(crate) fn record(&self, scene: &Scene) -> Result<Recorded, Verdict> {
+        let prepared = self.prepare(scene)?;
+        let drawing = prepared.drawing(self.limits())?;
+        let recorded = drawings::record(&drawing, self.gpu, self.limit);
+        recorded.map_err(|error| Verdict::Failed(error.to_string()))
     }
 
     /// Draws a scene on the host and takes the time, without that of reading and compiling it.

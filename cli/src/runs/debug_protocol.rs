@@ -222,7 +222,8 @@ impl UseSession for ByClient<'_, '_> {
             path,
             client,
         } = self;
-        let mut server = Server::new(session, handshake, launch, |file| find_source(path, file));
+        let server = Server::new(session, handshake, launch, |file| find_source(path, file));
+        let mut server = server.saving(debug::save_picture);
         let launched = server.launched();
         client.send(&launched)?;
         while !server.has_ended() {

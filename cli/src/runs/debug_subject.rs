@@ -1,14 +1,16 @@
-//! The subject of a debugger: a shader at either level or a core dump, and what is done with its session.
+//! The subject of a debugger: a shader at any level, a scene or a core dump, and what is done with its session.
 
 use crate::outcome::Failure;
 use crate::runs::debugged::{self, DebugLevel, Prepared};
+use crate::runs::debugged_driver::{self, SceneJob};
 use crate::runs::debugged_dump::{self, DumpJob};
 use eitri_debugger::execution::Execution;
 use eitri_debugger::session::Session;
 
-/// A shader or a core dump under the debugger.
+/// A shader, a scene or a core dump under the debugger.
 pub(crate) enum Subject {
     Shader(Box<Prepared>),
+    Scene(Box<SceneJob>),
     Dump(DumpJob),
 }
 
@@ -26,6 +28,7 @@ impl Subject {
     pub(crate) fn path(&self) -> &str {
         match self {
             Subject::Shader(shader) => &shader.path,
+            Subject::Scene(job) => &job.path,
             Subject::Dump(job) => &job.path,
         }
     }
@@ -37,9 +40,13 @@ impl Subject {
     pub(crate) fn debug<U: UseSession>(&self, user: U) -> Result<U::Done, Failure> {
         match self {
             Subject::Dump(job) => debugged_dump::with_dump(job, |session| user.run(session)),
+            Subject::Scene(job) => debugged_driver::with_scene(job, |session| user.run(session)),
             Subject::Shader(shader) => match shader.level {
                 DebugLevel::Source => debugged::with_source(shader, |session| user.run(session)),
                 DebugLevel::Machine => debugged::with_machine(shader, |session| user.run(session)),
+                DebugLevel::Driver => {
+                    debugged_driver::with_job(shader, |session| user.run(session))
+                }
             },
         }
     }

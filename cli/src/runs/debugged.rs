@@ -6,8 +6,9 @@ use crate::outcome::Failure;
 use crate::runs::checked;
 use crate::runs::dispatch::{self, Request, Talk};
 use crate::runs::host;
+use crate::runs::listed_programs::rows;
 use eitri_checks::{PushAddress, push_addresses};
-use eitri_debugger::machine::{Listed, MachineLevel, SharedPages};
+use eitri_debugger::machine::{MachineLevel, SharedPages};
 use eitri_debugger::session::Session;
 use eitri_debugger::source::SourceLevel;
 use eitri_job::Wants;
@@ -61,6 +62,8 @@ pub(crate) enum DebugLevel {
     Source,
     /// The machine code on the model: instructions, registers, words of the uniforms.
     Machine,
+    /// The same with the driver's life around it: its accesses of registers, and events of the firmware.
+    Driver,
 }
 
 /// Why there is no session.
@@ -133,11 +136,7 @@ pub(crate) fn with_machine<T>(
         let written = memory.write(*address, &page[..]);
         written.map_err(|error| refused(&error.to_string()))?;
     }
-    let listing = compiled.listing.rows().map(|row| Listed {
-        word: row.word,
-        text: row.text,
-        source: row.source.map(|(file, line)| (file.to_owned(), line)),
-    });
+    let listing = rows(&compiled.listing);
     let entry = prepared.options.entry.as_deref().unwrap_or("main");
     let level = MachineLevel::new(captured.gpu, memory, entry, listing);
     let (level, program) = level.ok_or_else(|| refused("no compute job runs"))?;

@@ -4,11 +4,11 @@ use crate::commands::dump;
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::debugged::NotDebugged;
+use crate::runs::listed_programs::decoded;
 use crate::runs::replay::{self, Ended, Options, Stopped};
 use eitri_debugger::machine::{Listed, MachineLevel};
 use eitri_debugger::session::Session;
 use eitri_dump::Dump;
-use eitri_isa::{Instr, Syntax};
 use std::time::Duration;
 
 /// Most bytes of a program that are listed.
@@ -74,14 +74,7 @@ fn listing(dump: &Dump<'_>, stopped: &Stopped) -> Vec<Listed> {
         .0
         .iter()
         .map(|word| u64::from_le_bytes(*word));
-    let list = |word| Listed {
-        word,
-        text: match Instr::decode_text(word, stopped.arch) {
-            Ok(instr) => instr.display(stopped.arch, Syntax::Mesa24).to_string(),
-            Err(error) => format!("error: {error}"),
-        },
-        source: None,
-    };
+    let list = |word| decoded(word, stopped.arch);
     let listing: Vec<Listed> = words.take_while(|word| *word != 0).map(list).collect();
     let first = view.entry;
     let mut read = |address: u64| {

@@ -3,7 +3,7 @@
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::dispatch::Done;
-use crate::runs::host::{HostGpu, Stream};
+use crate::runs::host::{self, HostGpu, Recorded, Stream};
 use crate::runs::known_lines::KnownLines;
 use crate::runs::qemu::{self, Machine, Setting};
 use crate::runs::screen::Screen;
@@ -44,6 +44,25 @@ pub(crate) fn counted_on_host(
     trace: Option<Box<dyn Sink>>,
 ) -> Result<(Done, Drawn), Failure> {
     played(drawing, HostGpu::new(gpu, limit, trace))
+}
+
+/// Plays a drawing as [`on_host`] does, on a GPU with one core, and records all that the driver does.
+pub(crate) fn record(
+    drawing: &Drawing<'_>,
+    gpu: GpuChoice,
+    limit: Duration,
+) -> Result<Recorded, Failure> {
+    let firmware = eitri_model::stub_firmware();
+    let bytes = suite::encode(&firmware, std::slice::from_ref(drawing)).map_err(no_form)?;
+    let read = suite::read(&bytes).map_err(no_form)?;
+    let drawings: Result<Vec<Drawing<'_>>, SuiteError> = read.entries.collect();
+    let drawings = drawings.map_err(no_form)?;
+    host::record_by(gpu, limit, |machine, stream| {
+        for drawing in &drawings {
+            let (_, Ok(_)) =
+                eitri_player::play(machine.clone(), read.firmware, drawing, &mut (), stream);
+        }
+    })
 }
 
 fn played(drawing: &Drawing<'_>, host: HostGpu) -> Result<(Done, Drawn), Failure> {

@@ -11,9 +11,9 @@ use crate::runs::dispatch::{Done, Request, Talk};
 use crate::runs::known_lines::{KnownLines, with_place};
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
-use eitri_model::Drawn;
 use eitri_model::diagnosis::Diagnosis;
-use eitri_on_model::{Captured, Machine, MissingUpkeep, NonCoherent};
+use eitri_model::{Config, Drawn, Engine};
+use eitri_on_model::{Captured, Machine, MissingUpkeep, NonCoherent, Recording};
 use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
 use std::cell::RefCell;
@@ -58,14 +58,60 @@ pub(crate) fn run(
 /// Runs a bundle in this process, on a GPU with one core, and copies the GPU when its compute job is about to start: for a debugger.
 pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Captured>, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
-    let mut config = request.gpu.config();
-    // One workgroup runs at a time, in their order.
-    config.product.part.shader_present = 1;
-    let machine = Machine::new(config).with_patience_for_progress(request.limit);
+    let machine = Machine::new(for_debugger(request.gpu)).with_patience_for_progress(request.limit);
     machine.capture_dispatch();
     let mut report = Report { talk: request.talk };
     let Ok(_) = eitri_job::run(machine.clone(), &read, &mut report, &mut Stream::default());
     Ok(machine.captured())
+}
+
+/// A GPU under the debugger. It has one core: one workgroup or warp runs at a time, in their order. Instructions have turns one by one.
+fn for_debugger(gpu: GpuChoice) -> Config {
+    let mut config = gpu.config();
+    config.product.part.shader_present = 1;
+    Config {
+        engine: Engine::Interpret,
+        workers: None,
+        fidelity: false,
+        ..config
+    }
+}
+
+/// The life of a driver, recorded.
+pub(crate) struct Recorded {
+    pub(crate) recording: Recording,
+    /// What the job failed with, if it did.
+    pub(crate) failure: Option<String>,
+}
+
+/// Runs a bundle in this process as [`capture`] does, and records all that the driver does.
+pub(crate) fn record(bundle: &[u8], request: &Request) -> Result<Recorded, Failure> {
+    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
+    let mut report = Report { talk: request.talk };
+    record_by(request.gpu, request.limit, |machine, stream| {
+        let Ok(_) = eitri_job::run(machine, &read, &mut report, stream);
+    })
+}
+
+/// Records what a function does as the driver of a GPU with one core, and writes into the stream.
+pub(crate) fn record_by(
+    gpu: GpuChoice,
+    limit: Duration,
+    drive: impl FnOnce(Machine, &mut Stream),
+) -> Result<Recorded, Failure> {
+    let machine = Machine::new(for_debugger(gpu)).with_patience(limit);
+    machine.record();
+    let mut stream = Stream::default();
+    drive(machine.clone(), &mut stream);
+    let result =
+        JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
+    let recording = machine.recording();
+    Ok(Recorded {
+        recording: recording.ok_or_else(|| Failure::refused(HostError::NotRecorded))?,
+        failure: result
+            .failure
+            .map(|failure| failure.text.trim_end().to_owned()),
+    })
 }
 
 /// The model as the GPU of one run in this process.
@@ -184,6 +230,8 @@ enum HostError {
     Bundle(#[source] BundleError),
     #[error("the job's result can't be read back")]
     Result(#[source] ResultError),
+    #[error("internal error: the driver's accesses were not recorded")]
+    NotRecorded,
 }
 
 /// A result stream in memory.
@@ -202,7 +250,6 @@ impl Sink for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eitri_model::Config;
 
     /// Bytes of memory that this process holds, where the system tells.
     fn resident() -> Option<u64> {

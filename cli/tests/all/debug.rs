@@ -74,6 +74,9 @@ fn what_can_not_be_done_is_said_with_its_line() {
         ("thread 7", "there are 2 threads"),
         ("watch 1 + 1", "a number, which does not change"),
         ("memory nowhere", "is no memory"),
+        ("break draw 0", "`--level driver` has, and a scene"),
+        ("break register GPU_IDD", "no register is called"),
+        ("picture tile t.png", "there is no tile now"),
     ] {
         let (status, stderr) = one(command);
         assert_eq!(status, Some(2), "{command}: {stderr}");

@@ -13,6 +13,7 @@ mod cost;
 mod cs;
 mod debug;
 mod debug_dump;
+mod debug_scene;
 mod divergence_on_model;
 mod doctor;
 mod draw;

@@ -117,5 +117,8 @@ fn a_suite_that_was_cut_short_is_an_error() {
         let all: Result<Vec<Drawing<'_>>, SuiteError> = all;
         assert!(all.is_err(), "{length} bytes of {}", bytes.len());
     }
-    assert_eq!(read::<Drawing<'_>>(b"EITRIAM1 is another").unwrap_err(), SuiteError::Magic);
+    assert_eq!(
+        read::<Drawing<'_>>(b"EITRIAM1 is another").unwrap_err(),
+        SuiteError::Magic
+    );
 }

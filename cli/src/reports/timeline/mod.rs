@@ -228,6 +228,7 @@ impl Recorder {
             }
             Event::Read { .. }
             | Event::Write { .. }
+            | Event::StreamAnswer { .. }
             | Event::Instruction { .. }
             | Event::Shader { .. }
             | Event::Message { .. }

@@ -3,15 +3,19 @@
 //! In reading order: this file (who is chosen, what a stop looks like), `commands` (the table and what each does).
 mod commands;
 mod memory;
+mod pictures;
 
 use std::collections::HashMap;
 
 use crate::execution::{Execution, LaneState};
+use crate::picture::Picture;
 use crate::program::Line;
 use crate::session::Session;
 use crate::stops::{Location, Stop};
 
 pub use commands::HELP;
+pub(crate) use commands::NO_DEVICE;
+pub(crate) use pictures::save as save_picture;
 
 /// The most steps of one command.
 const MAX_STEPS: u64 = 1 << 32;
@@ -37,7 +41,11 @@ pub struct Console<E> {
     thread: usize,
     lane: Option<usize>,
     frame: usize,
+    save: Option<SavePicture>,
 }
+
+/// What writes a picture to a file.
+pub type SavePicture = Box<dyn Fn(&str, &Picture) -> Result<(), String>>;
 
 impl<E: Execution> Console<E> {
     /// A console on a session. `read` gives the text of a source file, if it can be had.
@@ -51,6 +59,19 @@ impl<E: Execution> Console<E> {
             thread: 0,
             lane: None,
             frame: 0,
+            save: None,
+        }
+    }
+
+    /// The same where `save` writes pictures to files; without it there are none.
+    #[must_use]
+    pub fn saving(
+        self,
+        save: impl Fn(&str, &Picture) -> Result<(), String> + 'static,
+    ) -> Console<E> {
+        Console {
+            save: Some(Box::new(save)),
+            ..self
         }
     }
 
@@ -112,6 +133,13 @@ impl<E: Execution> Console<E> {
                 };
                 format!("breakpoint {}{condition}", ids.join(", "))
             }
+            Stop::Device(ids, text, lanes) => {
+                if *lanes != 0 {
+                    self.lane = Some(lanes.trailing_zeros() as usize);
+                }
+                let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+                format!("breakpoint {}: {text}", ids.join(", "))
+            }
             Stop::Watch(id, text) => format!("watch {id}: {text}"),
             Stop::End(why) => return format!("end: {why} after {} steps", self.session.time()),
             Stop::Pause => "paused".to_owned(),
@@ -122,12 +150,16 @@ impl<E: Execution> Console<E> {
     /// Where the chosen thread and frame are.
     fn show_place(&self) -> String {
         let (now, thread) = (self.session.now(), self.thread);
-        let lanes = lane_list(self.session.running(thread));
-        let mut text = format!(
-            "{}, lanes {lanes}, step {}",
-            now.thread_name(thread),
-            self.session.time()
-        );
+        let lanes = match self.session.running(thread) {
+            0 if now.lanes(thread) == 0 => String::new(),
+            running => format!(", lanes {}", lane_list(running)),
+        };
+        let (name, time) = (now.thread_name(thread), self.session.time());
+        let mut text = format!("{name}{lanes}, step {time}");
+        let runs = now.ahead().is_some_and(|ahead| ahead.thread == thread);
+        if let Some(next) = now.next_step().filter(|_| runs) {
+            text.push_str(&format!("\nnext: {next}"));
+        }
         let frames = self.session.frames(thread);
         let Some(frame) = frames.get(self.frame) else {
             return text;

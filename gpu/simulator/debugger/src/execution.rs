@@ -4,6 +4,8 @@
 //! registers.
 use eitri_shaderc::ir::{BindingId, Value, Var};
 
+use crate::device::DeviceEvent;
+use crate::picture::Picture;
 use crate::value::Node;
 
 /// What the next step does.
@@ -56,6 +58,25 @@ pub enum ScalarPlace {
     Uniform(u8),
     /// A number of the execution itself.
     Known(u64),
+    /// What a lane of a draw shades.
+    Lane(LaneNumber),
+}
+
+/// Numbers of what a lane of a draw shades.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LaneNumber {
+    /// The column of a fragment's pixel.
+    X,
+    /// Its row.
+    Y,
+    /// The sample that a fragment runs for, where each has a run of its own.
+    Sample,
+    /// The samples of a fragment that count, a bit each.
+    Coverage,
+    /// A vertex.
+    Vertex,
+    /// Its instance.
+    Instance,
 }
 
 /// An access of one lane by the next step.
@@ -75,6 +96,12 @@ pub struct Touch {
 
 /// A deterministic execution. A clone is a checkpoint: it goes on as the original does.
 pub trait Execution: Clone {
+    /// Whether a person begins at the first line of the source, not before the first step.
+    const STARTS_AT_LINE: bool = true;
+
+    /// Whether it has a device with registers, firmware and draws, of which [`Execution::happened`] tells.
+    const HAS_DEVICE: bool = false;
+
     /// Whether [`Execution::touches`] tells what the next step does; else [`Execution::touched`] tells it of the last.
     const FORESEES: bool = true;
 
@@ -136,6 +163,46 @@ pub trait Execution: Clone {
 
     /// Objects with bytes that a person may read by name.
     fn objects(&self) -> Vec<(String, Object)>;
+
+    /// Whether the thread that runs next has come to where it is since it last had a turn: others may have had turns in between.
+    fn has_moved(&self) -> bool {
+        true
+    }
+
+    /// A number of what the thread that runs next works on, which is another one for each warp of a draw.
+    fn work(&self) -> u64 {
+        0
+    }
+
+    /// The number of a thread's warp.
+    fn warp_number(&self, thread: usize) -> usize {
+        thread
+    }
+
+    /// A few words for a thread, in what is said of a watch.
+    fn thread_label(&self, thread: usize) -> String {
+        format!("warp {thread}")
+    }
+
+    /// What happened at the device in the last step.
+    fn happened(&self) -> &[DeviceEvent] {
+        &[]
+    }
+
+    /// What the next step does, where no warp runs in it.
+    fn next_step(&self) -> Option<String> {
+        None
+    }
+
+    /// Names of what there is a picture of now.
+    fn pictures(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// A picture of a sample, by a name of [`Execution::pictures`].
+    fn picture(&self, _name: &str, _sample: u32) -> Option<Picture> {
+        None
+    }
 
     /// About how many bytes a clone takes.
     fn bytes(&self) -> usize;

@@ -330,7 +330,7 @@ pub fn find<E: Execution>(context: Context<'_, E>, name: &str) -> Option<Node> {
     let [x, y, z] = execution.workgroup();
     match name {
         "$lane" => return Some(known(context.lane as u64)),
-        "$warp" => return Some(known(thread as u64)),
+        "$warp" => return Some(known(execution.warp_number(thread) as u64)),
         "$group" => return Some(known(x.into())),
         "$group_y" => return Some(known(y.into())),
         "$group_z" => return Some(known(z.into())),

@@ -35,12 +35,16 @@
 
 pub mod console;
 pub mod dap;
+pub mod device;
+pub mod driver;
 pub mod execution;
 pub mod expression;
 mod history;
 pub mod machine;
+pub mod picture;
 pub mod program;
 pub mod session;
 pub mod source;
 pub mod stops;
 pub mod value;
+mod warps;

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use eitri_csf::fault::Exception;
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS, as_faultstatus};
-use eitri_model::{DispatchView, Gpu, PAGE, WarpView};
+use eitri_model::{DispatchView, Gpu, WarpView};
 
 use crate::execution::{Ahead, Execution, LaneState, Object, ScalarPlace, Touch};
 use crate::program::{Instruction, Line, Path, Program};
 use crate::value::Node;
+use crate::warps;
+pub(crate) use memory::Accessors;
 pub use memory::SharedPages;
 
 /// An instruction of a listing.
@@ -172,7 +174,7 @@ impl Execution for MachineLevel {
         let executed = |level: &MachineLevel| level.view().map(|view| view.executed);
         let before = executed(self);
         let faults = self.gpu.faults();
-        self.memory.note_accesses();
+        self.memory.note_accesses(Accessors::Cores);
         self.gpu.step_dispatch(&mut self.memory);
         self.gpu.settle_dispatch();
         self.note();
@@ -220,17 +222,7 @@ impl Execution for MachineLevel {
     }
 
     fn lane_state(&self, thread: usize, lane: usize) -> Option<LaneState> {
-        let warp = self.warp(thread)?;
-        if lane >= 16 || warp.started() >> lane & 1 == 0 {
-            return None;
-        }
-        Some(if warp.live() >> lane & 1 == 0 {
-            LaneState::Ended
-        } else if warp.waiting() >> lane & 1 != 0 {
-            LaneState::Barrier(warp.pc(lane).saturating_sub(8))
-        } else {
-            LaneState::At(warp.pc(lane))
-        })
+        warps::lane_state(self.warp(thread)?, lane)
     }
 
     fn workgroup(&self) -> [u32; 3] {
@@ -249,21 +241,10 @@ impl Execution for MachineLevel {
                 .and_then(|base| base.checked_add(start)),
             Object::Buffer(..) | Object::Push | Object::Var(_) => None,
         };
-        let Some(mut at) = address else {
+        let Some(address) = address else {
             return (false, false);
         };
-        let end = at.saturating_add(len);
-        let (mut read, mut written) = (false, false);
-        let mut reader = self.memory.reader();
-        while at < end {
-            let bytes = (PAGE - at % PAGE).min(end - at);
-            if let Some(physical) = self.gpu.physical(&mut reader, self.space, at) {
-                let found = self.memory.was_accessed(physical, bytes);
-                (read, written) = (read || found.0, written || found.1);
-            }
-            at += bytes;
-        }
-        (read, written)
+        self.memory.touched(&self.gpu, (self.space, address), len)
     }
 
     fn scopes(&self) -> &'static [&'static str] {
@@ -272,33 +253,14 @@ impl Execution for MachineLevel {
 
     fn nodes(&self, scope: usize, thread: usize, _: usize) -> Vec<Node> {
         if scope == 1 {
-            let count = self.uniforms.len().min(256);
-            return (0..count)
-                .map(|word| Node::word(format!("u{word}"), ScalarPlace::Uniform(word as u8)))
-                .collect();
+            return warps::uniform_nodes(self.uniforms.len());
         }
-        let Some(warp) = self.warp(thread) else {
-            return vec![];
-        };
-        let holds = |register: &u8| {
-            self.registers >> register & 1 != 0
-                && (0..16).any(|lane| warp.register(*register, lane).is_some())
-        };
-        (0..64)
-            .filter(holds)
-            .map(|register| Node::word(format!("r{register}"), ScalarPlace::Register(register)))
-            .collect()
+        let warp = self.warp(thread);
+        warp.map_or(vec![], |warp| warps::register_nodes(warp, self.registers))
     }
 
     fn special(&self, name: &str) -> Option<Node> {
-        let (kind, number) = name.strip_prefix('$')?.split_at_checked(1)?;
-        let number: u8 = number.parse().ok()?;
-        let place = match kind {
-            "r" if number < 64 => ScalarPlace::Register(number),
-            "u" if usize::from(number) < self.uniforms.len() => ScalarPlace::Uniform(number),
-            _ => return None,
-        };
-        Some(Node::word(format!("{kind}{number}"), place))
+        warps::named(name, self.uniforms.len())
     }
 
     fn scalar(&self, thread: usize, lane: usize, place: ScalarPlace) -> Option<u64> {
@@ -312,7 +274,7 @@ impl Execution for MachineLevel {
                 Some(u64::from(*bits))
             }
             ScalarPlace::Known(bits) => Some(bits),
-            ScalarPlace::Var(..) | ScalarPlace::Value(_) => None,
+            ScalarPlace::Var(..) | ScalarPlace::Value(_) | ScalarPlace::Lane(_) => None,
         }
     }
 

@@ -80,7 +80,9 @@ impl<E: Execution> Session<E> {
         match &self.failure {
             Some(why) => Stop::Failure(why.clone()),
             None => {
-                self.go_to_first_line();
+                if E::STARTS_AT_LINE {
+                    self.go_to_first_line();
+                }
                 Stop::Entry
             }
         }
@@ -180,7 +182,9 @@ impl<E: Execution> Session<E> {
                 Evaluated::Node(node) => node.show_as(&self.now, thread, lane, form),
             })
         };
-        if let Some(lane) = lane {
+        // The machine has no lanes.
+        let alone = (self.now.lanes(thread) == 0).then_some(0);
+        if let Some(lane) = lane.or(alone) {
             return show(lane);
         }
         let first = if running == 0 {

@@ -330,7 +330,7 @@ impl Execution for SourceLevel<'_> {
                 ValueDef::Result(..) | ValueDef::Phi(_) => self.stepper.value(thread, lane, value),
             },
             ScalarPlace::Known(bits) => Some(bits),
-            ScalarPlace::Register(_) | ScalarPlace::Uniform(_) => None,
+            ScalarPlace::Register(_) | ScalarPlace::Uniform(_) | ScalarPlace::Lane(_) => None,
         }
     }
 

@@ -1,4 +1,5 @@
 //! Where an execution stops: breakpoints and watches, and what a person is told of a stop.
+use crate::device::DevicePlace;
 use crate::execution::{Execution, Object, Touch};
 use crate::expression::{Context, Expression};
 use crate::program::Program;
@@ -37,6 +38,17 @@ pub enum WatchKind {
     Read,
     /// All.
     Both,
+}
+
+/// A breakpoint on the device.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DeviceBreakpoint {
+    /// Its number, from 1, never used twice.
+    pub id: u32,
+    /// What it stops behind.
+    pub place: DevicePlace,
+    /// It stops only if this holds: in a lane of those that it is about.
+    pub condition: Option<Expression>,
 }
 
 /// A part of memory that is watched.
@@ -103,6 +115,8 @@ pub enum Stop {
     Step,
     /// Breakpoints, and the lanes for which a condition holds.
     Breakpoint(Vec<u32>, u64),
+    /// Breakpoints on the device: what has happened, and the lanes that it is about.
+    Device(Vec<u32>, String, u64),
     /// A watch: its number, and what has happened.
     Watch(u32, String),
     /// There is no next step.
@@ -116,6 +130,8 @@ pub enum Stop {
 pub struct Stops {
     /// Breakpoints.
     pub breakpoints: Vec<Breakpoint>,
+    /// Breakpoints on the device.
+    pub device: Vec<DeviceBreakpoint>,
     /// Watches.
     pub watches: Vec<Watch>,
     /// By number of an instruction: whether a breakpoint is there.
@@ -142,7 +158,7 @@ impl Stops {
 
     /// The breakpoints that stop before the next step.
     pub fn breakpoint<E: Execution>(&self, program: &Program, execution: &E) -> Option<Stop> {
-        if self.breakpoints.is_empty() {
+        if self.breakpoints.is_empty() || !execution.has_moved() {
             return None;
         }
         let ahead = execution.ahead()?;
@@ -175,6 +191,53 @@ impl Stops {
             }
         }
         (!ids.is_empty()).then_some(Stop::Breakpoint(ids, lanes))
+    }
+
+    /// The breakpoints on the device that stop behind the last step.
+    pub fn device<E: Execution>(&self, execution: &E) -> Option<Stop> {
+        if self.device.is_empty() {
+            return None;
+        }
+        let thread = execution.ahead().map_or(0, |ahead| ahead.thread);
+        let holds = |condition: &Expression, lane| {
+            condition.holds(Context {
+                execution,
+                thread,
+                path: 0,
+                lane,
+            })
+        };
+        let (mut ids, mut texts, mut all) = (vec![], vec![], 0);
+        for event in execution.happened() {
+            for own in &self.device {
+                let Some(lanes) = own.place.meets(event) else {
+                    continue;
+                };
+                let lanes = match &own.condition {
+                    None => Some(lanes),
+                    // It is about the machine.
+                    Some(condition) if lanes == 0 => holds(condition, 0).then_some(0),
+                    Some(condition) => {
+                        let met = (0..64).filter(|lane| lanes >> lane & 1 != 0);
+                        let met = met.filter(|lane| holds(condition, *lane));
+                        let met = met.fold(0, |all, lane| all | 1 << lane);
+                        (met != 0).then_some(met)
+                    }
+                };
+                let Some(lanes) = lanes else {
+                    continue;
+                };
+                all |= lanes;
+                if !ids.contains(&own.id) {
+                    ids.push(own.id);
+                }
+                let text = event.to_string();
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+        }
+        (!ids.is_empty()).then(|| Stop::Device(ids, texts.join("\n"), all))
     }
 
     /// The first watch that the next step touches, with the lanes that do.

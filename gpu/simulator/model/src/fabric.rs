@@ -99,6 +99,8 @@ pub(crate) struct Fabric {
     pub(crate) fidelity: Fidelity,
     /// Whether turns of workgroups are not cut short: the host asks for no exact number of instructions.
     pub(crate) whole_turns: bool,
+    /// Whether a turn that begins a job does no more: a debugger inspects the job before its first instruction.
+    pub(crate) begins_apart: bool,
     /// Events so far after which memory may hold something else than what workgroups have written to it: stores by
     /// [`Fabric::store`], turns of several jobs, calls of [`crate::Gpu::run`].
     pub(crate) changes: u64,
@@ -146,6 +148,7 @@ impl Fabric {
             latest_flush: 1,
             fidelity: Fidelity::new(config.fidelity),
             whole_turns: false,
+            begins_apart: false,
             changes: 0,
             turns_ahead: 0,
             turns_taken: 0,

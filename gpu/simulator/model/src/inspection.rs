@@ -1,14 +1,19 @@
-//! What a debugger sees of a compute job between two instructions, and how it goes on by one.
+//! What a debugger sees of the device between two instructions, and how it goes on by one.
 //!
-//! Guarantees: the job computes what it would compute; warps have turns of one instruction. A run that nobody inspects is not slowed.
-//! Facts: none but those of `shader` and `work`, whose state is shown.
+//! Guarantees: jobs compute what they would compute; warps have turns of one instruction. A run that nobody inspects is not slowed.
+//! In reading order: this file (compute jobs, memory); `turn` (the job whose turn is next, and its warps); `tile` (pixels).
+//! Facts: none but those of `shader`, `tile` and `work`, whose state is shown.
+
+mod tile;
+mod turn;
 
 use crate::clock::Nanoseconds;
 use crate::gpu::{Budget, Gpu, Progress};
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::shader::{WARP, Warp};
 use alloc::vec::Vec;
-use eitri_csf::registers::power::Domain;
+pub use tile::{Attachments, TileView};
+pub use turn::{DrawLanes, DrawWarpView, Shading, TurnView};
 
 /// A warp between two instructions.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +128,7 @@ impl Gpu {
 
     /// Does what the next turn of the compute job would do before an instruction: workgroups begin and end, barriers open.
     pub fn settle_dispatch(&mut self) {
-        let ready = self.power.ready(Domain::Shader);
+        let ready = self.ready_cores();
         if let Some(job) = self.mcu.cores_mut().compute_mut() {
             job.settle(&mut self.fabric, ready);
         }

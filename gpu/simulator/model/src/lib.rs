@@ -28,6 +28,7 @@ extern crate std;
 mod config;
 mod defect;
 mod gpu;
+mod host_steps;
 mod injection;
 mod inspection;
 mod irq;
@@ -83,8 +84,12 @@ pub use fidelity::{
 };
 pub use firmware::stub::{stub_firmware, stub_firmware_like};
 pub use gpu::{Budget, Gpu, Progress};
+pub use host_steps::HostStep;
 pub use injection::{Aim, GraphicsUnit, Injection, MemoryUnit};
-pub use inspection::{DispatchView, WarpView, WorkgroupView};
+pub use inspection::{
+    Attachments, DispatchView, DrawLanes, DrawWarpView, Shading, TileView, TurnView, WarpView,
+    WorkgroupView,
+};
 pub use irq::Lines;
 pub use memory::{Accessor, BusError, PAGE, PageAccess, PhysicalMemory, Snapshot, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};

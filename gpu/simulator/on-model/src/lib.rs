@@ -28,8 +28,10 @@ mod machine;
 mod memory;
 mod non_coherent;
 mod patience;
+mod recording;
 mod threads;
 
 pub use machine::{Captured, Machine};
 pub use non_coherent::{MissingUpkeep, NonCoherent};
+pub use recording::{Recording, StartedProgram};
 pub use threads::Threads;

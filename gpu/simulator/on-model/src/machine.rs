@@ -4,8 +4,9 @@
 
 use crate::memory::{Memory, Unwatched, Watcher};
 use crate::patience::Patience;
+use crate::recording::{Recorder, Recording};
 use eitri_model::diagnosis::Diagnosis;
-use eitri_model::{Budget, Config, Gpu, PAGE, PhysicalMemory, Progress};
+use eitri_model::{Budget, Config, Gpu, HostStep, PAGE, PhysicalMemory, Progress};
 use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -37,6 +38,7 @@ struct Parts {
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
     capture: Capture,
+    recorder: Option<Recorder>,
     diagnosed: Diagnosed,
 }
 
@@ -99,12 +101,32 @@ impl Parts {
         if matches!(self.capture, Capture::Wanted) {
             return self.run_to_dispatch(time);
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.run(&mut self.gpu, &mut self.memory, time);
+            return self.tell_diagnoses();
+        }
         let budget = Budget {
             time,
             instructions: SLICE,
         };
         self.gpu.run(&mut self.memory, budget);
         self.tell_diagnoses();
+    }
+
+    /// Records a step of the driver, if that is wanted.
+    fn note(&mut self, step: impl FnOnce() -> HostStep) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(step());
+        }
+    }
+
+    fn note_store(&mut self, address: PhysicalAddress, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.note(|| HostStep::Store {
+                address: address.0,
+                bytes: bytes.to_vec(),
+            });
+        }
     }
 
     /// Tells of the diagnoses that have come since the last call.
@@ -201,6 +223,7 @@ impl Machine {
             stop: None,
             skipped: Duration::ZERO,
             capture: Capture::No,
+            recorder: None,
             diagnosed: Diagnosed::default(),
         })))
     }
@@ -241,6 +264,21 @@ impl Machine {
             Capture::Taken(captured) => Some(*captured),
             Capture::No | Capture::Wanted => None,
         }
+    }
+
+    /// Records what the driver does from now on, for [`Machine::recording`]. The first thing that is done with a machine: a replay begins
+    /// with memory of zeros.
+    pub fn record(&self) {
+        let parts = &mut *self.0.borrow_mut();
+        parts.recorder = Some(Recorder::new(&parts.gpu));
+    }
+
+    /// What was recorded so far, if it was; recording ends.
+    pub fn recording(&self) -> Option<Recording> {
+        let parts = &mut *self.0.borrow_mut();
+        let recorder = parts.recorder.take()?;
+        let bytes = parts.fresh.saturating_sub(MEMORY_BASE);
+        Some(recorder.end((MEMORY_BASE, bytes)))
     }
 
     /// Tells `receiver` of each diagnosis and note of work that the GPU does, when memory is still as it was then.
@@ -302,6 +340,7 @@ impl Machine {
 
     fn set<const N: usize>(&self, address: PhysicalAddress, word: [u8; N]) {
         let parts = &mut *self.0.borrow_mut();
+        parts.note_store(address, &word);
         // A write to nothing is lost, as on a bus.
         let _ = parts.memory.write(address.0, &word);
     }
@@ -315,11 +354,14 @@ impl Machine {
 unsafe impl Platform for Machine {
     fn read32(&mut self, offset: u32) -> u32 {
         let parts = &mut *self.0.borrow_mut();
-        parts.gpu.read32(&mut parts.memory, offset)
+        let value = parts.gpu.read32(&mut parts.memory, offset);
+        parts.note(|| HostStep::Read { offset, value });
+        value
     }
 
     fn write32(&mut self, offset: u32, value: u32) {
         let parts = &mut *self.0.borrow_mut();
+        parts.note(|| HostStep::Write { offset, value });
         parts.gpu.write32(&mut parts.memory, offset, value);
     }
 
@@ -410,7 +452,9 @@ unsafe impl Platform for Machine {
     }
 
     fn write_bytes(&mut self, address: PhysicalAddress, bytes: &[u8]) {
-        if let Some(to) = self.0.borrow_mut().memory.at(address.0, bytes.len()) {
+        let parts = &mut *self.0.borrow_mut();
+        parts.note_store(address, bytes);
+        if let Some(to) = parts.memory.at(address.0, bytes.len()) {
             to.copy_from_slice(bytes);
         }
     }
@@ -423,7 +467,12 @@ unsafe impl Platform for Machine {
 
     fn zero(&mut self, address: PhysicalAddress, bytes: u64) {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
-        if let Some(to) = self.0.borrow_mut().memory.at(address.0, length) {
+        let parts = &mut *self.0.borrow_mut();
+        if bytes != 0 {
+            let address = address.0;
+            parts.note(|| HostStep::Zero { address, bytes });
+        }
+        if let Some(to) = parts.memory.at(address.0, length) {
             to.fill(0);
         }
     }

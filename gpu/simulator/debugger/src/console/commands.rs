@@ -1,5 +1,6 @@
 //! The commands: their names in one table, and what each does.
 use super::{Answer, Console, MAX_STEPS, lane_list, memory};
+use crate::device::DevicePlace;
 use crate::execution::{Execution, Object};
 use crate::expression::{Context, Evaluated, Expression};
 use crate::session::Motion;
@@ -9,10 +10,12 @@ use crate::value::{Form, Node, type_name};
 /// Commands with what they take and do, for a person.
 pub const HELP: &str = "\
 break LINE|FILE:LINE|FUNCTION|@ADDRESS [if EXPRESSION]   stop there, if the expression holds in a lane
+break register NAME [read|write], break firmware [WORD.]NAME   stop behind an access of the driver, behind an event
+break draw N, break primitive DRAW.N, break pixel X,Y[,SAMPLE]   stop where their vertices or fragments begin
 watch|rwatch|awatch EXPRESSION   stop behind a store to it, a load of it, either
 watch NAME+OFFSET [BYTES]        the same of bytes of a memory; of the machine also gpu+ADDRESS
 delete [NUMBER]                  remove a breakpoint or a watch, or all
-info breakpoints|threads|lanes|functions|files|memory
+info breakpoints|threads|lanes|functions|files|memory|pictures|events
 continue [N]                     run to the next stop, N times
 step [N], next [N]               run to another line, into calls or over them
 stepi [N]                        run one instruction of the thread
@@ -25,11 +28,13 @@ print[/x] EXPRESSION             its value in all lanes, or in the lane that was
 locals, globals, scope NAME      all variables of a kind
 assert EXPRESSION                fail unless it holds in every lane that runs, or in the chosen one
 backtrace, list [LINE], disassemble [COUNT]
+picture NAME FILE [SAMPLE]       write the tile or an attachment as a picture; info pictures lists them
 memory NAME[+OFFSET] [BYTES]     bytes of a buffer (SET:BINDING), of shared memory, of push constants
 help, quit
 A command may be cut short where one letter or word is common: b, c, s, n, si, rc, rn, rsi, p, bt, l, x.
 Expressions: names, a.b, a[i], numbers, operators of C; $lane, $warp, $group, $group_y, $group_z; %N for a value of the IR;
-$rN for a register, $uN for a word of the uniforms.";
+$rN for a register, $uN for a word of the uniforms; $value of the register that was accessed; of draws $draw, $primitive, $x, $y,
+$sample, $coverage, $vertex, $instance.";
 
 pub(super) type Done = Result<String, String>;
 
@@ -85,6 +90,7 @@ pub(super) fn execute<E: Execution>(console: &mut Console<E>, line: &str) -> Ans
         "backtrace" | "bt" => Ok(backtrace(console)),
         "list" | "l" => list(console, rest),
         "disassemble" | "x" => disassemble(console, rest),
+        "picture" => super::save_picture(console.session.now(), rest, console.save.as_ref()),
         "memory" | "m" => memory::show(console, rest),
         "help" | "h" => Ok(HELP.to_owned()),
         "assert" => match assert(console, rest) {
@@ -122,7 +128,12 @@ fn go<E: Execution>(console: &mut Console<E>, rest: &str, motion: Motion) -> Don
     for _ in 0..count(rest)? {
         stop = console.session.go(motion, console.thread, MAX_STEPS);
         let is_asked = match motion {
-            Motion::Continue => matches!(stop, Stop::Breakpoint(..) | Stop::Watch(..)),
+            Motion::Continue => {
+                matches!(
+                    stop,
+                    Stop::Breakpoint(..) | Stop::Device(..) | Stop::Watch(..)
+                )
+            }
             _ => stop == Stop::Step,
         };
         if !is_asked {
@@ -170,6 +181,10 @@ fn location<E: Execution>(console: &Console<E>, text: &str) -> Result<Location, 
     Ok(Location::Line(file, line))
 }
 
+/// Why there is no breakpoint on the device.
+pub(crate) const NO_DEVICE: &str =
+    "a session of one dispatch has no driver and no draws: `--level driver` has, and a scene";
+
 fn add_breakpoint<E: Execution>(console: &mut Console<E>, rest: &str) -> Done {
     let (place, condition) = match rest.split_once(" if ") {
         Some((place, condition)) => (place.trim(), Some(condition)),
@@ -177,6 +192,11 @@ fn add_breakpoint<E: Execution>(console: &mut Console<E>, rest: &str) -> Done {
     };
     let condition = condition.map(Expression::parse).transpose();
     let condition = condition.map_err(|error| error.to_string())?;
+    if let Some(place) = DevicePlace::parse(place) {
+        let set = console.session.add_device_breakpoint(place?, condition);
+        let set = set.ok_or(NO_DEVICE)?;
+        return Ok(format!("breakpoint {} at {}", set.id, set.place));
+    }
     let location = location(console, place)?;
     let set = console.session.add_breakpoint(location, condition);
     let set = set.ok_or_else(|| format!("no code stands at `{place}`"))?;
@@ -216,6 +236,7 @@ fn delete<E: Execution>(console: &mut Console<E>, rest: &str) -> Done {
             .breakpoints
             .iter()
             .map(|own| own.id)
+            .chain(stops.device.iter().map(|own| own.id))
             .chain(stops.watches.iter().map(|own| own.id))
             .collect();
         for id in ids {
@@ -242,14 +263,24 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
                 let shown = console.show_location(&own.location);
                 format!("breakpoint {} at {shown}{condition}", own.id)
             });
+            let device = session.stops().device.iter().map(|own| {
+                let condition = own.condition.as_ref();
+                let condition =
+                    condition.map_or(String::new(), |own| format!(" if {}", own.text()));
+                format!("breakpoint {} at {}{condition}", own.id, own.place)
+            });
             let watches = session.stops().watches.iter();
             let watches = watches.map(|own| format!("watch {}: {}", own.id, own.node.name));
-            breakpoints.chain(watches).collect()
+            breakpoints.chain(device).chain(watches).collect()
         }
         "threads" | "t" => (0..session.now().threads())
             .map(|thread| {
                 let mark = if thread == console.thread { "*" } else { " " };
                 let name = session.now().thread_name(thread);
+                // No warp runs in it.
+                if E::HAS_DEVICE && session.now().lanes(thread) == 0 {
+                    return format!("{mark} {thread} {name}");
+                }
                 let frames = session.frames(thread);
                 let line = frames.first().map(|frame| frame.line.as_ref());
                 let place = match line {
@@ -269,6 +300,11 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
             names.map(str::to_owned).collect()
         }
         "files" => session.program().files.clone(),
+        "pictures" => session.now().pictures(),
+        "events" => {
+            let events = session.now().happened().iter();
+            events.map(ToString::to_string).collect()
+        }
         "memory" => session
             .now()
             .objects()
@@ -280,7 +316,8 @@ fn info<E: Execution>(console: &Console<E>, rest: &str) -> Done {
             .collect(),
         _ => {
             return Err(
-                "info is of breakpoints, threads, lanes, functions, files, memory".to_owned(),
+                "info is of breakpoints, threads, lanes, functions, files, memory, pictures, events"
+                    .to_owned(),
             );
         }
     };

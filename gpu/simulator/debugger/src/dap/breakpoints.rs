@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use super::Server;
 use super::inspect::address;
 use super::message::{Refused, Request};
+use crate::console::NO_DEVICE;
+use crate::device::DevicePlace;
 use crate::execution::{Execution, Object};
 use crate::expression::Expression;
 use crate::stops::{Breakpoint, Location, WatchKind};
@@ -12,13 +14,18 @@ use crate::value::Node;
 /// Most bytes that are watched at once.
 const MOST_BYTES: i64 = 4096;
 
+/// The condition of a breakpoint, if it has one.
+fn condition(asked: &Value) -> Result<Option<Expression>, String> {
+    let condition = asked.get("condition").and_then(Value::as_str);
+    let condition = condition.filter(|text| !text.trim().is_empty());
+    let condition = condition.map(Expression::parse).transpose();
+    condition.map_err(|error| error.to_string())
+}
+
 impl<E: Execution> Server<'_, E> {
     /// A breakpoint that a client asks for, or why there is none.
     fn set(&mut self, location: Location, asked: &Value) -> Result<Breakpoint, String> {
-        let condition = asked.get("condition").and_then(Value::as_str);
-        let condition = condition.filter(|text| !text.trim().is_empty());
-        let condition = condition.map(Expression::parse).transpose();
-        let condition = condition.map_err(|error| error.to_string())?;
+        let condition = condition(asked)?;
         let set = self.session.add_breakpoint(location, condition);
         set.ok_or_else(|| "no code stands there".to_owned())
     }
@@ -87,7 +94,12 @@ impl<E: Execution> Server<'_, E> {
         }
         let mut shown = vec![];
         for own in &asked {
-            let set = match own.get("name").and_then(Value::as_str) {
+            let name = own.get("name").and_then(Value::as_str);
+            if let Some(place) = name.and_then(|name| DevicePlace::parse(name.trim())) {
+                shown.push(self.set_on_device(place, own));
+                continue;
+            }
+            let set = match name {
                 Some(name) => self.set(Location::Function(name.to_owned()), own),
                 None => Err("`name` is missing".to_owned()),
             };
@@ -95,6 +107,21 @@ impl<E: Execution> Server<'_, E> {
             shown.push(self.shown(&set));
         }
         Ok(json!({ "breakpoints": shown }))
+    }
+
+    /// A breakpoint on the device, which clients have no request for: its name is that of a function.
+    fn set_on_device(&mut self, place: Result<DevicePlace, String>, asked: &Value) -> Value {
+        let set = place.and_then(|place| {
+            let set = self.session.add_device_breakpoint(place, condition(asked)?);
+            set.ok_or_else(|| NO_DEVICE.to_owned())
+        });
+        match set {
+            Ok(set) => {
+                self.of_functions.push(set.id);
+                json!({ "id": set.id, "verified": true })
+            }
+            Err(why) => json!({ "verified": false, "message": why }),
+        }
     }
 
     pub(super) fn set_instruction_breakpoints(

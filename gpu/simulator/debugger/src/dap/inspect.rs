@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::message::{Refused, Request};
+use crate::console::save_picture;
 use crate::execution::Execution;
 use crate::expression::{Evaluated, ExpressionError};
 use crate::value::{Form, Node, Place, type_name};
@@ -112,9 +113,15 @@ impl<E: Execution> Server<'_, E> {
             shown.push(own);
         }
         if shown.is_empty() {
+            let now = self.session.now();
+            let runs = now.ahead().is_some_and(|ahead| ahead.thread == thread);
+            let name = match E::HAS_DEVICE && now.lanes(thread) == 0 {
+                true => now.next_step().filter(|_| runs).unwrap_or_default(),
+                false => "(ended)".to_owned(),
+            };
             shown.push(json!({
                 "id": thread * FRAMES,
-                "name": "(ended)",
+                "name": name,
                 "line": 0,
                 "column": 0,
                 "presentationHint": "label",
@@ -302,6 +309,13 @@ impl<E: Execution> Server<'_, E> {
 
     pub(super) fn evaluate(&mut self, request: &Request) -> Result<Value, Refused> {
         let text = request.needs_text("expression")?;
+        if let Some(asked) = text.strip_prefix("picture ")
+            && request.text("context") == Some("repl")
+        {
+            let saved = save_picture(self.session.now(), asked, self.save.as_ref());
+            let result = saved.map_err(Refused::new)?;
+            return Ok(json!({ "result": result, "variablesReference": 0 }));
+        }
         let (thread, path) = match request.number("frameId") {
             Some(id) => self.frame(id)?,
             None => {

@@ -13,8 +13,9 @@ mod message;
 
 use serde_json::{Value, json};
 
-use crate::console::lane_list;
+use crate::console::{SavePicture, lane_list};
 use crate::execution::Execution;
+use crate::picture::Picture;
 use crate::session::{Backward, Motion, Session};
 use crate::stops::Stop;
 pub use handshake::{Handshake, Launch, Step};
@@ -42,6 +43,7 @@ pub struct Server<'f, E> {
     of_data: Vec<u32>,
     is_configured: bool,
     has_ended: bool,
+    save: Option<SavePicture>,
 }
 
 impl<'f, E: Execution> Server<'f, E> {
@@ -64,6 +66,19 @@ impl<'f, E: Execution> Server<'f, E> {
             of_data: vec![],
             is_configured: false,
             has_ended: false,
+            save: None,
+        }
+    }
+
+    /// The same where `save` writes pictures to files; without it there are none.
+    #[must_use]
+    pub fn saving(
+        self,
+        save: impl Fn(&str, &Picture) -> Result<(), String> + 'static,
+    ) -> Server<'f, E> {
+        Server {
+            save: Some(Box::new(save)),
+            ..self
         }
     }
 
@@ -227,6 +242,7 @@ impl<'f, E: Execution> Server<'f, E> {
                 };
                 (reason, ids.clone(), format!("lanes {}", lane_list(*lanes)))
             }
+            Stop::Device(ids, text, _) => ("function breakpoint", ids.clone(), text.clone()),
             Stop::Watch(id, text) => ("data breakpoint", vec![*id], text.clone()),
             Stop::Pause => ("pause", vec![], String::new()),
             Stop::End(why) => return self.ended(why),

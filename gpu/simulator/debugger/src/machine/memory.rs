@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use eitri_model::{Accessor, BusError, PAGE, PhysicalMemory, Source};
+use eitri_model::{Accessor, BusError, Gpu, PAGE, PhysicalMemory, Source};
 
 /// The bytes of a page.
 type Page = [u8; PAGE as usize];
@@ -14,15 +14,25 @@ pub struct SharedPages {
     /// Numbers of the pages that there are: in order, apart from each other.
     ranges: Vec<Range<u64>>,
     pages: HashMap<u64, Arc<Page>>,
-    /// Accesses of shader cores, if they are wanted.
+    /// Accesses, if they are wanted.
     accesses: Option<Accesses>,
 }
 
-/// Accesses of shader cores since they were last taken.
-#[derive(Clone, Debug, Default)]
+/// Whose accesses are noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accessors {
+    /// Those of shader cores.
+    Cores,
+    /// Those of everybody.
+    All,
+}
+
+/// Accesses since they were last taken.
+#[derive(Clone, Debug)]
 struct Accesses {
-    /// Whether a core makes those that come.
-    by_core: bool,
+    wanted: Accessors,
+    /// Whether those that come are noted.
+    is_noted: bool,
     /// Physical address, bytes, and whether it was written.
     made: Vec<(u64, u64, bool)>,
 }
@@ -67,13 +77,33 @@ impl SharedPages {
         self.pages.len()
     }
 
-    /// Notes what shader cores access from now on, in place of what was noted before.
-    pub(super) fn note_accesses(&mut self) {
-        self.accesses = Some(Accesses::default());
+    /// Notes accesses from now on, in place of what was noted before.
+    pub(crate) fn note_accesses(&mut self, wanted: Accessors) {
+        self.accesses = Some(Accesses {
+            wanted,
+            is_noted: wanted == Accessors::All,
+            made: vec![],
+        });
     }
 
-    /// Whether a core has read, and whether it has written some of these bytes of a page since they are noted.
-    pub(super) fn was_accessed(&self, address: u64, bytes: u64) -> (bool, bool) {
+    /// Whether some bytes at an address of the GPU were read, and whether they were written since accesses are noted.
+    pub(crate) fn touched(&self, gpu: &Gpu, (space, address): (u8, u64), len: u64) -> (bool, bool) {
+        let end = address.saturating_add(len);
+        let (mut at, mut touched) = (address, (false, false));
+        let mut reader = self.reader();
+        while at < end {
+            let bytes = (PAGE - at % PAGE).min(end - at);
+            if let Some(physical) = gpu.physical(&mut reader, space, at) {
+                let found = self.was_accessed(physical, bytes);
+                touched = (touched.0 || found.0, touched.1 || found.1);
+            }
+            at += bytes;
+        }
+        touched
+    }
+
+    /// Whether somebody has read, and whether somebody has written some of these bytes of a page since they are noted.
+    fn was_accessed(&self, address: u64, bytes: u64) -> (bool, bool) {
         let made = self.accesses.iter().flat_map(|own| &own.made);
         let meets = |start: u64, len: u64| {
             start < address.saturating_add(bytes) && address < start.saturating_add(len)
@@ -86,7 +116,7 @@ impl SharedPages {
 
     fn note(&mut self, address: u64, bytes: usize, writes: bool) {
         if let Some(own) = &mut self.accesses
-            && own.by_core
+            && own.is_noted
         {
             own.made.push((address, bytes as u64, writes));
         }
@@ -132,7 +162,10 @@ impl SharedPages {
 impl PhysicalMemory for SharedPages {
     fn accessed_by(&mut self, accessor: Accessor) {
         if let Some(own) = &mut self.accesses {
-            own.by_core = matches!(accessor, Accessor::Unit(Source::Core(_)));
+            own.is_noted = match own.wanted {
+                Accessors::Cores => matches!(accessor, Accessor::Unit(Source::Core(_))),
+                Accessors::All => true,
+            };
         }
     }
 

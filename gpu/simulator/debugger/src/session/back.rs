@@ -133,7 +133,9 @@ impl<E: Execution> Session<E> {
             Backward::Continue | Backward::Line => {
                 let watched = search.watched.as_ref();
                 let watched = watched.map(|touched| self.watch_stop(&search.state, touched));
-                watched.or_else(|| self.stops.breakpoint(&self.program, &search.state))
+                watched
+                    .or_else(|| self.stops.device(&search.state))
+                    .or_else(|| self.stops.breakpoint(&self.program, &search.state))
             }
         };
         if let Some(stop) = stop {

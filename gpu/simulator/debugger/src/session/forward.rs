@@ -28,7 +28,8 @@ pub(super) struct Moving {
     motion: Motion,
     thread: usize,
     from: Option<Spot>,
-    workgroup: [u32; 3],
+    /// The workgroup, and the number of the work.
+    work: ([u32; 3], u64),
 }
 
 impl<E: Execution> Session<E> {
@@ -38,7 +39,7 @@ impl<E: Execution> Session<E> {
             motion,
             thread,
             from: self.spot(&self.now, thread),
-            workgroup: self.now.workgroup(),
+            work: (self.now.workgroup(), self.now.work()),
         }));
     }
 
@@ -111,6 +112,9 @@ impl<E: Execution> Session<E> {
         if let Some(touched) = watched {
             return Some(self.watch_stop(&self.now, &touched));
         }
+        if let Some(stop) = self.stops.device(&self.now) {
+            return Some(stop);
+        }
         if self.now.ahead().is_none() {
             return Some(Stop::End(self.now.ending().unwrap_or_default()));
         }
@@ -126,8 +130,8 @@ impl<E: Execution> Session<E> {
         if moving.motion == Motion::Continue {
             return false;
         }
-        // Its workgroup has ended: the thread is another one from now on.
-        if self.now.workgroup() != moving.workgroup {
+        // Its workgroup or warp has ended: the thread is another one from now on.
+        if (self.now.workgroup(), self.now.work()) != moving.work {
             return true;
         }
         if moving.motion == Motion::Instruction {

@@ -1,8 +1,9 @@
 //! What stops a session: breakpoints, and watches with what a step does to them.
 use super::Session;
+use crate::device::DevicePlace;
 use crate::execution::{Execution, Object, ScalarPlace};
 use crate::expression::Expression;
-use crate::stops::{Breakpoint, Location, Stop, Stops, Watch, WatchKind};
+use crate::stops::{Breakpoint, DeviceBreakpoint, Location, Stop, Stops, Watch, WatchKind};
 use crate::value::{Node, Place, bytes_of};
 
 /// What a step touches of what is watched, and its value before.
@@ -51,6 +52,24 @@ impl<E: Execution> Session<E> {
         Some(breakpoint)
     }
 
+    /// Sets a breakpoint on the device; none if there is no device.
+    pub fn add_device_breakpoint(
+        &mut self,
+        place: DevicePlace,
+        condition: Option<Expression>,
+    ) -> Option<DeviceBreakpoint> {
+        if !E::HAS_DEVICE {
+            return None;
+        }
+        let breakpoint = DeviceBreakpoint {
+            id: self.stops.next_id(),
+            place,
+            condition,
+        };
+        self.stops.device.push(breakpoint.clone());
+        Some(breakpoint)
+    }
+
     /// Watches a variable or a part of one: of the thread and lane, if it is a lane's own. None if it is not in memory.
     pub fn add_watch(
         &mut self,
@@ -93,9 +112,11 @@ impl<E: Execution> Session<E> {
 
     /// Removes a breakpoint or a watch; false if there is none with that number.
     pub fn remove(&mut self, id: u32) -> bool {
-        let count = |stops: &Stops| stops.breakpoints.len() + stops.watches.len();
+        let count =
+            |stops: &Stops| stops.breakpoints.len() + stops.device.len() + stops.watches.len();
         let before = count(&self.stops);
         self.stops.breakpoints.retain(|own| own.id != id);
+        self.stops.device.retain(|own| own.id != id);
         self.stops.watches.retain(|own| own.id != id);
         self.stops.mark(&self.program);
         count(&self.stops) != before
@@ -120,8 +141,8 @@ impl<E: Execution> Session<E> {
         let lane = touched
             .lane
             .map_or_else(String::new, |lane| format!(" of lane {lane}"));
-        let (name, thread) = (&watch.node.name, touched.thread);
-        let text = format!("{name}{lane} of warp {thread} at {line}: {change}");
+        let (name, thread) = (&watch.node.name, execution.thread_label(touched.thread));
+        let text = format!("{name}{lane} of {thread} at {line}: {change}");
         Stop::Watch(touched.id, text)
     }
 }

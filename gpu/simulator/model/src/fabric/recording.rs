@@ -98,6 +98,7 @@ impl Origin<'_> {
             first_level: None,
             fidelity: Fidelity::new(false),
             whole_turns: true,
+            begins_apart: false,
             changes: 0,
             turns_ahead: 0,
             turns_taken: 0,

@@ -101,6 +101,11 @@ impl Slot {
         }
         let at = blocks.streams[index];
         self.stream_acks[index] = ack;
+        words.fabric.trace(Event::StreamAnswer {
+            group: self.number,
+            stream: index as u8,
+            bits: changed,
+        });
         words.set32(at.output, CS_ACK, ack)?;
         let mask = words.get32(at.input, CS_ACK_IRQ_MASK)?;
         // A change of STATE interrupts like an event, but only with all three bits of the mask.

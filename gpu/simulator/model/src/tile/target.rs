@@ -107,6 +107,32 @@ impl MemoryFormat {
         }
     }
 
+    /// Whether memory holds a component, where channels take components as `swizzle` says.
+    pub(crate) fn holds(self, swizzle: [u8; 4], component: u8) -> bool {
+        match self {
+            MemoryFormat::Raw { .. } => true,
+            MemoryFormat::Codes { sizes, .. } => {
+                let mut channels = sizes.into_iter().zip(swizzle);
+                channels.any(|(size, takes)| size != 0 && takes == component)
+            }
+        }
+    }
+
+    /// The four codes of a pixel.
+    fn unpack(self, pixel: u128) -> [u32; 4] {
+        let MemoryFormat::Codes { sizes, reversed } = self else {
+            return [0; 4];
+        };
+        let (mut codes, mut low) = ([0; 4], 0);
+        for place in 0..4 {
+            let index = if reversed { 3 - place } else { place };
+            let mask = (1_u64 << sizes[index]) - 1;
+            codes[index] = ((pixel >> low) as u64 & mask) as u32;
+            low += u32::from(sizes[index]);
+        }
+        codes
+    }
+
     /// The pixel of four codes.
     pub(crate) fn pack(self, codes: [u32; 4]) -> u128 {
         let MemoryFormat::Codes { sizes, reversed } = self else {
@@ -155,6 +181,26 @@ pub(crate) fn memory_bits(
     }))
 }
 
+/// The bits of a sample in the tile that [`memory_bits`] made bits in memory of; components that memory does not hold are 0.
+pub(crate) fn tile_bits(
+    tile: TileFormat,
+    memory: MemoryFormat,
+    swizzle: [u8; 4],
+    bits: u128,
+) -> u128 {
+    let (Some(format), MemoryFormat::Codes { .. }) = (tile.blendable, memory) else {
+        return bits;
+    };
+    let held = memory.unpack(bits);
+    let mut codes = [0; 4];
+    for (code, component) in held.into_iter().zip(swizzle) {
+        if let Some(own) = codes.get_mut(usize::from(component)) {
+            *own = code;
+        }
+    }
+    format.texel_of_codes(codes)
+}
+
 /// The mean of samples. Codes of normalised formats are averaged as integers, exactly; the others as values in f64.
 pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u128 {
     let count = samples.len().max(1) as f64;
@@ -175,4 +221,35 @@ pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u12
         }
     }
     format.pack(sums.map(|sum| sum / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What memory holds of a colour leads back to the sample, whatever the order of components.
+    #[test]
+    fn memory_leads_back_to_the_tile() {
+        let formats = [
+            (ColorBufferInternalFormat::R8G8B8A8, ColorFormat::R8G8B8A8),
+            (
+                ColorBufferInternalFormat::R10G10B10A2,
+                ColorFormat::A2B10G10R10,
+            ),
+            (ColorBufferInternalFormat::R5G6B5A0, ColorFormat::R5G6B5),
+        ];
+        for (internal, code) in formats {
+            let tile = TileFormat::of(internal, 4);
+            let format = tile.blendable.expect("a format that is blended");
+            let memory = MemoryFormat::of(code).expect("a format that is modelled");
+            let sample = format.pack([0.25, 0.5, 0.75, 1.0]);
+            for swizzle in [[0, 1, 2, 3], [2, 1, 0, 3]] {
+                let stored = memory_bits(tile, memory, swizzle, sample);
+                let again = tile_bits(tile, memory, swizzle, stored);
+                // The fraction of a code is the tile's alone.
+                let codes = format.stored_codes(sample);
+                assert_eq!(format.stored_codes(again), codes, "{code:?}, {swizzle:?}");
+            }
+        }
+    }
 }

@@ -116,6 +116,15 @@ pub enum Event {
         /// The bits of the answering word that changed.
         bits: u32,
     },
+    /// The firmware answered for a stream, or raised events of it. It has no record.
+    StreamAnswer {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+        /// The bits of CS_ACK that changed.
+        bits: u32,
+    },
     /// A group has reached a state.
     Group {
         /// Group slot.

@@ -162,7 +162,8 @@ impl Event {
             ),
             Event::Read { offset, value } => of(kind::READ, &[], &[offset, value], 0),
             Event::Write { offset, value } => of(kind::WRITE, &[], &[offset, value], 0),
-            Event::Instruction { .. }
+            Event::StreamAnswer { .. }
+            | Event::Instruction { .. }
             | Event::Shader { .. }
             | Event::Message { .. }
             | Event::Waited { .. }

@@ -18,6 +18,7 @@ use crate::defect::PassDefects;
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::{Access, Fabric};
 use crate::injection::GraphicsUnit;
+use crate::inspection::{Attachments, DrawWarpView, TileView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused, Source};
 use crate::pace::CYCLE;
@@ -63,7 +64,7 @@ struct Query {
 
 /// A render pass.
 #[derive(Clone, Debug)]
-pub(super) struct Pass {
+pub(crate) struct Pass {
     reader: Reader,
     framebuffer: Framebuffer,
     /// The framebuffer as a tile without geometry sees it: what such tiles don't write is not there.
@@ -179,6 +180,23 @@ impl Pass {
         // Read again, for the other address space.
         self.frames = [const { None }; 3];
         self.draws.clear();
+    }
+
+    /// The tile, for a debugger; none between tiles.
+    pub(crate) fn tile(&self) -> Option<TileView<'_>> {
+        self.shader.place()?;
+        let tile = self.shader.shown_tile()?;
+        Some(TileView::new(tile, self.tiles.origin))
+    }
+
+    /// The attachments, for a debugger.
+    pub(crate) fn attachments(&self) -> Attachments {
+        Attachments::new(self.framebuffer.clone(), self.reader.owner.space)
+    }
+
+    /// The warp that runs next, for a debugger; none if a step without a warp comes next.
+    pub(super) fn view(&self) -> Option<DrawWarpView<'_>> {
+        self.has_warp().then(|| self.shader.view())?
     }
 
     /// Tiles of the pass.

@@ -10,6 +10,7 @@ use super::turn::take_turn;
 use crate::clock::Nanoseconds;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
+use crate::inspection::{Shading, TurnView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Stall};
 use crate::pace::numbers;
@@ -176,6 +177,29 @@ impl Job {
         }
     }
 
+    /// Its tiles, if it is a render pass that runs.
+    pub(super) fn pass(&self) -> Option<&Pass> {
+        match &self.state {
+            State::Running(Running::Fragment(pass)) => Some(pass),
+            _ => None,
+        }
+    }
+
+    /// What a debugger sees.
+    pub(super) fn view<'j>(&'j self, fabric: &'j Fabric) -> TurnView<'j> {
+        let shading = match &self.state {
+            State::Running(Running::Compute(job)) => job.view(fabric).map(Shading::Workgroup),
+            State::Running(Running::Draw(job)) => job.view().map(Shading::Draw),
+            State::Running(Running::Fragment(job)) => job.view().map(Shading::Draw),
+            State::Running(Running::Fullscreen(_)) | State::Queued | State::Ended(_) => None,
+        };
+        TurnView {
+            job: self.number,
+            executed: self.executed,
+            shading,
+        }
+    }
+
     /// The kind of work, and so the endpoints that do it.
     pub(super) fn work_kind(&self) -> Work {
         self.job.issued.work()
@@ -279,6 +303,9 @@ impl Job {
         self.stall = None;
         if let State::Queued = self.state {
             self.begin(fabric, memory);
+            if fabric.begins_apart {
+                return 1;
+            }
         }
         let State::Running(running) = &mut self.state else {
             return 0;

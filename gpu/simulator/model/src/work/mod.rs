@@ -29,6 +29,7 @@ use crate::defect::Defect;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
+use crate::inspection::TurnView;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
 use crate::random::Random;
@@ -38,6 +39,7 @@ use alloc::vec::Vec;
 use compute::Compute;
 use eitri_csf::registers::power::Domain;
 pub(crate) use endpoints::Endpoints;
+pub(crate) use fragment::Pass;
 use job::{Job, State};
 pub(crate) use saved::SavedJobs;
 
@@ -271,6 +273,42 @@ impl Cores {
         Some(self.draws.unwrap_or_else(|| Random::new(seed)))
     }
 
+    /// The places of the jobs that may have a turn, in their order.
+    fn order(&self, draws: Option<&mut Random>) -> Vec<usize> {
+        let mut order: Vec<usize> = self.next_of_streams().map(|(index, _)| index).collect();
+        if let Some(draws) = draws {
+            shuffle(draws, &mut order);
+        }
+        // A stable sort: jobs of one group stay in the order of issue, or in the one that was drawn.
+        order.sort_by_key(|&index| core::cmp::Reverse(self.endpoints(&self.jobs[index]).priority));
+        // Where the instructions ran out the last time: those that had no turn come first.
+        let count = order.len().max(1);
+        order.rotate_left(self.not_served % count);
+        order
+    }
+
+    /// The job that has the next turn, for a debugger; none if no job can go on.
+    pub(crate) fn next_turn<'c>(
+        &'c self,
+        fabric: &'c Fabric,
+        power: &Power,
+    ) -> Option<TurnView<'c>> {
+        let ready = power.ready(Domain::Shader);
+        let grants = self.grants();
+        let mut draws = self.draws(fabric);
+        let mut jobs = self.order(draws.as_mut()).into_iter();
+        jobs.find_map(|index| {
+            let job = &self.jobs[index];
+            let can_work = job.can_work(fabric, granted(&grants, job) & ready);
+            can_work.then(|| job.view(fabric))
+        })
+    }
+
+    /// The render pass that runs, for a debugger: of several the oldest.
+    pub(crate) fn pass(&self) -> Option<&Pass> {
+        self.jobs.iter().find_map(Job::pass)
+    }
+
     /// Gives every job a turn, those of groups with the highest priority first; how many instructions were executed, and how far
     /// time goes by it.
     pub(crate) fn work(
@@ -288,20 +326,13 @@ impl Cores {
         fabric.changes += u64::from(self.jobs.len() > 1);
         let ready = power.ready(Domain::Shader);
         let grants = self.grants();
-        let mut order: Vec<usize> = self.next_of_streams().map(|(index, _)| index).collect();
         let mut draws = self.draws(fabric);
         // Turns that were drawn are as long as that.
         fabric.whole_turns &= draws.is_none();
-        if let Some(draws) = &mut draws {
-            shuffle(draws, &mut order);
-        }
-        // A stable sort: jobs of one group stay in the order of issue, or in the one that was drawn.
-        order.sort_by_key(|&index| core::cmp::Reverse(self.endpoints(&self.jobs[index]).priority));
+        let order = self.order(draws.as_mut());
         let mut used = 0;
-        // Where the instructions ran out the last time: those that had no turn come first.
         let first = core::mem::take(&mut self.not_served);
         let count = order.len();
-        order.rotate_left(first % count);
         for (turn, index) in order.into_iter().enumerate() {
             if used >= limit {
                 self.not_served = (first + turn) % count;

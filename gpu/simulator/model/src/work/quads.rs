@@ -6,6 +6,8 @@
 //!
 //! Facts: hardware/graphics-model.md 3.3, 4.2; valhall-isa.md 12.4, 13; graphics-raster.md 4.6, 4.10.
 
+mod view;
+
 use super::draw::LoadedDraw;
 use super::forward_kill::{Tested, kill_older, lacks_replacement, replaces};
 use super::stage::LoadedStage;

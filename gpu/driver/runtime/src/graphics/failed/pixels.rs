@@ -86,7 +86,13 @@ mod tests {
     #[test]
     fn bytes_belong_to_the_element_that_is_copied_there() {
         let format = VkFormat::of_name(Arch::V10, "R8G8B8A8_UNORM").expect("a format");
-        for tiling in [Tiling::Linear, Tiling::UInterleaved] {
+        type Place = fn(u32, u32) -> (u32, u32);
+        let linear: Place = |x, y| (y, x);
+        let interleaved: Place = |x, y| (y / 16, x / 16 * 256 + in_tile(x % 16, y % 16));
+        for (tiling, row_and_place) in [
+            (Tiling::Linear, linear),
+            (Tiling::UInterleaved, interleaved),
+        ] {
             let info = ImageInfo {
                 tiling,
                 layers: 2,
@@ -103,10 +109,7 @@ mod tests {
                     (17, 3),
                     (lies.width - 1, lies.height - 1),
                 ] {
-                    let (row, place) = match tiling {
-                        Tiling::Linear => (y, x),
-                        Tiling::UInterleaved => (y / 16, x / 16 * 256 + in_tile(x % 16, y % 16)),
-                    };
+                    let (row, place) = row_and_place(x, y);
                     let offset = lies.offset + lies.row * u64::from(row) + u64::from(place) * 4 + 3;
                     let found = element_at(&info, offset);
                     assert_eq!(found, Some((level, layer, [x, y])), "{tiling:?}");

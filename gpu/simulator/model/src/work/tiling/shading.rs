@@ -6,6 +6,7 @@ use super::lists::fault;
 use super::{Step, Tiling};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
+use crate::inspection::{DrawLanes, DrawWarpView, WarpView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
 use crate::shader::stage::{Stage, VertexStage, VertexThread, preload_vertices};
@@ -86,6 +87,28 @@ impl Tiling {
             program,
             first: first + count,
         }
+    }
+
+    /// The warp of vertices that runs, for a debugger.
+    pub(in crate::work) fn view(&self) -> Option<DrawWarpView<'_>> {
+        let Step::Shade { program, first } = self.step else {
+            return None;
+        };
+        let stage = &self.programs.get(program)?.stage;
+        let warp = WarpView::of(self.running.as_ref()?);
+        // The step names the vertex behind those of the warp.
+        let count = warp.started().count_ones() as usize;
+        let vertices = self.fresh.get(first.saturating_sub(count)..first)?;
+        let lanes = DrawLanes::Vertices {
+            vertices: vertices.to_vec(),
+            instance: self.instance,
+        };
+        Some(DrawWarpView::new(
+            &stage.environment,
+            stage.entry,
+            warp,
+            lanes,
+        ))
     }
 
     /// Continues a warp; how many instructions were executed.
