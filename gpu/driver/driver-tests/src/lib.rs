@@ -377,6 +377,7 @@ macro_rules! each_test {
                 texels_stored_by_a_dispatch_are_fetched_by_the_next;
                 texels_stored_by_a_job_are_fetched_by_the_next;
                 texels_copied_by_a_job_are_fetched_by_the_next;
+                a_dispatch_behind_a_copy_is_as_one_before_it;
                 texels_stored_in_another_queue_are_fetched_behind_its_signal;
                 texels_stored_in_another_queue_are_fetched_behind_its_event;
                 texels_and_descriptors_of_the_host_are_fetched;

@@ -300,6 +300,40 @@ pub(crate) fn texels_copied_by_a_job_are_fetched_by_the_next() {
     assert_eq!(diagnoses(&it.machine), [""; 0]);
 }
 
+/// A copy between two dispatches of one pipeline, which differ in their push constants alone.
+pub(crate) fn a_dispatch_behind_a_copy_is_as_one_before_it() {
+    let mut it = bench();
+    let other = image(&mut it.device, it.space);
+    let copied = it.device.create_buffer(it.space, BYTES);
+    let copied = copied.or_fail("there is memory");
+    let (to, store) = (it.image, it.store);
+    let commands = it.commands(|it| {
+        store_texels(it, store, 200)?;
+        it.barrier(Accesses::STORAGE_WRITE, Accesses::TRANSFER_READ)?;
+        let copy = ImageCopy {
+            extent: [SIDE, SIDE, 1],
+            ..ImageCopy::default()
+        };
+        it.copy_image(to, other, &copy)?;
+        let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
+        it.barrier(copies, Accesses::STORAGE_WRITE | Accesses::TRANSFER_READ)?;
+        it.push_constants(&push(300, 0))?.dispatch([1, 1, 1])?;
+        let copy = BufferImageCopy {
+            extent: [SIDE, SIDE, 1],
+            ..BufferImageCopy::default()
+        };
+        it.copy_image_to_buffer(other, copied, &copy).map(drop)
+    });
+    it.run(commands);
+    assert_eq!(it.first_of(copied), Ok(200), "before the copy");
+    let mut texels = vec![0; BYTES as usize];
+    let read = it.device.read_image(to, ImagePart::default(), &mut texels);
+    read.or_fail("it has such a part");
+    let expected: Vec<u32> = (300..).take(TEXELS as usize).collect();
+    assert_eq!(words_of(&texels), expected, "behind the copy");
+    assert_eq!(diagnoses(&it.machine), [""; 0]);
+}
+
 pub(crate) fn texels_stored_in_another_queue_are_fetched_behind_its_signal() {
     let mut it = bench();
     it.write_texels(100);

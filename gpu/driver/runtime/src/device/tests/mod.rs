@@ -93,6 +93,8 @@ fn a_job_ends_when_its_point_is_reached() {
     device.destroy_command_buffer(commands).expect("unused");
     device.destroy_queue(fence.queue).expect("idle");
     assert_eq!(device.status(fence), Status::Unknown);
+    let reached = device.reached(fence.queue, SubQueue::Compute);
+    assert!(matches!(reached, Err(Error::Gone { .. })), "{reached:?}");
     device.shutdown(&mut ()).expect("in order");
 }
 
