@@ -173,7 +173,7 @@ macro_rules! each_test {
                 parts_that_begin_before_the_others_are_submitted_wait_for_them: "time passes by itself while an image's driver works";
                 a_submission_is_lost_as_a_whole_and_the_next_draws;
                 the_draw_that_failed_is_named_with_its_pipeline;
-                a_draw_in_turn_that_fails_or_hangs_is_known;
+                a_draw_in_turn_that_fails_or_hangs_is_known: "limits of a hang are ten times as long there";
                 draws_are_numbered_as_they_were_recorded;
                 an_access_that_failed_names_the_draw_with_its_image;
                 a_tile_that_is_not_written_names_its_pixels;

@@ -92,27 +92,6 @@ fn an_mmu_fault_names_the_address_and_stops_the_queue() {
     );
 }
 
-/// Whatever else has changed, or has not: a fault is looked into when it is there.
-#[test]
-fn a_fault_is_looked_into_by_the_next_poll() {
-    let image = image(&control_blocks());
-    let (mut device, fence, _commands) = submitted(&image);
-    // Until nothing is left that is looked at anyway.
-    for _ in 0..4 {
-        let now = device.hw.platform.now();
-        device.poll(now);
-    }
-    assert_eq!(device.status(fence), Status::Pending);
-    let fake = &mut device.hw.platform;
-    fake.registers.insert(MMU_IRQ_RAWSTAT.offset, 1 << 1);
-    fake.registers
-        .insert(AS_FAULTSTATUS.at(1).offset, 0x00C3 | 3 << 8 | 0x180 << 16);
-    fake.registers.insert(AS_FAULTADDRESS.at(1).offset, 0x7000);
-    let now = device.hw.platform.now();
-    device.poll(now);
-    assert_ne!(device.status(fence), Status::Pending, "of the next poll");
-}
-
 /// An access that a mapping forbids lies in an object, not beside one.
 #[test]
 fn a_fault_names_the_object_that_its_address_lies_in() {
