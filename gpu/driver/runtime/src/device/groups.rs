@@ -106,7 +106,8 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Answers what a group's slot reports, with a doorbell if the firmware `lives`.
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
-        let draws = self.drawing.is_some();
+        let group = self.groups.get(key);
+        let draws = self.drawing.is_some() && group.is_some_and(|group| group.tiler.is_some());
         // What failed is found while the streams still stand there.
         if draws {
             self.name_failed(News::Reports(key));
@@ -117,7 +118,7 @@ impl<P: Platform> Device<'_, '_, P> {
             }
             None => Reported::NOTHING,
         };
-        if draws {
+        if draws && self.has_named() {
             self.name_failed(News::Faults(key));
         }
         reported

@@ -135,6 +135,12 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
+    /// Whether failed passes are kept whose faults are not there yet.
+    pub(super) fn has_named(&self) -> bool {
+        let kept = self.drawing.as_ref().map(|drawing| drawing.failed.len());
+        kept.is_some_and(|kept| kept > 0)
+    }
+
     /// Names what failed of the passes that the news is about, if there are passes.
     #[inline(never)]
     pub(super) fn name_failed(&mut self, news: News) {
