@@ -1,4 +1,4 @@
-//! What a suite of scripts holds.
+//! Cases: the entries of a suite of scripts.
 
 use crate::{Compiled, Verdict};
 use alloc::boxed::Box;
@@ -13,16 +13,16 @@ pub struct Case {
     pub name: String,
     /// Whether its name says that it must fail.
     pub must_fail: bool,
-    /// What is there to run.
+    /// The compiled script, or its verdict if it is not to be run.
     pub content: Content,
 }
 
-/// What there is of a script.
+/// A script as a suite carries it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Content {
-    /// Nothing is left to run.
+    /// The verdict is known without running it.
     Settled(Verdict),
-    /// It is compiled.
+    /// The compiled script.
     Script(Box<Compiled>),
 }
 

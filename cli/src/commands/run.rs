@@ -251,7 +251,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     printf::attach(&compiled, &mut request);
     // Told to end, a job is given up like one that takes too long, and leaves what that one leaves.
-    let held_up = interrupt::hold_up();
+    // QEMU is stopped at once.
+    let held_up = (args.place() == Place::Host).then(interrupt::hold_up);
     let trace = args.trace.start();
     // Instructions are told on the host alone.
     let counter = (args.stats && args.place() == Place::Host).then(Counter::default);

@@ -1,4 +1,4 @@
-//! What drivers of the GPU and of the CPU draw of the same program in one guest, compared there.
+//! Pictures of the same programs by the driver of the GPU and by that of the CPU, drawn and compared in one guest.
 //!
 //! The exit status of a program is no test: OpenGL says nothing of a lost device.
 
@@ -15,12 +15,12 @@ const WORKED: &str = "../shared/hardware/worked/source";
 /// Pictures by one interface.
 struct Pictures {
     what: &'static str,
-    /// Of both drivers and of the program.
+    /// Debian packages of both drivers and of the program.
     packages: &'static [&'static str],
     script: &'static str,
-    /// What each driver calls its device: if one is missing, nothing was compared.
+    /// The name of each driver's device in the output: if one is missing, nothing was compared.
     drivers: [&'static str; 2],
-    /// How many agree.
+    /// Number of pictures that agree.
     count: usize,
 }
 

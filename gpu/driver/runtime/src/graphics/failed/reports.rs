@@ -32,20 +32,6 @@ impl Report {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// Whether a group's slot has news of its streams, or of no progress: without them nothing has failed, and there is no more to read.
-    #[inline]
-    pub(super) fn may_have_failed(&mut self, key: Key) -> bool {
-        let group = self.groups.get(key);
-        let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) else {
-            return false;
-        };
-        let it = &mut self.hw.platform;
-        let asked = slot.output.read_word(it, CSG_IRQ_REQ);
-        let answered = slot.input.read_word(it, CSG_IRQ_ACK);
-        let (req, ack) = slot.requests().read(it);
-        asked != answered || csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack)
-    }
-
     /// Reads what the streams of a group report that is not answered, and whether its progress timer has run out.
     // FACT: STATUS_CMD_PTR is "shown after a fault" (hardware/command-stream.md 1.14), while status words are valid after STATUS_UPDATE
     // and a completed SUSPEND alone (csf-firmware.md 10). It is taken to be the failure's. Settled by the word at a CS_FAULT of a draw,
