@@ -2,7 +2,7 @@
 //!
 //! For constants: a board whose parts do not agree is not compiled; one of a file or of a device tree is refused.
 
-use crate::board::{Description, Gpu};
+use crate::board::{Description, Gic, Gpu};
 use crate::region::Region;
 use crate::steps::bus::REPLY_BYTES;
 use crate::steps::{Action, Channel, Doorbell, Step};
@@ -96,11 +96,14 @@ impl Description {
         {
             return Some("watchdog: no device");
         }
-        if !self.is_device(self.gic.distributor.address()) {
+        if !self.is_device(self.gic.distributor().address()) {
             return Some("GICD: no device");
         }
-        if !self.is_device(self.gic.redistributors.address()) {
-            return Some("GICR: no device");
+        if !self.is_device(self.gic.of_cpus().address()) {
+            return Some(match self.gic {
+                Gic::V3 { .. } => "GICR: no device",
+                Gic::V2 { .. } => "GICC: no device",
+            });
         }
         None
     }

@@ -120,20 +120,47 @@ impl Console {
     }
 }
 
-/// A GIC of version 3.
+/// The interrupt controller.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     feature = "files",
     derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
+    serde(try_from = "crate::file::fields::GicFields")
 )]
-pub struct Gic {
+pub enum Gic {
+    /// Of version 3 or 4: a CPU's own part has system registers.
+    V3 {
+        /// The distributor.
+        distributor: RegisterBase,
+        /// The first redistributor.
+        redistributors: RegisterBase,
+        /// How many redistributors there may be, one a CPU; the last one says that it is.
+        cpus: usize,
+    },
+    /// Of version 2, such as a GIC-400: up to eight CPUs.
+    V2 {
+        /// The distributor.
+        distributor: RegisterBase,
+        /// The CPU interface, which each CPU sees at the same address.
+        cpu_interface: RegisterBase,
+    },
+}
+
+impl Gic {
     /// The distributor.
-    pub distributor: RegisterBase,
-    /// The first redistributor.
-    pub redistributors: RegisterBase,
-    /// How many redistributors there may be, one a CPU; the last one says that it is.
-    pub cpus: usize,
+    pub const fn distributor(&self) -> RegisterBase {
+        match *self {
+            Gic::V3 { distributor, .. } | Gic::V2 { distributor, .. } => distributor,
+        }
+    }
+
+    /// What CPUs have of it: the first redistributor, or the CPU interface.
+    pub const fn of_cpus(&self) -> RegisterBase {
+        match *self {
+            Gic::V3 { redistributors, .. } => redistributors,
+            Gic::V2 { cpu_interface, .. } => cpu_interface,
+        }
+    }
 }
 
 /// The number of a shared peripheral interrupt; the GIC's own number is 32 higher.

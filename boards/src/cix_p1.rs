@@ -62,7 +62,7 @@ const DESCRIPTION: Description = Description {
         base: RegisterBase::new(0x040D_0000),
         set_up: None,
     },
-    gic: Gic {
+    gic: Gic::V3 {
         distributor: RegisterBase::new(0x0E01_0000),
         redistributors: RegisterBase::new(0x0E09_0000),
         cpus: 12,

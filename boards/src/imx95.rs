@@ -54,7 +54,7 @@ const DESCRIPTION: Description = Description {
         base: RegisterBase::new(0x4438_0000),
         kind: Kind::LPUART,
     },
-    gic: Gic {
+    gic: Gic::V3 {
         distributor: RegisterBase::new(0x4800_0000),
         redistributors: RegisterBase::new(0x4806_0000),
         cpus: 6,

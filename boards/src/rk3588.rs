@@ -59,7 +59,7 @@ const DESCRIPTION: Description = Description {
         base: RegisterBase::new(0xFEB5_0000),
         kind: Kind::DW8250,
     },
-    gic: Gic {
+    gic: Gic::V3 {
         distributor: RegisterBase::new(0xFE60_0000),
         redistributors: RegisterBase::new(0xFE68_0000),
         cpus: 8,

@@ -3,7 +3,7 @@
 use eitri_boards::file::{read, rust_source};
 use eitri_boards::steps::Step;
 use eitri_boards::uart::Width;
-use eitri_boards::{Console, DeviceType, Target};
+use eitri_boards::{Console, DeviceType, Gic, Target};
 use std::path::Path;
 
 fn example(name: &str) -> String {
@@ -41,6 +41,30 @@ fn a_board_is_as_its_file_says() {
     );
 }
 
+/// The example with a GIC of version 2.
+fn with_gic_v2() -> String {
+    let v3 = "redistributors = 0x1110_0000\ncpus = 4";
+    let good = example("acme-x1.toml");
+    assert!(good.contains(v3), "the example has another GIC");
+    good.replace(v3, "cpu_interface = 0x1110_0000")
+}
+
+#[test]
+fn a_gic_of_version_2_has_a_cpu_interface() {
+    let target = read(&with_gic_v2()).unwrap();
+    let board = target.board().expect("all of it is known");
+    let Gic::V2 { cpu_interface, .. } = board.gic else {
+        panic!("{:?}", board.gic);
+    };
+    assert_eq!(cpu_interface.address(), 0x1110_0000);
+    let source = rust_source(target).unwrap();
+    let wanted = "gic: Gic::V2 { distributor: RegisterBase::new(0x11000000), cpu_interface: RegisterBase::new(0x11100000), }";
+    assert!(source.contains(wanted), "{source}");
+    let elsewhere = with_gic_v2().replace("cpu_interface = 0x1110", "cpu_interface = 0x1990");
+    let error = read(&elsewhere).err().expect("no register is there");
+    assert!(error.message.contains("GICC: no device"), "{error}");
+}
+
 #[test]
 fn a_file_without_memory_is_an_outline() {
     let target = read(&example("acme-x2.toml")).unwrap();
@@ -63,6 +87,8 @@ fn what_does_not_agree_is_refused() {
         ("room = 0x20",                "room = 0",                 "console: a status without a bit"),
         ("width = \"byte\"",           "width = \"half\"",         "unknown variant `half`"),
         ("cpus = 4",                   "cpu = 4",                  "unknown field `cpu`"),
+        ("cpus = 4",                   "cpu_interface = 0x1110_0000", "one of version 2 has `cpu_interface`"),
+        ("cpus = 4",                   "",                         "a GIC of version 3 has `redistributors` and `cpus`"),
         ("job = 92",                   "",                         "missing field `job`"),
         ("coherency = \"none\"",       "coherency = \"full\"",     "unknown variant `full`"),
         ("kind = { data",              "kind = \"x\" # { data",    "invalid value"),

@@ -86,8 +86,8 @@ fn addresses(target: Target) -> BTreeSet<u64> {
                 memory.heap.base,
                 memory.shared.base,
                 board.console.base().address(),
-                board.gic.distributor.address(),
-                board.gic.redistributors.address(),
+                board.gic.distributor().address(),
+                board.gic.of_cpus().address(),
             ]);
             all.extend(memory.devices.iter().map(|region| region.base));
         }

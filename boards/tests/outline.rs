@@ -4,7 +4,7 @@ use dtoolkit::model::{DeviceTree as Model, DeviceTreeNode, DeviceTreeProperty};
 use eitri_boards::device_tree::{DeviceTree, Machine};
 use eitri_boards::mt8196::OUTLINE;
 use eitri_boards::uart::Kind;
-use eitri_boards::{Console, Region};
+use eitri_boards::{Console, Gic, Region};
 
 fn words(name: &str, words: &[u32]) -> DeviceTreeProperty {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -33,6 +33,8 @@ struct Tree {
     /// What the UART is.
     uart: Vec<DeviceTreeProperty>,
     arguments: &'static str,
+    /// What the interrupt controller is.
+    gic: &'static str,
     /// A node that is left out.
     without: &'static str,
 }
@@ -50,6 +52,7 @@ impl Default for Tree {
             reserved: Vec::new(),
             uart: vec![text("compatible", "ns16550a"), words("reg-shift", &[2])],
             arguments: "",
+            gic: "arm,gic-v3",
             without: "",
         }
     }
@@ -89,7 +92,7 @@ impl Tree {
         add(node(
             "interrupt-controller@c000000",
             vec![
-                text("compatible", "arm,gic-v3"),
+                text("compatible", self.gic),
                 words("#interrupt-cells", &[4]),
                 words(
                     "reg",
@@ -148,6 +151,33 @@ impl Tree {
     }
 }
 
+#[test]
+fn a_gic_of_version_2_is_known_by_its_name() {
+    for gic in ["arm,gic-400", "arm,cortex-a15-gic"] {
+        let tree = Tree {
+            gic,
+            ..Tree::default()
+        };
+        let machine = tree.machine().unwrap();
+        let Gic::V2 {
+            distributor,
+            cpu_interface,
+        } = machine.gic
+        else {
+            panic!("{gic}: {:?}", machine.gic);
+        };
+        let found = (distributor.address(), cpu_interface.address());
+        assert_eq!(found, (0x0C00_0000, 0x0C04_0000));
+        assert_eq!(machine.virtual_timer_ppi, 11);
+    }
+    let unknown = Tree {
+        gic: "acme,gic",
+        ..Tree::default()
+    };
+    let error = unknown.machine().unwrap_err();
+    assert!(error.contains("interrupt controller"), "{error}");
+}
+
 fn overlap(one: Region, other: Region) -> bool {
     one.base < other.end() && other.base < one.end()
 }
@@ -157,9 +187,13 @@ fn everything_is_found() {
     let machine = Tree::default().machine().unwrap();
     // Behind the bus 0x2000 is 0x1000 into what begins at 0x1600_0000 before it.
     assert_eq!(machine.console.base().address(), 0x1600_1000);
-    assert_eq!(machine.gic.distributor.address(), 0x0C00_0000);
-    assert_eq!(machine.gic.redistributors.address(), 0x0C04_0000);
-    assert_eq!(machine.gic.cpus, 8);
+    assert_eq!(machine.gic.distributor().address(), 0x0C00_0000);
+    assert_eq!(machine.gic.of_cpus().address(), 0x0C04_0000);
+    assert!(
+        matches!(machine.gic, Gic::V3 { cpus: 8, .. }),
+        "{:?}",
+        machine.gic
+    );
     assert_eq!(
         (machine.virtual_timer_ppi, machine.physical_timer_ppi),
         (11, 14)
@@ -257,7 +291,7 @@ fn what_a_tree_does_not_say_is_told() {
     };
     refused(
         without("interrupt-controller@c000000"),
-        "the device tree does not say what the machine's is: its interrupt controller, a GIC of version 3",
+        "the device tree does not say what the machine's is: its interrupt controller, a GIC of version 2 or 3",
     );
     refused(
         without("timer"),

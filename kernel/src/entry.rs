@@ -268,9 +268,12 @@ macro_rules! image {
                 msr     vpidr_el2, x9
                 mrs     x9, mpidr_el1
                 msr     vmpidr_el2, x9
+                mrs     x9, id_aa64pfr0_el1
+                ubfx    x9, x9, #{gic}, #4
+                cbz     x9, 2f
                 mov     x9, #{icc_sre}
                 msr     S3_4_C12_C9_5, x9
-                isb
+            2:  isb
                 ldr     x9, ={sctlr}
                 msr     sctlr_el1, x9
                 mov     x9, #{spsr}
@@ -367,6 +370,7 @@ macro_rules! image {
             park = sym $crate::cpus::park,
             cnthctl = const $crate::eitri_aarch64::entry_state::CNTHCTL_EL2,
             cptr = const $crate::eitri_aarch64::entry_state::CPTR_EL2,
+            gic = const $crate::eitri_aarch64::entry_state::GIC_IN_PFR0,
             icc_sre = const $crate::eitri_aarch64::entry_state::ICC_SRE_EL2,
             sctlr = const $crate::eitri_aarch64::entry_state::SCTLR_EL1,
             spsr = const $crate::eitri_aarch64::entry_state::SPSR_EL2,

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use core::slice;
 use eitri_boards::device_tree::{DeviceTree, TreeError, total_bytes};
 use eitri_boards::uart;
-use eitri_boards::{Board, Console, Exit, Firmware, Outline, Region};
+use eitri_boards::{Board, Console, Exit, Firmware, Gic, Outline, Region};
 
 /// What finds the board.
 pub(crate) type Finder = unsafe fn(&'static Outline, Pages, u64) -> &'static Board;
@@ -64,12 +64,15 @@ pub(crate) unsafe fn board(
     // SAFETY: the same; it is mapped now.
     unsafe { heap::open(machine.heap) };
     println!(
-        "of the device tree: {} at {:#x}, GIC at {:#x} and {:#x} for {} CPUs, timers PPI {} and {}",
+        "of the device tree: {} at {:#x}, GIC of version {} at {:#x} and {:#x}, timers PPI {} and {}",
         kind(&machine.console),
         machine.console.base().address(),
-        machine.gic.distributor.address(),
-        machine.gic.redistributors.address(),
-        machine.gic.cpus,
+        match machine.gic {
+            Gic::V2 { .. } => 2,
+            Gic::V3 { .. } => 3,
+        },
+        machine.gic.distributor().address(),
+        machine.gic.of_cpus().address(),
         machine.virtual_timer_ppi,
         machine.physical_timer_ppi
     );

@@ -32,7 +32,7 @@ pub struct Machine {
     pub virtual_timer_ppi: u32,
     /// The physical timer's.
     pub physical_timer_ppi: u32,
-    /// Registers of console, distributor and redistributors.
+    /// Registers of console, distributor, and what CPUs have of the interrupt controller.
     pub devices: [Region; 3],
 }
 
@@ -51,7 +51,8 @@ pub const INFERRED: &str = "inferred";
 /// Kinds of UARTs, as a device tree names them.
 const PL011: &str = "arm,pl011";
 const OF_16550: &[&str] = &["ns16550", "ns16550a"];
-const GIC: &str = "arm,gic-v3";
+const GIC_V3: &str = "arm,gic-v3";
+const GIC_V2: [&str; 2] = ["arm,gic-400", "arm,cortex-a15-gic"];
 const TIMER: &str = "arm,armv8-timer";
 
 const PAGE: usize = 4096;
@@ -127,7 +128,7 @@ impl DeviceTree<'_> {
             let wanted = outline.title;
             return Err(TreeError::MemoryForDevices { wanted, base });
         }
-        let (gic, [distributor, redistributors]) = self.gic()?;
+        let (gic, [distributor, of_cpus]) = self.gic()?;
         let (virtual_timer_ppi, physical_timer_ppi) = self.timers()?;
         let page = Region {
             base: console.base().address() / PAGE * PAGE,
@@ -164,35 +165,52 @@ impl DeviceTree<'_> {
             gic,
             virtual_timer_ppi,
             physical_timer_ppi,
-            devices: [page, distributor, redistributors],
+            devices: [page, distributor, of_cpus],
         })
+    }
+
+    /// The interrupt controller's node.
+    fn gic_place(&self) -> Option<Place<'_>> {
+        let mut kinds = [GIC_V3].into_iter().chain(GIC_V2);
+        kinds.find_map(|kind| Place::compatible(self.0, kind))
     }
 
     fn gic(&self) -> Result<(Gic, [Region; 2]), TreeError> {
         let silent = TreeError::Silent {
-            what: "its interrupt controller, a GIC of version 3",
+            what: "its interrupt controller, a GIC of version 2 or 3",
         };
         let read = || {
-            let place = Place::compatible(self.0, GIC)?;
+            let place = self.gic_place()?;
             let mut registers = place.registers();
-            let (distributor, redistributors) = (registers.next()?, registers.next()?);
+            let (distributor, of_cpus) = (registers.next()?, registers.next()?);
             let whole = |region: Region| region.is_whole(PAGE) && region.bytes != 0;
-            if !whole(distributor) || !whole(redistributors) {
+            if !whole(distributor) || !whole(of_cpus) {
                 return None;
             }
-            let cpus = self.0.find_node("/cpus").map_or(0, |cpus| {
-                let cpus = cpus.children();
-                cpus.filter(|cpu| cpu.name_without_address() == "cpu")
-                    .count()
-            });
-            let gic = Gic {
-                distributor: register(distributor.base)?,
-                redistributors: register(redistributors.base)?,
-                cpus: cpus.max(1),
+            let bases = (register(distributor.base)?, register(of_cpus.base)?);
+            let gic = match place.is(GIC_V3) {
+                true => Gic::V3 {
+                    distributor: bases.0,
+                    redistributors: bases.1,
+                    cpus: self.cpus().max(1),
+                },
+                false => Gic::V2 {
+                    distributor: bases.0,
+                    cpu_interface: bases.1,
+                },
             };
-            Some((gic, [distributor, redistributors]))
+            Some((gic, [distributor, of_cpus]))
         };
         read().ok_or(silent)
+    }
+
+    /// How many CPUs the tree has.
+    fn cpus(&self) -> usize {
+        self.0.find_node("/cpus").map_or(0, |cpus| {
+            let cpus = cpus.children();
+            cpus.filter(|cpu| cpu.name_without_address() == "cpu")
+                .count()
+        })
     }
 
     /// PPIs of the virtual and of the physical timer.
@@ -203,7 +221,7 @@ impl DeviceTree<'_> {
         /// The first cell of an interrupt that is private to a CPU.
         const PRIVATE: u32 = 1;
         let read = || {
-            let gic = Place::compatible(self.0, GIC)?;
+            let gic = self.gic_place()?;
             let cells = usize::try_from(number(gic, "#interrupt-cells")?).ok()?;
             let timer = Place::compatible(self.0, TIMER)?;
             let mut properties = timer.node.properties();

@@ -1,5 +1,6 @@
 //! Fields: how those are read that are more than a number, and what is there where a file leaves one out.
 
+use crate::board::Gic;
 use crate::region::{Region, RegisterBase};
 use crate::uart::{Kind, Width};
 use alloc::boxed::Box;
@@ -101,6 +102,38 @@ impl TryFrom<Numbers> for Region {
         match base.checked_add(bytes) {
             Some(end) if end <= MOST => Ok(region),
             _ => Err("beyond what a CPU can address"),
+        }
+    }
+}
+
+/// What an interrupt controller is written as.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GicFields {
+    distributor: RegisterBase,
+    redistributors: Option<RegisterBase>,
+    cpus: Option<usize>,
+    cpu_interface: Option<RegisterBase>,
+}
+
+impl TryFrom<GicFields> for Gic {
+    type Error = &'static str;
+
+    fn try_from(fields: GicFields) -> Result<Gic, &'static str> {
+        let distributor = fields.distributor;
+        match (fields.redistributors, fields.cpus, fields.cpu_interface) {
+            (Some(redistributors), Some(cpus), None) => Ok(Gic::V3 {
+                distributor,
+                redistributors,
+                cpus,
+            }),
+            (None, None, Some(cpu_interface)) => Ok(Gic::V2 {
+                distributor,
+                cpu_interface,
+            }),
+            _ => Err(
+                "a GIC of version 3 has `redistributors` and `cpus`, one of version 2 has `cpu_interface`",
+            ),
         }
     }
 }

@@ -49,7 +49,7 @@ const DESCRIPTION: Description = Description {
             baud: 115_200,
         }),
     },
-    gic: Gic {
+    gic: Gic::V3 {
         distributor: RegisterBase::new(0x0800_0000),
         redistributors: RegisterBase::new(0x080A_0000),
         cpus: 8,
@@ -89,6 +89,21 @@ const DESCRIPTION: Description = Description {
     watchdog: None,
     ending: Ending::Host(&Semihosting),
     lab: None,
+};
+
+/// The same machine with a GIC of version 2 (`gic-version=2`). The monitor needs one of version 3.
+///
+/// Where its CPU interface is, QEMU's own device tree says (`dumpdtb`).
+pub const WITH_GICV2: Board = {
+    let description = Description {
+        gic: Gic::V2 {
+            distributor: DESCRIPTION.gic.distributor(),
+            cpu_interface: RegisterBase::new(0x0801_0000),
+        },
+        ..DESCRIPTION
+    };
+    // SAFETY: as above.
+    unsafe { Board::new(description) }
 };
 
 /// All of the machine's memory that an image may see when it was given 1 GiB (`-m 1G`).

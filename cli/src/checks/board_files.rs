@@ -2,6 +2,7 @@
 
 use super::Case;
 use crate::outcome::{Failure, FileError};
+use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::process;
 use std::path::PathBuf;
@@ -15,6 +16,8 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 struct Tried {
     what: &'static str,
     arguments: &'static [&'static str],
+    /// The file, with something else in it: what stands there, and what stands there instead.
+    changed: Option<(&'static str, &'static str)>,
     /// What must be printed.
     wanted: &'static [&'static str],
 }
@@ -26,6 +29,7 @@ const IMAGE: Tried = Tried {
         "image", "examples/embed/double.wgsl", "--buffer", "0=zero:4096", "--board", "examples/boards/acme-x1.toml", "--firmware", "stub",
         "-o", "acme-x1.img",
     ],
+    changed: None,
     wanted: &["pci enum", "booti"],
 };
 
@@ -35,11 +39,19 @@ const IN_QEMU: &[Tried] = &[
     Tried {
         what: "the board of a file in QEMU",
         arguments: &["validate", "--on", "qemu", "--board", "examples/boards/acme-x1.toml", "--only", "power."],
+        changed: None,
         wanted: &["power: GPU domain is on", "power: GPU_ID: 0xa8670005", "EITRI-START 0.1.0 acme-x1", " 0 failed, 0 skipped"],
+    },
+    Tried {
+        what: "the board of a file with a GIC of version 2 in QEMU",
+        arguments: &["validate", "--on", "qemu", "--board", "examples/boards/acme-x1.toml", "--only", "interrupts."],
+        changed: Some(("redistributors = 0x1110_0000\ncpus = 4", "cpu_interface = 0x1110_0000")),
+        wanted: &["power: GPU domain is on", " 0 failed, 0 skipped"],
     },
     Tried {
         what: "the outline of a file in QEMU",
         arguments: &["validate", "--on", "qemu", "--board", "examples/boards/acme-x2.toml", "--only", "power."],
+        changed: None,
         wanted: &["power: power is stable: after 1 polls", "EITRI-START 0.1.0 acme-x2", " 0 failed, 0 skipped"],
     },
 ];
@@ -59,14 +71,26 @@ impl Tried {
         let folder = workspace.target_folder().join("eitri/board-files");
         let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
         std::fs::create_dir_all(&folder).map_err(|cause| Failure::unwritable(&folder, cause))?;
+        let mut arguments: Vec<PathBuf> = Vec::new();
+        for argument in self.arguments {
+            let path = workspace.root().join(argument);
+            arguments.push(match (argument.starts_with("examples/"), self.changed) {
+                (false, _) => argument.into(),
+                (true, Some((from, to))) if argument.ends_with(".toml") => {
+                    let text = std::fs::read_to_string(&path);
+                    let text = text.map_err(|cause| Failure::unreadable(&path, cause))?;
+                    assert!(text.contains(from), "{argument} has another {from}");
+                    let copy = folder.join("changed.toml");
+                    whole_file::put(&copy, text.replacen(from, to, 1).as_bytes())?;
+                    copy
+                }
+                (true, _) => path,
+            });
+        }
         let log: PathBuf = folder.join(format!("{}.log", self.arguments[0]));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.current_dir(&folder);
-        command.args(self.arguments.iter().map(|argument| {
-            let of_sources = argument.starts_with("examples/");
-            let path = workspace.root().join(argument);
-            if of_sources { path } else { argument.into() }
-        }));
+        command.args(arguments);
         let finished = process::run_logged(&mut command, &log, LIMIT)?;
         let output = finished.output();
         let missing = self.wanted.iter().find(|part| !output.contains(*part));

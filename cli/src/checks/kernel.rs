@@ -34,6 +34,9 @@ enum Entry {
     El3,
     /// At EL1, 2 MiB from where it is linked.
     Elsewhere,
+    /// At EL1, by QEMU with a GIC of version 2; and at EL2.
+    Gicv2El1,
+    Gicv2El2,
 }
 
 const EVERY: &[Entry] = &[Entry::El1, Entry::El2, Entry::Monitor];
@@ -72,6 +75,7 @@ const TESTS: &[Test] = &[
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Trapping],  status: Some(0), expect: Expect::Tap(20) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::El3],       status: None, expect: Expect::Console(&["3?"]) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Elsewhere], status: None, expect: Expect::Console(&["@?"]) },
+    Test { image: "eitri-selftest-gicv2", words: &["selftest"],                  entries: &[Entry::Gicv2El1, Entry::Gicv2El2], status: Some(0), expect: Expect::Tap(20) },
     Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
     Test { image: "eitri-crash",    words: &["undefined"],                       entries: EVERY,   status: Some(102), expect: Expect::Console(&["exception: undefined instruction"]) },
     Test { image: "eitri-crash",    words: &["breakpoint"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["exception: BRK"]) },
@@ -204,6 +208,8 @@ fn case_name(test: &Test, entry: Entry) -> String {
         Entry::Monitor => "monitor",
         Entry::El3 => "el3",
         Entry::Elsewhere => "elsewhere",
+        Entry::Gicv2El1 => "el1",
+        Entry::Gicv2El2 => "el2",
     };
     let word = test
         .words
@@ -234,6 +240,8 @@ fn start(
         start: match entry {
             Entry::El1 => Start::Image(raw, Level::El1),
             Entry::El2 | Entry::Trapping => Start::Image(raw, Level::El2),
+            Entry::Gicv2El1 => Start::Image(raw, Level::Gicv2El1),
+            Entry::Gicv2El2 => Start::Image(raw, Level::Gicv2El2),
             Entry::Monitor => Start::Monitor {
                 monitor,
                 image: raw,

@@ -105,8 +105,8 @@ fn about_the_machine() -> String {
         gpu.window.base,
         gpu.window.end(),
         board.console.base().address(),
-        board.gic.distributor.address(),
-        board.gic.redistributors.address(),
+        board.gic.distributor().address(),
+        board.gic.of_cpus().address(),
     )
 }
 

@@ -40,12 +40,14 @@ pub(crate) enum Start<'a> {
     },
 }
 
-/// The exception level that a machine begins at.
+/// The exception level that a machine begins at, and the version of its GIC where that is not 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     El1,
     El2,
     El3,
+    Gicv2El1,
+    Gicv2El2,
 }
 
 /// What a machine is booted with.
@@ -248,6 +250,8 @@ fn command_attached(boot: &Boot<'_>, attached: &Attached<'_>) -> Command {
         Level::El1 => "virt,gic-version=3",
         Level::El2 => "virt,gic-version=3,virtualization=on",
         Level::El3 => "virt,gic-version=3,secure=on",
+        Level::Gicv2El1 => "virt,gic-version=2",
+        Level::Gicv2El2 => "virt,gic-version=2,virtualization=on",
     };
     let memory = format!("{}M", MEMORY_BYTES >> 20);
     let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();

@@ -42,8 +42,8 @@ fn the_help_says_what_machine_there_is() {
         board.gpu.window.base,
         board.memory.image.base,
         board.console.base().address(),
-        board.gic.distributor.address(),
-        board.gic.redistributors.address(),
+        board.gic.distributor().address(),
+        board.gic.of_cpus().address(),
     ] {
         assert!(
             text.contains(&format!("0x{address:08x}")),

@@ -4,21 +4,30 @@
 //! line, and may have numbers that QEMU's has not; so there it is registers that keep what is written, and the list registers
 //! follow it. It has as many interrupts as there can be.
 //!
-//! Facts: the registers are the architecture's (GICv3, 12.9); hardware/boards.md 5 (step 6).
+//! Facts: the registers are the architecture's (GICv3, 12.9); hardware/boards.md 5 (step 6). What version 2 has otherwise is
+//! `arm-gic`'s layout: see `kernel/src/interrupts/v2.rs`.
 
 use crate::{cpus, machine};
 use alloc::boxed::Box;
 use alloc::vec;
+use arm_gic::gicv2::registers::Gicd as GicdV2;
+use core::mem::offset_of;
 use eitri_aarch64::{Access, Direction};
-use eitri_boards::{Region, Spi};
+use eitri_boards::{Gic, Region, Spi};
 
 const BYTES: usize = 0x1_0000;
+/// Of one of version 2.
+const BYTES_V2: usize = 0x1000;
 /// GICD_TYPER: 32 times so many interrupts, less one.
 const TYPER: usize = 0x4;
 const LINES: u32 = 31;
+/// The same of version 2, with one CPU: whoever is not secure sees one group.
+const SECURE_TOO: u32 = 1 << 10;
 /// GICD_CTLR, whose bit 31 says that a write is under way.
 const CTLR: usize = 0x0;
 const WRITE_PENDING: u32 = 1 << 31;
+/// The same of version 2: interrupts are passed on.
+const ENABLE: u32 = 1;
 /// GICD_PIDR2: the architecture's version is in bits 4 to 7.
 const PIDR2: usize = 0xFFE8;
 const VERSION_3: u32 = 3 << 4;
@@ -28,6 +37,8 @@ const BANK: usize = 0x80;
 /// GICD_IROUTER: a CPU's affinities, or whichever takes it.
 const ROUTES: usize = 0x6000;
 const ANY_CPU: u32 = 1 << 31;
+/// GICD_ITARGETSR, of version 2: a byte for each interrupt, with a bit for each CPU. Those of private interrupts name the CPU that reads.
+const TARGETS: usize = offset_of!(GicdV2, itargetsr);
 /// First number of a shared interrupt.
 const FIRST_SHARED: usize = 32;
 
@@ -36,7 +47,12 @@ pub(crate) struct Distributor(Box<[u8]>);
 
 /// Where the image sees it.
 pub(crate) fn region() -> Region {
-    Region::new(machine::board().gic.distributor.address(), BYTES)
+    let bytes = if is_v2() { BYTES_V2 } else { BYTES };
+    Region::new(machine::board().gic.distributor().address(), bytes)
+}
+
+fn is_v2() -> bool {
+    matches!(machine::board().gic, Gic::V2 { .. })
 }
 
 impl Distributor {
@@ -68,7 +84,11 @@ impl Distributor {
     fn read_word(&self, offset: usize) -> u32 {
         match offset {
             CTLR => self.word(CTLR) & !WRITE_PENDING,
+            TYPER if is_v2() => LINES | SECURE_TOO,
             TYPER => LINES,
+            _ if is_v2() && (TARGETS..TARGETS + FIRST_SHARED).contains(&offset) => {
+                u32::from_le_bytes([1 << cpus::own(); 4])
+            }
             PIDR2 => VERSION_3,
             _ => match Distributor::of_pair(offset) {
                 Some((kept, _)) => self.word(kept),
@@ -119,7 +139,16 @@ impl Distributor {
         let number = FIRST_SHARED + spi.0 as usize;
         let [enabled, ..] = PAIRS;
         let word = self.register(enabled + 4 * (number / 32));
-        word >> (number % 32) & 1 == 1 && self.target(number) == cpus::own()
+        word >> (number % 32) & 1 == 1 && self.is_for(number, cpus::own())
+    }
+
+    /// Whether an interrupt goes to a CPU.
+    fn is_for(&self, number: usize, cpu: usize) -> bool {
+        if !is_v2() {
+            return self.target(number) == cpu;
+        }
+        let targets = self.register(TARGETS + number / 4 * 4) >> (8 * (number % 4));
+        self.register(CTLR) & ENABLE != 0 && targets >> cpu & 1 == 1
     }
 
     /// The CPU that gets an interrupt; the first where any may.

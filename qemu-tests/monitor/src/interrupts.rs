@@ -19,6 +19,7 @@ use cortex_a::registers::{
     ICH_LR2_EL2, ICH_LR3_EL2, ICH_VMCR_EL2, Readable, Writeable,
 };
 use eitri_aarch64::ListRegister;
+use eitri_boards::Gic;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_model::Lines;
 
@@ -29,6 +30,11 @@ const MAINTENANCE: IntId = IntId::ppi(9);
 /// What the image may not disable.
 pub(crate) const OWN: [IntId; 2] = [TICK, MAINTENANCE];
 const ALL_PRIORITIES: u8 = 0xFF;
+/// How many redistributors QEMU's has at most.
+const CPUS: usize = match BOARD.description().gic {
+    Gic::V3 { cpus, .. } => cpus,
+    Gic::V2 { .. } => panic!("the monitor needs a GIC of version 3"),
+};
 /// What the kernel's interrupts have; a virtual one of any other would do.
 const PRIORITY: u8 = 0xA0;
 /// How long the image runs at most before the monitor does.
@@ -57,9 +63,9 @@ fn open_for(cpu: usize, distributor_too: bool) -> Interrupts {
     // SAFETY: the registers are there and mapped. The image drives them too, which it does with the same word accesses
     // and never while the monitor runs.
     let gic = unsafe {
-        let distributor = UniqueMmioPointer::new(BOARD.gic.distributor.pointer::<Gicd>());
-        let redistributors = BOARD.gic.redistributors.pointer::<GicrSgi>();
-        GicV3::new(distributor, redistributors, BOARD.gic.cpus)
+        let distributor = UniqueMmioPointer::new(BOARD.gic.distributor().pointer::<Gicd>());
+        let redistributors = BOARD.gic.of_cpus().pointer::<GicrSgi>();
+        GicV3::new(distributor, redistributors, CPUS)
     };
     let mut gic = match gic {
         Ok(gic) => gic,
@@ -119,16 +125,16 @@ impl Interrupts {
                     ticked = true;
                     // The level has to go before it is deactivated.
                     CNTHP_CTL_EL2.write(CNTHP_CTL_EL2::ENABLE::CLEAR);
-                    deactivate(id);
+                    deactivate(id.raw_value());
                 }
                 MAINTENANCE => {
                     // Its cause goes with the list registers that are done, at the next entry.
-                    deactivate(id);
+                    deactivate(id.raw_value());
                     break;
                 }
                 _ if id.raw_value() < IntId::SGI_COUNT => {
                     // A list register can't be tied to one that software sends.
-                    deactivate(id);
+                    deactivate(id.raw_value());
                     self.sent |= 1 << id.raw_value();
                 }
                 _ => self.waiting.push(id),
@@ -163,6 +169,46 @@ impl Interrupts {
     }
 }
 
+/// What the image does with a CPU interface of version 2.
+impl Interrupts {
+    /// Takes the interrupt that is pending.
+    pub(crate) fn acknowledge(&mut self) -> Option<u32> {
+        let mut lists = ListRegisters::load();
+        let list = lists.0.iter_mut().find(|list| list.pending())?;
+        list.set_pending(false);
+        list.set_active(true);
+        let id = list.virtual_id();
+        lists.store();
+        Some(id)
+    }
+
+    /// Ends an interrupt that was taken.
+    pub(crate) fn end(&mut self, id: u32) {
+        let mut lists = ListRegisters::load();
+        let active = lists.0.iter_mut();
+        let Some(list) = active
+            .into_iter()
+            .find(|list| list.active() && list.is_for(id))
+        else {
+            return;
+        };
+        if list.hardware() {
+            deactivate(list.physical_id());
+        }
+        *list = ListRegister::EMPTY;
+        lists.store();
+    }
+}
+
+/// Lets interrupts of these priorities come to the image, or none.
+pub(crate) fn let_through(enabled: bool, priorities: u8) {
+    /// ICH_VMCR_EL2: virtual interrupts of group 1; which priorities are too low.
+    const GROUP_1: u64 = 1 << 1;
+    const PRIORITIES: u32 = 24;
+    let group = if enabled { GROUP_1 } else { 0 };
+    ICH_VMCR_EL2.set(group | u64::from(priorities) << PRIORITIES);
+}
+
 /// Sends interrupts as the image wants to: they come to the monitor of each CPU that gets one.
 pub(crate) fn send(request: u64) {
     // SAFETY: interrupts that only software sends; the monitor has none of its own among them.
@@ -189,10 +235,10 @@ fn drop_priority_only() {
     }
 }
 
-fn deactivate(id: IntId) {
+fn deactivate(id: u32) {
     // SAFETY: an interrupt of our own, which was acknowledged and whose priority was dropped.
     unsafe {
-        core::arch::asm!("msr S3_0_C12_C11_1, {}", in(reg) u64::from(id.raw_value()), options(nostack));
+        core::arch::asm!("msr S3_0_C12_C11_1, {}", in(reg) u64::from(id), options(nostack));
     }
 }
 

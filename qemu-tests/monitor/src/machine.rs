@@ -1,7 +1,7 @@
 //! Machine: which board the image sees, and where in QEMU's memory that board's memory is.
 //!
 //! QEMU's own machine is seen as it is. Of another board the image sees the memory that it uses, at the board's addresses; the
-//! interrupt controller, whose redistributor is QEMU's; a console, and stand-ins for what is around the GPU. Nothing else
+//! interrupt controller, whose private interrupts are QEMU's; a console, and stand-ins for what is around the GPU. Nothing else
 //! answers. Addresses of the image's are physical ones of that board; only this module knows QEMU's.
 //! An outline's image sees QEMU's memory, console and interrupt controller, which its device tree names, and the outline's own
 //! registers; the memory at other addresses than QEMU's, since those are other machines' registers.
@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use eitri_boards::device_tree::Machine as Described;
 use eitri_boards::qemu_virt::{ANYWHERE_RAM, BOARD as QEMU, GUEST_RAM, MONITOR_RAM, TREE};
-use eitri_boards::{Board, Console, Outline, Region, Target};
+use eitri_boards::{Board, Console, Gic, Outline, Region, Target};
 use spin::Once;
 
 /// What the image sees of memory and of registers that are passed on: where, and where it is in QEMU.
@@ -72,7 +72,7 @@ fn outlined(outline: &Outline) -> Option<&'static Board> {
         gic,
         virtual_timer_ppi: QEMU.virtual_timer_ppi,
         physical_timer_ppi: QEMU.physical_timer_ppi,
-        devices: [QEMU.console.base(), gic.distributor, gic.redistributors]
+        devices: [QEMU.console.base(), gic.distributor(), gic.of_cpus()]
             .map(|base| Region::new(base.address(), PAGE)),
     };
     let devices = [outline.devices, &machine.devices].concat();
@@ -136,10 +136,13 @@ pub(crate) fn devices(board: &Board) -> Vec<Part> {
     /// The first frame of a redistributor; the second is passed on by hand.
     const FRAME: usize = 0x1_0000;
     const PAGE: usize = 0x1000;
-    let mut parts = vec![Part {
-        seen: Region::new(board.gic.redistributors.address(), FRAME),
-        place: QEMU.gic.redistributors.address(),
-    }];
+    let mut parts = match board.gic {
+        Gic::V3 { redistributors, .. } => vec![Part {
+            seen: Region::new(redistributors.address(), FRAME),
+            place: QEMU.gic.of_cpus().address(),
+        }],
+        Gic::V2 { .. } => Vec::new(),
+    };
     if let Console::Pl011 { base, .. } = board.console {
         parts.push(Part {
             seen: Region::new(base.address(), PAGE),

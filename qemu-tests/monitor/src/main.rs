@@ -23,6 +23,7 @@ mod report;
 // The machine that the image sees.
 mod abort;
 mod around;
+mod cpu_interface;
 mod cpus;
 mod distributor;
 mod guest;

@@ -4,6 +4,7 @@
 
 use crate::abort;
 use crate::around::{Around, Called};
+use crate::cpu_interface::CpuInterface;
 use crate::distributor::Distributor;
 use crate::gpu::{Gpu, Rest};
 use crate::guest::{Exit, Guest};
@@ -13,7 +14,7 @@ use crate::model_gpu::About;
 use crate::physical_memory::GuestMemory;
 use crate::report::{self, Code};
 use crate::settings::Settings;
-use crate::{cpus, distributor, machine, redistributor};
+use crate::{cpu_interface, cpus, distributor, machine, redistributor};
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
@@ -43,6 +44,7 @@ enum Place {
     Window,
     Redistributor,
     Distributor,
+    CpuInterface,
     /// A device that has a stand-in.
     Around,
     /// Memory that it shares with the GPU, whose caches are not coherent.
@@ -64,6 +66,8 @@ impl Place {
             Place::Control
         } else if !machine::is_qemu(board) && within(distributor::region()) {
             Place::Distributor
+        } else if cpu_interface::has(address) {
+            Place::CpuInterface
         } else if within(board.memory.shared) {
             Place::Shared
         } else if around.has(address as usize) {
@@ -80,6 +84,7 @@ impl fmt::Display for Place {
             Place::Window => "GPU window",
             Place::Redistributor => "GIC redistributor",
             Place::Distributor => "GIC distributor",
+            Place::CpuInterface => "GIC CPU interface",
             Place::Around => "a device of the board",
             Place::Shared => "memory shared with the GPU",
             Place::Control => "the monitor's own registers",
@@ -153,6 +158,7 @@ pub(crate) fn on_cpu(guest: Guest, interrupts: Interrupts) -> ! {
     let monitor = Monitor {
         guest,
         interrupts,
+        cpu_interface: CpuInterface::default(),
         machine,
     };
     monitor.run()
@@ -171,6 +177,8 @@ fn cache_loop(guest: &Guest, register: u8) -> Option<(CacheLoop, u64)> {
 struct Monitor {
     guest: Guest,
     interrupts: Interrupts,
+    /// Of a board whose GIC is of version 2.
+    cpu_interface: CpuInterface,
     machine: &'static Machine,
 }
 
@@ -299,10 +307,13 @@ impl Monitor {
             Place::Distributor => {
                 let value = self.guest.register(access.register);
                 let found = self.machine.shared().distributor.access(access, value);
-                if access.direction == Direction::Read {
-                    self.guest
-                        .set_register(access.register, access.loaded(found));
-                }
+                self.loads(access, found);
+            }
+            Place::CpuInterface => {
+                let value = self.guest.register(access.register);
+                let interrupts = &mut self.interrupts;
+                let found = self.cpu_interface.access(access, value, interrupts);
+                self.loads(access, found);
             }
             Place::Around => {
                 let at = access.address as usize;
@@ -320,6 +331,14 @@ impl Monitor {
             Place::Nothing => {}
         }
         self.guest.skip_instruction();
+    }
+
+    /// Gives the image what a load of it has found; nothing for a store.
+    fn loads(&mut self, access: Access, found: u64) {
+        if access.direction == Direction::Read {
+            let value = access.loaded(found);
+            self.guest.set_register(access.register, value);
+        }
     }
 
     fn access_gpu(&mut self, access: Access) {

@@ -1,28 +1,23 @@
 //! Interrupts: the GIC, and who is told about which interrupt.
 //!
-//! Needs: a GIC of version 3 whose registers are mapped.  Guarantees: a handler runs with interrupts masked; an
+//! Needs: a GIC of version 2 or 3 whose registers are mapped.  Guarantees: a handler runs with interrupts masked; an
 //! interrupt that nobody registered for is disabled and reported once, so that it can't starve the image.
 //! Facts: hardware/boards.md sections 4 and 5 (steps 6 and 7).
+
+#[cfg(feature = "gic-v2")]
+mod v2;
+mod v3;
 
 use crate::irq_mutex::IrqMutex;
 use crate::println;
 use alloc::vec::Vec;
-use arm_gic::gicv3::registers::{Gicd, GicrSgi};
-use arm_gic::gicv3::{GicCpuInterface, GicV3};
-use arm_gic::{IntId, InterruptGroup, Trigger, UniqueMmioPointer};
+use arm_gic::IntId;
 use core::fmt;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use cortex_a::registers::{DAIF, MPIDR_EL1, Readable, Writeable};
 use eitri_boards::{Gic, Spi};
 
-/// The CPU that the image was started on, and that interrupts come to, as the GIC counts.
-static CPU: AtomicUsize = AtomicUsize::new(0);
 /// Between the highest and the lowest that a CPU in the non-secure state can set.
 const PRIORITY: u8 = 0xA0;
-/// Lets every priority through.
-const ALL_PRIORITIES: u8 = 0xFF;
-/// The architecture revisions that [`open`] drives, in GICD_PIDR2: version 4 has all of version 3.
-const REVISIONS: [u8; 2] = [3, 4];
 /// Handlers that may be registered at most.
 const HANDLERS: usize = 8;
 
@@ -46,55 +41,60 @@ impl Interrupt {
 
 type Handler = (Interrupt, fn(Interrupt));
 
-static GIC: IrqMutex<Option<GicV3<'static>>> = IrqMutex::new(None);
+static GIC: IrqMutex<Option<Controller>> = IrqMutex::new(None);
 static HANDLED: IrqMutex<[Option<Handler>; HANDLERS]> = IrqMutex::new([None; HANDLERS]);
+
+/// A GIC of some version.
+enum Controller {
+    V3(v3::Controller),
+    #[cfg(feature = "gic-v2")]
+    V2(v2::Controller),
+}
+
+#[cfg(feature = "gic-v2")]
+impl Controller {
+    fn v2(&mut self) -> Option<&mut v2::Controller> {
+        match self {
+            Controller::V2(gic) => Some(gic),
+            Controller::V3(_) => None,
+        }
+    }
+}
+
+/// Does the same with either.
+macro_rules! either {
+    ($controller:expr, $gic:ident => $does:expr) => {
+        match $controller {
+            Controller::V3($gic) => $does,
+            #[cfg(feature = "gic-v2")]
+            Controller::V2($gic) => $does,
+        }
+    };
+}
 
 /// Sets the GIC up, with every interrupt disabled.
 ///
 /// # Safety
 /// The registers are there, mapped as device memory, and driven by nobody else.
-pub(crate) unsafe fn open(board: &Gic) {
+pub(crate) unsafe fn open(gic: &Gic) {
     // SAFETY: the caller's promise.
-    let gic = unsafe {
-        let distributor = UniqueMmioPointer::new(board.distributor.pointer::<Gicd>());
-        let redistributors = board.redistributors.pointer::<GicrSgi>();
-        GicV3::new(distributor, redistributors, board.cpus)
+    let controller = unsafe {
+        match *gic {
+            Gic::V3 {
+                distributor,
+                redistributors,
+                cpus,
+            } => Controller::V3(v3::open(distributor, redistributors, cpus)),
+            #[cfg(feature = "gic-v2")]
+            Gic::V2 {
+                distributor,
+                cpu_interface,
+            } => Controller::V2(v2::open(distributor, cpu_interface)),
+            #[cfg(not(feature = "gic-v2"))]
+            Gic::V2 { .. } => panic!("a GIC of version 2: eitri-kernel's feature `gic-v2`"),
+        }
     };
-    let mut gic = match gic {
-        Ok(gic) => gic,
-        // The only error there is; its own text would bring those of all others along.
-        Err(_) => panic!(
-            "GIC redistributors at {:#x}: frames of an unknown layout",
-            board.redistributors.address()
-        ),
-    };
-    let version = gic.distributor().pidr2().arch_rev();
-    assert!(
-        REVISIONS.contains(&version),
-        "GIC at {:#x} is of version {version}",
-        board.distributor.address()
-    );
-    let own = affinity();
-    let found = (0..board.cpus).find(|cpu| {
-        let typer = gic.gicr_typer(*cpu);
-        typer.is_ok_and(|typer| typer.core_mpidr() == own)
-    });
-    let Some(cpu) = found else {
-        panic!(
-            "no GIC redistributor at {:#x} is of the CPU with affinity {own:#x}",
-            board.redistributors.address()
-        );
-    };
-    CPU.store(cpu, Ordering::Relaxed);
-    gic.init_cpu(cpu);
-    // Those of the other CPUs, which may have no power, are left alone.
-    if let Ok(mut redistributor) = gic.redistributor(cpu) {
-        redistributor.configure_default_settings();
-    }
-    gic.distributor().configure_default_settings();
-    GicCpuInterface::enable_group1(true);
-    GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
-    GIC.with(|place| *place = Some(gic));
+    GIC.with(|place| *place = Some(controller));
 }
 
 /// Which CPU this is: the four affinities of MPIDR_EL1, where they stand there.
@@ -102,26 +102,12 @@ pub(crate) fn affinity() -> u64 {
     MPIDR_EL1.get() & 0xFF_00FF_FFFF
 }
 
-/// Every CPU that has a redistributor, as [`affinity`] counts.
+/// Every CPU that the GIC serves, as [`affinity`] counts.
 pub(crate) fn affinities() -> Vec<u64> {
-    let mut all = Vec::new();
-    with_gic(|gic| {
-        while let Ok(typer) = gic.gicr_typer(all.len()) {
-            all.push(typer.core_mpidr());
-            if typer.last_redistributor() {
-                break;
-            }
-        }
-    });
-    all
+    with_gic(|gic| either!(gic, gic => gic.affinities())).unwrap_or_default()
 }
 
-/// The CPU that interrupts come to.
-fn cpu() -> Option<usize> {
-    Some(CPU.load(Ordering::Relaxed))
-}
-
-fn with_gic<T>(f: impl FnOnce(&mut GicV3<'static>) -> T) -> Option<T> {
+fn with_gic<T>(f: impl FnOnce(&mut Controller) -> T) -> Option<T> {
     GIC.with(|gic| gic.as_mut().map(f))
 }
 
@@ -159,17 +145,9 @@ pub fn register(interrupt: Interrupt, handler: fn(Interrupt)) -> Result<(), Regi
         *place.ok_or(RegisterError::Full)? = Some((interrupt, handler));
         Ok(())
     })?;
-    let id = interrupt.id();
-    let set = with_gic(|gic| {
-        gic.set_interrupt_priority(id, cpu(), PRIORITY)?;
-        if let Interrupt::Shared(_) = interrupt {
-            gic.distributor().set_routing(id, Some(affinity()))?;
-        }
-        gic.set_trigger(id, cpu(), Trigger::Level)
-    });
-    match set {
-        Some(Ok(())) => Ok(()),
-        Some(Err(_)) | None => Err(RegisterError::NoSuchInterrupt(interrupt)),
+    match with_gic(|gic| either!(gic, gic => gic.set_up(interrupt))) {
+        Some(true) => Ok(()),
+        Some(false) | None => Err(RegisterError::NoSuchInterrupt(interrupt)),
     }
 }
 
@@ -184,13 +162,32 @@ pub fn disable(interrupt: Interrupt) {
 }
 
 fn set_enabled(id: IntId, enabled: bool) {
-    // The only error is that there is no such interrupt: it was registered, so there is.
-    let _ = with_gic(|gic| gic.enable_interrupt(id, cpu(), enabled));
+    with_gic(|gic| either!(gic, gic => gic.set_enabled(id, enabled)));
+}
+
+/// Takes the interrupt that is pending.
+fn acknowledge() -> Option<IntId> {
+    #[cfg(feature = "gic-v2")]
+    if let Some(found) = with_gic(|gic| gic.v2().map(v2::Controller::acknowledge)).flatten() {
+        return found;
+    }
+    v3::acknowledge()
+}
+
+fn end(id: IntId) {
+    #[cfg(feature = "gic-v2")]
+    if with_gic(|gic| gic.v2().map(|gic| gic.end(id)))
+        .flatten()
+        .is_some()
+    {
+        return;
+    }
+    v3::end(id);
 }
 
 /// Takes every interrupt that is pending. Called by the exception vector.
 pub(crate) fn dispatch() {
-    while let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1) {
+    while let Some(id) = acknowledge() {
         let handler = HANDLED.with(|handled| {
             let mut handlers = handled.iter().flatten();
             handlers
@@ -205,7 +202,7 @@ pub(crate) fn dispatch() {
                 println!("interrupt {id}, which nobody registered for: disabled");
             }
         }
-        GicCpuInterface::end_interrupt(id, InterruptGroup::Group1);
+        end(id);
     }
 }
 
