@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder with the shaders and their `index.json`.
@@ -447,6 +450,6 @@ fn print_json(judged: &[(&Row, Judged)]) -> Result<(), Failure> {
             })
         })
         .collect();
-    let value = json!({ "form": "eitri-broken", "version": 1, "shaders": rows });
+    let value = json!({ "schema": SCHEMA, "shaders": rows });
     outln!("{value:#}")
 }

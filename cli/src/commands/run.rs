@@ -93,6 +93,9 @@ pub(crate) struct Args {
     /// The same as JSON.
     #[arg(long)]
     counters_json: bool,
+    /// Print the table of `--gpu all` as JSON.
+    #[arg(long)]
+    json: bool,
     /// Print the compiler's figures, and with `--on host` what the model executed.
     #[arg(long)]
     stats: bool,
@@ -135,6 +138,12 @@ struct SavedTwice {
 #[error("--gpu all runs on the host alone")]
 #[diagnostic(help("in QEMU the model's time is not its own: docs/how-true.md"))]
 struct AllInQemu;
+
+/// `--json` without `--gpu all`.
+#[derive(Debug, Error, Diagnostic)]
+#[error("--json is for the table of --gpu all")]
+#[diagnostic(help("--counters-json prints the counters of one GPU, --save and --print results"))]
+struct JsonOfOne;
 
 /// `--gpu all` with an option that shows the results of a job on one GPU.
 #[derive(Debug, Error, Diagnostic)]
@@ -229,6 +238,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let shader = args
         .language
         .load(args.shader.as_deref().unwrap_or_default())?;
+    if args.json && !args.gpu.is_all() {
+        return Err(Failure::refused(JsonOfOne));
+    }
     if args.gpu.is_all() {
         return run_on_all(args, &shader);
     }
@@ -347,7 +359,10 @@ fn run_on_all(args: &Args, shader: &Shader) -> Result<Status, Failure> {
         printf::attach(&compiled, &mut request);
         dispatch::execute(&shader.path, &compiled, &request, Place::Host, None)
     })?;
-    streams::put(every_gpu::table(&rows).as_bytes())?;
+    match args.json {
+        true => outln!("{}", every_gpu::json(&rows))?,
+        false => streams::put(every_gpu::table(&rows).as_bytes())?,
+    }
     Ok(Status::Good)
 }
 

@@ -8,12 +8,53 @@ use thiserror::Error;
 
 /// The schemas by name.
 const SCHEMAS: &[(&str, &str)] = &[
+    ("bench-boot", include_str!("../../schemas/bench-boot.json")),
+    (
+        "bench-checkpoint",
+        include_str!("../../schemas/bench-checkpoint.json"),
+    ),
+    ("bench-code", include_str!("../../schemas/bench-code.json")),
+    (
+        "bench-compile",
+        include_str!("../../schemas/bench-compile.json"),
+    ),
+    ("bench-draw", include_str!("../../schemas/bench-draw.json")),
+    (
+        "bench-graphics",
+        include_str!("../../schemas/bench-graphics.json"),
+    ),
+    (
+        "bench-image",
+        include_str!("../../schemas/bench-image.json"),
+    ),
+    (
+        "bench-model",
+        include_str!("../../schemas/bench-model.json"),
+    ),
+    (
+        "bench-record",
+        include_str!("../../schemas/bench-record.json"),
+    ),
+    ("broken", include_str!("../../schemas/broken.json")),
+    (
+        "compile-report",
+        include_str!("../../schemas/compile-report.json"),
+    ),
+    (
+        "compile-stats",
+        include_str!("../../schemas/compile-stats.json"),
+    ),
+    ("counters", include_str!("../../schemas/counters.json")),
+    ("doctor", include_str!("../../schemas/doctor.json")),
     ("dump", include_str!("../../schemas/dump.json")),
+    ("every-gpu", include_str!("../../schemas/every-gpu.json")),
+    ("explain", include_str!("../../schemas/explain.json")),
     ("fidelity", include_str!("../../schemas/fidelity.json")),
     ("firmware", include_str!("../../schemas/firmware.json")),
     ("list", include_str!("../../schemas/list.json")),
     ("messages", include_str!("../../schemas/messages.json")),
     ("profile", include_str!("../../schemas/profile.json")),
+    ("programs", include_str!("../../schemas/programs.json")),
     ("reflect", include_str!("../../schemas/reflect.json")),
     ("results", include_str!("../../schemas/results.json")),
     ("waitcheck", include_str!("../../schemas/waitcheck.json")),

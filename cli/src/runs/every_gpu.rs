@@ -5,7 +5,11 @@ use crate::outcome::Failure;
 use crate::reports::spent::longest;
 use crate::runs::dispatch::{Ran, finished};
 use eitri_model::UnitTimes;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
+
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
 
 /// What a job took of one GPU.
 pub(crate) struct Row {
@@ -45,6 +49,14 @@ pub(crate) fn run(
         Ok(Row::of(gpu, &cores))
     };
     GpuChoice::all().map(row).collect()
+}
+
+/// The rows as JSON (`eitri schema every-gpu`).
+pub(crate) fn json(rows: &[Row]) -> Value {
+    let rows = rows.iter().map(|row| {
+        json!({ "gpu": row.gpu, "arch": row.arch, "cores": row.cores, "cycles": row.cycles, "bound_by": row.bound })
+    });
+    json!({ "schema": SCHEMA, "gpus": rows.collect::<Vec<_>>() })
 }
 
 /// The rows as a table, with each time against the first.

@@ -187,6 +187,7 @@ fn labelled_shaders_are_counted_by_what_is_told_of_them() {
     let output = folder.eitri(&["broken", ".", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    crate::schema::check("broken", &value);
     let verdicts: Vec<&str> = value["shaders"]
         .as_array()
         .unwrap()

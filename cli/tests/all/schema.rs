@@ -86,8 +86,9 @@ fn wrong(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Checks what a command has written by the schema of a name.
 #[track_caller]
-fn check(name: &str, value: &Value) {
+pub(crate) fn check(name: &str, value: &Value) {
     let schema = json(&["schema", name], b"");
     let mut found = Vec::new();
     wrong(value, &schema, "", &mut found);
@@ -134,6 +135,73 @@ fn what_is_written_is_of_the_published_form() {
     check("messages", &serde_json::from_slice(&output.stderr).unwrap());
 }
 
+#[test]
+fn tables_are_of_the_published_form() {
+    let saxpy = format!("{}/demo/saxpy.comp", env!("CARGO_MANIFEST_DIR"));
+    let job = "--buffer 0=iota-f32:64 --buffer 1=zero:256 --push a=2.0,count=64";
+    let run = |options: &[&str]| {
+        let run: Vec<&str> = ["run", &saxpy]
+            .into_iter()
+            .chain(job.split(' '))
+            .chain(options.iter().copied())
+            .collect();
+        json(&run, b"")
+    };
+    check("counters", &run(&["--counters-json"]));
+    let gpus = run(&["--gpu", "all", "--json"]);
+    assert!(gpus["gpus"].as_array().unwrap().len() > 8, "{gpus}");
+    check("every-gpu", &gpus);
+    for target in ["v10", "v12", "a6xx"] {
+        for (schema, option) in [
+            ("compile-report", "--report-json"),
+            ("compile-stats", "--stats-json"),
+        ] {
+            let compile = ["compile", &saxpy, "--target", target, option];
+            check(schema, &json(&compile, b""));
+        }
+    }
+    check("doctor", &json(&["doctor", "--json"], b""));
+    for what in [
+        "G610",
+        "GPU_STATUS",
+        "GPU_STATUS=0x1",
+        "FMA.f32",
+        "TEX_SINGLE",
+        "RUN_COMPUTE",
+        "v10",
+        "0x63",
+    ] {
+        check("explain", &json(&["explain", "--json", what], b""));
+    }
+    check(
+        "explain",
+        &json(&["explain", "--json", "--arch", "a6xx", "add.f"], b""),
+    );
+    let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/data/kernels");
+    for (schema, options) in [
+        (
+            "bench-code",
+            &["code", kernel, "--filter", "haar", "--json"][..],
+        ),
+        (
+            "bench-compile",
+            &["compile", &saxpy, "--runs", "1", "--json"],
+        ),
+        (
+            "bench-model",
+            &["model", kernel, "--filter", "haar", "--runs", "1", "--json"],
+        ),
+        ("bench-checkpoint", &["checkpoint", "--json"]),
+        ("bench-boot", &["boot", "--json"]),
+    ] {
+        let bench: Vec<&str> = ["bench"]
+            .into_iter()
+            .chain(options.iter().copied())
+            .collect();
+        check(schema, &json(&bench, b""));
+    }
+}
+
 /// A check that finds nothing would find nothing in anything.
 #[test]
 fn what_is_of_another_form_is_found() {
@@ -161,7 +229,7 @@ fn schemas_are_listed_and_unknown_ones_are_refused() {
     for name in list.lines() {
         assert!(json(&["schema", name], b"")["title"].is_string(), "{name}");
     }
-    assert_eq!(list.lines().count(), 9);
+    assert_eq!(list.lines().count(), 26);
     let output = eitri(&["schema", "result"], b"");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean `results`?"), "{errors}");

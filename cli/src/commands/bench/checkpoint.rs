@@ -14,6 +14,7 @@ use eitri_debugger::session::Session;
 use eitri_job::Content;
 use eitri_model::{PAGE, PhysicalMemory};
 use eitri_shaderc::build::shader_text::{Language, Names, to_spirv_with};
+use serde_json::json;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ const CHANGED: u32 = (BYTES / PAGE / 100) as u32;
 const AIM: Duration = Duration::from_millis(1);
 /// Measurements, of which the middle one counts.
 const TIMES: usize = 101;
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
 /// Most steps of the dispatch.
 const MOST_STEPS: u64 = 1 << 20;
 
@@ -46,10 +49,28 @@ struct Measured {
     pages_again: Duration,
 }
 
-pub(crate) fn run() -> Result<Status, Failure> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let prepared = prepare().map_err(|why| Failure::refused(NotDebugged::of("bench", why)))?;
     let measured = debugged::with_machine(&prepared, measure)?;
     let whole = measured.copy + measured.pages_again;
+    if args.json {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        outln!(
+            "{}",
+            json!({
+                "schema": SCHEMA, "pages": measured.pages, "changed": measured.changed, "copy_ms": ms(measured.copy),
+                "pages_ms": ms(measured.pages_again), "whole_ms": ms(whole), "aim_ms": ms(AIM),
+            })
+        )?;
+        return Ok(Status::Good);
+    }
     let show =
         |name: &str, time: Duration| outln!("  {name:<32} {:8.3} ms", time.as_secs_f64() * 1e3);
     outln!(

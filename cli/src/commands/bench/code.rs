@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Say what it costs that accesses outside of a buffer do no harm.
     #[arg(long, conflicts_with = "robust")]
     robust_cost: bool,
+    /// Print the figures as JSON; with `--against`, what the model executed over PanVK's, too.
+    #[arg(long, conflicts_with_all = ["compare", "robust_cost"])]
+    json: bool,
 }
 
 /// Longest that one job may take.
@@ -82,6 +85,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(path) = &args.save {
         whole_file::write(path, table.write().as_bytes())?;
     }
+    if args.json {
+        let mut value = table.json();
+        if let Some(peers) = &peers {
+            value["panvk"] = peers.json(&table, module);
+        }
+        streams::print(format_args!("{value}\n"))?;
+        return Ok(table.status());
+    }
     if let Some(before) = &before {
         streams::print(format_args!("{}", Change::between(before, &table)))?;
     }
@@ -103,10 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if args.save.is_none() && !asked {
         streams::print(format_args!("{}", table.write()))?;
     }
-    Ok(match table.has_failed() {
-        false => Status::Good,
-        true => Status::CheckFailed,
-    })
+    Ok(table.status())
 }
 
 fn read_table(path: &str) -> Result<Table, Failure> {

@@ -15,10 +15,14 @@ use crate::runs::case_run;
 use crate::workspace::Workspace;
 use eitri_compute_cases::{Case, Growth, Module};
 use eitri_shaderc::{Options, Robust, Target};
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -41,6 +45,9 @@ pub(crate) struct Args {
     /// Count the instructions that the compiler executes for each one of the shader, by callgrind, in place of time and memory.
     #[arg(long, conflicts_with = "runs")]
     instructions: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// Measure one shader in this process, and print its figures for the process that asked.
     #[arg(long, hide = true)]
     alone: bool,
@@ -126,11 +133,22 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if args.instructions {
         return instructions::run(&inputs, module, args);
     }
+    let measured = |input: &Input| Ok((input.name(), in_child(input, args)?));
+    if args.json {
+        let rows = inputs.iter().map(measured);
+        let rows = rows.collect::<Result<Vec<_>, Failure>>()?;
+        let rows = rows.iter().map(|(name, figures)| {
+            let milliseconds = figures.map(|figures| figures.milliseconds);
+            let kibibytes = figures.and_then(|figures| figures.kibibytes);
+            json!({ "name": name, "milliseconds": milliseconds, "kibibytes": kibibytes })
+        });
+        return print_json(rows.collect());
+    }
     outln!("{:>10} {:>8}  shader", "ms", "KiB")?;
     let (mut times, mut refused) = (Vec::new(), 0);
     for input in &inputs {
-        let name = input.name();
-        match in_child(input, args)? {
+        let (name, figures) = measured(input)?;
+        match figures {
             Some(figures) => {
                 let memory = figures
                     .kibibytes
@@ -153,6 +171,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         None => outln!("no shader compiles; {refused} refused")?,
     }
+    Ok(Status::Good)
+}
+
+/// Prints rows of shaders as JSON (`eitri schema bench-compile`).
+fn print_json(rows: Vec<Value>) -> Result<Status, Failure> {
+    outln!("{}", json!({ "schema": SCHEMA, "shaders": rows }))?;
     Ok(Status::Good)
 }
 

@@ -4,11 +4,12 @@
 //! what the process does besides. It is the same each time but for the order of tables that are hashed, whatever else the machine
 //! does.
 
-use super::{Args, Input, alone};
+use super::{Args, Input, alone, print_json};
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::streams::outln;
 use eitri_compute_cases::Module;
 use miette::Diagnostic;
+use serde_json::json;
 use std::process::Command;
 use thiserror::Error;
 
@@ -53,6 +54,12 @@ pub(super) fn run(inputs: &[Input], module: Module, args: &Args) -> Result<Statu
         });
     }
     rows.sort_by(|a, b| a.each().total_cmp(&b.each()));
+    if args.json {
+        let rows = rows.iter().map(|row| {
+            json!({ "name": row.name, "executed": row.executed, "instructions": row.given, "each": row.each() })
+        });
+        return print_json(rows.collect());
+    }
     let Some(median) = rows.get(rows.len() / 2).map(Row::each) else {
         outln!("no shader compiles; {refused} refused")?;
         return Ok(Status::Good);

@@ -43,7 +43,7 @@ enum Subject {
     /// Bytes of the image, and of memory that a queue takes.
     Image(size::Args),
     /// A checkpoint of the debugger between two instructions: 16 MiB of memory, of which 1 % has changed.
-    Checkpoint,
+    Checkpoint(checkpoint::Args),
     /// Every fault of the model at every moment of the driver's life.
     Faults,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Subject::Record(args) => record::run(args),
         Subject::Boot(args) => boot::run(args),
         Subject::Image(args) => size::run(args),
-        Subject::Checkpoint => checkpoint::run(),
+        Subject::Checkpoint(args) => checkpoint::run(args),
         Subject::Faults => faults::run(),
     }
 }

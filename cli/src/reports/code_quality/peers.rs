@@ -89,10 +89,7 @@ impl Peers {
 
     /// Our figures over the peers', as text.
     pub(crate) fn compare(&self, table: &Table, module: Module) -> String {
-        let key = match module {
-            Module::Plain => "spv",
-            Module::Optimised => "opt.spv",
-        };
+        let key = key(module);
         let mut text = String::new();
         let executed = |name: &str| &self.executed[name][key];
         let title = "executed on the model / Mesa PanVK 26.2.6, Mali-G610";
@@ -122,6 +119,19 @@ impl Peers {
         text
     }
 
+    /// What the model executed of our code over what it executed of PanVK's, by figure and kernel.
+    pub(crate) fn json(&self, table: &Table, module: Module) -> Value {
+        let executed = |name: &str| &self.executed[name][key(module)];
+        let figures = EXECUTED.iter().map(|figure| {
+            let ratios = Ratios::of(table, figure.column, |name| (figure.peer)(executed(name)));
+            let by_name = ratios.0.iter();
+            let by_name = by_name.map(|ratio| (ratio.name.to_owned(), Value::from(ratio.factor)));
+            let by_name: serde_json::Map<_, _> = by_name.collect();
+            (figure.title.to_owned(), Value::Object(by_name))
+        });
+        Value::Object(figures.collect())
+    }
+
     /// Kernels of which fewer invocations run at once than of the first peer's code, by the registers that a thread has.
     fn occupancy(&self, text: &mut String, table: &Table, key: &str) {
         let Some(peer) = self.names.first() else {
@@ -138,6 +148,14 @@ impl Peers {
             text,
             format_args!("occupancy below {peer}: {} kernels {names}", lower.len()),
         );
+    }
+}
+
+/// How a file of peers names one of a kernel's modules.
+fn key(module: Module) -> &'static str {
+    match module {
+        Module::Plain => "spv",
+        Module::Optimised => "opt.spv",
     }
 }
 

@@ -3,7 +3,9 @@
 //! Guarantees: a table that was written reads back the same.
 
 use super::column::{COLUMNS, index};
+use crate::outcome::Status;
 use miette::Diagnostic;
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 /// The figures of one kernel.
@@ -71,6 +73,8 @@ pub(crate) enum TableError {
     },
 }
 
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
 const HEAD: &str = "kernel";
 const REFUSED: &str = "refused";
 const FAILED: &str = "failed";
@@ -168,6 +172,29 @@ impl Table {
             table.kernels.push(Kernel { name, result });
         }
         Ok(table)
+    }
+
+    /// How a command ends that has measured it.
+    pub(crate) fn status(&self) -> Status {
+        match self.has_failed() {
+            false => Status::Good,
+            true => Status::CheckFailed,
+        }
+    }
+
+    /// All of it as JSON (`eitri schema bench-code`).
+    pub(crate) fn json(&self) -> Value {
+        let kernels = self.kernels.iter().map(|kernel| {
+            let (result, figures) = match &kernel.result {
+                Result::Figures(figures) => ("good", figures.as_slice()),
+                Result::Refused => (REFUSED, &[][..]),
+                Result::Failed => (FAILED, &[][..]),
+            };
+            let named = COLUMNS.iter().zip(figures);
+            let named = named.map(|(column, figure)| (column.name.to_owned(), json!(figure)));
+            json!({ "name": kernel.name, "result": result, "figures": named.collect::<Map<_, _>>() })
+        });
+        json!({ "schema": SCHEMA, "kernels": kernels.collect::<Vec<_>>() })
     }
 
     /// Whether a kernel ran and was wrong.
