@@ -50,6 +50,27 @@ fn rock5b() -> Model {
     tree
 }
 
+#[test]
+fn a_machine_and_its_loader_say_who_they_are() {
+    let bytes = rock5b().to_dtb();
+    assert_eq!(
+        DeviceTree::parse(&bytes).unwrap().identity().to_string(),
+        ""
+    );
+    let mut tree = rock5b();
+    tree.root.add_property(text("model", "Radxa ROCK 5B"));
+    tree.root.add_property(text("serial-number", "1a2b;3c\n"));
+    let bytes = tree.to_dtb();
+    let identity = DeviceTree::parse(&bytes).unwrap().identity().to_string();
+    assert_eq!(identity, "model Radxa ROCK 5B; serial 1a2b?3c?");
+    tree.root.remove_child("chosen");
+    let version = text("u-boot,version", "2024.07");
+    tree.root.add_child(node("chosen", vec![version]));
+    let bytes = tree.to_dtb();
+    let identity = DeviceTree::parse(&bytes).unwrap().identity().to_string();
+    assert!(identity.ends_with("; loader U-Boot 2024.07"), "{identity}");
+}
+
 fn checked(tree: &Model) -> Result<(), String> {
     let bytes = tree.to_dtb();
     let tree = DeviceTree::parse(&bytes).map_err(|error| error.to_string())?;

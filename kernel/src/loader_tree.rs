@@ -5,7 +5,7 @@
 
 use crate::start::announce;
 use crate::{console, crash, linked, memory, println};
-use eitri_boards::device_tree::{self, DeviceTree, TreeError};
+use eitri_boards::device_tree::{self, DeviceTree, Identity, TreeError};
 use eitri_boards::{Board, Conduit, Description, Exit, Memory, Region};
 
 /// What reads the tree.
@@ -52,6 +52,10 @@ unsafe fn read(tree: usize, board: &'static Board) -> FromLoader {
             console::change(&console);
         }
         announce(board.title);
+    }
+    let identity = tree.identity();
+    if identity != Identity::default() {
+        println!("machine: {identity}");
     }
     FromLoader {
         tree: Some(tree),

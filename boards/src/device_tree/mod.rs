@@ -9,10 +9,12 @@
 //! since trees differ there).
 
 mod framebuffer;
+mod identity;
 mod machine;
 mod place;
 
 pub use framebuffer::{Framebuffer, FramebufferError};
+pub use identity::Identity;
 pub use machine::{INFERRED, Machine, NamedConsole};
 
 use crate::board::{Conduit, Console, Description};

@@ -168,6 +168,7 @@ fn type_at_prompt(
 fn wrong(booted: &Booted, format: Format) -> Option<String> {
     let console = String::from_utf8_lossy(&booted.console);
     let mut wanted = vec![
+        "loader U-Boot ",
         "Starting kernel",
         "on QEMU's virt machine",
         ", build ",

@@ -4,10 +4,11 @@ use crate::amber::case::{self, Manner};
 use crate::amber::expectations::Expectations;
 use crate::amber::outputs::OutputArguments;
 use crate::amber::report::{self, Checks, Form};
+use crate::amber::results::Left;
 use crate::amber::scripts::{self, ScriptFile};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
-use crate::amber::{results, source, status, suite};
+use crate::amber::{source, suite};
 use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
@@ -215,10 +216,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         None => Checks::Usual,
         Some(_) => Checks::Wanted,
     };
+    let left = Left::new(args.output.clone(), args.status.clone());
     let tell = Tell {
         form,
         checks,
         recorder: &recorder,
+        left: &left,
         pictures: kept.as_deref().filter(|_| args.results.shows_pictures()),
     };
     let outcomes = match args.parse_only && !args.pipelines_only {
@@ -232,12 +235,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines.write(path)?;
     }
     recorder.finish()?;
-    if let Some(path) = &args.status {
-        whole_file::write(path, status::page(&outcomes).as_bytes())?;
-    }
-    if let Some(folder) = &args.output {
-        results::write(folder, &outcomes)?;
-    }
+    left.finish()?;
     report::end(form, checks, &outcomes)?;
     Ok(
         match outcomes.iter().any(|outcome| outcome.verdict.failed()) {
@@ -252,6 +250,7 @@ struct Tell<'r> {
     form: Form,
     checks: Checks,
     recorder: &'r Recorder,
+    left: &'r Left,
     /// Where scripts keep their things, if what failed is shown.
     pictures: Option<&'r Path>,
 }
@@ -263,6 +262,7 @@ impl Tell<'_> {
             case.pictures = pictures(&kept.join(outcome.script.place()))?;
         }
         self.recorder.add(case);
+        self.left.add(number, outcome);
         report::one(self.form, self.checks, number, outcome)
     }
 }

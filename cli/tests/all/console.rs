@@ -246,6 +246,38 @@ fn an_image_says_what_it_is() {
     assert!(text.contains("eitri:00c0ffee"), "{text}");
 }
 
+#[test]
+fn a_machine_says_what_it_is() {
+    let machine = "machine: model Radxa ROCK 5B; serial 1a2b3c; loader U-Boot 2024.07\r\n";
+    let interface = "# check interface: interface 1.5.0, features 0x0, 8 group slots\r\n";
+    let log = LOG.replacen(
+        "[    1.200000] TAP",
+        &format!("{machine}{interface}[    1.200000] TAP"),
+        1,
+    );
+    let wanted = [
+        ("model", "Radxa ROCK 5B"),
+        ("serial", "1a2b3c"),
+        ("loader", "U-Boot 2024.07"),
+        ("interface", "1.5.0"),
+    ];
+    let (text, _, _) = told(&["console", "-", "--results", "-"], &log);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    for (name, value) in wanted {
+        assert_eq!(json["properties"][name], value, "{json}");
+    }
+    let (text, _, _) = told(&["console", "-", "--kcidb", "-"], &log);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    for (name, value) in wanted {
+        assert_eq!(
+            json["tests"][0]["environment"]["misc"][name], value,
+            "{json}"
+        );
+    }
+    let (text, _, _) = told(&["console", "-", "--junit", "-"], &log);
+    assert!(text.contains("U-Boot 2024.07"), "{text}");
+}
+
 /// What comes over a pipe is shown while it comes, and the end of the suite is the end, though the pipe stays open.
 #[test]
 fn a_pipe_is_listened_to_until_the_suite_is_done() {

@@ -123,6 +123,64 @@ fn a_run_that_is_told_to_end_leaves_its_results() {
     );
 }
 
+/// A script whose shader ends at once, and one whose shader never does.
+fn loops(ends: bool) -> String {
+    let body = if ends {
+        ""
+    } else {
+        "while (n < 8) { n = n & 7; }"
+    };
+    format!(
+        "#!amber
+SHADER compute c GLSL
+#version 450
+layout(set = 0, binding = 0) buffer B {{ uint n; }};
+void main() {{ {body} }}
+END
+BUFFER b DATA_TYPE uint32 DATA 1 END
+PIPELINE compute p
+  ATTACH c
+  BIND BUFFER b AS storage DESCRIPTOR_SET 0 BINDING 0
+END
+RUN p 1 1 1
+"
+    )
+}
+
+#[test]
+fn scripts_that_are_told_to_end_leave_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, ends) in [("a.amber", true), ("b.amber", false)] {
+        std::fs::write(folder.path().join(name), loops(ends)).unwrap();
+    }
+    let mut child = command(&["amber", ".", "-j", "1", "-f", "600000", "-o", "left"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The first has passed.
+    let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("a.amber") {
+        line.clear();
+        assert_ne!(
+            std::io::BufRead::read_line(&mut said, &mut line).unwrap(),
+            0
+        );
+    }
+    let id = child.id().to_string();
+    let killed = Command::new("sh")
+        .args(["-c", "kill -s TERM $0", &id])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    let rows = std::fs::read_to_string(folder.path().join("left/results.csv")).unwrap();
+    assert!(rows.starts_with("a.amber,Pass,"), "{rows}");
+    assert_eq!(rows.lines().count(), 1, "{rows}");
+}
+
 #[test]
 fn results_on_standard_output_are_alone_there() {
     let arguments = ["validate", "--seeded-faults", "core-", "--results", "-"];

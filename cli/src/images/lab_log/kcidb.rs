@@ -125,8 +125,19 @@ impl Document<'_> {
         if !self.log.board.is_empty() {
             environment.insert("comment".to_owned(), json!(self.log.board));
         }
-        if let Some(device) = self.run.device {
-            environment.insert("misc".to_owned(), json!({ "device": device }));
+        let of_machine = [
+            ("device", self.run.device.unwrap_or_default()),
+            ("model", &self.log.model),
+            ("serial", &self.log.serial),
+            ("loader", &self.log.loader),
+            ("interface", &self.log.interface),
+        ];
+        let known = of_machine.iter().filter(|(_, value)| !value.is_empty());
+        let misc: Map<_, _> = known
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
+        if !misc.is_empty() {
+            environment.insert("misc".to_owned(), Value::Object(misc));
         }
         if !environment.is_empty() {
             set("environment", Value::Object(environment));

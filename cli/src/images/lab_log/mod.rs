@@ -62,6 +62,12 @@ pub(crate) struct Log {
     /// The package that the image is of, and what it has inside.
     pub(crate) image: String,
     pub(crate) features: String,
+    /// The machine's name and serial number, and what has loaded the image, as its device tree says.
+    pub(crate) model: String,
+    pub(crate) serial: String,
+    pub(crate) loader: String,
+    /// The version of the interface that the GPU's firmware speaks.
+    pub(crate) interface: String,
     /// Tests that were promised; `None` if nothing was.
     pub(crate) planned: Option<usize>,
     pub(crate) tests: Vec<Told>,
@@ -146,6 +152,10 @@ impl Log {
             ("image", &self.image),
             ("features", &self.features),
             ("title", &self.title),
+            ("model", &self.model),
+            ("serial", &self.serial),
+            ("loader", &self.loader),
+            ("interface", &self.interface),
         ] {
             if !value.is_empty() {
                 results.properties.push((name.to_owned(), value.clone()));

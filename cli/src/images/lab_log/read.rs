@@ -159,6 +159,8 @@ impl Reader {
             first_line(log, rest);
         } else if let Some(rest) = line.strip_prefix("image: revision ") {
             describe(log, rest);
+        } else if let Some(rest) = line.strip_prefix("machine: ") {
+            identify(log, rest);
         } else if let Some(count) = plan(line) {
             if let Some((_, title)) = line.split_once(" tests, ") {
                 begin(log, title);
@@ -189,6 +191,10 @@ impl Reader {
             self.summed = format!("{line}\n");
         } else {
             if let Some((name, why)) = comment.split_once(": ") {
+                if let ("check interface", Some(rest)) = (name, why.strip_prefix("interface ")) {
+                    let version = rest.split(',').next().unwrap_or_default();
+                    version.clone_into(&mut log.interface);
+                }
                 self.reason = Some((name.to_owned(), why.to_owned()));
             }
             if self.output.len() < OUTPUT_LINES {
@@ -256,6 +262,22 @@ fn first_line(log: &mut Log, rest: &str) {
         log.build = build.to_owned();
         let version = rest.split(' ').next().unwrap_or_default();
         log.version = version.to_owned();
+    }
+}
+
+/// What the machine says of itself: `model NAME; serial NUMBER; loader WHAT`, as far as it knows.
+fn identify(log: &mut Log, rest: &str) {
+    for part in rest.split("; ") {
+        let Some((name, value)) = part.split_once(' ') else {
+            continue;
+        };
+        let place = match name {
+            "model" => &mut log.model,
+            "serial" => &mut log.serial,
+            "loader" => &mut log.loader,
+            _ => continue,
+        };
+        value.clone_into(place);
     }
 }
 
