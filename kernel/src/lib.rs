@@ -54,9 +54,11 @@ mod watchdog;
 pub mod crash;
 
 // What the linker knows.
+mod attached;
 mod build_id;
 pub mod linked;
 
+pub use attached::attached;
 pub use build_id::BuildId;
 pub use irq_mutex::IrqMutex;
 pub use start::{Image, Kernel, Origin, start};

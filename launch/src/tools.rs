@@ -176,6 +176,25 @@ pub fn ensure(workspace: &Workspace, wanted: &[Tool]) -> Result<(), Problem> {
     install_packages(workspace, &missing)
 }
 
+/// The same for programs, of which those that are there need no sources to be installed from.
+///
+/// # Errors
+/// As for [`ensure`]; or when something is missing and there are no sources.
+pub fn ensure_programs(wanted: &[Tool]) -> Result<(), Problem> {
+    let missing: Vec<Tool> = wanted
+        .iter()
+        .copied()
+        .filter(|tool| tool.target().is_some() || !in_path(tool.program()))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    match Workspace::find() {
+        Ok(workspace) => ensure(&workspace, &missing),
+        Err(_) => Err(Problem::Tools { missing }),
+    }
+}
+
 /// Adds a Rust target.
 ///
 /// # Errors

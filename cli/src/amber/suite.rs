@@ -15,7 +15,6 @@ use crate::progress;
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Machine};
-use crate::workspace::Workspace;
 use eitri_amber_device::tap;
 use eitri_amber_device::{Case, Content};
 use eitri_drawing::suite::{SuiteError, encode, read};
@@ -54,7 +53,7 @@ pub(crate) fn compiled(paths: &[String], gpu: GpuChoice) -> Result<Option<Vec<u8
     if paths.is_empty() {
         return Ok(None);
     }
-    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
+    tools::ensure_programs(&[Tool::Glslang, Tool::SpirvAs])?;
     let chosen = scripts::choose(paths, None, None)?;
     let manner = Manner {
         fence_timeout: None,

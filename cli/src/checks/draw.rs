@@ -38,7 +38,7 @@ const CHOSEN: &[&str] = &[
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let demos = drawn::all();
-    let programs = demos.iter().map(|demo| programs(workspace, demo));
+    let programs = demos.iter().map(programs);
     let programs = programs.collect::<Result<Vec<_>, _>>()?;
     let pairs = demos.iter().zip(&programs);
     let drawings: Vec<Drawing<'_>> = pairs

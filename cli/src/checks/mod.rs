@@ -22,6 +22,7 @@ mod model_place;
 mod mutants;
 mod pages;
 mod places;
+mod prebuilt;
 mod shaders;
 mod swapchain;
 mod symbols;
@@ -273,6 +274,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "slow-driver", when: When::Long("6 min"),   lane: Lane::Images, needs: QEMU, what: "the driver's tests that take long in QEMU",              action: Action::Cases(driver::run_slow) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "places",     when: When::Long("4 min"),    lane: Lane::Images, needs: BARE, what: "an image has the same bytes wherever it is built",        action: Action::Cases(places::run) },
+    Check { name: "prebuilt",   when: When::Long("3 min"),    lane: Lane::Images, needs: QEMU, what: "images that a package brings along carry what they are given", action: Action::Cases(prebuilt::run) },
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
     Check { name: "labs",       when: When::Long("2 min"),    lane: Lane::Images, needs: LABS, what: "labgrid and LAVA take the files for labs",               action: Action::Cases(labs::run) },
     Check { name: "pages",      when: When::Long("1 min"),    lane: Lane::Images, needs: BROWSER, what: "a browser shows pages as they are meant, and searches the site", action: Action::Cases(pages::run) },

@@ -10,7 +10,7 @@ use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
 use crate::amber::{source, suite};
 use crate::images::boot_file::{self, Format};
-use crate::images::image::Builder;
+use crate::images::prebuilt;
 use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::check_arguments::Wanted;
@@ -27,7 +27,6 @@ use crate::reports::timeline::Timelines;
 use crate::results::{Picture, Recorder, ResultOptions};
 use crate::runs::dispatch::Place;
 use crate::runs::parallel;
-use crate::workspace::Workspace;
 use eitri_amber::Word;
 use eitri_amber::script::TargetEnvironment;
 use eitri_amber_device::{Case, Content};
@@ -326,7 +325,7 @@ fn carry_out(
     (expectations, timelines): (&Expectations, Option<&Timelines>),
     tell: &Tell<'_>,
 ) -> Result<Vec<Outcome>, Failure> {
-    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
+    tools::ensure_programs(&[Tool::Glslang, Tool::SpirvAs])?;
     let limits = limits(args);
     let mut number = 0;
     // What is wanted of each dispatch needs an image for each.
@@ -399,9 +398,9 @@ fn image(
 ) -> Result<Status, Failure> {
     let board = board_choice::named(&args.board)?;
     let firmware = board_firmware::for_board(board, args.firmware.as_deref())?;
-    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
+    tools::ensure_programs(&[Tool::Glslang, Tool::SpirvAs])?;
     let cases = compile(chosen, (manner, expectations), &limits(args))?;
-    let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, Some(firmware))?)?;
+    let built = prebuilt::suite(Some(board), &suite::bytes(&cases, Some(firmware))?)?;
     boot_file::write(path, &built, board, args.format)?;
     Ok(Status::Good)
 }

@@ -3,7 +3,7 @@
 use crate::input::given::Given;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place::ModelArgument;
-use crate::input::shader_file;
+use crate::input::shader_file::{self, Shader};
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::png::rgba;
 use crate::output::streams::outln;
@@ -54,9 +54,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.model.choose(args.on)?;
-    let workspace = Workspace::find()?;
     if args.show {
-        return show(&workspace);
+        return show();
     }
     let picture = Picture::WHOLE_SET;
     let demos = demo::all(&picture);
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let mut steps = Vec::new();
     let mut painted = None;
     for demo in &demos {
-        let ran = run_one(&workspace, demo, args.on)?;
+        let ran = run_one(demo, args.on)?;
         let written = ran.saved.first().map_or(&[][..], |(_, bytes)| bytes);
         outcomes.push((demo, demo.check(written)));
         painted = Some(written.to_vec());
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .map(|png| ("mandelbrot", png)),
     );
     let drawn = drawn::all();
-    for (demo, pixels) in drawn.iter().zip(draw(&workspace, &drawn, args.on)?) {
+    for (demo, pixels) in drawn.iter().zip(draw(&drawn, args.on)?) {
         let result = match demo.check(&pixels) {
             Ok(same) => format!("ok: {same} pixels as on a CPU"),
             Err(difference) => {
@@ -98,7 +97,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         outln!("{:<16} {:<50} {result}", demo.name, demo.what)?;
         pictures.push((demo.name, rgba(demo.side(), demo.side(), &pixels)?));
     }
-    let folder = workspace.target_folder().join("demo");
+    let folder = match Workspace::find() {
+        Ok(workspace) => workspace.target_folder().join("demo"),
+        Err(_) => std::env::temp_dir().join("eitri-demo"),
+    };
     std::fs::create_dir_all(&folder)
         .map_err(|cause| Failure::missing(FileError::at("make the folder", &folder, cause)))?;
     outln!("")?;
@@ -117,12 +119,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The programs of a drawn demo's two shaders.
-pub(crate) fn programs(workspace: &Workspace, demo: &DrawnDemo) -> Result<[Vec<u8>; 2], Failure> {
-    let load = |stage: &str| {
-        let path = workspace.root().join("cli/demo");
-        let path = path.join(format!("{}.{stage}", demo.name));
-        shader_file::load(&path.to_string_lossy())
-    };
+pub(crate) fn programs(demo: &DrawnDemo) -> Result<[Vec<u8>; 2], Failure> {
+    let load = |stage: &str| shader(&format!("{}.{stage}", demo.name));
     let (vertex, fragment) = (load("vert")?, load("frag")?);
     let options = Options::default();
     let sources = (
@@ -138,8 +136,8 @@ pub(crate) fn programs(workspace: &Workspace, demo: &DrawnDemo) -> Result<[Vec<u
 }
 
 /// Draws demos; gives the pixels of each.
-fn draw(workspace: &Workspace, demos: &[DrawnDemo], place: Place) -> Result<Vec<Vec<u8>>, Failure> {
-    let programs = demos.iter().map(|demo| programs(workspace, demo));
+fn draw(demos: &[DrawnDemo], place: Place) -> Result<Vec<Vec<u8>>, Failure> {
+    let programs = demos.iter().map(programs);
     let programs = programs.collect::<Result<Vec<_>, _>>()?;
     let pairs = demos.iter().zip(&programs);
     let drawings: Vec<Drawing<'_>> = pairs
@@ -176,10 +174,10 @@ fn draw(workspace: &Workspace, demos: &[DrawnDemo], place: Place) -> Result<Vec<
 }
 
 /// Opens a window with the demo that turns.
-fn show(workspace: &Workspace) -> Result<Status, Failure> {
+fn show() -> Result<Status, Failure> {
     let screen = Screen::window()?;
     let demo = drawn::turning();
-    let [vertex, fragment] = programs(workspace, &demo)?;
+    let [vertex, fragment] = programs(&demo)?;
     let setting = Setting {
         gpu: GpuChoice::default(),
         limit: LIMIT,
@@ -190,9 +188,17 @@ fn show(workspace: &Workspace) -> Result<Status, Failure> {
     Ok(Status::Good)
 }
 
-fn run_one(workspace: &Workspace, demo: &Demo, place: Place) -> Result<Ran, Failure> {
-    let path = workspace.root().join("cli/demo").join(demo.file);
-    let shader = shader_file::load(&path.to_string_lossy())?;
+/// A shader of the demos, from inside of this command.
+fn shader(file: &str) -> Result<Shader, Failure> {
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+    let path = folder.path().join(file);
+    whole_file::put(&path, demo::source(file).as_bytes())?;
+    shader_file::load(&path.to_string_lossy())
+}
+
+fn run_one(demo: &Demo, place: Place) -> Result<Ran, Failure> {
+    let shader = shader(demo.file)?;
     let compiled = dispatch::compile(&shader, &Options::default())?;
     dispatch::run(demo.file, &compiled, &request(demo), place)
 }

@@ -72,14 +72,15 @@ impl Finding {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let workspace = Workspace::find()?;
+    let workspace = Workspace::find().ok();
     let mut findings = vec![
         Finding {
             what: "eitri",
             is_needed: true,
-            found: Ok(match revision::of(&workspace) {
-                Some(commit) => format!("{}, {commit}", env!("CARGO_PKG_VERSION")),
-                None => env!("CARGO_PKG_VERSION").to_owned(),
+            found: Ok(match workspace.as_ref().map(revision::of) {
+                Some(Some(commit)) => format!("{}, {commit}", env!("CARGO_PKG_VERSION")),
+                Some(None) => env!("CARGO_PKG_VERSION").to_owned(),
+                None => format!("{}, without its sources", env!("CARGO_PKG_VERSION")),
             }),
         },
         Finding {
@@ -87,7 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             is_needed: true,
             found: Ok(machine()),
         },
-        Finding {
+    ];
+    // Without the sources nothing is built.
+    if let Some(workspace) = &workspace {
+        findings.push(Finding {
             what: "rustc",
             is_needed: args.wanted != Some(Use::Run),
             found: said(
@@ -96,23 +100,26 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                     .current_dir(workspace.root()),
             )
             .ok_or_else(|| "install rustup: https://rustup.rs".to_owned()),
-        },
-    ];
-    let missing = tools::missing(&workspace, Tool::ALL);
-    findings.extend(
-        Tool::ALL
-            .iter()
-            .map(|tool| of_tool(*tool, missing.contains(tool), args.wanted)),
-    );
-    let facts = workspace.root().join("../shared/hardware").is_dir();
-    findings.push(Finding {
-        what: "hardware facts",
-        is_needed: false,
-        found: Ok(match facts {
-            true => "beside the clone".to_owned(),
-            false => "not beside the clone: tests that need them are skipped".to_owned(),
-        }),
-    });
+        });
+    }
+    let of_use = |tool: &&Tool| workspace.is_some() || tool.target().is_none();
+    let is_missing = |tool: Tool| match &workspace {
+        Some(workspace) => !tools::missing(workspace, &[tool]).is_empty(),
+        None => !tools::in_path(tool.program()),
+    };
+    let of_tools = Tool::ALL.iter().filter(of_use);
+    findings.extend(of_tools.map(|tool| of_tool(*tool, is_missing(*tool), args.wanted)));
+    if let Some(workspace) = &workspace {
+        let facts = workspace.root().join("../shared/hardware").is_dir();
+        findings.push(Finding {
+            what: "hardware facts",
+            is_needed: false,
+            found: Ok(match facts {
+                true => "beside the clone".to_owned(),
+                false => "not beside the clone: tests that need them are skipped".to_owned(),
+            }),
+        });
+    }
     match args.json {
         true => outln!("{}", as_json(&findings))?,
         false => {

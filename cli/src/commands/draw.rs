@@ -2,7 +2,7 @@
 
 use crate::draw::{self, Drawn, ModelArguments, PixelArgument, Run, Verdict, is_model};
 use crate::images::boot_file::{self, Format};
-use crate::images::image::Builder;
+use crate::images::prebuilt;
 use crate::input::board_choice;
 use crate::input::board_firmware;
 use crate::input::check_arguments::{CheckArguments, Wanted};
@@ -317,7 +317,7 @@ fn image(args: &Args, path: &str, scenes: &[Scene]) -> Result<Status, Failure> {
     let suite = draw::suite(scenes, &how, &firmware, |name, why| {
         talk!("left out of the image: {name}: {why}");
     })?;
-    let built = Builder::new()?.build_drawings(Some(board), &suite, false)?;
+    let built = prebuilt::drawings(Some(board), &suite, false)?;
     boot_file::write(path, &built, board, args.format)?;
     Ok(Status::Good)
 }

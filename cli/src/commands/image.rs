@@ -2,7 +2,7 @@
 
 use crate::amber::suite as scripts;
 use crate::images::boot_file::{self, Beside, Format, tftp};
-use crate::images::image::{Builder, Image};
+use crate::images::image::Image;
 use crate::images::lab_files::{self, LabKind};
 use crate::images::prebuilt;
 use crate::input::board_choice;
@@ -340,7 +340,7 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
         talk: Talk::Quiet,
     };
     let bundle = dispatch::bundle(&shader.path, &compiled, &request)?;
-    Builder::new()?.build_job(Some(board), &bundle, args.show)
+    prebuilt::job(board, &bundle, args.show)
 }
 
 /// The image that runs the validation suite.

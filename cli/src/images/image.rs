@@ -8,12 +8,14 @@ use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::Target;
+use eitri_job::parts;
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::images::{self, UEFI_APPLICATION};
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -50,9 +52,18 @@ pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
 
+/// What has cargo leave debug information out of images that are passed on.
+const STRIP: &str = "CARGO_PROFILE_RELEASE_STRIP";
+
 /// The prefix of an image's description. The linker leaves that many dots behind it, as in `kernel/src/build_id.rs`.
 const ABOUT: &[u8] = b"eitri about ";
 const ABOUT_DOTS: usize = 115;
+
+/// The prefix of the number of bytes behind an image, and as many dots as it has digits: `kernel/src/attached.rs`.
+const PARTS: &[u8] = b"eitri parts ";
+const PARTS_DOTS: usize = 12;
+/// Where the header of an arm64 `Image` has its size in memory: `kernel/src/entry.rs`.
+const IMAGE_SIZE: Range<usize> = 16..24;
 
 /// Why there is no image.
 #[derive(Debug, Error, Diagnostic)]
@@ -69,6 +80,14 @@ pub(crate) enum ImageError {
     Span { path: String, bytes: u64 },
     #[error("{path}: there is no symbol {name}")]
     NoSymbol { path: String, name: String },
+    #[error(
+        "with what it carries the image has {bytes} bytes, and {board} has {room} for its image"
+    )]
+    Room {
+        board: &'static str,
+        bytes: usize,
+        room: usize,
+    },
     #[error("{path} has vanished after it was built")]
     Gone {
         path: String,
@@ -85,6 +104,8 @@ pub(crate) struct Image {
     path: PathBuf,
     /// What it is made of, in words that it prints.
     about: String,
+    /// What stands behind it (`eitri_job::parts`), if it was linked without.
+    parts: Vec<u8>,
 }
 
 /// A part of an image that is in memory when it runs.
@@ -143,7 +164,7 @@ impl Builder {
         bundle: &[u8],
         shown: Option<BindingName>,
     ) -> Result<Image, Failure> {
-        let shown = shown.map(words_of);
+        let shown = shown.map(BindingName::words);
         let mut parts = vec![(JOB, bundle)];
         parts.extend(shown.iter().map(|shown| (SHOWN, shown.as_bytes())));
         self.build_around(board, "eitri-image", &parts)
@@ -151,7 +172,7 @@ impl Builder {
 
     /// Builds the image of [`Builder::build_job`] without a job: in QEMU it reads that from a file of the host's.
     pub(crate) fn build_without_job(&self, shown: Option<BindingName>) -> Result<Image, Failure> {
-        let shown = shown.map(words_of);
+        let shown = shown.map(BindingName::words);
         let parts: Vec<_> = shown.iter().map(|it| (SHOWN, it.as_bytes())).collect();
         self.build_around(None, "eitri-image", &parts)
     }
@@ -200,6 +221,28 @@ impl Builder {
             .collect();
         let files = &files;
         self.build_with(package, package, &Parts { board, files })
+    }
+
+    /// Builds an image that looks for everything behind itself.
+    pub(crate) fn build_for_parts(
+        &self,
+        board: Option<Target>,
+        package: &str,
+    ) -> Result<Image, Failure> {
+        let folder = tempfile::tempdir()
+            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
+        let shown = folder.path().join(SHOWN);
+        whole_file::put(&shown, b"attached")?;
+        let files = &[(SHOWN, shown.as_path())];
+        let mut command = images::build(&self.workspace, package);
+        command.env(STRIP, "debuginfo");
+        let path = images::path(&self.workspace, package, package);
+        let parts = Parts { board, files };
+        let image = self.run(command, (package, package), &parts, path)?;
+        Ok(Image {
+            about: revision::about(&self.workspace, package, &[]),
+            ..image
+        })
     }
 
     /// Builds the image that runs the validation suite, with the GPU's firmware and perhaps scripts in it.
@@ -308,6 +351,7 @@ impl Builder {
                 elf,
                 path,
                 about: revision::about(&self.workspace, package, &inside(parts)),
+                parts: Vec::new(),
             }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {
                 path: path.display().to_string(),
@@ -343,11 +387,6 @@ impl Builder {
         }
         Ok(())
     }
-}
-
-/// An image's name, as the image that shows it reads it.
-fn words_of(name: BindingName) -> String {
-    format!("{} {} {}", name.set, name.binding, name.element)
 }
 
 /// Names of the files that are linked into an image.
@@ -391,7 +430,39 @@ impl Image {
             elf,
             path,
             about: about.to_owned(),
+            parts: Vec::new(),
         }
+    }
+
+    /// The same with parts behind it, by name, which must fit into the memory of the board's image.
+    pub(crate) fn with_parts(
+        self,
+        board: Target,
+        parts: &[(&str, &[u8])],
+    ) -> Result<Image, Failure> {
+        let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+        let image = Image {
+            about: match names.as_slice() {
+                [] => self.about,
+                names => format!("{}, with {}", self.about, names.join("+")),
+            },
+            parts: parts::encode(parts),
+            ..self
+        };
+        let bytes = image.raw()?.len();
+        let room = board.linked().bytes;
+        match bytes <= room {
+            true => Ok(image),
+            false => {
+                let board = board.name();
+                Err(Failure::refused(ImageError::Room { board, bytes, room }))
+            }
+        }
+    }
+
+    /// Whether something stands behind it, which an ELF file has no room for.
+    pub(crate) fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
     }
 
     /// What it is made of, in words.
@@ -444,7 +515,29 @@ impl Image {
         }
         self.name_build(&mut raw);
         revision::put_text(&mut raw, ABOUT, ABOUT_DOTS, &self.about);
+        if self.has_parts() {
+            self.put_parts(&mut raw)?;
+        }
         Ok(raw)
+    }
+
+    /// Puts the parts behind the image's memory, where it looks for them, and says in its header how large it is now.
+    fn put_parts(&self, raw: &mut Vec<u8>) -> Result<(), Failure> {
+        let memory = usize::try_from(self.address_of("image_bytes")?).unwrap_or(usize::MAX);
+        if memory > MOST_BYTES as usize {
+            let path = self.path.display().to_string();
+            let bytes = memory as u64;
+            return Err(Failure::missing(ImageError::Span { path, bytes }));
+        }
+        raw.resize(memory.max(raw.len()), 0);
+        let count = format!("{:0PARTS_DOTS$}", self.parts.len());
+        revision::put_text(raw, PARTS, PARTS_DOTS, &count);
+        raw.extend_from_slice(&self.parts);
+        let bytes = (raw.len() as u64).to_le_bytes();
+        if let Some(place) = raw.get_mut(IMAGE_SIZE) {
+            place.copy_from_slice(&bytes);
+        }
+        Ok(())
     }
 
     /// The build id, as an image says it in its first line; none where it was linked without.

@@ -19,6 +19,11 @@ pub(crate) struct BindingName {
 }
 
 impl BindingName {
+    /// As an image that shows it reads it.
+    pub(crate) fn words(self) -> String {
+        format!("{} {} {}", self.set, self.binding, self.element)
+    }
+
     /// A binding that is no array, or the first of one.
     pub(crate) const fn new(set: u32, binding: u32) -> BindingName {
         BindingName {

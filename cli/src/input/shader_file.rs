@@ -5,7 +5,6 @@
 
 use crate::input::buffer_source;
 use crate::outcome::Failure;
-use crate::workspace::Workspace;
 use eitri_launch::Problem;
 use eitri_launch::tools::{self, Tool};
 use eitri_shaderc::build::shader_text::{Language as TextLanguage, Names, to_spirv_with};
@@ -280,12 +279,7 @@ fn run_tool(
             cause,
         })
     };
-    // What is there needs no sources of ours to be installed from.
-    let installed = match tools::in_path(tool.program()) {
-        true => Ok(()),
-        false => Workspace::find().and_then(|workspace| tools::ensure(&workspace, &[tool])),
-    };
-    if let Err(problem) = installed {
+    if let Err(problem) = tools::ensure_programs(&[tool]) {
         let because = naga.map(|message| format!("; naga alone can't read it:\n{message}"));
         return Err(Failure::missing(ShaderFileError::ToolMissing {
             path: path.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::images::console;
 use crate::images::image::{Builder, Image, Parts};
-use crate::images::prebuilt;
+use crate::images::{monitor, prebuilt};
 use crate::input::board_tree;
 use crate::input::buffer_source::BindingName;
 use crate::input::gpu_choice::GpuChoice;
@@ -74,7 +74,7 @@ struct OfMachine<'a> {
 impl Machine {
     /// Builds the monitor and the image that reads `bundle` as its job, of which it perhaps shows an image.
     fn with_job(bundle: &[u8], shown: Option<BindingName>) -> Result<Machine, Failure> {
-        let mut machine = Machine::with(|builder| builder.build_without_job(shown))?;
+        let mut machine = Machine::of((monitor::elf()?, prebuilt::without_job(shown)?))?;
         let path = machine.folder.path().join("job.bundle");
         whole_file::put(&path, bundle)?;
         machine.job = Some(format!("job={}", path.display()));
@@ -83,12 +83,12 @@ impl Machine {
 
     /// Builds the monitor and the image that carries these scripts.
     pub(crate) fn with_suite(suite: &[u8]) -> Result<Machine, Failure> {
-        Machine::with(|builder| builder.build_suite(None, suite))
+        Machine::of((monitor::elf()?, prebuilt::suite(None, suite)?))
     }
 
     /// Builds the monitor and the image that carries these drawings, of which it perhaps shows the first.
     pub(crate) fn with_drawings(drawings: &[u8], shown: bool) -> Result<Machine, Failure> {
-        Machine::with(|builder| builder.build_drawings(None, drawings, shown))
+        Machine::of((monitor::elf()?, prebuilt::drawings(None, drawings, shown)?))
     }
 
     /// Builds the monitor and the image that carries the driver's tests.
@@ -101,7 +101,7 @@ impl Machine {
         Machine::with(|builder| builder.build_cube(firmware, programs))
     }
 
-    /// Builds the monitor and an image.
+    /// Builds the monitor and an image that no package brings along.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, &[Tool::Qemu])?;
         let builder = Builder::new()?;

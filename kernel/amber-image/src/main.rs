@@ -29,8 +29,9 @@ fn main(kernel: Kernel) -> Exit {
         Ok(platform) => OnPlatform::new(platform),
         Err(exit) => return exit,
     };
+    let suite = eitri_on_board::part_or("scripts", SUITE);
     let mut report = |text: &str| print!("{text}");
-    match run_suite(&mut machine, SUITE, first.unwrap_or(1), &mut report) {
+    match run_suite(&mut machine, suite, first.unwrap_or(1), &mut report) {
         Ok(counts) if counts.failed == 0 => Exit::Success,
         Ok(_) => Exit::Failed,
         Err(error) => {

@@ -18,7 +18,7 @@ use eitri_drawing::suite::{self, Suite, SuiteError};
 use eitri_job::result::Sink;
 use eitri_job::{Saved, Verdict};
 use eitri_kernel::{Kernel, println};
-use eitri_on_board::{MmioPlatform, ResultFile};
+use eitri_on_board::{ATTACHED, MmioPlatform, ResultFile, part, part_or};
 
 extern crate alloc;
 
@@ -29,13 +29,18 @@ eitri_kernel::image! {
 /// The drawings.
 static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drawings.suite"));
 
+/// They may be a part of the image, too.
+fn drawings() -> &'static [u8] {
+    part_or("drawings", SUITE)
+}
+
 /// The words on the command line.
 const FROM: &str = "from=";
 const TO: &str = "to=";
 const RESULTS: &str = "results=";
 const ROWS: &str = "rows";
 
-/// Not empty in an image that shows its first drawing.
+/// Not empty in an image that shows its first drawing, or is to look for a part that says so.
 const SHOWS: &str = include_str!(concat!(env!("OUT_DIR"), "/shown"));
 
 /// Why the drawings are not played to their end.
@@ -51,7 +56,11 @@ fn main(kernel: Kernel) -> Exit {
         let mut words = line.split_ascii_whitespace();
         words.find_map(|word| word.strip_prefix(name))
     };
-    if !SHOWS.is_empty() {
+    let shows = match SHOWS {
+        ATTACHED => part("shown").is_some(),
+        shows => !shows.is_empty(),
+    };
+    if shows {
         return show(&kernel, line);
     }
     let number = |name: &str| word(name).and_then(|number| number.parse().ok());
@@ -67,7 +76,7 @@ fn main(kernel: Kernel) -> Exit {
     };
     let Some((Some(files), folder)) = place else {
         let rows = line.split_ascii_whitespace().any(|word| word == ROWS);
-        return match report::play_all(platform, SUITE, &numbers, rows) {
+        return match report::play_all(platform, drawings(), &numbers, rows) {
             Ok(0) => Exit::Success,
             Ok(_) => Exit::Failed,
             Err(error) => {
@@ -91,7 +100,7 @@ fn main(kernel: Kernel) -> Exit {
 
 /// Shows the first drawing, picture by picture, for as long as the board has power.
 fn show(kernel: &Kernel, line: &str) -> Exit {
-    let read = suite::read::<Drawing<'_>>(SUITE).and_then(|mut suite| {
+    let read = suite::read::<Drawing<'_>>(drawings()).and_then(|mut suite| {
         let first = suite.entries.next();
         Ok((suite.firmware, first.ok_or(SuiteError::CutShort)??))
     });
@@ -153,7 +162,8 @@ fn play_all(
     folder: &str,
     numbers: &RangeInclusive<usize>,
 ) -> Result<(), Stopped> {
-    let Suite { firmware, entries } = suite::read::<Drawing<'_>>(SUITE).map_err(Stopped::Suite)?;
+    let Suite { firmware, entries } =
+        suite::read::<Drawing<'_>>(drawings()).map_err(Stopped::Suite)?;
     for (number, drawing) in (1..).zip(entries) {
         if !numbers.contains(&number) {
             continue;

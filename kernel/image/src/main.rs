@@ -7,6 +7,7 @@
 
 use eitri_boards::Exit;
 use eitri_kernel::Kernel;
+use eitri_on_board::{ATTACHED, part, part_or};
 
 eitri_kernel::image! {
     main: main,
@@ -23,12 +24,19 @@ static JOB: [u8; JOB_BYTES.len()] = *match JOB_BYTES.as_array() {
     None => unreachable!(),
 };
 
-/// Set, binding and element of the image that is shown; empty if none is, and then nothing of displays is linked into the image.
+/// Set, binding and element of the image that is shown; empty if none is, and then nothing of displays is linked into the image. It may be
+/// a part, as the job may be.
 const SHOWN: &str = include_str!(concat!(env!("OUT_DIR"), "/shown"));
 
 fn main(kernel: Kernel) -> Exit {
-    if SHOWN.is_empty() {
-        return eitri_on_board::run_job(kernel, &JOB);
+    let job = part_or("job", &JOB);
+    let shown = match SHOWN {
+        "" => None,
+        ATTACHED => part("shown").and_then(|shown| str::from_utf8(shown).ok()),
+        shown => Some(shown),
+    };
+    match shown {
+        None => eitri_on_board::run_job(kernel, job),
+        Some(shown) => eitri_on_board::run_job_and_show(kernel, job, shown),
     }
-    eitri_on_board::run_job_and_show(kernel, &JOB, SHOWN)
 }

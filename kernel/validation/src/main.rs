@@ -15,6 +15,7 @@ use alloc::format;
 use eitri_amber_device::Scripts;
 use eitri_boards::Exit;
 use eitri_kernel::{BuildId, Kernel, println};
+use eitri_on_board::part_or;
 use eitri_validation::{Console, Expected, Form, Setup};
 use scripts::OnBoard;
 
@@ -35,7 +36,8 @@ fn word<'l>(line: &'l str, name: &str) -> Option<&'l str> {
 fn main(kernel: Kernel) -> Exit {
     let mut buffer = [0; eitri_on_board::LINE_BYTES];
     let line = kernel.command_line(&mut buffer);
-    let Some(firmware) = eitri_on_board::firmware(&kernel, FIRMWARE) else {
+    let own = part_or("firmware", FIRMWARE);
+    let Some(firmware) = eitri_on_board::firmware(&kernel, own) else {
         return Exit::Refused;
     };
     let form = word(line, "eitri.console").unwrap_or("tap");
@@ -54,7 +56,7 @@ fn main(kernel: Kernel) -> Exit {
         (Ok(seed), Ok(soak)) => (seed, u32::try_from(soak).unwrap_or(u32::MAX)),
         (Err(exit), _) | (_, Err(exit)) => return exit,
     };
-    let mut extra = match Scripts::read(SUITE, firmware) {
+    let mut extra = match Scripts::read(part_or("scripts", SUITE), firmware) {
         Ok(scripts) => OnBoard { scripts, firmware },
         Err(error) => {
             println!("no scripts: {error}");

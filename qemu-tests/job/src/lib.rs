@@ -49,6 +49,7 @@ mod content;
 mod cursor;
 mod extras;
 mod job;
+pub mod parts;
 pub mod result;
 mod run;
 mod session;

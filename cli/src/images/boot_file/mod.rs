@@ -68,6 +68,9 @@ pub(crate) enum FormatError {
     #[error("U-Boot's older container holds less than 4 GiB, not {bytes:#x} bytes")]
     #[diagnostic(help("--format image or fit"))]
     Bytes { bytes: usize },
+    #[error("an image that was built without its sources is no ELF file")]
+    #[diagnostic(help("--format image, or `cargo eitri` in a checkout"))]
+    NoElf,
     #[error("{board} is loaded by depthcharge, which takes no file of this form")]
     #[diagnostic(help(
         "--format fit, with --tree, or --format image for who puts it into an image tree"
@@ -137,6 +140,9 @@ pub(crate) fn encode(
         tree,
     };
     let encoded = match format {
+        Format::Elf if image.has_parts() => {
+            return Err(Failure::refused(FormatError::NoElf));
+        }
         Format::Elf => Ok(image.elf.clone()),
         Format::Fit => fit::encode(&content),
         Format::Uimage => legacy::image(&content),

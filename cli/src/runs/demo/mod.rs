@@ -11,6 +11,26 @@ use crate::input::buffer_source::BindingName;
 
 pub(crate) use mandelbrot::Picture;
 
+/// The shaders, by the names of their files in `cli/demo`.
+const SOURCES: [(&str, &str); 7] = [
+    ("cube.frag", include_str!("../../../demo/cube.frag")),
+    ("cube.vert", include_str!("../../../demo/cube.vert")),
+    (
+        "mandelbrot.wgsl",
+        include_str!("../../../demo/mandelbrot.wgsl"),
+    ),
+    ("reduce.wgsl", include_str!("../../../demo/reduce.wgsl")),
+    ("saxpy.comp", include_str!("../../../demo/saxpy.comp")),
+    ("triangle.frag", include_str!("../../../demo/triangle.frag")),
+    ("triangle.vert", include_str!("../../../demo/triangle.vert")),
+];
+
+/// The text of a shader; empty where no file has this name.
+pub(crate) fn source(file: &str) -> &'static str {
+    let found = SOURCES.iter().find(|(name, _)| *name == file);
+    found.map_or("", |(_, text)| text)
+}
+
 /// One demo: a shader of `cli/demo`, its inputs, and the check of its output.
 pub(crate) struct Demo {
     /// Name of the shader's file.
