@@ -67,7 +67,7 @@ fn build(out: &Path, package: &str) -> Result<Vec<u8>, String> {
     let mut command = images::build(&workspace, package);
     command.env("CARGO_TARGET_DIR", &target);
     command.env("EITRI_SHOWN", &shown);
-    command.env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
+    command.env("CARGO_PROFILE_RELEASE_DEBUG", "0");
     // These are meant for the command, which runs on another machine than the images.
     for variable in [
         "CARGO_ENCODED_RUSTFLAGS",

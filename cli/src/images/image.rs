@@ -52,8 +52,8 @@ pub(crate) const FRAGMENT_PROGRAM: &str = "EITRI_FRAGMENT_PROGRAM";
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
 
-/// What has cargo leave debug information out of images that are passed on.
-const STRIP: &str = "CARGO_PROFILE_RELEASE_STRIP";
+/// What has cargo leave debug information out of images that are passed on, which is most of their size.
+const DEBUG: &str = "CARGO_PROFILE_RELEASE_DEBUG";
 
 /// The prefix of an image's description. The linker leaves that many dots behind it, as in `kernel/src/build_id.rs`.
 const ABOUT: &[u8] = b"eitri about ";
@@ -235,7 +235,7 @@ impl Builder {
         whole_file::put(&shown, b"attached")?;
         let files = &[(SHOWN, shown.as_path())];
         let mut command = images::build(&self.workspace, package);
-        command.env(STRIP, "debuginfo");
+        command.env(DEBUG, "0");
         let path = images::path(&self.workspace, package, package);
         let parts = Parts { board, files };
         let image = self.run(command, (package, package), &parts, path)?;
