@@ -17,7 +17,7 @@ from compare import compare
 SIDE = 64
 
 # Cases: name, largest difference of a channel inside of primitives, pixels on edges that may differ by more.
-CASES = [("triangle", 1, 0), ("texture", 2, 0), ("framebuffer", 2, 64), ("blend", 2, 0), ("stencil", 1, 0), ("points", 1, 0)]
+CASES = [("triangle", 1, 0), ("texture", 2, 0), ("framebuffer", 2, 64), ("blend", 2, 0), ("stencil", 1, 0), ("points", 1, 0), ("again", 1, 0)]
 
 VERTEX = b"""
 attribute vec4 position; attribute vec4 colour; varying vec4 v;
@@ -211,6 +211,18 @@ def draw_stencil():
 def draw_points():
     program(FRAGMENT)
     draw(0, [((x / 4.0 + 0.11, y / 4.0 + 0.07, 0), (x & 1, y & 1, 0.5, 1)) for x in range(-3, 4) for y in range(-3, 4)])
+
+
+def draw_again():
+    """Passes over what others have left: its colours, and its depths, which are tested against."""
+    gl.glEnable(0x0B71)
+    program(FRAGMENT)
+    draw(4, TRIANGLE)
+    gl.glFinish()
+    draw(5, quad([(1, 1, 1, 1)] * 4, 0.5, 0.6))
+    gl.glFinish()
+    draw(5, quad([(0, 0, 0, 1)] * 4, -0.5, 0.2))
+    gl.glDisable(0x0B71)
 
 
 def picture(case):

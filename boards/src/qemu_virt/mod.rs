@@ -149,6 +149,8 @@ pub mod control {
     /// Written: the address of the first of some pages of 4096 bytes that have a new owner, with how many follow it in bits 11:0;
     /// nothing of them is in caches. Behind a new GPU no page has an owner.
     pub const NEW_PAGES: usize = 32;
+    /// Written: the exit status, of a machine that goes on until the host ends it.
+    pub const STATUS:    usize = 36;
 }
 
 /// The GPU that an image of tests asks for.

@@ -53,6 +53,10 @@ pub(crate) struct Args {
     /// A disk image with a root file system (ext4 or squashfs), in which the command runs; the image is not changed.
     #[arg(long, value_name = "IMAGE")]
     disk: Option<PathBuf>,
+    /// Give the guest a screen (virtio-gpu without 3D) for a Wayland compositor or an X server, and write what it shows when COMMAND has
+    /// ended: a PNG where FILE ends with .png, else a portable pixmap.
+    #[arg(long, value_name = "FILE")]
+    screen: Option<String>,
     /// The guest's clock waits while the GPU works, so that no time limit of a driver passes because the model is slow.
     #[arg(long)]
     gpu_time: bool,
@@ -177,6 +181,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         extra: extra.as_deref(),
         share: args.share.is_some(),
         disk: args.disk.is_some(),
+        screen: args.screen.is_some(),
     })?;
     let folder =
         tempfile::tempdir().map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
@@ -200,6 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         trace: args.trace.as_deref(),
         dump: args.dump.as_deref(),
         disk: args.disk.as_deref(),
+        screen: args.screen.as_deref(),
         limit: args.limit.map(Duration::from_secs),
         folder: folder.path(),
     }

@@ -11,6 +11,15 @@ mount -t devpts pts /dev/pts
 for folder in /dev/shm /tmp /run; do mount -t tmpfs tmp "$folder"; done
 hostname eitri
 
+# Tells the host the exit status, and ends the machine.
+finish() {
+    devmem "$(cat /eitri/ending)" 32 "$1"
+    # With a screen, the host ends the machine when it has read the picture.
+    [ -e /eitri/screen ] && sleep 60
+    # Without a sync of its own: after a suspend that does not end while a share is there.
+    poweroff -n -f
+}
+
 while read -r module; do modprobe "$module"; done </eitri/modules
 if [ -e /eitri/share ]; then
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share && cd /share
@@ -24,8 +33,7 @@ if [ -e /eitri/disk ]; then
         done
     else
         echo "eitri: the disk has neither ext4 nor squashfs, or this kernel lacks them" >&2
-        devmem "$(cat /eitri/ending)" 32 2
-        poweroff -n -f
+        finish 2
     fi
 fi
 if ! [ -e /dev/dri/renderD128 ]; then
@@ -68,6 +76,4 @@ until [ -e /run/synced ] || [ "$waits" -ge 100 ]; do
     usleep 20000
     waits=$((waits + 1))
 done
-devmem "$(cat /eitri/ending)" 32 "$status"
-# Without a sync of its own, for the same reason.
-poweroff -n -f
+finish "$status"

@@ -4,6 +4,7 @@
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
+use super::screen::GuestScreen;
 use super::watch::{self, Watch, Watched};
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place::ModelPlace;
@@ -13,6 +14,7 @@ use crate::output::whole_file;
 use crate::process;
 use crate::runs::boot;
 use crate::runs::host_model::{self, NoSharedMemory};
+use crate::runs::qmp::QmpError;
 use crate::runs::tail::Tail;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
@@ -44,6 +46,9 @@ pub(crate) enum MachineError {
     #[diagnostic(help("a compressed one has to be unpacked first"))]
     NotAKernel { path: String },
     #[error("kernel and file system take {wanted} MiB, and {there} MiB are there for them")]
+    #[diagnostic(help(
+        "`--memory` gives the guest more; a file system beyond the first gibibyte needs it in one piece above that"
+    ))]
     TooMuch { wanted: usize, there: usize },
     #[error("QEMU's device tree can't be read")]
     Tree(#[source] FdtParseError),
@@ -54,6 +59,8 @@ pub(crate) enum MachineError {
     #[error("the guest ended without telling its exit status ({how})")]
     #[diagnostic(help("`--verbose` shows what the kernel says"))]
     NoStatus { how: String },
+    #[error("the guest's screen can't be read")]
+    Screen(#[source] QmpError),
     #[error("the guest did not end within {} s", limit.as_secs())]
     TimedOut { limit: Duration },
 }
@@ -94,6 +101,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) dump: Option<&'a Path>,
     /// An image of a disk, which becomes the root file system of the command.
     pub(crate) disk: Option<&'a Path>,
+    /// Where the picture of its screen goes; it has a screen if this is given.
+    pub(crate) screen: Option<&'a str>,
     /// Longest that it may run.
     pub(crate) limit: Option<Duration>,
     /// Gets what QEMU reads.
@@ -192,24 +201,28 @@ impl Machine<'_> {
         })
     }
 
-    /// The kernel where its header wants it, then the tree, then the file system; all in memory below the monitor.
+    /// The kernel where its header wants it, then the tree; then the file system, if it fits below the monitor, else above it.
     fn places(&self) -> Result<Places, Failure> {
         let kernel = BOARD.memory.image.base;
         let bytes = kernel_bytes(self.kernel)?;
         let tree = (kernel + bytes).next_multiple_of(ALIGNMENT);
-        let initramfs = Region::new(tree + TREE_BYTES, self.initramfs.len());
         let end = GUEST_RAM.end().min(GUEST_RAM.base + self.memory);
-        if initramfs.end() > end {
-            return Err(Failure::refused(MachineError::TooMuch {
-                wanted: (initramfs.end() - kernel) >> 20,
-                there: (end - kernel) >> 20,
-            }));
+        let places = [
+            (tree + TREE_BYTES, end),
+            (self.region_above().base, self.region_above().end()),
+        ];
+        let mut places = places.into_iter();
+        match places.find(|(begin, end)| begin + self.initramfs.len() <= *end) {
+            Some((begin, _)) if tree + TREE_BYTES <= end => Ok(Places {
+                kernel,
+                tree,
+                initramfs: Region::new(begin, self.initramfs.len()),
+            }),
+            _ => Err(Failure::refused(MachineError::TooMuch {
+                wanted: (tree + TREE_BYTES + self.initramfs.len() - kernel) >> 20,
+                there: (end - kernel).max(self.above()) >> 20,
+            })),
         }
-        Ok(Places {
-            kernel,
-            tree,
-            initramfs,
-        })
     }
 
     /// Bytes of memory above the monitor.
@@ -314,6 +327,9 @@ impl Machine<'_> {
             );
             command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
+        if let Some(screen) = self.guest_screen() {
+            screen.add(&mut command);
+        }
         command.stdin(match std::io::stdin().is_terminal() || !self.interactive {
             true => Stdio::inherit(),
             false => Stdio::null(),
@@ -321,23 +337,38 @@ impl Machine<'_> {
         command
     }
 
+    fn guest_screen(&self) -> Option<GuestScreen<'_>> {
+        self.screen.map(|file| GuestScreen::new(file, self.folder))
+    }
+
     /// Waits for the end, and hands on what the model says of the driver meanwhile.
     fn watch(&self, mut child: Child, said: &Path) -> Result<Status, Failure> {
         let _listed = process::Listed::of(&child);
         let deadline = self.limit.map(|limit| (limit, Instant::now() + limit));
         let mut words = Words::follow(said)?;
+        let mut screen = self.guest_screen();
         loop {
             let ended = child.try_wait();
             words.hand_on(self.verbose);
+            // A guest with a screen does not end by itself: QEMU has to be asked for the picture first.
+            if words.status.is_some()
+                && let Some(screen) = screen.take()
+            {
+                let kept = screen.keep();
+                if kept.is_err() {
+                    end(&mut child);
+                }
+                kept?;
+            }
             match ended {
                 Ok(None) => {}
                 Ok(Some(how)) => return status(&words, how),
                 Err(cause) => return Err(Failure::missing(MachineError::Qemu(cause))),
             }
             if let Some((limit, _)) = deadline.filter(|(_, at)| Instant::now() >= *at) {
-                // If it can't be killed it has ended.
-                let _ = child.kill();
-                let _ = child.wait();
+                // If there is no picture either, the limit is the better reason.
+                let _ = screen.take().map(|screen| screen.keep());
+                end(&mut child);
                 return Err(Failure::check(MachineError::TimedOut { limit }));
             }
             std::thread::sleep(POLL);
@@ -348,6 +379,12 @@ impl Machine<'_> {
 fn start(command: &mut Command) -> Result<Child, Failure> {
     let child = command.spawn();
     child.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))
+}
+
+/// Ends QEMU. If it can't be killed it has ended.
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 const MACHINE: &str = "virt,gic-version=3,virtualization=on";

@@ -20,4 +20,5 @@ mod programs;
 mod record;
 pub(crate) mod root;
 pub(crate) mod runner;
+mod screen;
 mod watch;

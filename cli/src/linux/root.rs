@@ -33,6 +33,8 @@ const DISKS: &[&str] = &[
     "ext4",
     "squashfs",
 ];
+/// What drives the screen.
+const SCREENS: &[&str] = &["virtio_mmio", "virtio_gpu"];
 const INIT: &str = include_str!("init.sh");
 
 /// What a run wants of the guest.
@@ -55,6 +57,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) share: bool,
     /// Whether there is a disk with a root file system.
     pub(crate) disk: bool,
+    /// Whether there is a screen.
+    pub(crate) screen: bool,
 }
 
 /// The file system's archive.
@@ -74,7 +78,12 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     if let Some(runner) = wanted.runner {
         archive.program("bin/vulkan-runner", runner);
     }
-    let ending = CONTROL.base + control::END;
+    // QEMU has to be there still when the screen's picture is read.
+    let ending = match wanted.screen {
+        true => control::STATUS,
+        false => control::END,
+    };
+    let ending = CONTROL.base + ending;
     archive.file("eitri/ending", format!("{ending:#x}\n").as_bytes());
     faults::put(&mut archive);
     if !wanted.command.is_empty() {
@@ -92,6 +101,10 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     if wanted.disk {
         archive.file("eitri/disk", b"");
         modules.extend(DISKS);
+    }
+    if wanted.screen {
+        archive.file("eitri/screen", b"");
+        modules.extend(SCREENS);
     }
     // First, so that the libraries are as new as the programs need them.
     if let Some(folder) = wanted.extra {

@@ -379,6 +379,10 @@ impl Monitor {
             report::line(format_args!("exit status {value}"));
             report::end(End::Success);
         }
+        if word == control::STATUS {
+            self.say_news();
+            return report::line(format_args!("exit status {value}"));
+        }
         let mut shared = self.machine.shared();
         match word {
             control::FAULT => return shared.gpu.fault(value, true),

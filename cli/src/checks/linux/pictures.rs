@@ -5,6 +5,8 @@
 use super::{boot, described};
 use crate::checks::Case;
 use crate::outcome::Failure;
+use crate::runs::screen::Pixmap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Programs that draw, and the comparison.
@@ -37,7 +39,7 @@ const GL: Pictures = Pictures {
 LIBGL_ALWAYS_SOFTWARE=1 python3 gl.py draw /tmp/cpu
 python3 gl.py compare /tmp/gpu /tmp/cpu",
     drivers: ["Panfrost", "llvmpipe"],
-    count: 6,
+    count: 7,
 };
 
 /// Images compressed as the driver likes, and again without.
@@ -62,8 +64,79 @@ python3 vulkan.py compare /tmp/gpu /tmp/cpu && python3 vulkan.py compare /tmp/pl
     count: 40,
 };
 
-/// Pictures of OpenGL ES and of Vulkan.
+/// Programs that move what they draw; weston shows them.
+const FRAMES: Pictures = Pictures {
+    what: "glmark2, vkmark and vkcube draw what they draw on the CPU",
+    packages: &[
+        "python3",
+        "gcc",
+        "libc6-dev",
+        "weston",
+        "glmark2-es2-wayland",
+        "glmark2-data",
+        "vkmark",
+        "libegl-mesa0",
+        "libgl1-mesa-dri",
+        "mesa-vulkan-drivers",
+    ],
+    script: "export VK_DRIVER_FILES=/usr/share/vulkan/icd.d/panfrost_icd.json
+python3 frames.py draw /tmp/gpu
+export VK_DRIVER_FILES=/usr/share/vulkan/icd.d/lvp_icd.json LIBGL_ALWAYS_SOFTWARE=1
+export GALLIVM_PERF=no_filter_hacks,no_aos_sampling
+python3 frames.py draw /tmp/cpu
+python3 frames.py compare /tmp/gpu /tmp/cpu",
+    drivers: ["Panfrost", "llvmpipe"],
+    count: 17,
+};
+
+/// A compositor that the GPU draws for, on the guest's screen, and a window in it.
+const SCREEN_SCRIPT: &str = "printf '[core]\nrequire-input=false\nidle-time=0\n' >/tmp/weston.ini
+MESA_LOADER_DRIVER_OVERRIDE=kmsro LIBSEAT_BACKEND=noop weston --config=/tmp/weston.ini --backend=drm --drm-device=card1 \
+    --renderer=gl --socket=screen >/tmp/weston.log 2>&1 &
+until [ -e /run/screen ]; do sleep 1; done
+WAYLAND_DISPLAY=screen vkcube --wsi wayland --width 200 --height 150 &
+sleep 20
+grep 'GL renderer' /tmp/weston.log";
+/// Packages that it needs.
+const SCREEN_PACKAGES: &[&str] = &["weston", "libegl-mesa0", "libgl1-mesa-dri"];
+/// Colours of the screen with vkcube in it, at least: the cube's lit faces have more.
+const LEAST_COLOURS: usize = 300;
+
+/// Pictures of OpenGL ES and of Vulkan, frames of programs, and the screen.
 pub(super) fn run(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
+    let mut cases = still(root, suite)?;
+    cases.push(drawn(root, suite, &FRAMES, &root.join(FOLDER))?);
+    cases.push(screen(root, suite)?);
+    Ok(cases)
+}
+
+/// vkcube in a window on the guest's screen.
+fn screen(root: &Path, suite: &str) -> Result<Case, Failure> {
+    let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
+    let folder = tempfile::tempdir().map_err(unwritable)?;
+    let file = folder.path().join("screen.ppm");
+    let path = file.display().to_string();
+    let mut words = vec!["--gpu-time", "--memory", "4096", "--screen", &path];
+    words.extend(SCREEN_PACKAGES.iter().flat_map(|name| ["--package", name]));
+    words.extend(["--", "sh", "-c", SCREEN_SCRIPT]);
+    let output = boot(root, suite, &words)?;
+    let picture = std::fs::read(&file).unwrap_or_default();
+    let colours: BTreeSet<&[u8]> = match Pixmap::parse(&picture) {
+        Ok(pixmap) => pixmap.pixels.chunks(3).collect(),
+        Err(_) => BTreeSet::new(),
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let good = output.status.success()
+        && said.contains("Selected GPU 0: Mali-")
+        && said.contains("(Panfrost)")
+        && colours.len() >= LEAST_COLOURS;
+    let name = format!("{suite}: the screen shows vkcube, drawn and composed on the GPU");
+    let told = || format!("{} colours; {}", colours.len(), described(&output));
+    Ok(Case::ran(name, (!good).then(told)))
+}
+
+/// Programs that draw one picture.
+fn still(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
     let gl = drawn(root, suite, &GL, &root.join(FOLDER))?;
     let worked = root.join(WORKED);

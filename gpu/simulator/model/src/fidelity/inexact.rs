@@ -78,7 +78,7 @@ rows! {
     CubeNumerators      "cube-numerators"       Choice   "the numerators of cube coordinates are those of the API"                                    "valhall-isa.md 9.8";
     CarryIn             "carry-in"              Choice   "that source C is the carry or borrow in is inferred"                                        "valhall-isa.md 9.3" mark "src/shader/alu/integer.rs" "Integer::AddCarry";
     NullSegment         "null-segment"          Choice   "which address counts as null is not established"                                            "valhall-isa.md 9.3" mark "src/shader/alu/wide.rs" "Wide::SegmentAdd";
-    BitsAboveHalves     "bits-above-halves"     Choice   "whether the hardware takes notice of bits above the selection of a half is not established" "valhall-isa.md 7.5" mark "src/shader/decode.rs" "above_halves";
+    BitsAboveHalves     "bits-above-halves"     Choice   "whether the hardware takes notice of bits above the selection of a half is not established" "valhall-isa.md 7.5" mark "src/shader/decode.rs" "without_half_bits";
     WarpId              "warp-id"               Choice   "how warp_id is split is not established"                                                    "valhall-isa.md 2.2" mark "src/shader/environment.rs" "Environment::special";
     FlushMode           "flush-mode"            Choice   "of flush mode 3 only the name is known"                                                     "valhall-isa.md 8.2" mark "src/shader/float.rs" "FloatPolicy";
     // Messages to memory.
@@ -100,6 +100,7 @@ rows! {
     SampleOffset        "sample-offset"         Choice   "that the third offset of a fetch is the sample is inferred"                                 "valhall-isa.md 11.10" mark "src/shader/typed.rs" "Fetch::target";
     DepthOfImage        "image-depth"           Choice   "which half of the second word has the depth of a 3D image differs between sources"          "valhall-isa.md 11.5" mark "src/shader/typed.rs" "image_texel";
     // Rasterising and fragments.
+    CornerVaryings      "corner-varyings"       Choice   "that vertices of a frame shader are corners of the framebuffer is inferred from a driver"   "graphics-framebuffer.md 5.10" mark "src/shader/messages/varying.rs" "in_rectangle";
     Centroid            "centroid"              Choice   "which covered sample centroid interpolation takes is not known"                             "graphics-raster.md 4.7" mark "src/raster/interpolate.rs" "Evaluation::Centroid";
     AlphaToCoverage     "alpha-to-coverage"     Choice   "the order in which alpha covers 2, 8 or 16 samples is inferred"                             "graphics-model.md 4.3" mark "src/fragment/alpha_to_coverage.rs" "Pattern";
     OneOfManySamples    "single-sampling"       Choice   "what a draw without multisampling covers of several samples is inferred"                    "graphics-raster.md 4.5" mark "src/raster/samples.rs" "Sampling";

@@ -125,6 +125,8 @@ pub(crate) struct Geometry {
     pub(crate) primitive: Option<Primitive>,
     /// Depth of a rectangle.
     pub(crate) depth: f64,
+    /// Width and height that the vertices of a rectangle span, from the framebuffer's upper left corner on.
+    pub(crate) span: [u32; 2],
     /// 1 if the back is seen.
     pub(crate) face: usize,
     /// Addresses of the vertices' varyings.

@@ -147,7 +147,11 @@ struct Place {
 impl AfbcSurface {
     /// The surface of a texture's plane.
     pub(crate) fn of_plane(plane: &AfbcPlane, format: &PixelFormat) -> AfbcSurface {
-        let pixel_bytes = format.afbc_bytes();
+        // Depth beside stencil is compressed as four bytes, of which a view of the depth takes three.
+        let pixel_bytes = match plane.compression_mode {
+            AfbcCompressionMode::R8G8B8A8 => format.bytes(),
+            _ => format.afbc_bytes(),
+        };
         let widths = channel_widths(plane.compression_mode);
         AfbcSurface {
             header: plane.pointer.0,

@@ -177,3 +177,21 @@ fn the_transform_is_undone_exactly() {
         assert!(moved, "{mode:?} is transformed");
     }
 }
+
+#[test]
+fn depth_of_24_bits_takes_as_many_bytes_as_its_compression_mode() {
+    let depth = PixelFormat::of(77 << 12).expect("Z24X8 UNORM");
+    // Alone it is packed; beside stencil it is not.
+    for (compression_mode, bytes) in [
+        (AfbcCompressionMode::R8G8B8, 3),
+        (AfbcCompressionMode::R8G8B8A8, 4),
+    ] {
+        let plane = AfbcPlane {
+            compression_mode,
+            ..AfbcPlane::default()
+        };
+        let surface = AfbcSurface::of_plane(&plane, &depth);
+        let apart = surface.written_address([1, 0]) - surface.written_address([0, 0]);
+        assert_eq!(apart, bytes, "{compression_mode:?}");
+    }
+}

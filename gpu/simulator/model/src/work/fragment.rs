@@ -303,8 +303,10 @@ impl Pass {
                 quads.push(quad);
             }
         }
+        let parameters = &self.framebuffer.parameters;
         let geometry = Arc::new(Geometry {
             depth: draw.bias.map_or(0.0, |bias| bias.of_rectangle()),
+            span: [parameters.width, parameters.height],
             ..Geometry::default()
         });
         self.shader.queue(draw, &geometry, &quads);

@@ -3,17 +3,19 @@
 use super::bench::Bench;
 use super::{
     BLEND, CODE, DEPTH, DEPTH_STENCILS, FRAME_SHADERS, FRAMEBUFFER, HEAP, Other, PROGRAMS, Pass,
-    ROW, Rectangle, SAMPLE_POSITIONS, SIDE, STENCIL, SURFACE, TILER, TILER_HEAP, UNIFORMS,
+    RESOURCES, ROW, Rectangle, SAMPLE_POSITIONS, SIDE, STENCIL, SURFACE, TILER, TILER_HEAP,
+    UNIFORMS,
 };
 use eitri_descriptors::framebuffer::{
     BlockFormat, FramebufferParameters, Msaa, PrePostFrameShaderMode, SFormat, STarget,
     SamplePattern, ZsTarget,
 };
 use eitri_descriptors::raster::Draw;
+use eitri_descriptors::resource::{Attribute, AttributeFrequency, AttributeType};
 use eitri_descriptors::shader::{Preload, ShaderEnvironment, ShaderProgram, ShaderStage};
 use eitri_descriptors::target::{RgbRenderTarget, RtBuffer, RtClear};
 use eitri_descriptors::tiler::{TilerContext, TilerHeap};
-use eitri_descriptors::{Address, Aligned, Descriptor};
+use eitri_descriptors::{Address, Aligned, Descriptor, PixelFormat};
 use eitri_isa::{Arch, Instr, Syntax};
 
 /// What `OUTPUT` is in a program: r0 goes to the target, by the operand in u0 and u1, and the program ends.
@@ -58,6 +60,30 @@ fn put_zs(bench: &mut Bench, arch: Arch, address: u64, depth: &ZsTarget) {
     bench.put(1, address, &bytes);
 }
 impl Pass {
+    /// The attribute, if there is one: tables, its descriptor, that of its buffer, and its values.
+    pub(super) fn put_attribute(&self, bench: &mut Bench) {
+        let Some(values) = self.attribute else {
+            return;
+        };
+        let [attribute, buffer, elements] = [0x40, 0x80, 0xc0].map(|offset| RESOURCES + offset);
+        let entries = [attribute | 1 << 56, 32, buffer | 1 << 56, 32, 0, 0, 0, 0];
+        bench.put_words(1, RESOURCES, &entries);
+        let descriptor = Attribute {
+            attribute_type: AttributeType::OneD,
+            // RGBA32 FLOAT, components in order.
+            format: PixelFormat(191 << 12),
+            table: 1,
+            frequency: AttributeFrequency::Vertex,
+            stride: 16,
+            ..Attribute::default()
+        };
+        put(bench, self.arch(), attribute, &descriptor);
+        bench.put_words(1, buffer, &[9 | 1 << 4 | 64 << 32, elements, 0, 0]);
+        let bytes = values.as_flattened().iter().copied();
+        let bytes: Vec<u8> = bytes.flat_map(f32::to_le_bytes).collect();
+        bench.put(1, elements, &bytes);
+    }
+
     pub(super) fn put_framebuffers(&self, bench: &mut Bench) {
         let arch = self.described();
         let mode = |slot: usize| {
@@ -241,6 +267,11 @@ impl Pass {
                     shader,
                     fau: Address(UNIFORMS),
                     fau_count,
+                    resources: match self.attribute {
+                        // Four tables, two of them empty.
+                        Some(_) => Address(RESOURCES | 4),
+                        None => Address(0),
+                    },
                     ..ShaderEnvironment::default()
                 };
             }

@@ -167,3 +167,39 @@ fn depth_that_a_frame_shader_loads_is_what_primitives_are_tested_against() {
         }
     }
 }
+
+/// Stores the two components of the attribute, as integers, in the low bytes.
+const COORDINATES: &str = "
+    LD_VAR_IMM.slot0.v2.f32.center.store.wait0 @r0:r1, r61, table:0x0, index:0x0
+    F32_TO_U32.rtz r0, r0
+    F32_TO_U32.rtz r1, r1
+    LSHIFT_OR.i32 r0, r1, 0x7060504.b00, r0
+    OUTPUT";
+
+#[test]
+fn the_vertices_of_a_frame_shader_are_corners_of_the_framebuffer() {
+    let load = Rectangle {
+        program: COORDINATES,
+        ..Rectangle::default()
+    };
+    let side = SIDE as f32;
+    let pass = Pass {
+        // Three steps a row, so that no column looks like a row.
+        attribute: Some([
+            [0.0, 0.0, 0.0, 1.0],
+            [side, 0.0, 0.0, 1.0],
+            [0.0, 3.0 * side, 0.0, 1.0],
+            [side, 3.0 * side, 0.0, 1.0],
+        ]),
+        uniforms: uniforms(),
+        frames: vec![(0, Mode::Always, load)],
+        // What is rendered is a part of the framebuffer, which the corners are not those of.
+        boxes: vec![[[4, 0], [15, 15]]],
+        ..Pass::default()
+    };
+    let mut drawn = pass.run();
+    for [x, y] in pixels().filter(|[x, _]| *x >= 4) {
+        let wanted = x | (3 * y + 1) << 4;
+        assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
+    }
+}

@@ -69,6 +69,8 @@ const UNIFORMS: u64 = TABLES + 0xd00;
 const DRAWS: u64 = TABLES + 0x1000;
 const PROGRAMS: u64 = TABLES + 0x2000;
 const DEPTH_STENCILS: u64 = TABLES + 0x3000;
+/// Tables of resources: attributes in the first, buffers in the second.
+const RESOURCES: u64 = TABLES + 0x3c00;
 
 /// Words 2 and 3 of a BLEND descriptor that stores 32-bit integers without change.
 pub const STORE: [u32; 2] = [0x19, 0x0308_5000];

@@ -120,6 +120,8 @@ pub struct Pass {
     pub samples: u32,
     pub layers: u32,
     pub uniforms: Vec<u32>,
+    /// An attribute that programs find as the first of their first table: its values at vertices.
+    pub attribute: Option<[[f32; 4]; 4]>,
     /// Frame shaders: slot, mode, draw.
     pub frames: Vec<(usize, PrePostFrameShaderMode, Rectangle)>,
     pub draws: Vec<Rectangle>,
@@ -209,6 +211,7 @@ impl Default for Pass {
             samples: 1,
             layers: 1,
             uniforms: Vec::new(),
+            attribute: None,
             frames: Vec::new(),
             draws: Vec::new(),
             clean_tiles: true,
@@ -345,6 +348,7 @@ impl Pass {
         }
         bench.map(1, CODE, 0x4000, Attributes::CODE);
         bench.map(1, DONE, 0x1000, Attributes::UNCACHED);
+        self.put_attribute(&mut bench);
         self.put_framebuffers(&mut bench);
         self.put_tiler(&mut bench);
         let [first, equation, mode, format] = self.colour.blend.map(u64::from);

@@ -2,13 +2,14 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.5; graphics-draw.md 3.6; graphics-model.md 7 (unused attributes); descriptors.md 6.
 
-use super::super::format::PixelFormat;
+use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
 use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::typed::Components;
 use super::super::warp::{Warp, bits};
+use super::access::LastPage;
 use super::{Memory, REMEMBERED, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
@@ -52,6 +53,37 @@ impl Fetched {
         let end = offset + i128::from(self.format.bytes());
         (offset >= 0 && end <= i128::from(self.buffer.size)).then_some(offset as u64)
     }
+
+    /// Stored bits of an element; 0 outside of the buffer.
+    fn texel(
+        &self,
+        sender: &mut Sender<'_>,
+        element: u64,
+        page: &mut LastPage,
+    ) -> Result<u128, Stopped> {
+        let Some(offset) = self.offset(element) else {
+            return Ok(0);
+        };
+        let address = self.buffer.address.wrapping_add(offset);
+        let size = (self.format.bytes(), self.format.alignment());
+        let target = sender.aligned_target(address, size, AccessKind::Read, page)?;
+        sender.read(&target)
+    }
+}
+
+impl Sender<'_> {
+    /// The attribute's components at the first three vertices; all zero if there is no attribute.
+    pub(super) fn attribute_corners(&mut self, handle: u32) -> Result<[Colour; 3], Stopped> {
+        let mut corners = [[0.0; 4]; 3];
+        let Some(fetched) = find(self, handle)? else {
+            return Ok(corners);
+        };
+        for (vertex, corner) in (0..).zip(&mut corners) {
+            let texel = fetched.texel(self, fetched.element(vertex, 0), &mut None)?;
+            *corner = fetched.format.unpack(texel);
+        }
+        Ok(corners)
+    }
 }
 
 impl Memory {
@@ -75,16 +107,7 @@ impl Memory {
                 continue;
             };
             let element = fetched.element(vertices[lane], instances[lane]);
-            let texel = match fetched.offset(element) {
-                Some(offset) => {
-                    let address = fetched.buffer.address.wrapping_add(offset);
-                    let size = (fetched.format.bytes(), fetched.format.alignment());
-                    let target =
-                        sender.aligned_target(address, size, AccessKind::Read, &mut page)?;
-                    sender.read(&target)?
-                }
-                None => 0,
-            };
+            let texel = fetched.texel(sender, element, &mut page)?;
             let colour = fetched.format.unpack(texel);
             registers[lane] = components.registers(colour, &fetched.format);
         }

@@ -4,7 +4,7 @@
 //! Facts: hardware/valhall-isa.md 11.7; graphics-raster.md 4.7; graphics-model.md 1.2, 3.1.
 
 use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
-use super::super::format::PixelFormat;
+use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::{Lanes, WARP};
 use super::super::message::{Message, Varying, VaryingPlace};
@@ -16,6 +16,7 @@ use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
 use crate::raster::{Evaluation, Point};
 use crate::work::descriptors::descriptor;
+use alloc::boxed::Box;
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::resource::Attribute;
 use eitri_isa::values::{RegisterFormat, SampleMode, SourceFormat, UpdateMode};
@@ -92,13 +93,16 @@ impl Memory {
         }
         let mut registers = [[0; 4]; WARP];
         let count = usize::from(varying.components.count);
-        let mut place = Place::of(sender, warp, instruction, varying)?;
+        let mut place = Place::of(sender, stage, warp, instruction, varying)?;
         for lane in bits(warp.lanes) {
             let mut values = [Value::Number(0.0); 4];
             match &mut place {
                 Place::Special(special) => {
                     let numbers = built_in(stage, *special, points[lane]);
                     values = numbers.map(Value::Number);
+                }
+                Place::Rectangle(corners) => {
+                    values = in_rectangle(stage, lane, &corners[lane]).map(Value::Number);
                 }
                 Place::Stored(stored) => {
                     let stored = stored[lane];
@@ -120,11 +124,14 @@ impl Memory {
 enum Place {
     Special(u32),
     Stored([Stored; WARP]),
+    /// Of a rectangle, an attribute at its upper left, upper right and lower left corner.
+    Rectangle(Box<[[Colour; 3]; WARP]>),
 }
 
 impl Place {
     fn of(
         sender: &mut Sender<'_>,
+        stage: &FragmentStage,
         warp: &Warp,
         instruction: &Instruction,
         varying: Varying,
@@ -136,6 +143,22 @@ impl Place {
             VaryingPlace::OffsetSource(index) => {
                 let offsets = sender.source(warp, &instruction.sources[usize::from(index)]);
                 Place::Stored(offsets.map(|offset| Stored::at(offset, format)))
+            }
+            VaryingPlace::Descriptor { handle, .. } if stage.geometry.primitive.is_none() => {
+                sender.fabric.fidelity.meet(Inexact::CornerVaryings);
+                let handles = sender.handles(warp, instruction, handle);
+                let mut known = None;
+                let mut corners = [[[0.0; 4]; 3]; WARP];
+                for lane in bits(warp.lanes) {
+                    let handle = handles[lane];
+                    let found = match known {
+                        Some((last, found)) if last == handle => found,
+                        _ => sender.attribute_corners(handle)?,
+                    };
+                    known = Some((handle, found));
+                    corners[lane] = found;
+                }
+                Place::Rectangle(Box::new(corners))
             }
             VaryingPlace::Descriptor { handle, flat } => {
                 let handles = sender.handles(warp, instruction, handle);
@@ -270,6 +293,22 @@ fn points(stage: &FragmentStage, lanes: u16, operand: &Lanes, varying: Varying) 
             evaluation.point(primitive, &stage.draw.sampling, state.pixel, state.covered);
     }
     points
+}
+
+/// An attribute at the centre of a lane's pixel, linear between the corners of a rectangle.
+///
+/// FACT: what varyings of frame shaders are is not told (hardware/graphics-framebuffer.md 5.10 has shaders that take the pixel from
+/// r59). panfrost 26.2 loads a target by a frame shader whose coordinate is LD_VAR of an attribute with an element for each of four
+/// vertices, which makes sense only if these are the corners of the framebuffer: upper left, upper right, lower left, lower right,
+/// whatever box is rendered. Settled by a frame shader that stores its varying, on any board.
+fn in_rectangle(stage: &FragmentStage, lane: usize, corners: &[Colour; 3]) -> Colour {
+    let (x, y) = stage.lanes[lane].pixel;
+    let [width, height] = stage.geometry.span.map(f64::from);
+    let (along, down) = ((f64::from(x) + 0.5) / width, (f64::from(y) + 0.5) / height);
+    let [first, right, below] = corners;
+    core::array::from_fn(|at| {
+        first[at] + (right[at] - first[at]) * along + (below[at] - first[at]) * down
+    })
 }
 
 /// Built-in varyings; 0 for a primitive that has none.

@@ -205,6 +205,7 @@ impl Pass {
             face: usize::from(primitive.facing == Facing::Back),
             primitive: Some(primitive),
             depth: 0.0,
+            span: [0; 2],
             varyings: listed.vertices.map(|vertex| vertex.varyings),
             positions: listed.vertices.map(|vertex| vertex.position),
             vertices: listed.kind.vertices(),
