@@ -85,6 +85,16 @@ fn listings(code: &PipelineCode) -> Vec<KnownListing> {
     }
 }
 
+/// Does something with a session of what was recorded.
+pub(crate) fn with_recorded<T>(
+    recorded: Recorded,
+    known: &[KnownListing],
+    gpu: GpuChoice,
+    run: impl FnOnce(Session<DriverLevel>) -> T,
+) -> T {
+    run(session(recorded, known, gpu))
+}
+
 fn session(recorded: Recorded, known: &[KnownListing], gpu: GpuChoice) -> Session<DriverLevel> {
     let Recorded { recording, failure } = recorded;
     let (level, program) = DriverLevel::new(Life {
