@@ -22,6 +22,7 @@ mod draw;
 mod draw_attachments;
 mod draw_checks;
 mod draw_models;
+mod draw_multisampled;
 mod draw_parts;
 mod dump;
 mod eitri;
