@@ -5,6 +5,7 @@ use crate::commands::broken;
 use crate::commands::draw::DrawError;
 use crate::commands::dump;
 use crate::commands::kernel;
+use crate::draw::{ModelArguments, is_model};
 use crate::input::buffer_source;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::job_arguments::JobArguments;
@@ -15,7 +16,6 @@ use crate::output::streams::{self, outln, talk};
 use crate::output::whole_file;
 use crate::runs::case_run;
 use crate::runs::debug_protocol::{self, ListenArgument};
-use crate::runs::debug_source;
 use crate::runs::debug_subject::{Subject, UseSession};
 use crate::runs::debugged::{self, DebugLevel, Prepared};
 use crate::runs::debugged_driver::SceneJob;
@@ -28,6 +28,7 @@ use eitri_debugger::picture::Picture;
 use eitri_debugger::session::Session;
 use eitri_draw_scenes::Scene;
 use miette::Diagnostic;
+use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,9 +36,10 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel or a scene, NAME.json or its folder; an Amber script, of which a RUN is
-    /// stepped through; or a core dump of the GPU, whose compute job is stepped through, at first before the step that fails.
-    #[arg(value_name = "SHADER|KERNEL.json|SCENE.json|SCRIPT.amber|DUMP", required_unless_present_any = ["dap", "listen"])]
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel or a scene, NAME.json or its folder; a glTF model; an Amber script, of
+    /// which a RUN is stepped through; or a core dump of the GPU, whose compute job is stepped through, at first before the step that
+    /// fails.
+    #[arg(value_name = "SHADER|KERNEL.json|SCENE.json|MODEL.glb|SCRIPT.amber|DUMP", required_unless_present_any = ["dap", "listen"])]
     subject: Option<String>,
     #[command(flatten)]
     language: LanguageArgument,
@@ -46,7 +48,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     gpu: GpuArgument,
     /// What is stepped through: lines of the source, instructions of the machine on the model, or these with all that the driver does.
-    /// Of a dump it is always instructions, of a scene and of a draw always what the driver does, too.
+    /// Of a dump it is always instructions, of a scene, a model and a draw of a script always what the driver does, too.
     #[arg(long, value_enum)]
     level: Option<DebugLevel>,
     /// Which compute job of a dump, in the order in which they start; without it the one that fails, or the first.
@@ -67,6 +69,8 @@ pub(crate) struct Args {
     /// The same on a port, to clients one after the other; on loopback alone unless an address is given.
     #[arg(long, value_name = "[ADDRESS:]PORT")]
     listen: Option<ListenArgument>,
+    #[command(flatten)]
+    models: ModelArguments,
 }
 
 /// Longest that the commands of a scene may take, unless more is asked for.
@@ -130,15 +134,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let subject = args.prepare()?;
     subject.debug(ByText {
-        path: subject.path(),
+        subject: &subject,
         commands: args.commands.as_deref(),
     })?
 }
 
 /// A session by text commands.
 struct ByText<'t> {
-    /// The subject's file.
-    path: &'t str,
+    subject: &'t Subject,
     /// The file of commands; none: from standard input.
     commands: Option<&'t str>,
 }
@@ -147,7 +150,7 @@ impl UseSession for ByText<'_> {
     type Done = Result<Status, Failure>;
 
     fn run<E: Execution>(self, session: Session<E>) -> Result<Status, Failure> {
-        let console = Console::new(session, |file| debug_source::read(self.path, file));
+        let console = Console::new(session, |file| self.subject.read_source(file));
         let console = console.saving(save_picture);
         match self.commands {
             Some(file) => run_commands(console, file),
@@ -184,6 +187,9 @@ impl Args {
     pub(crate) fn prepare(&self) -> Result<Subject, Failure> {
         let subject = self.subject.as_deref();
         let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
+        if !is_model(Path::new(subject)) {
+            self.models.refuse_without_model()?;
+        }
         if is_dump(Path::new(subject)) {
             if self.run.is_some() {
                 return Err(Failure::refused(NoScript));
@@ -215,16 +221,12 @@ impl Args {
         if self.run.is_some() {
             return Err(Failure::refused(NoScript));
         }
+        if is_model(Path::new(subject)) {
+            let (scene, texts) = self.models.scene_with_texts(Path::new(subject))?;
+            return self.scene(scene, texts);
+        }
         if let Some(scene) = scene_at(Path::new(subject))? {
-            if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
-                return Err(Failure::refused(DriverOnly));
-            }
-            return Ok(Subject::Scene(Box::new(SceneJob {
-                path: scene.path.display().to_string(),
-                scene,
-                gpu: self.gpu.choice(),
-                limit: self.job.limit().max(SCENE_LIMIT),
-            })));
+            return self.scene(scene, BTreeMap::new());
         }
         let origin = Origin {
             subject,
@@ -242,6 +244,22 @@ fn is_dump(path: &Path) -> bool {
     let mut first = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first == *b"\x7FELF"
+}
+
+impl Args {
+    /// A scene, with the texts of its shaders that are in no file.
+    fn scene(&self, scene: Scene, texts: BTreeMap<String, String>) -> Result<Subject, Failure> {
+        if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
+            return Err(Failure::refused(DriverOnly));
+        }
+        Ok(Subject::Scene(Box::new(SceneJob {
+            path: scene.path.display().to_string(),
+            scene,
+            gpu: self.gpu.choice(),
+            limit: self.job.limit().max(SCENE_LIMIT),
+            texts,
+        })))
+    }
 }
 
 /// Whether a file is an Amber script, by its name.

@@ -2,6 +2,7 @@
 
 use crate::amber::debugged::{ScriptJob, ScriptRun};
 use crate::outcome::Failure;
+use crate::runs::debug_source;
 use crate::runs::debugged::{self, DebugLevel, Prepared};
 use crate::runs::debugged_driver::{self, SceneJob};
 use crate::runs::debugged_dump::{self, DumpJob};
@@ -33,6 +34,14 @@ impl Subject {
             Subject::Scene(job) => &job.path,
             Subject::Script(job) => &job.path,
             Subject::Dump(job) => &job.path,
+        }
+    }
+
+    /// The text of a source file that debug information names.
+    pub(crate) fn read_source(&self, file: &str) -> Option<String> {
+        match self {
+            Subject::Scene(job) if job.texts.contains_key(file) => job.texts.get(file).cloned(),
+            _ => debug_source::read(self.path(), file),
         }
     }
 

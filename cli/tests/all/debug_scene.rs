@@ -272,3 +272,38 @@ fn a_scene_has_one_level() {
         "{stderr}"
     );
 }
+
+/// The text of a model's shaders is in no file beside it.
+#[test]
+fn a_model_is_a_scene_whose_shaders_have_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = folder.path().join("commands");
+    std::fs::write(
+        &commands,
+        "break draw 0\ncontinue 2\nnext 2\nassert $draw == 0\nlist 9\nreverse-continue\n",
+    )
+    .unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/box.gltf");
+    let debug = |arguments: &[&str]| {
+        let mut debug = Command::new(env!("CARGO_BIN_EXE_eitri"));
+        debug.env("NO_COLOR", "1").arg("debug");
+        let output = debug.args(arguments).arg("--commands").arg(&commands);
+        output.output().unwrap()
+    };
+    let output = debug(&[model.to_str().unwrap(), "--size", "32x24"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    in_order(
+        &String::from_utf8(output.stdout).unwrap(),
+        &[
+            "fragments of draw 0, primitive ",
+            "opaque-b.wgsl:",
+            "// A glTF model",
+            "breakpoint 1: fragments of draw 0",
+        ],
+    );
+    let output = debug(&["halves.json", "--size", "32x24"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--size is for glTF models"), "{stderr}");
+}
