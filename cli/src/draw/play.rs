@@ -296,3 +296,35 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         history: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::ModelArguments;
+    use std::path::Path;
+
+    #[test]
+    fn checkers_shade_the_same_wherever_a_scene_is_drawn() {
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/box.gltf");
+        let scene = ModelArguments::of_size([16, 12]).scene(&model).unwrap();
+        let how = Run {
+            place: Place::Qemu,
+            gpu: GpuChoice::default(),
+            optimised: false,
+            limit: Duration::from_secs(60),
+            dump: false,
+            jobs: NonZero::<usize>::MIN,
+            check: true,
+            timelines: None,
+            pixel: None,
+        };
+        let prepared = how.prepare(&scene).unwrap();
+        let drawing = prepared.drawing(how.limits()).unwrap();
+        let modules = prepared.modules();
+        let in_qemu = how.all_checked(&[drawing.clone(), drawing], &[modules, modules]);
+        let steps: Vec<u64> = in_qemu.iter().map(|checked| checked.steps).collect();
+        let on_host = how.on_host(&scene).checked.steps;
+        assert_ne!(on_host, 0);
+        assert_eq!(steps, [on_host, on_host]);
+    }
+}
