@@ -46,7 +46,7 @@ pub(crate) struct ScriptJob {
 /// A `RUN` as a session takes it.
 pub(crate) enum ScriptRun {
     Dispatch(Box<Prepared>),
-    Drawing(Recorded, Vec<KnownListing>),
+    Drawing(Box<Recorded>, Vec<KnownListing>),
 }
 
 impl ScriptJob {
@@ -203,7 +203,7 @@ impl Jobs for UntilRun<'_> {
         self.found = Some(match recorded {
             Ok(recorded) => {
                 let listings = std::mem::take(&mut self.listings);
-                Ok(ScriptRun::Drawing(recorded, listings))
+                Ok(ScriptRun::Drawing(Box::new(recorded), listings))
             }
             Err(failure) => Err(Verdict::Fail(failure.to_string())),
         });
@@ -253,11 +253,14 @@ fn list_runs(commands: &[Command], times: u64, lines: &mut Vec<String>) {
     }
 }
 
+/// Removes expectations, and repetitions of nothing else.
 fn remove_expectations(commands: &mut Vec<Command>) {
-    commands.retain(|command| !matches!(command.action, Action::Expect(_)));
-    for command in commands {
-        if let Action::Repeat { commands, .. } = &mut command.action {
+    commands.retain_mut(|command| match &mut command.action {
+        Action::Expect(_) => false,
+        Action::Repeat { commands, .. } => {
             remove_expectations(commands);
+            !commands.is_empty()
         }
-    }
+        _ => true,
+    });
 }

@@ -237,18 +237,17 @@ impl ShaderTools<'_> {
                 .join(self.name_of(shader)),
             false => self.folder.join(format!("{number}.{extension}")),
         };
-        let text = match shader.source {
+        let mut text = match shader.source {
             ShaderSource::Text(_) => with_lines(shader, source),
             ShaderSource::File(_) | ShaderSource::Passthrough => source.to_vec(),
         };
-        let text = match (self.lines, shader.language, String::from_utf8(text)) {
-            (true, Language::SpirvAssembly, Ok(text)) => {
-                let name = self.name_of(shader).display().to_string();
-                assembly_lines::with_lines(&text, &name).into_bytes()
-            }
-            (_, _, Ok(text)) => text.into_bytes(),
-            (_, _, Err(other)) => other.into_bytes(),
-        };
+        if self.lines
+            && shader.language == Language::SpirvAssembly
+            && let Ok(assembly) = std::str::from_utf8(&text)
+        {
+            let name = self.name_of(shader).display().to_string();
+            text = assembly_lines::with_lines(assembly, &name).into_bytes();
+        }
         write_file(&path, &text)?;
         Ok(path)
     }

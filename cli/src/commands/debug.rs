@@ -237,16 +237,7 @@ impl Args {
         let prepared = prepare(&origin, self.level.unwrap_or_default())?;
         Ok(Subject::Shader(Box::new(prepared)))
     }
-}
 
-/// Whether a file is a core dump. Dumps are ELF files, and no shader is one.
-fn is_dump(path: &Path) -> bool {
-    let mut first = [0; 4];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
-    read.is_ok() && first == *b"\x7FELF"
-}
-
-impl Args {
     /// A scene, with the texts of its shaders that are in no file.
     fn scene(&self, scene: Scene, texts: BTreeMap<String, String>) -> Result<Subject, Failure> {
         if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
@@ -260,6 +251,13 @@ impl Args {
             texts,
         })))
     }
+}
+
+/// Whether a file is a core dump. Dumps are ELF files, and no shader is one.
+fn is_dump(path: &Path) -> bool {
+    let mut first = [0; 4];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"\x7FELF"
 }
 
 /// Whether a file is an Amber script, by its name.

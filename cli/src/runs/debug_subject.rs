@@ -58,7 +58,7 @@ impl Subject {
                 ScriptRun::Drawing(recorded, known) => {
                     let run = |session| user.run(session);
                     Ok(debugged_driver::with_recorded(
-                        recorded, &known, job.gpu, run,
+                        *recorded, &known, job.gpu, run,
                     ))
                 }
             },
