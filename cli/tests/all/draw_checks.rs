@@ -130,7 +130,7 @@ fn vertices(scene: &mut Value, bytes: u64, init: Value) {
 
 /// Writes a scene, and gives its findings.
 #[track_caller]
-fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
+pub(crate) fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
     for (name, text) in [("s.vert", scene.vertex), ("s.frag", scene.fragment)] {
         std::fs::write(folder.join(name), text).expect("the folder is ours");
         let compiled = Command::new("glslangValidator")
