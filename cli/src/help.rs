@@ -29,7 +29,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("console",     &["eitri console /dev/ttyUSB0 --baud 1500000", "eitri console board.log --junit results.xml"]),
     ("cs",          &["echo 'MOVE32 r0, #5' | eitri cs asm -"]),
     ("debian",      &["eitri debian -o eitri.deb"]),
-    ("debug",       &["eitri debug shader.wgsl --buffer 0=zero:256 --groups 2", "eitri debug shader.comp --buffer 0=zero:256 --commands steps.txt", "eitri debug scene.json", "eitri debug --dap"]),
+    ("debug",       &["eitri debug shader.wgsl --buffer 0=zero:256 --groups 2", "eitri debug shader.comp --buffer 0=zero:256 --commands steps.txt", "eitri debug scene.json", "eitri debug script.amber --run 2", "eitri debug --dap"]),
     ("demo",        &["eitri demo --on host"]),
     ("disasm",      &["echo 7800c00000000000 | eitri disasm"]),
     ("docs",        &["eitri docs --check"]),

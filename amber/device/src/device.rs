@@ -78,6 +78,9 @@ pub struct Request<'a> {
 
 /// Something that runs jobs.
 pub trait Jobs {
+    /// Is told of each `RUN` before its job, also of one without workgroups, which has no job; not of `CLEAR`.
+    fn begin_run(&mut self) {}
+
     /// Runs one from power-off, and gives the memory of the resources that were to be saved.
     ///
     /// # Errors
@@ -147,6 +150,7 @@ impl<J: Jobs> Gpu for Device<'_, J> {
     type Error = DeviceError;
 
     fn dispatch(&mut self, dispatch: &Dispatch, memory: &mut Memory) -> Result<(), DeviceError> {
+        self.jobs.begin_run();
         let compiled = self.compiled;
         let bytes = compiled.programs.get(dispatch.pipeline.0);
         let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else {
@@ -215,6 +219,9 @@ impl<J: Jobs> Gpu for Device<'_, J> {
         resources: &Dispatch,
         memory: &mut Memory,
     ) -> Result<(), DeviceError> {
+        if let Drawn::Draw(_) = drawn {
+            self.jobs.begin_run();
+        }
         let mut player = ByJobs(&mut *self.jobs);
         let memory = (memory, &self.samples);
         draw::draw(self.compiled, drawn, resources, memory, &mut player)

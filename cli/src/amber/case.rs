@@ -42,6 +42,8 @@ pub(crate) struct Manner {
     /// The rules that checkers apply to dispatches and draws; a finding fails the script. If not given, errors are printed, and the
     /// expectations of the script alone decide.
     pub(crate) check: Option<Wanted>,
+    /// Whether shaders are compiled with what a debugger shows of them.
+    pub(crate) lines: bool,
 }
 
 /// Begins each line in which a worker prints a finding of the checkers, for a script that passes.
@@ -96,7 +98,7 @@ pub(crate) fn prepare(path: &Path, manner: &Manner) -> Result<Compiled, Verdict>
     Ok(build(path, manner, &kept)?.compiled)
 }
 
-fn build(path: &Path, manner: &Manner, kept: &Kept) -> Result<Built, Verdict> {
+pub(super) fn build(path: &Path, manner: &Manner, kept: &Kept) -> Result<Built, Verdict> {
     let script = source::load(path).map_err(|error| Verdict::Fail(error.to_string()))?;
     if let Some(what) = lacks::lacks(&script) {
         return Err(Verdict::Skip(what));
@@ -114,6 +116,7 @@ fn build(path: &Path, manner: &Manner, kept: &Kept) -> Result<Built, Verdict> {
         path,
         folder: scratch.path(),
         target: manner.target,
+        lines: manner.lines,
     };
     Ok(compile::compile(&script, &tools, &mut files, manner, kept)?)
 }
@@ -131,18 +134,13 @@ fn carry_out(
         shaders,
         modules,
         names,
+        ..
     } = built;
     let mut jobs = HostJobs {
-        path: compiled.path.clone(),
-        kept,
-        manner,
         timelines,
         shaders,
         modules,
-        drawings: 0,
-        drawn_steps: 0,
-        reported: vec![],
-        left_out: vec![],
+        ..HostJobs::new(&compiled.path, manner, kept)
     };
     let mut memory = Memory::new(&compiled.plan);
     let ran = eitri_amber_device::run(&compiled, &mut jobs, &mut memory);

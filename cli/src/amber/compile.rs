@@ -6,6 +6,7 @@ use super::shader::ShaderTools;
 use crate::runs::color_state::color_state;
 use crate::runs::drawn_checks::Module;
 use crate::runs::known_lines::KnownLines;
+use crate::runs::listed_programs::KnownListing;
 use eitri_amber::Word;
 use eitri_amber::plan::{Files, Plan};
 use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
@@ -25,6 +26,8 @@ pub(super) struct Built {
     pub(super) shaders: Vec<Option<Shader>>,
     /// The programs of graphics pipelines with what checkers and diagnoses need to know of them.
     pub(super) modules: Vec<DrawnProgram>,
+    /// Instructions of the programs of graphics pipelines, if a debugger wants them.
+    pub(super) listings: Vec<KnownListing>,
     /// Names of the pipelines.
     pub(super) names: Vec<String>,
 }
@@ -58,11 +61,13 @@ pub(super) fn compile(
     let mut shaders = Vec::new();
     let mut graphics = Vec::new();
     let mut all_modules = Vec::new();
+    let mut listings = Vec::new();
     for pipeline in &script.pipelines {
         if pipeline.kind == PipelineKind::Graphics {
             let colors = colors(script, pipeline, manner);
-            let stages = compile_graphics(pipeline, colors, tools, files, manner, kept)?;
-            let [vertex, fragment] = stages;
+            let compiled = compile_graphics(pipeline, colors, tools, files, manner, kept)?;
+            let [vertex, fragment] = compiled.stages;
+            listings.extend(compiled.listings);
             graphics.push(Some([vertex.bytes.clone(), fragment.bytes.clone()]));
             all_modules.extend([vertex, fragment]);
             shaders.push(None);
@@ -127,6 +132,7 @@ pub(super) fn compile(
         compiled,
         shaders,
         modules: all_modules,
+        listings,
         names: names.map(|pipeline| pipeline.name.clone()).collect(),
     })
 }
@@ -149,7 +155,14 @@ fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
     color_state(arch, &blend, &Multisample::default(), formats)
 }
 
-/// Compiles the two shaders of a graphics pipeline together: the program of vertices, and that of fragments, each with its module.
+/// What the compiler made of a graphics pipeline.
+struct BuiltGraphics {
+    /// The program of vertices, and that of fragments.
+    stages: [DrawnProgram; 2],
+    listings: Vec<KnownListing>,
+}
+
+/// Compiles the two shaders of a graphics pipeline together.
 fn compile_graphics(
     pipeline: &Pipeline,
     colors: ColorState,
@@ -157,8 +170,9 @@ fn compile_graphics(
     files: &mut dyn Files,
     manner: &Manner,
     kept: &Kept,
-) -> Result<[DrawnProgram; 2], Verdict> {
+) -> Result<BuiltGraphics, Verdict> {
     let mut modules = Vec::new();
+    let mut names = Vec::new();
     let stages = [ShaderStage::Vertex, ShaderStage::Fragment];
     for (stage, of_module) in [Stage::Vertex, Stage::Fragment].into_iter().zip(stages) {
         let attached = pipeline.shaders.iter().find(|it| it.stage == stage);
@@ -173,6 +187,8 @@ fn compile_graphics(
             .module(attached, files)
             .map_err(|error| Verdict::Fail(error.to_string()))?;
         kept.write(&format!("{}.{}.spv", pipeline.name, stage.text()), &spirv);
+        let shader = tools.script.shader(attached.shader);
+        names.push(shader.map_or(String::new(), |shader| shader.name.clone()));
         let constants = attached.specialization.iter();
         let options = eitri_shaderc::Options {
             entry: Some(attached.entry.clone()),
@@ -194,6 +210,10 @@ fn compile_graphics(
         Some((&fragment.spirv, &fragment.options)),
     )
     .map_err(|errors| refusal(&pipeline.name, &errors))?;
+    let listings = match manner.lines {
+        true => KnownListing::of_graphics(&names, &compiled),
+        false => Vec::new(),
+    };
     let program = |stage: Option<eitri_shaderc::CompiledStage>, module| {
         let lines = stage.as_ref().map(KnownLines::of_stage);
         DrawnProgram {
@@ -202,10 +222,13 @@ fn compile_graphics(
             module,
         }
     };
-    Ok([
-        program(Some(compiled.vertex), vertex),
-        program(compiled.fragment, fragment),
-    ])
+    Ok(BuiltGraphics {
+        stages: [
+            program(Some(compiled.vertex), vertex),
+            program(compiled.fragment, fragment),
+        ],
+        listings,
+    })
 }
 
 /// Capabilities of modules that no GPU of this family has, whoever compiles for it: 64-bit floats and texels, rays.

@@ -53,43 +53,7 @@ impl Jobs for HostJobs<'_> {
             return Err("the pipeline has no shader".to_owned());
         };
         let number = wanted.number;
-        let mut resources = Vec::new();
-        let mut saves = Vec::new();
-        for resource in &wanted.resources {
-            let name = name_of(resource.place);
-            if !matches!(resource.content, Content::Sampler(_)) {
-                let file = format!("{number}-{}-in.bin", file_part(name));
-                self.kept.write(&file, &resource.bytes);
-            }
-            if resource.save {
-                saves.push(name);
-            }
-            resources.push(Given {
-                name,
-                content: resource.content,
-                bytes: resource.bytes.clone(),
-                part: resource.part,
-            });
-        }
-        let request = Request {
-            saves,
-            resources,
-            push_constants: wanted.push_constants.clone(),
-            groups: wanted.groups,
-            gpu: self.manner.gpu,
-            coherent: true,
-            firmware: None,
-            limit: wanted.limit,
-            wants: Wants {
-                // An expectation may fail behind a dispatch that ended well.
-                dump: match self.kept.is_on() {
-                    true => CoreDump::Always,
-                    false => CoreDump::Never,
-                },
-                ..Wants::default()
-            },
-            talk: Talk::Quiet,
-        };
+        let request = self.request(wanted);
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
         let subject = Subject {
@@ -163,7 +127,65 @@ impl Jobs for HostJobs<'_> {
     }
 }
 
-impl HostJobs<'_> {
+impl<'k> HostJobs<'k> {
+    /// Jobs of a script without programs.
+    pub(super) fn new(path: &str, manner: &'k Manner, kept: &'k Kept) -> HostJobs<'k> {
+        HostJobs {
+            path: path.to_owned(),
+            kept,
+            manner,
+            timelines: None,
+            shaders: Vec::new(),
+            modules: Vec::new(),
+            drawings: 0,
+            drawn_steps: 0,
+            reported: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Keeps what a dispatch is given, and gives the job.
+    pub(super) fn request(&self, wanted: &Wanted<'_>) -> Request {
+        let number = wanted.number;
+        let mut resources = Vec::new();
+        let mut saves = Vec::new();
+        for resource in &wanted.resources {
+            let name = name_of(resource.place);
+            if !matches!(resource.content, Content::Sampler(_)) {
+                let file = format!("{number}-{}-in.bin", file_part(name));
+                self.kept.write(&file, &resource.bytes);
+            }
+            if resource.save {
+                saves.push(name);
+            }
+            resources.push(Given {
+                name,
+                content: resource.content,
+                bytes: resource.bytes.clone(),
+                part: resource.part,
+            });
+        }
+        Request {
+            saves,
+            resources,
+            push_constants: wanted.push_constants.clone(),
+            groups: wanted.groups,
+            gpu: self.manner.gpu,
+            coherent: true,
+            firmware: None,
+            limit: wanted.limit,
+            wants: Wants {
+                // An expectation may fail behind a dispatch that ended well.
+                dump: match self.kept.is_on() {
+                    true => CoreDump::Always,
+                    false => CoreDump::Never,
+                },
+                ..Wants::default()
+            },
+            talk: Talk::Quiet,
+        }
+    }
+
     /// Checks what the shaders of a drawing do.
     fn check_drawing(&mut self, drawing: &Drawing<'_>) {
         let number = self.drawings;
@@ -172,10 +194,6 @@ impl HostJobs<'_> {
         let left = CHECKED_DRAW_STEPS.saturating_sub(self.drawn_steps);
         if *check == Checks::Nothing {
             return;
-        }
-        if self.manner.place != Place::Host {
-            let why = format!("draw {number}: it is drawn in QEMU");
-            return self.left_out.push(why);
         }
         if left == 0 {
             let why = format!(

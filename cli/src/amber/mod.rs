@@ -3,8 +3,10 @@
 //! A script is run in a process of its own (`workers` starts it, `case` is what it does), so that none can take others
 //! down. The language itself is the crate `eitri-amber`; this is the device behind it.
 
+mod assembly_lines;
 pub(crate) mod case;
 mod compile;
+pub(crate) mod debugged;
 pub(crate) mod expectations;
 pub(crate) mod host_scripts;
 mod jobs;

@@ -3,6 +3,7 @@
 //! Guarantees: positions in messages are lines of the script. Not `shader_file`, which is for files of one shader and has
 //! no target environment: a script names one for each shader, and the module is validated for it.
 
+use super::assembly_lines;
 use crate::outcome::FileError;
 use eitri_amber::Word;
 use eitri_amber::plan::Files;
@@ -55,6 +56,8 @@ pub(crate) struct ShaderTools<'s> {
     pub(crate) folder: &'s Path,
     /// What a script that names no environment gets.
     pub(crate) target: Option<TargetEnvironment>,
+    /// Whether modules have the lines and names that a debugger shows.
+    pub(crate) lines: bool,
 }
 
 /// What `PASSTHROUGH` stands for: the position is the first attribute.
@@ -102,12 +105,16 @@ impl ShaderTools<'_> {
                     .args(glslang_target(target))
                     .arg("-o")
                     .arg(&out);
+                if self.lines {
+                    tool.arg("-g");
+                }
                 if language == Language::Hlsl {
                     tool.args(["-D", "-e", "main"]);
                     for folder in [self.included()?, self.beside()] {
                         tool.arg(format!("-I{}", folder.display()));
                     }
                 }
+                let input = self.as_named(&mut tool, &input);
                 self.run(tool.arg(&input), GLSLANG, shader, &input)?;
             }
             Language::SpirvAssembly => {
@@ -151,10 +158,25 @@ impl ShaderTools<'_> {
 
     /// The script's own folder.
     fn beside(&self) -> PathBuf {
-        match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder.to_owned(),
-            _ => PathBuf::from("."),
-        }
+        let folder = match self.path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        // A tool may have another folder of its own.
+        std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+    }
+
+    /// The path by which a tool is given a file that was written: debug information has it, so that a debugger gets the name that
+    /// the file has beside the script.
+    fn as_named(&self, tool: &mut Command, input: &Path) -> PathBuf {
+        let below = input.strip_prefix(self.folder).unwrap_or(input);
+        let mut parts = below.components();
+        // Behind the number of the shader.
+        let (Some(number), true) = (parts.next(), self.lines) else {
+            return input.to_owned();
+        };
+        tool.current_dir(self.folder.join(number));
+        parts.as_path().to_owned()
     }
 
     /// A folder with what a shader may include: the virtual files, and the text of each shader. A path that leads out of it is
@@ -175,17 +197,7 @@ impl ShaderTools<'_> {
             if !relative.components().all(inside) {
                 continue;
             }
-            let path = root.join(relative);
-            let folder = path.parent().unwrap_or(&root);
-            std::fs::create_dir_all(folder).map_err(|cause| {
-                let (path, action) = (folder.display().to_string(), "make");
-                ShaderError::File(FileError {
-                    action,
-                    path,
-                    cause,
-                })
-            })?;
-            write_file(&path, text.as_bytes())?;
+            write_file(&root.join(relative), text.as_bytes())?;
         }
         Ok(root)
     }
@@ -217,15 +229,46 @@ impl ShaderTools<'_> {
         source: &[u8],
         extension: &str,
     ) -> Result<PathBuf, ShaderError> {
-        let path = self
-            .folder
-            .join(format!("{}.{extension}", attached.shader.0));
-        let text = match shader.source {
+        let number = attached.shader.0;
+        let path = match self.lines {
+            true => self
+                .folder
+                .join(number.to_string())
+                .join(self.name_of(shader)),
+            false => self.folder.join(format!("{number}.{extension}")),
+        };
+        let mut text = match shader.source {
             ShaderSource::Text(_) => with_lines(shader, source),
             ShaderSource::File(_) | ShaderSource::Passthrough => source.to_vec(),
         };
+        if self.lines
+            && shader.language == Language::SpirvAssembly
+            && let Ok(assembly) = std::str::from_utf8(&text)
+        {
+            let name = self.name_of(shader).display().to_string();
+            text = assembly_lines::with_lines(assembly, &name).into_bytes();
+        }
         write_file(&path, &text)?;
         Ok(path)
+    }
+
+    /// The name of the file that has a shader's text, from the script's folder on.
+    fn name_of(&self, shader: &Shader) -> PathBuf {
+        let is_inside = |part| matches!(part, std::path::Component::Normal(_));
+        let last = |path: &Path| path.file_name().unwrap_or_default().into();
+        match &shader.source {
+            ShaderSource::Text(_) => last(self.path),
+            ShaderSource::File(path) => {
+                let path = path.replace('\\', "/");
+                let path = Path::new(path.strip_prefix("./").unwrap_or(&path));
+                match path.components().all(is_inside) {
+                    true => path.to_owned(),
+                    false => last(path),
+                }
+            }
+            // It has no file.
+            ShaderSource::Passthrough => PathBuf::from("PASSTHROUGH"),
+        }
     }
 
     fn run(
@@ -306,15 +349,19 @@ fn read_file(path: &Path) -> Result<Vec<u8>, ShaderError> {
     })
 }
 
+/// Writes a file, with the folders that it is in.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ShaderError> {
-    std::fs::write(path, bytes).map_err(|cause| {
-        let (path, action) = (path.display().to_string(), "write");
-        ShaderError::File(FileError {
-            action,
-            path,
-            cause,
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let made = std::fs::create_dir_all(folder);
+    made.and_then(|()| std::fs::write(path, bytes))
+        .map_err(|cause| {
+            let (path, action) = (path.display().to_string(), "write");
+            ShaderError::File(FileError {
+                action,
+                path,
+                cause,
+            })
         })
-    })
 }
 
 /// Vulkan and SPIR-V that GLSL is compiled for: the table of the language reference, section 5.

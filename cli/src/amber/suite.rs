@@ -64,6 +64,7 @@ pub(crate) fn compiled(paths: &[String], gpu: GpuChoice) -> Result<Option<Vec<u8
         keep: None,
         outputs: OutputArguments::default(),
         check: Some(Wanted::Nothing),
+        lines: false,
     };
     let (time, memory) = COMPILE;
     let limits = Limits {

@@ -166,6 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         keep: kept.clone(),
         outputs: args.outputs.clone(),
         check: args.check.clone(),
+        lines: false,
     };
     let trace = args.trace.path();
     let timelines = Timelines::default();

@@ -1,9 +1,11 @@
 //! `eitri debug`: a shader step by step, forward and back.
 
+use crate::amber::debugged::ScriptJob;
 use crate::commands::broken;
 use crate::commands::draw::DrawError;
 use crate::commands::dump;
 use crate::commands::kernel;
+use crate::draw::{ModelArguments, is_model};
 use crate::input::buffer_source;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::job_arguments::JobArguments;
@@ -26,6 +28,7 @@ use eitri_debugger::picture::Picture;
 use eitri_debugger::session::Session;
 use eitri_draw_scenes::Scene;
 use miette::Diagnostic;
+use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,9 +36,10 @@ use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel or a scene, NAME.json or its folder; or a core dump of the GPU, whose
-    /// compute job is stepped through, at first before the step that fails.
-    #[arg(value_name = "SHADER|KERNEL.json|SCENE.json|DUMP", required_unless_present_any = ["dap", "listen"])]
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm; a kernel or a scene, NAME.json or its folder; a glTF model; an Amber script, of
+    /// which a RUN is stepped through; or a core dump of the GPU, whose compute job is stepped through, at first before the step that
+    /// fails.
+    #[arg(value_name = "SHADER|KERNEL.json|SCENE.json|MODEL.glb|SCRIPT.amber|DUMP", required_unless_present_any = ["dap", "listen"])]
     subject: Option<String>,
     #[command(flatten)]
     language: LanguageArgument,
@@ -44,12 +48,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     gpu: GpuArgument,
     /// What is stepped through: lines of the source, instructions of the machine on the model, or these with all that the driver does.
-    /// Of a dump it is always instructions, of a scene always what the driver does, too.
+    /// Of a dump it is always instructions, of a scene, a model and a draw of a script always what the driver does, too.
     #[arg(long, value_enum)]
     level: Option<DebugLevel>,
     /// Which compute job of a dump, in the order in which they start; without it the one that fails, or the first.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     job_number: Option<u32>,
+    /// Which RUN of a script; each turn of a REPEAT counts. The commands before it are carried out, without their expectations. If not
+    /// given, the first.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    run: Option<u64>,
     /// Carry out the commands of a file, one a line (`help` lists them; `#` begins a comment), and print what each says; `-` is
     /// standard input. The first that is wrong ends the session with status 2, an `assert` that does not hold with status 1.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dap", "listen"])]
@@ -61,6 +69,8 @@ pub(crate) struct Args {
     /// The same on a port, to clients one after the other; on loopback alone unless an address is given.
     #[arg(long, value_name = "[ADDRESS:]PORT")]
     listen: Option<ListenArgument>,
+    #[command(flatten)]
+    models: ModelArguments,
 }
 
 /// Longest that the commands of a scene may take, unless more is asked for.
@@ -95,6 +105,11 @@ struct NoDriver;
 #[error("`--job-number` is for dumps: a shader or a kernel is one job")]
 struct OneJob;
 
+/// `--run` without a script.
+#[derive(Debug, Error, Diagnostic)]
+#[error("`--run` is for Amber scripts")]
+struct NoScript;
+
 /// Arguments of a client that are none.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{0}")]
@@ -119,15 +134,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let subject = args.prepare()?;
     subject.debug(ByText {
-        path: subject.path(),
+        subject: &subject,
         commands: args.commands.as_deref(),
     })?
 }
 
 /// A session by text commands.
 struct ByText<'t> {
-    /// The subject's file.
-    path: &'t str,
+    subject: &'t Subject,
     /// The file of commands; none: from standard input.
     commands: Option<&'t str>,
 }
@@ -136,7 +150,7 @@ impl UseSession for ByText<'_> {
     type Done = Result<Status, Failure>;
 
     fn run<E: Execution>(self, session: Session<E>) -> Result<Status, Failure> {
-        let console = Console::new(session, |file| read_source(self.path, file));
+        let console = Console::new(session, |file| self.subject.read_source(file));
         let console = console.saving(save_picture);
         match self.commands {
             Some(file) => run_commands(console, file),
@@ -173,7 +187,13 @@ impl Args {
     pub(crate) fn prepare(&self) -> Result<Subject, Failure> {
         let subject = self.subject.as_deref();
         let subject = subject.ok_or_else(|| Failure::refused(NoSubject))?;
+        if !is_model(Path::new(subject)) {
+            self.models.refuse_without_model()?;
+        }
         if is_dump(Path::new(subject)) {
+            if self.run.is_some() {
+                return Err(Failure::refused(NoScript));
+            }
             match self.level {
                 Some(DebugLevel::Source) => return Err(Failure::refused(NoSource)),
                 Some(DebugLevel::Driver) => return Err(Failure::refused(NoDriver)),
@@ -189,16 +209,24 @@ impl Args {
         if self.job_number.is_some() {
             return Err(Failure::refused(OneJob));
         }
-        if let Some(scene) = scene_at(Path::new(subject))? {
-            if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
-                return Err(Failure::refused(DriverOnly));
-            }
-            return Ok(Subject::Scene(Box::new(SceneJob {
-                path: scene.path.display().to_string(),
-                scene,
+        if is_script(Path::new(subject)) {
+            return Ok(Subject::Script(ScriptJob {
+                path: subject.to_owned(),
                 gpu: self.gpu.choice(),
+                run: self.run.unwrap_or(1),
                 limit: self.job.limit().max(SCENE_LIMIT),
-            })));
+                level: self.level,
+            }));
+        }
+        if self.run.is_some() {
+            return Err(Failure::refused(NoScript));
+        }
+        if is_model(Path::new(subject)) {
+            let (scene, texts) = self.models.scene_with_texts(Path::new(subject))?;
+            return self.scene(scene, texts);
+        }
+        if let Some(scene) = scene_at(Path::new(subject))? {
+            return self.scene(scene, BTreeMap::new());
         }
         let origin = Origin {
             subject,
@@ -209,6 +237,20 @@ impl Args {
         let prepared = prepare(&origin, self.level.unwrap_or_default())?;
         Ok(Subject::Shader(Box::new(prepared)))
     }
+
+    /// A scene, with the texts of its shaders that are in no file.
+    fn scene(&self, scene: Scene, texts: BTreeMap<String, String>) -> Result<Subject, Failure> {
+        if matches!(self.level, Some(DebugLevel::Source | DebugLevel::Machine)) {
+            return Err(Failure::refused(DriverOnly));
+        }
+        Ok(Subject::Scene(Box::new(SceneJob {
+            path: scene.path.display().to_string(),
+            scene,
+            gpu: self.gpu.choice(),
+            limit: self.job.limit().max(SCENE_LIMIT),
+            texts,
+        })))
+    }
 }
 
 /// Whether a file is a core dump. Dumps are ELF files, and no shader is one.
@@ -216,6 +258,12 @@ fn is_dump(path: &Path) -> bool {
     let mut first = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first == *b"\x7FELF"
+}
+
+/// Whether a file is an Amber script, by its name.
+fn is_script(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str());
+    matches!(end, Some("amber" | "vkscript"))
 }
 
 /// The scene of a file or of its folder; none of what is no scene.
@@ -298,17 +346,6 @@ pub(crate) fn prepare(origin: &Origin<'_>, level: DebugLevel) -> Result<Prepared
         limit: job.limit(),
         level,
     })
-}
-
-/// The text of a source file that debug information names: as it is named, else beside the shader.
-pub(crate) fn read_source(shader: &str, file: &str) -> Option<String> {
-    let read = |path: &Path| std::fs::read(path).ok();
-    let beside = || {
-        let name = Path::new(file).file_name()?;
-        read(&Path::new(shader).parent()?.join(name))
-    };
-    let bytes = read(Path::new(file)).or_else(beside)?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Carries out the commands of a file.

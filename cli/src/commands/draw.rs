@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// Write what the scene draws as a picture: the first image that it expects. For one scene alone.
     #[arg(short, value_name = "FILE.png")]
     output: Option<String>,
-    /// Scenes at once; as many as the machine has processors if not given. In QEMU always one.
+    /// Scenes at once; as many as the machine has processors if not given. In QEMU always one, and checked are so many.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
     /// Longest that the commands of one scene may take, in seconds: 60 if not given, and in QEMU, where the model is slower, 600.
@@ -188,15 +188,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: args.limit(),
         dump: args.keep.is_some(),
         jobs: args.jobs.unwrap_or_else(parallel::available),
-        check: args.on == Place::Host && wanted != Wanted::Nothing,
+        check: wanted != Wanted::Nothing,
         timelines: trace.map(|_| &timelines),
         pixel: args.pixel,
     };
-    if args.on == Place::Qemu && wanted != Wanted::Nothing {
-        talk!(
-            "not checked: what checkers need to know of a draw is told where the model draws it: `--on host`"
-        );
-    }
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(scenes.len());
     let recorder = args

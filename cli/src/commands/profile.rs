@@ -12,6 +12,7 @@ use crate::output::whole_file;
 use crate::pages;
 use crate::profile::{Code, Gpu, Profile, Recorder, View};
 use crate::reports::timeline::{Both, Timeline, Timelines};
+use crate::runs::debug_source;
 use crate::runs::debugged::DebugLevel;
 use crate::runs::dispatch::{self, Place};
 use eitri_model::Sink;
@@ -104,8 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     // Beside the subject, or in it.
     let inside = path.join("x").display().to_string();
     let read = |file: &str| {
-        let found = debug::read_source(&args.subject, file);
-        found.or_else(|| debug::read_source(&inside, file))
+        let found = debug_source::read(&args.subject, file);
+        found.or_else(|| debug_source::read(&inside, file))
     };
     let profile = Profile::new(&ran.title, &ran.recorder, &ran.codes, (gpu, arch), read);
     let profile = profile.map_err(|cause| {

@@ -6,6 +6,8 @@ use eitri_draw_scenes::Scene;
 use eitri_gltf_scenes::{CameraChoice, Model, ModelError, Shot};
 use eitri_shaderc::build::shader_text::{Language, to_spirv};
 use miette::Diagnostic;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use thiserror::Error;
 
@@ -60,6 +62,14 @@ impl ModelArguments {
 
     /// The scene of a model, which says what it leaves out.
     pub(crate) fn scene(&self, path: &Path) -> Result<Scene, Failure> {
+        self.scene_with_texts(path).map(|(scene, _)| scene)
+    }
+
+    /// The same with the texts of its shaders, which are in no file, by the names that debug information has for them.
+    pub(crate) fn scene_with_texts(
+        &self,
+        path: &Path,
+    ) -> Result<(Scene, BTreeMap<String, String>), Failure> {
         let failed = |error| {
             Failure::refused(match error {
                 ModelError::Unsupported { .. } => ModelFailure::Unsupported(error),
@@ -67,7 +77,9 @@ impl ModelArguments {
             })
         };
         let model = Model::read(path).map_err(failed)?;
+        let texts = RefCell::new(BTreeMap::new());
         let scene = model.scene(&self.shot(), &|name, text| {
+            texts.borrow_mut().insert(name.to_owned(), text.to_owned());
             to_spirv(Language::Wgsl, name, text).map_err(|error| error.report(name, text))
         });
         let scene = scene.map_err(failed)?;
@@ -75,7 +87,7 @@ impl ModelArguments {
             let notes = model.notes().join(", ");
             talk!("{}: left out of the picture: {notes}", path.display());
         }
-        Ok(scene)
+        Ok((scene, texts.into_inner()))
     }
 
     /// Refuses options that nothing is drawn by.

@@ -11,12 +11,14 @@ use crate::outcome::Failure;
 use crate::reports::timeline::{Timeline, Timelines};
 use crate::runs::dispatch::{Done, Place};
 use crate::runs::drawings;
-use crate::runs::drawn_checks::{self, Checked, STEP_LIMIT, Subject};
+use crate::runs::drawn_checks::{self, Checked, Module, STEP_LIMIT, Subject};
 use crate::runs::host::Recorded;
 use crate::runs::parallel;
 use eitri_draw_scenes::Scene;
+use eitri_drawing::Drawing;
 use eitri_job::result::FailureKind;
 use eitri_model::{Fidelity, Sink};
+use std::convert::Infallible;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
@@ -30,9 +32,9 @@ pub(crate) struct Run<'r> {
     pub(crate) limit: Duration,
     /// Whether a core dump is wanted of scenes that fail.
     pub(crate) dump: bool,
-    /// Scenes at once, on the host.
+    /// Scenes at once, in this process.
     pub(crate) jobs: NonZero<usize>,
-    /// Whether shaders are checked, on the host.
+    /// Whether shaders are checked: by a model in this process, wherever scenes are drawn.
     pub(crate) check: bool,
     /// Where the timelines of scenes go that are drawn on the host.
     pub(crate) timelines: Option<&'r Timelines>,
@@ -130,20 +132,7 @@ impl Run<'_> {
         };
         let done = drawings::on_host(&drawing, self.gpu, self.limit, prepared.lines(), trace);
         // Behind the job: scenes are drawn several at once.
-        let checked = match self.check {
-            true => {
-                let subject = Subject {
-                    drawing: &drawing,
-                    modules: prepared.modules(),
-                    gpu: self.gpu,
-                    limit: self.limit,
-                    step_limit: STEP_LIMIT,
-                    all_written: false,
-                };
-                drawn_checks::run(&subject)
-            }
-            false => Checked::default(),
-        };
+        let checked = self.checked(&drawing, prepared.modules());
         if let Some(timelines) = self.timelines {
             timelines.add(&scene.file.name, &timeline);
         }
@@ -153,6 +142,34 @@ impl Run<'_> {
             history: history.map(|history| history.text()),
             ..judged(scene, done)
         })
+    }
+
+    /// What checkers find in a drawing, if they are wanted; `modules` are those of its programs.
+    fn checked(&self, drawing: &Drawing<'_>, modules: &[Module]) -> Checked {
+        if !self.check {
+            return Checked::default();
+        }
+        drawn_checks::run(&Subject {
+            drawing,
+            modules,
+            gpu: self.gpu,
+            limit: self.limit,
+            step_limit: STEP_LIMIT,
+            all_written: false,
+        })
+    }
+
+    /// The same of several drawings, in their order.
+    fn all_checked(&self, drawings: &[Drawing<'_>], modules: &[&[Module]]) -> Vec<Checked> {
+        let pairs: Vec<(&Drawing<'_>, &[Module])> =
+            drawings.iter().zip(modules.iter().copied()).collect();
+        let mut all = Vec::new();
+        let work = |(drawing, modules): &(&Drawing<'_>, &[Module])| self.checked(drawing, modules);
+        let Ok(()) = parallel::in_order(&pairs, self.jobs, work, |_, checked| {
+            all.push(checked);
+            Ok::<(), Infallible>(())
+        });
+        all
     }
 
     /// Draws a scene on the host and records all that the driver does, for a debugger.
@@ -210,23 +227,35 @@ impl Run<'_> {
         )?;
         // What is drawn, by its number in the image; and what becomes of the others.
         let mut drawings = Vec::new();
+        let mut modules = Vec::new();
         let mut numbers = Vec::new();
         for one in &prepared {
             let drawing = one.as_ref().map_err(Verdict::clone);
-            let drawing = drawing.and_then(|prepared| prepared.drawing(self.limits()));
-            numbers.push(drawing.map(|drawing| {
+            let drawing = drawing.and_then(|prepared| {
+                let drawing = prepared.drawing(self.limits())?;
+                Ok((drawing, prepared.modules()))
+            });
+            numbers.push(drawing.map(|(drawing, own)| {
                 drawings.push(drawing);
+                modules.push(own);
                 drawings.len()
             }));
         }
         let played = drawings::in_qemu(&drawings, self.gpu, self.limit)?;
-        let mut played = played.into_iter();
+        let checked = self.all_checked(&drawings, &modules);
+        let mut played = played.into_iter().zip(checked);
         let drawn = scenes.iter().zip(numbers).map(|(scene, number)| {
             // Numbers are in order, and each has its place.
             match number.map(|_| played.next()) {
                 Err(verdict) => Drawn::without_results(verdict),
-                Ok(Some(Ok(done))) => judged(scene, done),
-                Ok(Some(Err(why))) => Drawn::without_results(Verdict::Failed(why)),
+                Ok(Some((Ok(done), checked))) => Drawn {
+                    checked,
+                    ..judged(scene, done)
+                },
+                Ok(Some((Err(why), checked))) => Drawn {
+                    checked,
+                    ..Drawn::without_results(Verdict::Failed(why))
+                },
                 Ok(None) => {
                     let why = "the image did not come to it".to_owned();
                     Drawn::without_results(Verdict::Failed(why))
@@ -265,5 +294,37 @@ fn judged(scene: &Scene, done: Done) -> Drawn {
         fidelity,
         checked: Checked::default(),
         history: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::ModelArguments;
+    use std::path::Path;
+
+    #[test]
+    fn checkers_shade_the_same_wherever_a_scene_is_drawn() {
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/box.gltf");
+        let scene = ModelArguments::of_size([16, 12]).scene(&model).unwrap();
+        let how = Run {
+            place: Place::Qemu,
+            gpu: GpuChoice::default(),
+            optimised: false,
+            limit: Duration::from_secs(60),
+            dump: false,
+            jobs: NonZero::<usize>::MIN,
+            check: true,
+            timelines: None,
+            pixel: None,
+        };
+        let prepared = how.prepare(&scene).unwrap();
+        let drawing = prepared.drawing(how.limits()).unwrap();
+        let modules = prepared.modules();
+        let in_qemu = how.all_checked(&[drawing.clone(), drawing], &[modules, modules]);
+        let steps: Vec<u64> = in_qemu.iter().map(|checked| checked.steps).collect();
+        let on_host = how.on_host(&scene).checked.steps;
+        assert_ne!(on_host, 0);
+        assert_eq!(steps, [on_host, on_host]);
     }
 }

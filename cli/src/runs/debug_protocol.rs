@@ -5,6 +5,7 @@
 use crate::commands::debug;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
+use crate::runs::debug_source;
 use crate::runs::debug_subject::{Subject, UseSession};
 use eitri_debugger::dap::framing::{Decoder, Received, encode};
 use eitri_debugger::dap::{Handshake, Launch, Server, Step};
@@ -14,7 +15,6 @@ use miette::Diagnostic;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use thiserror::Error;
 
@@ -194,12 +194,7 @@ fn prepare(given: &debug::Args, launch: &Launch) -> Result<Subject, Failure> {
 
 /// The path of a source file for the client: absolute, where the file is found.
 fn find_source(subject: &str, file: &str) -> String {
-    let shader = Path::new(subject);
-    let beside = || {
-        let name = Path::new(file).file_name()?;
-        shader.parent()?.join(name).canonicalize().ok()
-    };
-    let found = Path::new(file).canonicalize().ok().or_else(beside);
+    let found = debug_source::places(subject, file).find_map(|path| path.canonicalize().ok());
     found.map_or(file.to_owned(), |path| path.display().to_string())
 }
 

@@ -111,7 +111,8 @@ pub(crate) fn with_source<T>(
         step_limit: u64::MAX,
     };
     push_addresses(&translated.function, &prepared.addresses, &mut dispatch);
-    let mut resources = checked::resources(&prepared.resources).map_err(refused)?;
+    let without = |why| refused(format!("{why}; `--level machine` has no such limit"));
+    let mut resources = checked::resources(&prepared.resources).map_err(without)?;
     let level = SourceLevel::new(&translated.function, &dispatch, &mut resources);
     let (level, program) = level.map_err(|trap| refused(trap.to_string()))?;
     Ok(run(Session::new(level, program)))

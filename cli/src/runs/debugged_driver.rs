@@ -10,6 +10,7 @@ use crate::runs::listed_programs::{KnownListing, listed};
 use eitri_debugger::driver::{DriverLevel, Life};
 use eitri_debugger::session::Session;
 use eitri_draw_scenes::Scene;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(crate) struct SceneJob {
     pub(crate) gpu: GpuChoice,
     /// Longest that its commands may take.
     pub(crate) limit: Duration,
+    /// Texts of shaders that are in no file, by name.
+    pub(crate) texts: BTreeMap<String, String>,
 }
 
 /// Does something with a session before the first access of the driver that runs a compute job.
@@ -83,6 +86,16 @@ fn listings(code: &PipelineCode) -> Vec<KnownListing> {
         }
         Made::Graphics(compiled) => KnownListing::of_graphics(&code.shaders, compiled),
     }
+}
+
+/// Does something with a session of what was recorded.
+pub(crate) fn with_recorded<T>(
+    recorded: Recorded,
+    known: &[KnownListing],
+    gpu: GpuChoice,
+    run: impl FnOnce(Session<DriverLevel>) -> T,
+) -> T {
+    run(session(recorded, known, gpu))
 }
 
 fn session(recorded: Recorded, known: &[KnownListing], gpu: GpuChoice) -> Session<DriverLevel> {

@@ -7,6 +7,7 @@ pub(crate) mod checked;
 pub(crate) mod checking;
 pub(crate) mod color_state;
 pub(crate) mod debug_protocol;
+pub(crate) mod debug_source;
 pub(crate) mod debug_subject;
 pub(crate) mod debugged;
 pub(crate) mod debugged_driver;

@@ -1,10 +1,10 @@
 //! `eitri debug SCENE.json`, and `--level driver`: stops in a frame and at registers, steps back, pictures.
 
+use crate::debug_client::Client;
 use crate::draw_attachments::{VERTEX, glsl};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use serde_json::json;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A colour of the pixel's place.
 const FRAGMENT: &str = "#version 450
@@ -58,7 +58,7 @@ fn scene() -> Option<tempfile::TempDir> {
 
 /// Whether these parts stand in a text, one behind the other.
 #[track_caller]
-fn in_order(text: &str, parts: &[&str]) {
+pub(crate) fn in_order(text: &str, parts: &[&str]) {
     let mut rest = text;
     for part in parts {
         let found = rest.split_once(part);
@@ -221,75 +221,22 @@ fn a_compute_job_has_its_drivers_life() {
     );
 }
 
-/// The next message of an adapter.
-fn message(from: &mut impl BufRead) -> Value {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        assert_ne!(
-            from.read_line(&mut line).unwrap(),
-            0,
-            "the adapter has ended"
-        );
-        match line.trim().split_once(": ") {
-            Some((_, value)) => length = value.parse().unwrap(),
-            None => break,
-        }
-    }
-    let mut bytes = vec![0; length];
-    from.read_exact(&mut bytes).unwrap();
-    serde_json::from_slice(&bytes).unwrap()
-}
-
 /// An editor stops at a pixel by the name of a function breakpoint, and writes a picture from its console.
 #[test]
 fn an_editor_stops_at_a_pixel_and_has_the_tile_as_a_picture() {
     let Some(folder) = scene() else { return };
-    let mut adapter = Command::new(env!("CARGO_BIN_EXE_eitri"))
-        .args(["debug", "--dap"])
-        .current_dir(folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut to = adapter.stdin.take().unwrap();
-    let mut from = BufReader::new(adapter.stdout.take().unwrap());
-    let mut seq = 0;
-    // Sends a request, and waits for a message of that type and name.
-    let mut ask = |command: &str, arguments: Value, (kind, name): (&str, &str)| -> Value {
-        seq += 1;
-        let request =
-            json!({ "seq": seq, "type": "request", "command": command, "arguments": arguments });
-        let text = request.to_string();
-        write!(to, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
-        to.flush().unwrap();
-        loop {
-            let message = message(&mut from);
-            let own = message["command"].as_str().or(message["event"].as_str());
-            if message["type"] == kind && own == Some(name) {
-                return message;
-            }
-        }
-    };
-    ask("initialize", json!({}), ("response", "initialize"));
-    let launched = ask(
-        "launch",
-        json!({ "program": "halves.json" }),
-        ("response", "launch"),
-    );
+    let mut client = Client::start(folder.path());
+    client.ask("initialize", json!({}));
+    let launched = client.ask("launch", json!({ "program": "halves.json" }));
     assert_eq!(launched["success"], true, "{launched}");
     let name = json!({ "breakpoints": [{ "name": "pixel 5,0", "condition": "$draw == 1" }] });
-    let set = ask(
-        "setFunctionBreakpoints",
-        name,
-        ("response", "setFunctionBreakpoints"),
-    );
+    let set = client.ask("setFunctionBreakpoints", name);
     assert_eq!(set["body"]["breakpoints"][0]["verified"], true, "{set}");
-    let stopped = ask("configurationDone", json!({}), ("event", "stopped"));
+    let stopped = client.ask_for("configurationDone", json!({}), ("event", "stopped"));
     let text = stopped["body"]["text"].as_str().unwrap();
     assert!(text.contains("draw 1, primitive 0"), "{text}");
     assert_eq!(stopped["body"]["threadId"], 2);
-    let threads = ask("threads", json!({}), ("response", "threads"));
+    let threads = client.ask("threads", json!({}));
     let names = &threads["body"]["threads"];
     assert_eq!(names[0]["name"], "the machine");
     assert_eq!(
@@ -297,20 +244,15 @@ fn an_editor_stops_at_a_pixel_and_has_the_tile_as_a_picture() {
         "fragments of draw 1, primitive 0, tile 0,0"
     );
     let picture = json!({ "expression": "picture tile tile.png", "context": "repl" });
-    let written = ask("evaluate", picture, ("response", "evaluate"));
+    let written = client.ask("evaluate", picture);
     assert_eq!(written["success"], true, "{written}");
     let (width, height, _) = pixels(&folder.path().join("tile.png"));
     assert!(width >= 8 && height >= 1, "{width}x{height}");
     // Back to where the driver begins.
-    let back = ask(
-        "reverseContinue",
-        json!({ "threadId": 2 }),
-        ("event", "stopped"),
-    );
+    let thread = json!({ "threadId": 2 });
+    let back = client.ask_for("reverseContinue", thread, ("event", "stopped"));
     assert_eq!(back["body"]["threadId"], 1, "{back}");
-    ask("disconnect", json!({}), ("response", "disconnect"));
-    drop(to);
-    adapter.wait().unwrap();
+    client.end();
 }
 
 /// A scene is drawn by the driver alone.
@@ -329,4 +271,39 @@ fn a_scene_has_one_level() {
         stderr.contains("a scene is drawn by the driver"),
         "{stderr}"
     );
+}
+
+/// The text of a model's shaders is in no file beside it.
+#[test]
+fn a_model_is_a_scene_whose_shaders_have_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = folder.path().join("commands");
+    std::fs::write(
+        &commands,
+        "break draw 0\ncontinue 2\nnext 2\nassert $draw == 0\nlist 9\nreverse-continue\n",
+    )
+    .unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/box.gltf");
+    let debug = |arguments: &[&str]| {
+        let mut debug = Command::new(env!("CARGO_BIN_EXE_eitri"));
+        debug.env("NO_COLOR", "1").arg("debug");
+        let output = debug.args(arguments).arg("--commands").arg(&commands);
+        output.output().unwrap()
+    };
+    let output = debug(&[model.to_str().unwrap(), "--size", "32x24"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    in_order(
+        &String::from_utf8(output.stdout).unwrap(),
+        &[
+            "fragments of draw 0, primitive ",
+            "opaque-b.wgsl:",
+            "// A glTF model",
+            "breakpoint 1: fragments of draw 0",
+        ],
+    );
+    let output = debug(&["halves.json", "--size", "32x24"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--size is for glTF models"), "{stderr}");
 }

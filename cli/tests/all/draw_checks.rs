@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A triangle that covers everything.
-const COVER: &str = "#version 450
+pub(crate) const COVER: &str = "#version 450
 void main() {
     vec2 at = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2);
     gl_Position = vec4(at * 2.0 - 1.0, 0.5, 1.0);
@@ -22,13 +22,17 @@ void main() {
 ";
 
 /// A scene: shaders, and what differs from one white triangle on 16 x 16 pixels.
-struct Scene<'s> {
+pub(crate) struct Scene<'s> {
     vertex: &'s str,
     fragment: &'s str,
     change: Box<dyn Fn(&mut Value) + 's>,
 }
 
-fn scene<'s>(vertex: &'s str, fragment: &'s str, change: impl Fn(&mut Value) + 's) -> Scene<'s> {
+pub(crate) fn scene<'s>(
+    vertex: &'s str,
+    fragment: &'s str,
+    change: impl Fn(&mut Value) + 's,
+) -> Scene<'s> {
     let change = Box::new(change);
     Scene {
         vertex,
@@ -38,11 +42,11 @@ fn scene<'s>(vertex: &'s str, fragment: &'s str, change: impl Fn(&mut Value) + '
 }
 
 /// What must be reported.
-struct Wanted {
-    rule: &'static str,
-    level: &'static str,
+pub(crate) struct Wanted {
+    pub(crate) rule: &'static str,
+    pub(crate) level: &'static str,
     /// Stage and line; none if the error is in the draw and not in a shader.
-    places: &'static [(&'static str, u64)],
+    pub(crate) places: &'static [(&'static str, u64)],
 }
 
 fn same(_: &mut Value) {}
@@ -102,7 +106,7 @@ fn uniform(scene: &mut Value) {
     binds(scene, "uniform_buffer", json!({"buffer": "b"}));
 }
 
-fn samples(scene: &mut Value, view: &str) {
+pub(crate) fn samples(scene: &mut Value, view: &str) {
     binds(
         scene,
         "combined_image_sampler",
@@ -126,7 +130,7 @@ fn vertices(scene: &mut Value, bytes: u64, init: Value) {
 
 /// Writes a scene, and gives its findings.
 #[track_caller]
-fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
+pub(crate) fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
     for (name, text) in [("s.vert", scene.vertex), ("s.frag", scene.fragment)] {
         std::fs::write(folder.join(name), text).expect("the folder is ours");
         let compiled = Command::new("glslangValidator")
@@ -177,7 +181,7 @@ fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
 }
 
 #[track_caller]
-fn check(broken: &Scene<'_>, wanted: &Wanted, clean: &Scene<'_>) {
+pub(crate) fn check(broken: &Scene<'_>, wanted: &Wanted, clean: &Scene<'_>) {
     let folder = tempfile::tempdir().expect("there is room");
     let (found, text) = findings(folder.path(), broken);
     let is_wanted = |finding: &Value| {

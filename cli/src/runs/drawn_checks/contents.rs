@@ -20,7 +20,7 @@ type AspectNumber = u8;
 #[derive(Clone, Debug)]
 struct Planes {
     levels: u32,
-    /// Layer by layer, in them level by level.
+    /// Layer by layer, in them level by level; of several samples sample by sample.
     planes: Vec<Vec<u8>>,
 }
 
@@ -134,11 +134,7 @@ impl Contents {
                     layer,
                     layers: 1,
                 };
-                // Samples are no host's to read: they count as zeros.
-                planes.push(match image.samples {
-                    1 => read(&place).unwrap_or_default(),
-                    _ => vec![],
-                });
+                planes.push(read(&place).unwrap_or_default());
             }
         }
         let levels = image.levels;
@@ -382,16 +378,7 @@ fn swizzled(image: Image, view: &View) -> Image {
     made.bytes = vec![0; made.packed_bytes()];
     for layer in 0..image.layers {
         for level in 0..image.levels {
-            let [width, height, depth, _] = image.sizes(level);
-            for texel in 0..u64::from(width) * u64::from(height) * u64::from(depth) {
-                let (x, rest) = (texel % u64::from(width), texel / u64::from(width));
-                let (y, z) = (rest % u64::from(height), rest / u64::from(height));
-                let place = Texel {
-                    at: [x, y, z].map(|at| at as i64),
-                    layer: layer.into(),
-                    level: level.into(),
-                    sample: 0,
-                };
+            for place in places_of(&image, layer, level) {
                 let words = image.load(place);
                 let component = |component| match component {
                     Component::Red => words[0],
@@ -406,6 +393,23 @@ fn swizzled(image: Image, view: &View) -> Image {
         }
     }
     made
+}
+
+/// The texels of a level of a layer, with all their samples.
+fn places_of(image: &Image, layer: u32, level: u32) -> impl Iterator<Item = Texel> + use<> {
+    let [width, height, depth, _] = image.sizes(level).map(u64::from);
+    let samples = u64::from(image.samples.max(1));
+    (0..width * height * depth * samples).map(move |number| {
+        let (sample, texel) = (number % samples, number / samples);
+        let (x, rest) = (texel % width, texel / width);
+        let (y, z) = (rest % height, rest / height);
+        Texel {
+            at: [x, y, z].map(|at| at as i64),
+            layer: layer.into(),
+            level: level.into(),
+            sample: sample as i64,
+        }
+    })
 }
 
 /// What an element is, among the memories of the drawing.

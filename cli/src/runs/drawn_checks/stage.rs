@@ -104,6 +104,8 @@ impl<'s> Checker<'s> {
         if !some || known > MOST_FOLLOWED {
             return (!some, vec![]);
         }
+        let image = self.subject.drawing.images.get(view.image.index());
+        let samples = image.map_or(1, |image| u64::from(image.samples.max(1)));
         let mut unwritten = vec![];
         let mut start = 0u64;
         // Of the first level alone: the others' numbers lie apart.
@@ -113,7 +115,8 @@ impl<'s> Checker<'s> {
             };
             for (number, texel) in (start..).zip(texels) {
                 if !texel {
-                    let bytes = 4 * number..4 * number + 4;
+                    // Samples of a texel are written together, and have numbers side by side.
+                    let bytes = 4 * samples * number..4 * samples * (number + 1);
                     unwritten.push(Unwritten { key, bytes });
                 }
             }

@@ -27,7 +27,7 @@ pub(super) fn tile_inputs(fragments: &mut Fragments, targets: &Targets<'_>, uses
         {
             for (lane, fragment) in warp.iter().enumerate() {
                 if !own.holds(*layer, fragment.pixel) {
-                    let missing = (*input, Missing::Unwritten);
+                    let missing = (*input, Missing::NoTexel);
                     fragments
                         .missing
                         .entry((number, lane))

@@ -102,8 +102,10 @@ pub struct Placed {
 pub enum Missing {
     /// It would come from outside of its buffer; how that is said.
     Outside(String),
-    /// It comes from memory that nobody wrote.
+    /// It comes from a vertex buffer that nobody wrote.
     Unwritten,
+    /// It comes from an attachment to which nothing was loaded, cleared or drawn there.
+    NoTexel,
     /// Components that the vertex shader has stored nothing defined to, a bit each.
     NotStored(u8),
 }

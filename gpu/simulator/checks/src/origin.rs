@@ -12,6 +12,8 @@ pub enum Source {
     Memory,
     /// A vertex buffer that nobody wrote.
     Attribute,
+    /// An attachment that holds nothing there.
+    Attachment,
     /// An operation.
     Arithmetic(Fault),
     /// A lane that did not run the operation with the one that asked for its value.

@@ -160,6 +160,7 @@ impl<'w> Watch<'w> {
                 return self.tell_lane(rule, level, text.clone(), at, (warp, lane));
             }
             Missing::Unwritten => (Source::Attribute, u8::MAX),
+            Missing::NoTexel => (Source::Attachment, u8::MAX),
             Missing::NotStored(mask) => (Source::Variable, *mask),
         };
         let origin = self.origins.id(Origin {

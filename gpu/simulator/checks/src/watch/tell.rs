@@ -301,6 +301,11 @@ impl Watch<'_> {
                 Level::Error,
                 "an attribute comes from a vertex buffer that nobody wrote",
             ),
+            Source::Attachment => (
+                Rule::Uninit,
+                Level::Error,
+                "an input attachment is read where nothing was loaded, cleared or drawn",
+            ),
             Source::Memory => (
                 Rule::Uninit,
                 Level::Error,

@@ -33,8 +33,10 @@ pub(super) struct Search<E> {
     state: E,
     watched: Option<Touched>,
     found: Option<(u64, Stop)>,
-    /// When the thread came to the line that it is in during the search, and that line.
+    /// When the thread came to the last line that it is in within the part, and that line.
     run: Option<(u64, Spot)>,
+    /// The line that it is in all through the parts behind this one, and where these begin to be in it.
+    behind: Option<(u64, Spot)>,
 }
 
 impl<E: Execution> Session<E> {
@@ -67,6 +69,7 @@ impl<E: Execution> Session<E> {
             watched: None,
             found: None,
             run: None,
+            behind: None,
         };
         self.moving = Some(Course::Back(Box::new(search)));
     }
@@ -163,14 +166,21 @@ impl<E: Execution> Session<E> {
     /// A part is searched: goes to what was found, or on with the part before.
     fn end_part(&mut self, search: &mut Search<E>) -> Option<Stop> {
         if search.way == Backward::Line {
-            // A line that the thread is in at the checkpoint may have begun before it.
-            let is_whole = search.run.is_some_and(|(time, _)| time > search.start);
-            if search.number == 0 || is_whole {
-                return Some(self.arrive_back(search.run.map(|(time, _)| (time, Stop::Step))));
+            let found = match (search.run, search.behind) {
+                // The thread came to the line behind at once as that part began.
+                (Some((_, own)), Some((time, line))) if own != line => Some(time),
+                // A line that the thread is in at the checkpoint may have begun before it.
+                (Some((time, _)), _) => (time > search.start).then_some(time),
+                (None, _) => None,
+            };
+            search.behind = search.run.take().or(search.behind);
+            let first = || search.behind.map(|(time, _)| time);
+            let found = found.or_else(|| if search.number == 0 { first() } else { None });
+            if found.is_some() || search.number == 0 {
+                return Some(self.arrive_back(found.map(|time| (time, Stop::Step))));
             }
-            search.run = None;
+            search.end = search.start;
             self.before(search);
-            search.end = self.time;
             return None;
         }
         // The state at the end of the part, if that is not now.

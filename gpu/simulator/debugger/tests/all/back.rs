@@ -152,6 +152,37 @@ fn many_steps_take_few_checkpoints_and_each_is_still_reached() {
     assert_eq!(seen(&session), half);
 }
 
+/// A line may last over many checkpoints, and a thread may have none: each part is searched once.
+#[test]
+fn a_line_back_takes_as_many_steps_as_there_are() {
+    let text = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+fn count() {
+    for (var k = 0u; k < 3000u; k++) {
+        o[0] = k;
+    }
+}
+@compute @workgroup_size(1) fn main() {
+    o[1] = 1u;
+    count();
+    o[2] = 1u;
+}";
+    let shader = Shader::new(text, 1, 12);
+    let mut session = shader.session();
+    session.add_breakpoint(Location::Line(0, 10), None).unwrap();
+    session.go(Motion::Continue, 0, u64::MAX);
+    let end = session.time();
+    assert!(end > 20_000, "{end}: many checkpoints' distances");
+    let no_thread = 7;
+    for (thread, line) in [(0, 9), (no_thread, 8)] {
+        session.go_to(end);
+        session.begin_back(Backward::Line, thread);
+        let stop = session.advance(end + end / 4);
+        assert!(stop.is_some(), "thread {thread}: not found in {end} steps");
+        let found = session.frames(0)[0].line.clone().map(|line| line.line);
+        assert!(found.is_none_or(|found| found == line), "{found:?}");
+    }
+}
+
 #[test]
 fn a_barrier_that_not_all_reach_ends_it_and_says_so() {
     let text = "@compute @workgroup_size(32)
