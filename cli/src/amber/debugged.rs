@@ -17,7 +17,6 @@ use crate::runs::dispatch::Place;
 use crate::runs::drawings;
 use crate::runs::host::Recorded;
 use crate::runs::listed_programs::KnownListing;
-use crate::workspace::Workspace;
 use eitri_amber::run::Memory;
 use eitri_amber::script::{Action, Command, Run};
 use eitri_amber_device::{DeviceError, Jobs, Request};
@@ -55,10 +54,7 @@ impl ScriptJob {
     /// # Errors
     /// Why there is no job.
     pub(crate) fn prepare(&self) -> Result<ScriptRun, Failure> {
-        let tools = [Tool::Glslang, Tool::SpirvAs];
-        if !tools.iter().all(|tool| tools::in_path(tool.program())) {
-            tools::ensure(&Workspace::find()?, &tools)?;
-        }
+        tools::ensure_programs(&[Tool::Glslang, Tool::SpirvAs])?;
         self.try_prepare().map_err(|verdict| {
             let why = match verdict {
                 Verdict::Skip(what) => format!("it needs what is not supported: {what}"),
