@@ -6,6 +6,7 @@
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
 use super::lanes::{Lanes, WARP, lanes_where};
+use super::others::Others;
 use super::warp_times::WarpTimes;
 use crate::fidelity::RegisterMarks;
 use alloc::boxed::Box;
@@ -64,6 +65,8 @@ pub struct Warp {
     pub(crate) marks: RegisterMarks,
     /// When it issues and waits, where instructions are traced.
     pub(crate) times: Option<Box<WarpTimes>>,
+    /// What its registers would hold if memory that nobody wrote had held something else, where that matters.
+    pub(super) others: Option<Box<Others>>,
 }
 
 impl Warp {
@@ -93,6 +96,7 @@ impl Warp {
             first_thread,
             marks: RegisterMarks::default(),
             times: None,
+            others: None,
         }
     }
 

@@ -317,6 +317,7 @@ impl Job {
             let number = self.number;
             fabric.trace(Event::Turn { number });
         }
+        fabric.journal.turn_to(self.number);
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
         self.used_cores |= running.used_cores();
