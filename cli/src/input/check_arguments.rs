@@ -18,6 +18,22 @@ pub(crate) struct CheckArguments {
     pub(crate) findings: Option<String>,
 }
 
+/// `--check-code`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct CodeCheckArgument {
+    /// Check the machine code, too, while the model executes it in this process: `all`, `none`, `errors`, or rules by name. `none` if
+    /// not given.
+    #[arg(long, value_name = "none|errors|all|LIST")]
+    check_code: Option<Wanted>,
+}
+
+impl CodeCheckArgument {
+    /// What is told of machine code.
+    pub(crate) fn wanted(&self) -> Wanted {
+        self.check_code.clone().unwrap_or(Wanted::Nothing)
+    }
+}
+
 /// Bytes that the host is taken not to have written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnwrittenArgument {

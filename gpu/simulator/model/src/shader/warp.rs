@@ -61,6 +61,8 @@ pub struct Warp {
     pub written: u64,
     /// Number of the warp's first thread in its workgroup.
     pub(crate) first_thread: u32,
+    /// How often lanes that had gone apart have run together again, all of them.
+    pub(crate) joined: u32,
     /// What its registers rest on, where that is followed.
     pub(crate) marks: RegisterMarks,
     /// When it issues and waits, where instructions are traced.
@@ -94,6 +96,7 @@ impl Warp {
             all: live,
             written: 0,
             first_thread,
+            joined: 0,
             marks: RegisterMarks::default(),
             times: None,
             others: None,
@@ -179,6 +182,9 @@ impl Warp {
         });
         self.pc = pc;
         self.lanes = candidates & lanes_where(|lane| self.pcs[lane] == pc);
+        self.joined = self
+            .joined
+            .wrapping_add(u32::from(self.lanes == candidates));
         true
     }
 

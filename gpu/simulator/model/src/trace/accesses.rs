@@ -19,7 +19,10 @@ pub struct WorkgroupPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkgroupStep {
     /// It begins.
-    Begun,
+    Begun {
+        /// Where its threads begin.
+        entry: u64,
+    },
     /// All its threads that have not ended have met at a barrier.
     Barrier,
     /// All its threads have ended.
@@ -94,8 +97,8 @@ pub struct WarpAccess<'a> {
     pub instruction: (u64, u64),
     /// Lanes that execute it, a bit each.
     pub lanes: u16,
-    /// Lanes of the warp that have not ended.
-    pub live: u16,
+    /// How often all lanes of the warp that had gone apart have run together again.
+    pub joined: u32,
     /// What it does.
     pub act: MemoryAct,
     /// Whether it moves one word of 4 or 8 bytes a lane: machine code has no other form for atomic loads and stores.

@@ -54,7 +54,9 @@ pub(crate) struct Compute {
 /// Tells whoever traces that a workgroup has begun or ended.
 fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begun: bool) {
     let step = match begun {
-        true => WorkgroupStep::Begun,
+        true => WorkgroupStep::Begun {
+            entry: launch.entry,
+        },
         false => WorkgroupStep::Ended,
     };
     let place = fabric.journal.place(group.number(), group.id());

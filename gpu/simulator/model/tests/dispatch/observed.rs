@@ -1,7 +1,7 @@
 //! Observed accesses: what who checks memory is told, and which values of memory that nobody wrote decide something.
 
 use super::bench::Bench;
-use super::{DONE, Dispatch};
+use super::{CODE, DONE, Dispatch};
 use eitri_model::{
     Config, Decides, Engine, Event, MemoryAct, MemorySort, Nanoseconds, Sink, UndefinedUse,
     WarpAccess, WorkgroupPlace, WorkgroupStep,
@@ -109,7 +109,7 @@ fn messages_and_barriers_are_told_with_their_memory() {
     ];
     assert_eq!(told.messages, expected);
     let steps = [
-        WorkgroupStep::Begun,
+        WorkgroupStep::Begun { entry: CODE },
         WorkgroupStep::Barrier,
         WorkgroupStep::Ended,
     ];

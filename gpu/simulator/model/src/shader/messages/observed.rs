@@ -102,7 +102,7 @@ impl Sender<'_> {
                 first_thread: warp.first_thread,
                 instruction: (self.address, instruction.word),
                 lanes: warp.lanes,
-                live: warp.live,
+                joined: warp.joined,
                 act,
                 may_be_atomic: may_be_atomic(&message.action),
                 own,
