@@ -304,7 +304,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
     });
     let lines = KnownLines::of_compute(&compiled);
-    let own = code.map(|code| code.tell(&shader.path, &CheckArguments::default(), &lines));
+    let own = code.map(|code| {
+        code.finish(&lines)
+            .tell(&shader.path, &CheckArguments::default())
+    });
     let own = own.transpose()?.unwrap_or(Status::Good);
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {

@@ -145,6 +145,20 @@ impl CheckArguments {
     pub(crate) fn wanted(&self, default: Wanted) -> Wanted {
         self.check.clone().unwrap_or(default)
     }
+
+    /// The first of the options that asks for something, if one does.
+    pub(crate) fn asked(&self) -> Option<&'static str> {
+        let asked = [
+            (
+                "--check",
+                self.check.as_ref().is_some_and(|it| *it != Wanted::Nothing),
+            ),
+            ("--sarif", self.sarif.is_some()),
+            ("--findings", self.findings.is_some()),
+        ];
+        let mut asked = asked.into_iter().filter(|(_, asked)| *asked);
+        asked.next().map(|(option, _)| option)
+    }
 }
 
 #[cfg(test)]

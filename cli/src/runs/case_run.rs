@@ -11,7 +11,7 @@ use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
 use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
-use crate::runs::code_checks::{CodeChecks, cut_line};
+use crate::runs::code_checks::CodeChecks;
 use crate::runs::debugged::{DebugLevel, Prepared};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::job_clock::JobClock;
@@ -233,11 +233,11 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
         return Err(Verdict::Failed(format!("checks: {why}")));
     }
     if let Some(code) = &code {
-        let (found, cut) = code.finish(&KnownLines::of_compute(&compiled));
-        if let Some(why) = checking::loud_lines(&found, setting.check_code).first() {
+        let checked = code.finish(&KnownLines::of_compute(&compiled));
+        if let Some(why) = checking::loud_lines(&checked.findings, setting.check_code).first() {
             return Err(Verdict::Failed(format!("checks of machine code: {why}")));
         }
-        if let Some(line) = cut_line(cut) {
+        if let Some(line) = checked.cut_line() {
             talk!("{}: {line}", case.name);
         }
     }

@@ -36,8 +36,8 @@ impl CodeChecks {
         }
     }
 
-    /// The findings that are wanted, and how many jobs were not checked to their end.
-    pub(crate) fn finish(&self, lines: &KnownLines) -> (Vec<Finding>, u64) {
+    /// What was found, now that nothing more comes.
+    pub(crate) fn finish(&self, lines: &KnownLines) -> CodeChecked {
         let Found {
             mut findings,
             instructions,
@@ -49,34 +49,47 @@ impl CodeChecks {
                 place.place = lines.of_offset(address.wrapping_sub(*entry));
             }
         }
-        (checking::wanted_of(findings, &self.wanted), cut)
+        CodeChecked {
+            findings: checking::wanted_of(findings, &self.wanted),
+            cut,
+        }
     }
+}
 
+/// What was found of machine code.
+#[derive(Debug)]
+pub(crate) struct CodeChecked {
+    /// The findings that are wanted.
+    pub(crate) findings: Vec<Finding>,
+    /// How many jobs were not checked to their end.
+    cut: u64,
+}
+
+impl CodeChecked {
     /// Tells what was found of `subject`, on standard error and in the files that are asked for; whether there are errors.
     pub(crate) fn tell(
         &self,
         subject: &str,
         arguments: &CheckArguments,
-        lines: &KnownLines,
     ) -> Result<Status, Failure> {
-        let (found, cut) = self.finish(lines);
-        findings::show(&found, &mut Sources::beside(subject));
-        if let Some(line) = cut_line(cut) {
+        findings::show(&self.findings, &mut Sources::beside(subject));
+        if let Some(line) = self.cut_line() {
             talk!("{line}");
         }
-        findings::write_files(arguments, subject, &found)?;
-        Ok(match checking::first_error(&found) {
+        findings::write_files(arguments, subject, &self.findings)?;
+        Ok(match checking::first_error(&self.findings) {
             Some(_) => Status::CheckFailed,
             None => Status::Good,
         })
     }
-}
 
-/// What is told of jobs that were not checked to their end.
-pub(crate) fn cut_line(cut: u64) -> Option<String> {
-    (cut != 0).then(|| {
-        format!(
-            "not checked: of {cut} jobs accesses to memory beyond what the checkers of machine code follow (docs/checks.md)"
-        )
-    })
+    /// What is told of jobs that were not checked to their end.
+    pub(crate) fn cut_line(&self) -> Option<String> {
+        let cut = self.cut;
+        (cut != 0).then(|| {
+            format!(
+                "not checked: {cut} jobs access more memory than the checkers of machine code follow (docs/checks.md)"
+            )
+        })
+    }
 }

@@ -82,7 +82,7 @@ pub struct LaneAccess {
     pub address: u64,
     /// Bytes, at most 16.
     pub bytes: u8,
-    /// What is stored, of STORE; else 0.
+    /// What is stored by STORE; of texels a number that differs where their registers do; of reads and atomics 0.
     pub value: u128,
 }
 

@@ -96,6 +96,14 @@ impl Sender<'_> {
                 access.value = lowest(value >> (8 * u32::from(skip)), access.bytes);
             }
         }
+        if let Action::StoreConverted { .. } = message.action {
+            // What the texels become is not kept; those of the same registers are the same.
+            for access in &mut self.touched.accesses {
+                let staged = staged(warp, message.read, access.lane.into());
+                let mixed = staged.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 96;
+                access.value = mixed | mixed << 32 | mixed << 64 | mixed << 96;
+            }
+        }
         if let Some((sink, workgroup)) = self.fabric.journal.access_sink() {
             sink.accesses(&WarpAccess {
                 workgroup,
