@@ -47,6 +47,10 @@ impl CodeChecks {
             let places = finding.places.iter_mut().chain(&mut finding.related);
             for (place, (entry, address)) in places.zip(instructions) {
                 place.place = lines.of_offset(address.wrapping_sub(*entry));
+                if place.place.is_some() {
+                    // Beside the line the instruction is not printed by itself.
+                    place.text += &format!(", at {}", place.instruction);
+                }
             }
         }
         CodeChecked {

@@ -219,7 +219,7 @@ struct Group {
 type Pair = (u32, u32, bool, bool);
 
 /// The automaton, of one job.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CodeRaces {
     global: FxHashMap<u64, Vec<Word>>,
     groups: FxHashMap<u32, Group>,
@@ -230,10 +230,34 @@ pub struct CodeRaces {
     /// Stores and the loads that were seen to wait for them: they are atomic.
     polled: FxHashSet<(u32, u32)>,
     messages: u32,
+    /// Pages of global memory that are followed.
+    pages: usize,
     is_full: bool,
 }
 
+impl Default for CodeRaces {
+    fn default() -> CodeRaces {
+        CodeRaces::following(PAGES)
+    }
+}
+
 impl CodeRaces {
+    /// One that follows so many pages of global memory, of 256 bytes each.
+    pub fn following(pages: usize) -> CodeRaces {
+        CodeRaces {
+            global: FxHashMap::default(),
+            groups: FxHashMap::default(),
+            warps: FxHashMap::default(),
+            sites: vec![],
+            found: FxHashMap::default(),
+            order: vec![],
+            polled: FxHashSet::default(),
+            messages: 0,
+            pages,
+            is_full: false,
+        }
+    }
+
     /// A workgroup's threads that have not ended have all met at a barrier.
     pub fn barrier(&mut self, group: u32) {
         let state = self.groups.entry(group).or_default();
@@ -351,7 +375,7 @@ impl CodeRaces {
             }
             Memory::Global => {
                 let number = start / 4 / PAGE;
-                if self.global.len() >= PAGES && !self.global.contains_key(&number) {
+                if self.global.len() >= self.pages && !self.global.contains_key(&number) {
                     self.is_full = true;
                     return;
                 }
