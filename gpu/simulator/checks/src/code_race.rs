@@ -188,16 +188,20 @@ const PAGE: u64 = 64;
 pub const PAGES: usize = 1 << 15;
 /// Bytes of a workgroup's shared memory that are followed at most.
 const SHARED: u64 = 1 << 20;
+/// What warps may know of each other by atomics at most, in pairs of warps. From then on whoever sees something is taken to see all
+/// that has happened so far.
+const KNOWN: usize = 1 << 20;
 /// Different pairs of instructions that are kept at most.
 const PAIRS: usize = 1 << 12;
 
 /// A warp.
 #[derive(Clone, Debug, Default)]
 struct Warp {
-    group: u32,
     /// How often others have acquired what it did.
     releases: u32,
     clock: Clock,
+    /// The message up to which it has seen everything, by number.
+    seen: u32,
 }
 
 /// What is known of an instruction.
@@ -230,6 +234,9 @@ pub struct CodeRaces {
     /// Stores and the loads that were seen to wait for them: they are atomic.
     polled: FxHashSet<(u32, u32)>,
     messages: u32,
+    /// What warps know of each other, in entries of clocks.
+    known: usize,
+    forgets_who: bool,
     /// Pages of global memory that are followed.
     pages: usize,
     is_full: bool,
@@ -253,6 +260,8 @@ impl CodeRaces {
             order: vec![],
             polled: FxHashSet::default(),
             messages: 0,
+            known: 0,
+            forgets_who: false,
             pages,
             is_full: false,
         }
@@ -263,13 +272,19 @@ impl CodeRaces {
         let state = self.groups.entry(group).or_default();
         state.barriers += 1;
         let barriers = state.barriers;
-        let mut joined = Clock::default();
+        let (mut joined, mut seen) = (Clock::default(), 0);
         for warp in &state.warps {
             if let Some(warp) = self.warps.get(warp) {
                 joined.join(&warp.clock);
+                seen = seen.max(warp.seen);
             }
         }
-        if joined == Clock::default() {
+        if seen != 0 {
+            for warp in &state.warps {
+                self.warps.entry(*warp).or_default().seen = seen;
+            }
+        }
+        if joined.is_empty() {
             return;
         }
         joined.learn_group(group, barriers);
@@ -280,10 +295,19 @@ impl CodeRaces {
         }
     }
 
-    /// A workgroup has ended: its shared memory is another's.
+    /// A workgroup has ended: its shared memory is another's. Of its warps is kept what they knew of others.
     pub fn end(&mut self, group: u32) {
-        if let Some(group) = self.groups.get_mut(&group) {
-            group.shared = vec![];
+        let Some(ended) = self.groups.remove(&group) else {
+            return;
+        };
+        for warp in ended.warps {
+            if self
+                .warps
+                .get(&warp)
+                .is_some_and(|warp| warp.clock.is_empty())
+            {
+                self.warps.remove(&warp);
+            }
         }
     }
 
@@ -294,6 +318,13 @@ impl CodeRaces {
 
     /// A message was done.
     pub fn message(&mut self, message: &Message<'_>) {
+        if self.messages == u32::MAX {
+            self.is_full = true;
+            return;
+        }
+        if self.known > KNOWN && !self.forgets_who {
+            self.forget_who();
+        }
         let spreads = message
             .lanes
             .windows(2)
@@ -303,16 +334,12 @@ impl CodeRaces {
             self.sites.resize_with(index + 1, Site::default);
         }
         self.sites[index].spreads |= spreads;
-        self.messages = self.messages.wrapping_add(1);
+        self.messages += 1;
         let group = self.groups.entry(message.group).or_default();
         let barrier = group.barriers;
         if !self.warps.contains_key(&message.warp) {
             group.warps.push(message.warp);
-            let warp = Warp {
-                group: message.group,
-                ..Warp::default()
-            };
-            self.warps.insert(message.warp, warp);
+            self.warps.insert(message.warp, Warp::default());
         }
         for lane in message.lanes {
             let record = Record {
@@ -436,7 +463,7 @@ impl CodeRaces {
             || self
                 .warps
                 .get(&new.warp)
-                .is_some_and(|warp| warp.clock.knows(&old.stamp()))
+                .is_some_and(|warp| warp.seen >= old.message || warp.clock.knows(&old.stamp()))
     }
 
     /// Whether two accesses of one warp are unordered: lanes of one message, or of sides that have gone apart.
@@ -449,7 +476,7 @@ impl CodeRaces {
     }
 
     fn judge(&mut self, memory: Memory, start: u64, word: &Word, new: &Record) {
-        let mut seen: SmallVec<[u32; 2]> = SmallVec::new();
+        let mut seen: SmallVec<[(u32, u32); 2]> = SmallVec::new();
         for old in &word.records {
             let writes = old.act != Act::Read || new.act != Act::Read;
             let atomic = old.act == Act::Atomic && new.act == Act::Atomic;
@@ -459,7 +486,7 @@ impl CodeRaces {
             }
             let may_be_atomic = old.may_be_atomic() && new.may_be_atomic();
             if may_be_atomic && reads_what_was_written && old.warp != new.warp {
-                seen.push(old.warp);
+                seen.push((old.warp, old.group));
                 let polls = |earlier: &Record| {
                     earlier.warp == new.warp
                         && earlier.site == new.site
@@ -480,8 +507,8 @@ impl CodeRaces {
                 && old.bytes == new.bytes;
             self.found(memory, start, (old, new), same_value);
         }
-        for warp in seen {
-            self.acquire(new.warp, warp);
+        for from in seen {
+            self.acquire(new.warp, from);
         }
     }
 
@@ -534,18 +561,45 @@ impl CodeRaces {
     }
 
     /// A warp has seen what another has done so far.
-    fn acquire(&mut self, own: u32, from: u32) {
-        let Some(other) = self.warps.get_mut(&from) else {
+    fn acquire(&mut self, own: u32, (from, group): (u32, u32)) {
+        if self.forgets_who {
+            let now = self.messages;
+            self.warps.entry(own).or_default().seen = now;
             return;
+        }
+        let (releases, clock) = match self.warps.get_mut(&from) {
+            Some(other) => {
+                other.releases += 1;
+                (other.releases, other.clock.clone())
+            }
+            // It has ended, and had seen nothing of others.
+            None => (u32::MAX, Clock::default()),
         };
-        other.releases += 1;
-        let (releases, group, clock) = (other.releases, other.group, other.clock.clone());
-        let barriers = self.groups.get(&group).map_or(0, |group| group.barriers);
+        let barriers = self
+            .groups
+            .get(&group)
+            .map_or(u32::MAX, |group| group.barriers);
         if let Some(warp) = self.warps.get_mut(&own) {
+            let before = warp.clock.len();
             warp.clock.join(&clock);
             warp.clock.learn_lane(from, releases);
             warp.clock.learn_group(group, barriers);
+            self.known += warp.clock.len().saturating_sub(before);
         }
+    }
+
+    /// From now on it is not followed any more who has seen whom.
+    fn forget_who(&mut self) {
+        let now = self.messages;
+        self.warps.retain(|_, warp| {
+            let knows = !warp.clock.is_empty();
+            if knows {
+                warp.clock = Clock::default();
+                warp.seen = now;
+            }
+            knows
+        });
+        self.forgets_who = true;
     }
 
     /// Adds an access, and drops those that it makes needless: whoever races with one of them races with it too.

@@ -365,3 +365,23 @@ fn memory_beyond_what_is_followed_is_said_and_not_checked() {
     tell(&mut races, write(2, 1).writes(9));
     assert_eq!(races.races().count(), 1, "what is followed is checked on");
 }
+
+#[test]
+fn a_counter_of_many_warps_takes_bounded_memory_and_hides_no_race_beside_it() {
+    let mut races = CodeRaces::default();
+    let count = READ.in_global().at(0x80).atomic();
+    for warp in 0..2000 {
+        tell(&mut races, count.by(warp, warp, 0));
+        races.end(warp);
+    }
+    assert!(!races.is_full());
+    // Who has counted has seen those before; two that have not are in no order.
+    let (write, read) = (W.in_global().by_all().at(0x1000), READ.in_global().by_all());
+    tell(&mut races, write.by(5000, 5000, 1));
+    tell(&mut races, count.by(5000, 5000, 0));
+    tell(&mut races, count.by(5001, 5001, 0));
+    tell(&mut races, read.at(0x1000).by(5001, 5001, 2));
+    assert_eq!(races.races().count(), 0);
+    tell(&mut races, read.at(0x1000).by(5002, 5002, 3));
+    assert_eq!(races.races().count(), 1);
+}

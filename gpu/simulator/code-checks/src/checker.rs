@@ -7,8 +7,8 @@ use eitri_checks::code_race::{self, Act, Certainty, Memory};
 use eitri_checks::{Finding, Level, Related, Rule};
 use eitri_isa::{Arch, Instr, Syntax};
 use eitri_model::{
-    Decides, Event, MemorySort, Nanoseconds, Sink, UndefinedUse, WarpAccess, WorkgroupPlace,
-    WorkgroupStep,
+    Decides, Event, JobKind, MemorySort, Nanoseconds, Sink, UndefinedUse, WarpAccess,
+    WorkgroupPlace, WorkgroupStep,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -86,11 +86,20 @@ impl Checker {
 
 impl Sink for Listener {
     fn event(&mut self, _: Nanoseconds, event: Event) {
-        if let Event::JobEnded { number, .. } = event {
-            let state = &mut *self.0.borrow_mut();
-            if let Some(job) = state.jobs.remove(&number) {
-                state.end(&job);
+        match event {
+            Event::JobStarted {
+                kind: JobKind::Compute,
+                number,
+                size: [x, y, _],
+                ..
+            } => self.0.borrow_mut().job(number).size = [x, y],
+            Event::JobEnded { number, .. } => {
+                let state = &mut *self.0.borrow_mut();
+                if let Some(job) = state.jobs.remove(&number) {
+                    state.end(&job);
+                }
             }
+            _ => {}
         }
     }
 

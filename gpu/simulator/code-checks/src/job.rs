@@ -18,8 +18,8 @@ pub(crate) struct Job {
     /// Instructions by their numbers: address and word.
     sites: Vec<(u64, u64)>,
     numbers: HashMap<(u64, u64), u32>,
-    /// The ids of workgroups that a race may name.
-    ids: HashMap<u32, [u32; 3]>,
+    /// Workgroups in x and y.
+    pub(crate) size: [u32; 2],
     lanes: Vec<Lane>,
     /// Workgroups were left out.
     left_out: bool,
@@ -49,10 +49,7 @@ impl Job {
             return;
         };
         match step {
-            WorkgroupStep::Begun { entry } => {
-                self.entry = entry;
-                self.ids.insert(group, place.id);
-            }
+            WorkgroupStep::Begun { entry } => self.entry = entry,
             WorkgroupStep::Barrier => self.races.barrier(group),
             WorkgroupStep::Ended => self.races.end(group),
         }
@@ -120,8 +117,9 @@ impl Job {
 
     /// Who a party of a race is.
     pub(crate) fn invocation(&self, group: u32, warp: u32, lane: u8) -> Invocation {
+        let [x, y] = self.size.map(|size| size.max(1));
         Invocation {
-            workgroup: self.ids.get(&group).copied().unwrap_or_default(),
+            workgroup: [group % x, group / x % y, group / x / y],
             warp: warp % WARPS,
             lane: lane.into(),
         }
