@@ -12,6 +12,7 @@
 //! Facts: hardware/valhall-isa.md 11.11 (atomics), 11.12 (BARRIER), 12.3 (lanes).
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::hash_map::Entry;
 
 use crate::clock::{Clock, Stamp};
 
@@ -337,9 +338,9 @@ impl CodeRaces {
         self.messages += 1;
         let group = self.groups.entry(message.group).or_default();
         let barrier = group.barriers;
-        if !self.warps.contains_key(&message.warp) {
+        if let Entry::Vacant(warp) = self.warps.entry(message.warp) {
             group.warps.push(message.warp);
-            self.warps.insert(message.warp, Warp::default());
+            warp.insert(Warp::default());
         }
         for lane in message.lanes {
             let record = Record {

@@ -91,9 +91,15 @@ pub(crate) struct Met {
     pub(crate) load: Option<UndefinedLoad>,
 }
 
-/// The memories of the workgroup on each core.
+/// A job, by its number, and the core that its workgroup is on: jobs take turns on the cores.
+pub(crate) type Holder = (u64, u8);
+
+/// Workgroups whose memory is followed at a time at most; beyond, that of the oldest job counts as written.
+const HOLDERS: usize = 256;
+
+/// The memories of the workgroup of each job on each core.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UndefinedMemory(BTreeMap<u8, [Shadow; 2]>);
+pub(crate) struct UndefinedMemory(BTreeMap<Holder, [Shadow; 2]>);
 
 fn index(sort: MemorySort) -> Option<usize> {
     match sort {
@@ -104,22 +110,32 @@ fn index(sort: MemorySort) -> Option<usize> {
 }
 
 impl UndefinedMemory {
-    /// A workgroup begins on a core: nobody has written its memory.
-    pub(crate) fn begin(&mut self, core: u8, own: &OwnMemory) {
-        let [shared, scratch] = self.0.entry(core).or_default();
+    /// A workgroup begins: nobody has written its memory.
+    pub(crate) fn begin(&mut self, holder: Holder, own: &OwnMemory) {
+        if self.0.len() >= HOLDERS && !self.0.contains_key(&holder) {
+            self.0.pop_first();
+        }
+        let [shared, scratch] = self.0.entry(holder).or_default();
         shared.forget(&own.shared);
         scratch.forget(&own.scratch);
+    }
+
+    /// A job has ended.
+    pub(crate) fn end(&mut self, job: u64) {
+        if !self.0.is_empty() {
+            self.0.retain(|(holder, _), _| *holder != job);
+        }
     }
 
     /// What a load from the workgroup's own memory meets; `None` if all is defined.
     #[inline]
     pub(crate) fn load(
         &self,
-        core: u8,
+        holder: Holder,
         sort: MemorySort,
         (address, bytes): (u64, u8),
     ) -> Option<Met> {
-        let shadow = &self.0.get(&core)?[index(sort)?];
+        let shadow = &self.0.get(&holder)?[index(sort)?];
         if shadow.is_defined(address, bytes) {
             return None;
         }
@@ -147,12 +163,12 @@ impl UndefinedMemory {
     /// Takes in a store to the workgroup's own memory, with what the other contents store instead and where that was loaded.
     pub(crate) fn store(
         &mut self,
-        core: u8,
+        holder: Holder,
         sort: MemorySort,
         (address, bytes): (u64, u8),
         (differences, load): ([u128; OTHERS], Option<UndefinedLoad>),
     ) {
-        let (Some(shadows), Some(index)) = (self.0.get_mut(&core), index(sort)) else {
+        let (Some(shadows), Some(index)) = (self.0.get_mut(&holder), index(sort)) else {
             return;
         };
         let byte = |number: usize| differences.map(|all| (all >> (8 * number)) as u8);
@@ -181,22 +197,38 @@ mod tests {
     #[test]
     fn bytes_are_undefined_until_they_are_written() {
         let mut memory = UndefinedMemory::default();
-        assert!(memory.load(0, MemorySort::Shared, (0x1000, 4)).is_none());
-        memory.begin(0, &OWN);
-        let met = memory.load(0, MemorySort::Shared, (0x1000, 4)).unwrap();
-        assert_eq!(met.differences[0], 0xffff_ffff);
-        memory.store(0, MemorySort::Shared, (0x1002, 2), ([0; OTHERS], None));
-        let met = memory.load(0, MemorySort::Shared, (0x1000, 4)).unwrap();
-        assert_eq!(met.differences[0], 0xffff, "{met:x?}");
-        memory.store(0, MemorySort::Shared, (0x1000, 2), ([0; OTHERS], None));
-        assert!(memory.load(0, MemorySort::Shared, (0x1000, 4)).is_none());
         assert!(
-            memory.load(1, MemorySort::Shared, (0x1010, 4)).is_none(),
+            memory
+                .load((1, 0), MemorySort::Shared, (0x1000, 4))
+                .is_none()
+        );
+        memory.begin((1, 0), &OWN);
+        let met = memory
+            .load((1, 0), MemorySort::Shared, (0x1000, 4))
+            .unwrap();
+        assert_eq!(met.differences[0], 0xffff_ffff);
+        memory.store((1, 0), MemorySort::Shared, (0x1002, 2), ([0; OTHERS], None));
+        let met = memory
+            .load((1, 0), MemorySort::Shared, (0x1000, 4))
+            .unwrap();
+        assert_eq!(met.differences[0], 0xffff, "{met:x?}");
+        memory.store((1, 0), MemorySort::Shared, (0x1000, 2), ([0; OTHERS], None));
+        assert!(
+            memory
+                .load((1, 0), MemorySort::Shared, (0x1000, 4))
+                .is_none()
+        );
+        assert!(
+            memory
+                .load((1, 1), MemorySort::Shared, (0x1010, 4))
+                .is_none(),
             "another core"
         );
-        memory.begin(0, &OWN);
+        memory.begin((1, 0), &OWN);
         assert!(
-            memory.load(0, MemorySort::Shared, (0x1000, 4)).is_some(),
+            memory
+                .load((1, 0), MemorySort::Shared, (0x1000, 4))
+                .is_some(),
             "another workgroup"
         );
     }
@@ -204,19 +236,25 @@ mod tests {
     #[test]
     fn what_was_stored_undefined_is_undefined_where_it_is_loaded() {
         let mut memory = UndefinedMemory::default();
-        memory.begin(0, &OWN);
+        memory.begin((1, 0), &OWN);
         let differences = [0xff00, 0x0100];
         memory.store(
-            0,
+            (1, 0),
             MemorySort::Shared,
             (0x1010, 4),
             (differences, Some(LOAD)),
         );
-        let met = memory.load(0, MemorySort::Shared, (0x1010, 4)).unwrap();
+        let met = memory
+            .load((1, 0), MemorySort::Shared, (0x1010, 4))
+            .unwrap();
         assert_eq!(met.differences, differences);
         assert_eq!(met.load, Some(LOAD));
-        memory.store(0, MemorySort::Shared, (0x1010, 4), ([0; OTHERS], None));
-        assert!(memory.load(0, MemorySort::Shared, (0x1010, 4)).is_none());
+        memory.store((1, 0), MemorySort::Shared, (0x1010, 4), ([0; OTHERS], None));
+        assert!(
+            memory
+                .load((1, 0), MemorySort::Shared, (0x1010, 4))
+                .is_none()
+        );
     }
 
     #[test]
@@ -226,12 +264,29 @@ mod tests {
             shared: 0..u64::MAX,
             scratch: 0..0,
         };
-        memory.begin(0, &own);
+        memory.begin((1, 0), &own);
         assert!(
             memory
-                .load(0, MemorySort::Shared, (FOLLOWED - 4, 4))
+                .load((1, 0), MemorySort::Shared, (FOLLOWED - 4, 4))
                 .is_some()
         );
-        assert!(memory.load(0, MemorySort::Shared, (FOLLOWED, 4)).is_none());
+        assert!(
+            memory
+                .load((1, 0), MemorySort::Shared, (FOLLOWED, 4))
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn jobs_that_take_turns_on_a_core_have_memories_of_their_own() {
+        let mut memory = UndefinedMemory::default();
+        let word = (0x1000, 4);
+        memory.begin((1, 0), &OWN);
+        memory.store((1, 0), MemorySort::Shared, word, ([0; OTHERS], None));
+        memory.begin((2, 0), &OWN);
+        assert!(memory.load((1, 0), MemorySort::Shared, word).is_none());
+        assert!(memory.load((2, 0), MemorySort::Shared, word).is_some());
+        memory.end(2);
+        assert!(memory.load((2, 0), MemorySort::Shared, word).is_none());
     }
 }

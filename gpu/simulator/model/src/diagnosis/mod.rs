@@ -311,6 +311,11 @@ impl Journal {
         self.traces_accesses && self.workgroup.is_some()
     }
 
+    /// Number of the job whose turn it is.
+    pub(crate) fn job(&self) -> u64 {
+        self.job
+    }
+
     /// It is the turn of the job of this number.
     pub(crate) fn turn_to(&mut self, job: u64) {
         self.job = job;

@@ -343,7 +343,8 @@ impl Compute {
                 .start
                 .saturating_add(scratch)
                 .min(own.scratch.end);
-            fabric.undefined.begin(core, &own);
+            let holder = (fabric.journal.job(), group.place().core);
+            fabric.undefined.begin(holder, &own);
         }
         self.resident.push(group);
     }

@@ -337,6 +337,9 @@ impl Job {
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
             Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
         }
+        if let State::Ended(_) = self.state {
+            fabric.undefined.end(self.number);
+        }
         used
     }
 

@@ -12,7 +12,7 @@ use super::{Sender, Touched, staged};
 use crate::trace::{
     Decides, LaneAccess, MemoryAct, MemorySort, OwnMemory, UndefinedLoad, WarpAccess,
 };
-use crate::undefined::{Met, OTHERS};
+use crate::undefined::{Holder, Met, OTHERS};
 
 /// What of an action is told.
 fn act_of(action: &Action) -> Option<MemoryAct> {
@@ -50,6 +50,11 @@ fn lowest(value: u128, bytes: u8) -> u128 {
 }
 
 impl Sender<'_> {
+    /// Whose memory the warp's is.
+    fn holder(&self) -> Holder {
+        (self.fabric.journal.job(), self.place.core)
+    }
+
     /// A message of the running lanes was done.
     pub(super) fn observe(
         &mut self,
@@ -104,6 +109,8 @@ impl Sender<'_> {
                 access.value = mixed | mixed << 32 | mixed << 64 | mixed << 96;
             }
         }
+        let mut accesses = self.touched.accesses.iter();
+        let is_word = accesses.all(|access| matches!(access.bytes, 4 | 8));
         if let Some((sink, workgroup)) = self.fabric.journal.access_sink() {
             sink.accesses(&WarpAccess {
                 workgroup,
@@ -112,7 +119,7 @@ impl Sender<'_> {
                 lanes: warp.lanes,
                 joined: warp.joined,
                 act,
-                may_be_atomic: may_be_atomic(&message.action),
+                may_be_atomic: may_be_atomic(&message.action) && is_word,
                 own,
                 accesses: &self.touched.accesses,
             });
@@ -162,7 +169,7 @@ impl Sender<'_> {
             let place = (access.address, access.bytes);
             let met = match sort {
                 MemorySort::Global => None,
-                _ => self.fabric.undefined.load(self.place.core, sort, place),
+                _ => self.fabric.undefined.load(self.holder(), sort, place),
             };
             let followed = match met {
                 Some(met) => Some(met),
@@ -199,6 +206,7 @@ impl Sender<'_> {
         own: &OwnMemory,
         skip: u8,
     ) {
+        let holder = self.holder();
         let accesses = core::mem::take(&mut self.touched.accesses);
         for access in &accesses {
             let (lane, bytes) = (usize::from(access.lane), access.bytes);
@@ -220,9 +228,7 @@ impl Sender<'_> {
                 (MemorySort::Global, _) => {}
                 _ => {
                     let place = (access.address, bytes);
-                    self.fabric
-                        .undefined
-                        .store(self.place.core, sort, place, stored);
+                    self.fabric.undefined.store(holder, sort, place, stored);
                 }
             }
         }
@@ -233,10 +239,10 @@ impl Sender<'_> {
     fn define_stored(&mut self, own: &OwnMemory) {
         for access in &self.touched.accesses {
             let place = (access.address, access.bytes);
-            let (core, sort) = (self.place.core, own.sort(access.address));
+            let (holder, sort) = (self.holder(), own.sort(access.address));
             self.fabric
                 .undefined
-                .store(core, sort, place, ([0; OTHERS], None));
+                .store(holder, sort, place, ([0; OTHERS], None));
         }
     }
 
@@ -253,14 +259,13 @@ impl Sender<'_> {
         let own = self.environment.own_memory(self.place);
         let sort = own.sort(access.address);
         let place = (access.address, access.bytes);
-        let met = self.fabric.undefined.load(self.place.core, sort, place);
+        let holder = self.holder();
+        let met = self.fabric.undefined.load(self.holder(), sort, place);
         let other = warp.other_staged(read, lane);
         if met.is_none() && other.is_none() {
             if sort != MemorySort::Global {
                 let defined = ([0; OTHERS], None);
-                self.fabric
-                    .undefined
-                    .store(self.place.core, sort, place, defined);
+                self.fabric.undefined.store(holder, sort, place, defined);
             }
             return None;
         }
@@ -296,9 +301,7 @@ impl Sender<'_> {
             MemorySort::Global => {}
             _ => {
                 let stored = (differences, Some(load));
-                self.fabric
-                    .undefined
-                    .store(self.place.core, sort, place, stored);
+                self.fabric.undefined.store(holder, sort, place, stored);
             }
         }
         Some((olds, load))
