@@ -4,6 +4,7 @@
 use super::{Case, board_files};
 use crate::images::lab_log::{self, Judgement};
 use crate::input::board_choice;
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::dispatch::Talk;
@@ -35,8 +36,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             talk: Talk::Quiet,
             words,
         };
-        let (console, diagnoses) =
-            qemu::run_validation(Some(board), &stub_firmware(), None, &setting)?;
+        let nothing = Wanted::Nothing;
+        let validated =
+            qemu::run_validation(Some(board), &stub_firmware(), None, &setting, &nothing)?;
+        let (console, diagnoses) = (validated.console, validated.diagnoses);
         cases.push(Case::ran(
             format!("the image for {} on its board's stand-ins", board.name()),
             wrong(board, &console, &diagnoses),

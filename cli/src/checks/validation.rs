@@ -4,6 +4,7 @@
 use super::Case;
 use crate::amber::suite;
 use crate::images::lab_log::{self, Judgement};
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::dispatch::Talk;
@@ -28,8 +29,15 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         talk: Talk::Quiet,
         words: &["eitri.soak=16"],
     };
-    let (console, diagnoses) =
-        qemu::run_validation(None, &stub_firmware(), scripts.as_deref(), &setting)?;
+    let nothing = Wanted::Nothing;
+    let validated = qemu::run_validation(
+        None,
+        &stub_firmware(),
+        scripts.as_deref(),
+        &setting,
+        &nothing,
+    )?;
+    let (console, diagnoses) = (validated.console, validated.diagnoses);
     let failure = match lab_log::read(&console).judge() {
         Judgement::Good => None,
         judgement => Some(format!("{judgement:?}\n{console}")),

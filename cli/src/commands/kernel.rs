@@ -1,6 +1,6 @@
 //! `eitri kernel`: compute kernels with known inputs and outputs, a verdict each.
 
-use crate::input::check_arguments::Wanted;
+use crate::input::check_arguments::{CodeCheckArgument, Wanted};
 use crate::input::gpu_choice::{self, GpuArgument};
 use crate::input::model_place::ModelArgument;
 use crate::input::thread_choice::ThreadsArgument;
@@ -71,6 +71,8 @@ pub(crate) struct Args {
     /// an error or a warning is told has failed. Not with --target.
     #[arg(long, value_name = "none|errors|all|LIST", default_value = "all")]
     check: Wanted,
+    #[command(flatten)]
+    check_code: CodeCheckArgument,
 }
 
 /// What is wrong with the request.
@@ -138,6 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let trace = args.trace.path();
     let timelines = Timelines::default();
+    let check_code = args.check_code.wanted();
     let setting = Setting {
         module: match args.opt {
             true => Module::Optimised,
@@ -151,6 +154,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: Duration::from_secs(args.timeout.into()),
         keep: args.keep.as_deref(),
         check: &args.check,
+        check_code: &check_code,
     };
     let jobs = match args.on {
         // Images are built one after the other.

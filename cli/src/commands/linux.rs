@@ -1,6 +1,7 @@
 //! `eitri linux`: an unmodified Linux whose own drivers find a Mali.
 
 use crate::images::image::Builder;
+use crate::input::check_arguments::CheckArguments;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place::{ModelArgument, ModelPlace};
 use crate::linux::debian::{self, Source, Suite};
@@ -88,6 +89,8 @@ pub(crate) struct Args {
     /// End the guest, with status 1, if it has not ended after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     limit: Option<u64>,
+    #[command(flatten)]
+    check: CheckArguments,
     /// Show what the kernel says, and all that the monitor does.
     #[arg(long, short)]
     verbose: bool,
@@ -143,6 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         ("--programs-file", args.programs_file.is_some()),
     ];
     let refused = of_host.into_iter().find(|(_, given)| *given);
+    let refused = refused.or(args.check.asked().map(|option| (option, true)));
     if let Some((option, _)) = refused.filter(|_| model == ModelPlace::Guest) {
         return Err(Failure::refused(LinuxError::ModelElsewhere { option }));
     }
@@ -200,6 +204,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu_time: args.gpu_time,
         programs: args.programs,
         programs_file: args.programs_file.as_deref(),
+        check: &args.check,
         verbose: args.verbose,
         interactive: args.command.is_empty(),
         trace: args.trace.as_deref(),

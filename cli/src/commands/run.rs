@@ -1,7 +1,7 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
 use crate::input::buffer_source::{BindingName, SaveArgument};
-use crate::input::check_arguments::{CheckArguments, UnwrittenArgument};
+use crate::input::check_arguments::{CheckArguments, CodeCheckArgument, UnwrittenArgument};
 use crate::input::engine_choice::EngineArgument;
 use crate::input::gpu_choice::{GpuChoice, GpusArgument};
 use crate::input::image_source;
@@ -26,8 +26,10 @@ use crate::reports::timeline::Both;
 use crate::reports::waveform::{Waveform, WaveformArgument};
 use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
+use crate::runs::code_checks::CodeChecks;
 use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::runs::every_gpu;
+use crate::runs::known_lines::KnownLines;
 use crate::runs::printf;
 use crate::runs::screen::{self, Screen, Show};
 use crate::runs::work_progress::WorkProgress;
@@ -111,6 +113,8 @@ pub(crate) struct Args {
     verbose: bool,
     #[command(flatten)]
     check: CheckArguments,
+    #[command(flatten)]
+    check_code: CodeCheckArgument,
     /// Bytes that the host is taken not to have written, for the checkers; without a range all of the buffer or image.
     #[arg(long = "unwritten", value_name = "BINDING[=FIRST..END]")]
     unwritten: Vec<UnwrittenArgument>,
@@ -272,7 +276,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let waveform = args.waveform.start();
     let counted = counter.as_ref().map(Counter::sink);
     let waves = waveform.as_ref().map(Waveform::sink);
-    let sinks = [timeline, counted, waves].into_iter().flatten();
+    let wanted = args.check_code.wanted();
+    let code = CodeChecks::new(wanted, args.gpu.choice().arch());
+    let code = code.filter(|_| args.place() == Place::Host);
+    let checked = code.as_ref().map(|code| code.sink(None));
+    let sinks = [timeline, counted, waves, checked].into_iter().flatten();
     let sink = sinks.reduce(|one, other| {
         let both: Box<dyn Sink> = Box::new(Both(one, other));
         both
@@ -307,6 +315,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 .map(|done| (done, None)),
         }
     });
+    let lines = KnownLines::of_compute(&compiled);
+    let own = code.map(|code| {
+        code.finish(&lines)
+            .tell(&shader.path, &CheckArguments::default())
+    });
+    let own = own.transpose()?.unwrap_or(Status::Good);
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
@@ -315,6 +329,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         args.waveform.write(&waveform)?;
     }
     let ((done, screen), status) = done?;
+    let status = match status {
+        Status::Good => own,
+        failed => failed,
+    };
     if let Some(path) = &args.dump {
         write_dump(path, &done)?;
     }

@@ -4,6 +4,7 @@ use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
 use crate::images::lab_log::{self, LabOutputs, Origin, Written, known};
 use crate::input::board_choice;
+use crate::input::check_arguments::{CheckArguments, Wanted};
 use crate::input::engine_choice;
 use crate::input::firmware_file;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
@@ -13,7 +14,9 @@ use crate::outcome::{Failure, Status};
 use crate::output::list::{self, ListForm, Row};
 use crate::output::streams::{outln, talk};
 use crate::results::{self, Metrics, Shard};
+use crate::runs::code_checks::CodeChecks;
 use crate::runs::dispatch::{Place, Talk};
+use crate::runs::known_lines::KnownLines;
 use crate::runs::parallel;
 use crate::runs::qemu::{self, Setting};
 use eitri_boards::Target;
@@ -84,6 +87,8 @@ pub(crate) struct Args {
     shard: Option<Shard>,
     #[command(flatten)]
     outputs: LabOutputs,
+    #[command(flatten)]
+    check: CheckArguments,
     /// Longest that one run may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=36_000))]
     timeout: u32,
@@ -194,15 +199,31 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     });
     let patience = Duration::from_secs(args.timeout.into());
     let machine = Machine::with_memory(config, MEMORY).with_patience(patience);
+    let checks = CodeChecks::new(args.check.wanted(Wanted::All), args.gpu.choice().arch());
+    if let Some(checks) = &checks {
+        machine.gpu(|gpu| gpu.trace_to(Some(checks.sink(None))));
+    }
     let bytes = scripts::compiled(&args.suite, args.gpu.choice())?;
     let mut scripts = HostScripts::read(bytes.as_deref(), firmware)?;
     let outcome = run_with(machine, &setup, None, &mut scripts, &mut console);
     said?;
     let numbers = transcript.finish(false)?;
-    Ok(match verdict(outcome.summary) {
-        Status::Good => numbers,
+    let checked = checks.map(|checks| checks.finish(&KnownLines::default()));
+    let checked = checked.map(|checked| checked.tell(SUBJECT, &args.check));
+    let checked = checked.transpose()?.unwrap_or(Status::Good);
+    let all = [verdict(outcome.summary), numbers, checked].into_iter();
+    Ok(all.fold(Status::Good, first_bad))
+}
+
+/// What findings are of, where no file is.
+const SUBJECT: &str = "validation";
+
+/// The first of two that is not good.
+fn first_bad(first: Status, second: Status) -> Status {
+    match first {
+        Status::Good => second,
         bad => bad,
-    })
+    }
 }
 
 fn verdict(summary: Summary) -> Status {
@@ -232,7 +253,9 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
         talk: Talk::Quiet,
         words: &words,
     };
-    let (console, diagnoses) = qemu::run_validation(board, firmware, scripts.as_deref(), &setting)?;
+    let wanted = args.check.wanted(Wanted::All);
+    let validated = qemu::run_validation(board, firmware, scripts.as_deref(), &setting, &wanted)?;
+    let (console, diagnoses) = (validated.console, validated.diagnoses);
     let transcript = Transcript::of(&args.outputs)?;
     for line in console.lines() {
         transcript.line(line);
@@ -244,13 +267,23 @@ fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status
     for line in diagnoses {
         talk!("{line}");
     }
+    let checked = match validated.checked {
+        Some(checked) => checked.tell(SUBJECT, &args.check)?,
+        None => {
+            // Whoever asks for nothing is told nothing.
+            if let Some(option) = args.check.asked() {
+                talk!("{option}: not checked: the model is in the machine, which has no checkers");
+            }
+            Status::Good
+        }
+    };
     let failed = |line: &str| line.starts_with("not ok") || line.ends_with(" fail");
     let failed = console
         .lines()
         .any(|line| failed(line.trim_end()) || line.starts_with("FAILED"));
     Ok(match failed {
         true => Status::CheckFailed,
-        false => numbers,
+        false => first_bad(numbers, checked),
     })
 }
 

@@ -18,6 +18,22 @@ pub(crate) struct CheckArguments {
     pub(crate) findings: Option<String>,
 }
 
+/// `--check-code`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct CodeCheckArgument {
+    /// Check the machine code, too, while the model executes it in this process: `all`, `none`, `errors`, or rules by name. `none` if
+    /// not given.
+    #[arg(long, value_name = "none|errors|all|LIST")]
+    check_code: Option<Wanted>,
+}
+
+impl CodeCheckArgument {
+    /// What is told of machine code.
+    pub(crate) fn wanted(&self) -> Wanted {
+        self.check_code.clone().unwrap_or(Wanted::Nothing)
+    }
+}
+
 /// Bytes that the host is taken not to have written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnwrittenArgument {
@@ -128,6 +144,20 @@ impl CheckArguments {
     /// What is told, if nothing else is said.
     pub(crate) fn wanted(&self, default: Wanted) -> Wanted {
         self.check.clone().unwrap_or(default)
+    }
+
+    /// The first of the options that asks for something, if one does.
+    pub(crate) fn asked(&self) -> Option<&'static str> {
+        let asked = [
+            (
+                "--check",
+                self.check.as_ref().is_some_and(|it| *it != Wanted::Nothing),
+            ),
+            ("--sarif", self.sarif.is_some()),
+            ("--findings", self.findings.is_some()),
+        ];
+        let mut asked = asked.into_iter().filter(|(_, asked)| *asked);
+        asked.next().map(|(option, _)| option)
     }
 }
 

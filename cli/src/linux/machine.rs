@@ -6,6 +6,7 @@
 use super::device_tree::{self, Wanted};
 use super::screen::GuestScreen;
 use super::watch::{self, Watch, Watched};
+use crate::input::check_arguments::CheckArguments;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place::ModelPlace;
 use crate::outcome::{Failure, Status};
@@ -83,6 +84,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) model: ModelPlace,
     /// The folder that both sides see.
     pub(crate) share: Option<&'a Path>,
+    /// What the checkers of machine code are to tell.
+    pub(crate) check: &'a CheckArguments,
     /// Show what the kernel says.
     pub(crate) verbose: bool,
     /// Whether a person types at its console.
@@ -146,10 +149,13 @@ impl Machine<'_> {
         let child = start(&mut command)?;
         let (status, watched) = self.with_model(&memory, || self.watch(child, &said));
         // Of a guest that did not end well, too.
-        let told = watched.map_or(Ok(()), Watched::tell);
+        let told = watched.map_or(Ok(Status::Good), Watched::tell);
         let status = status?;
-        told?;
-        Ok(status)
+        let checked = told?;
+        Ok(match status {
+            Status::Good | Status::OfGuest(0) if checked != Status::Good => checked,
+            of_command => of_command,
+        })
     }
 
     /// The machine's memory, where the model needs a view of it.
@@ -188,6 +194,7 @@ impl Machine<'_> {
                 programs: counts.then_some(count),
                 trace: self.trace,
                 dump: self.dump.map(|path| (path, &has_failed)),
+                check: (self.check, config.product.arch()),
                 all_diagnoses: self.verbose,
             });
             eitri_host_gpu::serve(config, memory, mailbox, &stop, &mut watch);

@@ -4,10 +4,13 @@ use super::expected::Teller;
 use super::fault_dump::FaultDump;
 use super::programs::Programs;
 use super::record::Recorder;
-use crate::outcome::Failure;
+use crate::input::check_arguments::{CheckArguments, Wanted as Checks};
+use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
 use crate::output::whole_file;
 use crate::reports::timeline::{Both, Timeline, Timelines};
+use crate::runs::code_checks::{CodeChecked, CodeChecks};
+use crate::runs::known_lines::KnownLines;
 use eitri_host_gpu::{MachineMemory, Watcher};
 use eitri_isa::Arch;
 use eitri_model::diagnosis::News;
@@ -26,6 +29,8 @@ pub(super) struct Wanted<'a> {
     pub(super) trace: Option<&'a str>,
     /// Where a core dump goes, and what tells that the guest has ended badly.
     pub(super) dump: Option<(&'a Path, &'a AtomicBool)>,
+    /// What the checkers of machine code are to tell, and where to.
+    pub(super) check: (&'a CheckArguments, Arch),
     /// Whether diagnoses are told that are expected.
     pub(super) all_diagnoses: bool,
 }
@@ -45,6 +50,8 @@ pub(super) struct Watch<'a> {
     programs: Option<(Programs, CountPrograms<'a>)>,
     trace: Option<(Timeline, &'a str)>,
     dump: Option<FaultDump<'a>>,
+    checks: Option<CodeChecks>,
+    check: &'a CheckArguments,
     diagnoses: Teller,
 }
 
@@ -56,6 +63,8 @@ pub(super) struct Watched {
     /// How writing the timeline went.
     trace: Option<Result<(), Failure>>,
     dumped: Option<Result<String, Failure>>,
+    /// What the checkers of machine code have found, and where it is to go.
+    checked: Option<(CodeChecked, CheckArguments)>,
     /// The diagnoses that were only counted.
     expected: Option<String>,
 }
@@ -70,6 +79,8 @@ impl<'a> Watch<'a> {
             dump: wanted
                 .dump
                 .map(|(path, has_failed)| FaultDump::new(path, has_failed)),
+            checks: CodeChecks::new(wanted.check.0.wanted(Checks::Errors), wanted.check.1),
+            check: wanted.check.0,
             diagnoses: Teller::new(wanted.all_diagnoses),
         }
     }
@@ -92,6 +103,10 @@ impl<'a> Watch<'a> {
                 timelines.write(path)
             }),
             dumped: self.dump.map(FaultDump::finish),
+            checked: self.checks.map(|checks| {
+                let checked = checks.finish(&KnownLines::default());
+                (checked, self.check.clone())
+            }),
             expected: self.diagnoses.summary(),
         }
     }
@@ -123,16 +138,23 @@ impl Watcher for Watch<'_> {
     fn sink(&mut self) -> Option<Box<dyn Sink>> {
         let programs = self.programs.as_ref().map(|(programs, _)| programs.sink());
         let trace = self.trace.as_ref().map(|(timeline, _)| timeline.sink());
-        match (programs, trace) {
-            (Some(programs), Some(trace)) => Some(Box::new(Both(programs, trace))),
+        let both = match (programs, trace) {
+            (Some(programs), Some(trace)) => {
+                let both: Box<dyn Sink> = Box::new(Both(programs, trace));
+                Some(both)
+            }
             (one, other) => one.or(other),
+        };
+        match &self.checks {
+            Some(checks) => Some(checks.sink(both)),
+            None => both,
         }
     }
 }
 
 impl Watched {
-    /// Prints it on standard error.
-    pub(super) fn tell(self) -> Result<(), Failure> {
+    /// Prints it on standard error; whether the checkers have found no error.
+    pub(super) fn tell(self) -> Result<Status, Failure> {
         if let Some(programs) = self.programs {
             talk!("{}", programs?);
         }
@@ -145,6 +167,10 @@ impl Watched {
         if let Some(expected) = self.expected {
             talk!("{expected}");
         }
-        self.trace.unwrap_or(Ok(()))
+        self.trace.unwrap_or(Ok(()))?;
+        match self.checked {
+            Some((checked, arguments)) => checked.tell("linux", &arguments),
+            None => Ok(Status::Good),
+        }
     }
 }

@@ -11,9 +11,11 @@ use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
 use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
+use crate::runs::code_checks::CodeChecks;
 use crate::runs::debugged::{DebugLevel, Prepared};
 use crate::runs::dispatch::{self, Done, Place, Request, Talk};
 use crate::runs::job_clock::JobClock;
+use crate::runs::known_lines::KnownLines;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Fidelity;
@@ -59,6 +61,8 @@ pub(crate) struct Setting<'t> {
     pub(crate) counts: bool,
     /// What the checkers tell: a case of which an error or a warning is told has failed.
     pub(crate) check: &'t Wanted,
+    /// The same of the checkers of machine code.
+    pub(crate) check_code: &'t Wanted,
 }
 
 /// Compiles and runs a case.
@@ -154,6 +158,7 @@ pub(crate) fn prepare(case: &Case, module: Module, gpu: GpuChoice) -> Result<Pre
         keep: None,
         counts: false,
         check: &Wanted::Nothing,
+        check_code: &Wanted::Nothing,
     };
     let request = request(case, &program, setting).map_err(why)?;
     Ok(Prepared {
@@ -190,6 +195,12 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
         (false, None) => None,
         (false, Some(_)) => Some(timeline.sink()),
     };
+    let code = CodeChecks::new(setting.check_code.clone(), setting.gpu.arch());
+    let code = code.filter(|_| setting.place == Place::Host);
+    let trace = match &code {
+        Some(code) => Some(code.sink(trace)),
+        None => trace,
+    };
     let spirv = case
         .module(setting.module)
         .map_err(|error| failed(&error))?;
@@ -220,6 +231,15 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     check(case, &done)?;
     if let Some(why) = told.first() {
         return Err(Verdict::Failed(format!("checks: {why}")));
+    }
+    if let Some(code) = &code {
+        let checked = code.finish(&KnownLines::of_compute(&compiled));
+        if let Some(why) = checking::loud_lines(&checked.findings, setting.check_code).first() {
+            return Err(Verdict::Failed(format!("checks of machine code: {why}")));
+        }
+        if let Some(line) = checked.cut_line() {
+            talk!("{}: {line}", case.name);
+        }
     }
     for why in &told.left_out {
         talk!("{}: not checked: {why}", case.name);
@@ -368,6 +388,7 @@ mod tests {
             keep: None,
             counts: false,
             check: &Wanted::Nothing,
+            check_code: &Wanted::Nothing,
         };
         let compiled = compile(case, setting.module, setting.robust, setting.gpu);
         let Ok(compiled) = compiled else {

@@ -3,8 +3,10 @@
 //! Guarantees: the model's thread ends with the machine, however that ends, and a machine whose model breaks ends too. What the model
 //! has to say of the driver is in `monitor.log`, line by line where the monitor would have said it.
 
+use crate::input::check_arguments::Wanted;
 use crate::input::model_place::{self, ModelPlace};
 use crate::outcome::Failure;
+use crate::runs::code_checks::{CodeChecked, CodeChecks};
 use crate::runs::known_lines::KnownLines;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};
 use eitri_boards::{Board, Region};
@@ -15,6 +17,7 @@ use miette::Diagnostic;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// Bytes of memory of a machine that runs images of ours.
@@ -90,6 +93,10 @@ pub(crate) struct HostModel {
     /// The file that gets a record of each event.
     trace: Option<PathBuf>,
     lines: KnownLines,
+    /// What the checkers of machine code are to tell.
+    check: Wanted,
+    /// What they have found.
+    checked: Mutex<Option<CodeChecked>>,
 }
 
 impl HostModel {
@@ -108,6 +115,8 @@ impl HostModel {
             config,
             trace: trace.map(Path::to_owned),
             lines: KnownLines::default(),
+            check: Wanted::Nothing,
+            checked: Mutex::default(),
         })
     }
 
@@ -117,6 +126,20 @@ impl HostModel {
             lines: lines.clone(),
             ..self
         }
+    }
+
+    /// Has the checkers of machine code tell this.
+    pub(crate) fn checking(self, check: &Wanted) -> HostModel {
+        HostModel {
+            check: check.clone(),
+            ..self
+        }
+    }
+
+    /// What the checkers of machine code have found in the machine that ran last, if any ran.
+    pub(crate) fn checked(&self) -> Option<CodeChecked> {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.take()
     }
 
     /// The machine's memory.
@@ -144,17 +167,21 @@ impl HostModel {
         let log = log.map_err(|cause| Failure::unwritable("monitor.log", cause))?;
         let trace = self.trace.as_deref().map(File::create).transpose();
         let trace = trace.map_err(|cause| Failure::unwritable("trace", cause))?;
-        let mut reporter = Reporter {
-            log,
-            trace,
-            lines: &self.lines,
-        };
         let model = || {
+            let checks = CodeChecks::new(self.check.clone(), self.config.product.arch());
+            let mut reporter = Reporter {
+                log,
+                trace,
+                lines: &self.lines,
+                checks: checks.as_ref(),
+            };
             let mailbox = self.memory.mailbox(MAILBOX.base - GUEST_RAM.base);
             if let Some(mailbox) = mailbox {
                 let config = self.config.clone();
                 serve_steps(config, &self.memory, mailbox, &self.bell, &mut reporter);
             }
+            let checked = checks.map(|checks| checks.finish(&self.lines));
+            *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = checked;
         };
         let (ended, ()) = beside(model, || self.bell.stop(), machine);
         ended
@@ -184,6 +211,7 @@ struct Reporter<'l> {
     log: File,
     trace: Option<File>,
     lines: &'l KnownLines,
+    checks: Option<&'l CodeChecks>,
 }
 
 impl Watcher for Reporter<'_> {
@@ -197,8 +225,14 @@ impl Watcher for Reporter<'_> {
     }
 
     fn sink(&mut self) -> Option<Box<dyn Sink>> {
-        let records = Records(BufWriter::new(self.trace.take()?));
-        Some(Box::new(records))
+        let records = self.trace.take().map(|file| {
+            let records: Box<dyn Sink> = Box::new(Records(BufWriter::new(file)));
+            records
+        });
+        match self.checks {
+            Some(checks) => Some(checks.sink(records)),
+            None => records,
+        }
     }
 }
 

@@ -49,6 +49,20 @@ impl KnownLines {
         }
     }
 
+    /// Where the instruction comes from that lies so many bytes behind the start of the only program; `None` if there are several.
+    pub(crate) fn of_offset(&self, offset: u64) -> Option<eitri_checks::Place> {
+        let [program] = self.programs.as_slice() else {
+            return None;
+        };
+        let lines = CodeLines::parse(program).ok()?;
+        let (file, row) = lines.line_of(usize::try_from(offset / 8).ok()?)?;
+        Some(eitri_checks::Place {
+            file: file.to_owned(),
+            line: row.line,
+            column: row.column,
+        })
+    }
+
     /// Where the instruction comes from that a diagnosis is about, as `file:line`. Memory is as it was then.
     pub(crate) fn place(
         &self,

@@ -5,6 +5,7 @@ pub(crate) mod boot_dump;
 pub(crate) mod case_run;
 pub(crate) mod checked;
 pub(crate) mod checking;
+pub(crate) mod code_checks;
 pub(crate) mod color_state;
 pub(crate) mod debug_protocol;
 pub(crate) mod debug_source;

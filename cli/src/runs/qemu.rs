@@ -5,12 +5,14 @@ use crate::images::image::{Builder, Image, Parts};
 use crate::images::{monitor, prebuilt};
 use crate::input::board_tree;
 use crate::input::buffer_source::BindingName;
+use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::output::streams;
 use crate::output::whole_file;
 use crate::progress;
 use crate::runs::boot::{Boot, Booted, Start, boot, boot_shown, died};
+use crate::runs::code_checks::CodeChecked;
 use crate::runs::dispatch::{Done, Talk};
 use crate::runs::host_model::{self, HostModel};
 use crate::runs::known_lines::KnownLines;
@@ -23,6 +25,7 @@ use eitri_launch::images::MONITOR;
 use eitri_launch::tools::{self, Tool};
 use eitri_model::{Event, Fidelity, RECORD_BYTES, Sink};
 use miette::Diagnostic;
+use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
@@ -54,6 +57,9 @@ pub(crate) struct Machine {
     job: Option<String>,
     /// Lines of its programs, for what the model reports of them.
     lines: KnownLines,
+    /// What the checkers of machine code are to tell, if this process runs the model, and what they have found.
+    check: Wanted,
+    checked: RefCell<Option<CodeChecked>>,
 }
 
 /// A boot of a machine.
@@ -119,6 +125,8 @@ impl Machine {
             image,
             job: None,
             lines: KnownLines::default(),
+            check: Wanted::Nothing,
+            checked: RefCell::default(),
         })
     }
 
@@ -205,6 +213,7 @@ impl Machine {
             model: model.as_ref(),
         });
         step.finish(booted.as_ref().is_ok_and(|it| it.status().is_some()));
+        *self.checked.borrow_mut() = model.and_then(|model| model.checked());
         booted
     }
 
@@ -216,7 +225,7 @@ impl Machine {
         }
         let board = of.board.and_then(|(board, _)| board.board());
         let model = host_model::unless_in_guest(of.gpu.config(), board, of.trace)?;
-        Ok(model.map(|model| model.naming(&self.lines)))
+        Ok(model.map(|model| model.naming(&self.lines).checking(&self.check)))
     }
 
     /// A line of the monitor's, with the functions of the image that its addresses lie in, a line each.
@@ -474,9 +483,29 @@ pub(crate) fn run_validation(
     firmware: &[u8],
     scripts: Option<&[u8]>,
     setting: &Setting<'_>,
-) -> Result<(String, Vec<String>), Failure> {
+    check: &Wanted,
+) -> Result<Validated, Failure> {
     let machine = Machine::of(prebuilt::validation_in_qemu(board, firmware, scripts)?)?;
-    validate(&machine, board, setting)
+    let machine = Machine {
+        check: check.clone(),
+        ..machine
+    };
+    let (console, diagnoses) = validate(&machine, board, setting)?;
+    Ok(Validated {
+        console,
+        diagnoses,
+        checked: machine.checked.take(),
+    })
+}
+
+/// What came of the validation image.
+pub(crate) struct Validated {
+    /// What it said.
+    pub(crate) console: String,
+    /// The lines of the monitor, or of the model, about what it did wrong.
+    pub(crate) diagnoses: Vec<String>,
+    /// What the checkers of machine code have found; none if they did not run, as where the monitor has the model.
+    pub(crate) checked: Option<CodeChecked>,
 }
 
 /// Builds the image that gives a board's GPU power in a wrong way, and boots it under the monitor; gives what it said in each way,

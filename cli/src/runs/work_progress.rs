@@ -3,7 +3,9 @@
 //! Begins when a job has run for [`PATIENCE`], so that short jobs print nothing.
 
 use eitri_launch::progress::{self, Step};
-use eitri_model::{Event, JobKind, Nanoseconds, Sink};
+use eitri_model::{
+    Event, JobKind, Nanoseconds, Sink, UndefinedUse, WarpAccess, WorkgroupPlace, WorkgroupStep,
+};
 use std::time::{Duration, Instant};
 
 /// How long a job runs before its progress is shown.
@@ -101,6 +103,30 @@ impl Sink for WorkProgress {
         self.inner
             .as_ref()
             .is_some_and(|inner| inner.wants_instructions())
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.inner
+            .as_ref()
+            .is_some_and(|inner| inner.wants_accesses())
+    }
+
+    fn workgroup(&mut self, place: WorkgroupPlace, step: WorkgroupStep) {
+        if let Some(inner) = &mut self.inner {
+            inner.workgroup(place, step);
+        }
+    }
+
+    fn accesses(&mut self, access: &WarpAccess<'_>) {
+        if let Some(inner) = &mut self.inner {
+            inner.accesses(access);
+        }
+    }
+
+    fn undefined(&mut self, used: &UndefinedUse) {
+        if let Some(inner) = &mut self.inner {
+            inner.undefined(used);
+        }
     }
 }
 

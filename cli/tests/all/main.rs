@@ -5,6 +5,7 @@
 mod amber;
 mod boot;
 mod checks;
+mod code_checks;
 mod code_quality;
 mod compile;
 mod compile_adreno;

@@ -79,6 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         limit: LIMIT,
         counts: true,
         check: &Wanted::Nothing,
+        check_code: &Wanted::Nothing,
     };
     let jobs = args.jobs.unwrap_or_else(parallel::available);
     let table = measure(&cases, setting, jobs)?;

@@ -184,6 +184,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         counts: true,
         limit: LIMIT,
         check: &Wanted::Nothing,
+        check_code: &Wanted::Nothing,
     };
     let by_vulkan = match args.against_vulkan {
         true => by_lavapipe(&cases, args.opt)?,

@@ -13,7 +13,10 @@ use counters::Counters;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::{CsgState, csg_req};
 use eitri_csf::table::FieldRow;
-use eitri_model::{Event, FragmentWarp, Nanoseconds, PageFault, Sink, VertexWarp};
+use eitri_model::{
+    Event, FragmentWarp, Nanoseconds, PageFault, Sink, UndefinedUse, VertexWarp, WarpAccess,
+    WorkgroupPlace, WorkgroupStep,
+};
 pub(crate) use jobs::JobNames;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -393,6 +396,34 @@ impl Sink for Both {
     fn fragments(&mut self, warp: FragmentWarp) {
         self.0.fragments(warp.clone());
         self.1.fragments(warp);
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.0.wants_accesses() || self.1.wants_accesses()
+    }
+
+    fn workgroup(&mut self, place: WorkgroupPlace, step: WorkgroupStep) {
+        for sink in [&mut self.0, &mut self.1] {
+            if sink.wants_accesses() {
+                sink.workgroup(place, step);
+            }
+        }
+    }
+
+    fn accesses(&mut self, access: &WarpAccess<'_>) {
+        for sink in [&mut self.0, &mut self.1] {
+            if sink.wants_accesses() {
+                sink.accesses(access);
+            }
+        }
+    }
+
+    fn undefined(&mut self, used: &UndefinedUse) {
+        for sink in [&mut self.0, &mut self.1] {
+            if sink.wants_accesses() {
+                sink.undefined(used);
+            }
+        }
     }
 }
 

@@ -58,6 +58,17 @@ impl Clock {
         })
     }
 
+    /// Whether it knows of nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// How many invocations and workgroups it knows of.
+    pub(crate) fn len(&self) -> usize {
+        let entries = self.0.as_ref();
+        entries.map_or(0, |entries| entries.groups.0.len() + entries.lanes.0.len())
+    }
+
     /// Learns of all accesses of a workgroup before its barrier with that number.
     pub(crate) fn learn_group(&mut self, group: u32, barriers: u32) {
         let entries = self.0.get_or_insert_default();

@@ -4,7 +4,8 @@
 //! `watch` tells them what happens: it observes the interpreter of the IR (`eitri_shaderc::interp`) run a dispatch as it was
 //! translated, before any pass, with what the source says beside it. That is where operations still are what the author wrote: in
 //! machine code a division is a sequence, a scope an access mode, an array in a struct an offset.
-//! In reading order: `event`, `clock`, `knowledge`, `history`, `race`; `undefined`, `origin`, `shadow`; `finding`, `invocation`; `watch`, `check`, `draw`.
+//! Of machine code there are accesses and barriers alone: `code_race`, told by `eitri_code_checks`.
+//! In reading order: `event`, `clock`, `knowledge`, `history`, `race`; `code_race`; `undefined`, `origin`, `shadow`; `finding`, `invocation`; `watch`, `check`, `draw`.
 //!
 //! ```
 //! use eitri_checks::event::{Access, Agent, Classes, Kind, Reach};
@@ -37,6 +38,7 @@
 
 mod check;
 mod clock;
+pub mod code_race;
 pub mod draw;
 pub mod event;
 mod finding;

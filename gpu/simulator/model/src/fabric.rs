@@ -17,6 +17,7 @@ use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::pace::{LATENCY, Pace, numbers};
 use crate::trace::Event;
+use crate::undefined::UndefinedMemory;
 use alloc::boxed::Box;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::gpu_faultstatus;
@@ -97,6 +98,8 @@ pub(crate) struct Fabric {
     first_level: Option<Box<FirstLevel>>,
     /// How far results can be trusted, where that is asked for.
     pub(crate) fidelity: Fidelity,
+    /// What nobody wrote of the memory of workgroups, where that is followed.
+    pub(crate) undefined: UndefinedMemory,
     /// Whether turns of workgroups are not cut short: the host asks for no exact number of instructions.
     pub(crate) whole_turns: bool,
     /// Whether a turn that begins a job does no more: a debugger inspects the job before its first instruction.
@@ -147,6 +150,7 @@ impl Fabric {
             interface: config.interface_version(),
             latest_flush: 1,
             fidelity: Fidelity::new(config.fidelity),
+            undefined: UndefinedMemory::default(),
             whole_turns: false,
             begins_apart: false,
             changes: 0,

@@ -47,6 +47,7 @@ mod first_level;
 mod l2;
 mod l2_tags;
 mod mmu;
+mod undefined;
 
 // The device from outside in.
 mod control;
@@ -97,7 +98,8 @@ pub use pace::{CYCLE as CYCLE_PARTS, UnitParts, UnitTimes};
 pub use shader::engine::Engine;
 pub use shader::host_code;
 pub use trace::{
-    Event, FragmentWarp, JobKind, PixelStep, PixelStepKind, RECORD_BYTES, Sink, StartedFragment,
-    StartedVertex, TileColor, TileContents, TileRead, VertexWarp,
+    Decides, Event, FragmentWarp, JobKind, LaneAccess, MemoryAct, MemorySort, OwnMemory, PixelStep,
+    PixelStepKind, RECORD_BYTES, Sink, StartedFragment, StartedVertex, TileColor, TileContents,
+    TileRead, UndefinedLoad, UndefinedUse, VertexWarp, WarpAccess, WorkgroupPlace, WorkgroupStep,
 };
 pub use workers::{Task, Workers};

@@ -17,7 +17,7 @@ pub use streams::{StreamMisuse, StreamPlace};
 pub use teller::{News, Teller};
 
 use crate::clock::Nanoseconds;
-use crate::trace::{Event, PixelStep, Sink};
+use crate::trace::{Event, PixelStep, Sink, WorkgroupPlace, WorkgroupStep};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -192,6 +192,10 @@ pub(crate) struct Journal {
     /// Whether the sink wants to hear of instructions.
     traces_instructions: bool,
     traces_shading: bool,
+    traces_accesses: bool,
+    /// The job whose turn it is, and its workgroup that runs; for who wants to hear of accesses.
+    job: u64,
+    workgroup: Option<WorkgroupPlace>,
     /// The pixel whose history the sink wants.
     pixel: Option<[u32; 2]>,
     /// Faults that the device has reported to the host.
@@ -210,6 +214,9 @@ impl Clone for Journal {
             sink: None,
             traces_instructions: false,
             traces_shading: false,
+            traces_accesses: false,
+            job: self.job,
+            workgroup: self.workgroup,
             pixel: None,
             faults: self.faults,
             time: self.time,
@@ -238,6 +245,7 @@ impl Journal {
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.traces_instructions = sink.as_ref().is_some_and(|sink| sink.wants_instructions());
         self.traces_shading = sink.as_ref().is_some_and(|sink| sink.wants_shading());
+        self.traces_accesses = sink.as_ref().is_some_and(|sink| sink.wants_accesses());
         self.pixel = sink.as_ref().and_then(|sink| sink.pixel());
         self.sink = sink;
     }
@@ -288,6 +296,58 @@ impl Journal {
         match &mut self.sink {
             Some(sink) if self.traces_shading => Some(&mut **sink),
             _ => None,
+        }
+    }
+
+    /// Whether the sink wants to hear of accesses to memory.
+    #[inline]
+    pub(crate) fn traces_accesses(&self) -> bool {
+        self.traces_accesses
+    }
+
+    /// Whether the warp that runs is one whose accesses the sink hears of.
+    #[inline]
+    pub(crate) fn observes_accesses(&self) -> bool {
+        self.traces_accesses && self.workgroup.is_some()
+    }
+
+    /// Number of the job whose turn it is.
+    pub(crate) fn job(&self) -> u64 {
+        self.job
+    }
+
+    /// It is the turn of the job of this number.
+    pub(crate) fn turn_to(&mut self, job: u64) {
+        self.job = job;
+    }
+
+    /// A workgroup of the job whose turn it is, by number and id.
+    pub(crate) fn place(&self, number: u64, id: [u32; 3]) -> WorkgroupPlace {
+        WorkgroupPlace {
+            job: self.job,
+            number,
+            id,
+        }
+    }
+
+    /// The warps of this workgroup run from now on.
+    pub(crate) fn run_workgroup(&mut self, workgroup: Option<WorkgroupPlace>) {
+        self.workgroup = workgroup;
+    }
+
+    /// The sink and the workgroup that runs, if the sink wants to hear of its accesses.
+    #[inline]
+    pub(crate) fn access_sink(&mut self) -> Option<(&mut dyn Sink, WorkgroupPlace)> {
+        if !self.traces_accesses {
+            return None;
+        }
+        Some((&mut **self.sink.as_mut()?, self.workgroup?))
+    }
+
+    /// Tells of a step of a workgroup who wants to hear of accesses.
+    pub(crate) fn trace_workgroup(&mut self, workgroup: WorkgroupPlace, step: WorkgroupStep) {
+        if let Some(sink) = self.sink.as_mut().filter(|_| self.traces_accesses) {
+            sink.workgroup(workgroup, step);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::l2_tags::Tags;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request};
 use crate::pace::Pace;
+use crate::undefined::UndefinedMemory;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -97,6 +98,7 @@ impl Origin<'_> {
             l2: None,
             first_level: None,
             fidelity: Fidelity::new(false),
+            undefined: UndefinedMemory::default(),
             whole_turns: true,
             begins_apart: false,
             changes: 0,
@@ -127,6 +129,7 @@ impl Fabric {
             && self.config.defects.is_empty()
             && !self.fidelity.is_on()
             && !self.journal.traces_instructions()
+            && !self.journal.traces_accesses()
             && self.config.overlap.is_none()
     }
 

@@ -7,6 +7,7 @@ use super::instruction::From;
 use super::lanes::{Lanes, WARP, WideLanes};
 use super::warp::Warp;
 use crate::diagnosis::{Journal, Misuse, ShaderMisuse};
+use crate::trace::OwnMemory;
 use eitri_isa::{Half, Special};
 
 /// The environment of a workgroup's threads.
@@ -56,6 +57,25 @@ impl Environment {
                 journal.report(Misuse::Shader { address, misuse });
                 0
             })
+    }
+
+    /// The memory of a workgroup and its threads at a place.
+    pub(crate) fn own_memory(&self, place: Place) -> OwnMemory {
+        let core = u64::from(place.core);
+        let range = |base: u64, before: u64, bytes: u64| {
+            let start = base.wrapping_add(before);
+            start..start.saturating_add(bytes)
+        };
+        let instance = core.wrapping_mul(self.wls_instances);
+        let storage = self.threads_per_core.saturating_mul(self.tls_bytes);
+        OwnMemory {
+            shared: range(
+                self.wls_base,
+                instance.wrapping_mul(self.wls_bytes),
+                self.wls_bytes,
+            ),
+            scratch: range(self.tls_base, core.wrapping_mul(storage), storage),
+        }
     }
 
     /// What a 32-bit source reads.

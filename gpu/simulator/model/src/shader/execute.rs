@@ -11,6 +11,7 @@ use super::host_code::STRIDE;
 use super::instruction::{Instruction, Operation, Test};
 use super::lanes::{Lanes, WARP};
 use super::messages::{Memory, Sent};
+use super::others;
 use super::program::Program;
 use super::registers::{
     check_registers, note_registers, operand, read, write, write_wide, written_range,
@@ -172,6 +173,8 @@ impl Executor<'_> {
         check_registers(self.fabric, self.environment, warp, instruction);
         let around = (self.environment, self.place, arch);
         let followed = following::begin(self.fabric, around, warp, instruction);
+        let around = (self.environment, self.place);
+        let depends = others::begin(self.fabric, around, warp, instruction);
         let (flow, running) = (instruction.flow, warp.lanes);
         let (writes, last_use) = (instruction.writes, instruction.last_use);
         let mut next = Next::Following;
@@ -186,51 +189,18 @@ impl Executor<'_> {
                 compute_wide(self.fabric, around, warp, instruction, wide);
             }
             Operation::LaneMask { subgroup } => {
-                let value = read(
-                    self.fabric,
-                    self.environment,
-                    self.place,
-                    warp,
-                    &instruction.sources[0],
-                );
-                let set = bits(warp.lanes)
-                    .filter(|lane| value[*lane] != 0)
-                    .fold(0u32, |mask, lane| mask | 1 << lane);
                 debug_assert_eq!(usize::from(subgroup), WARP);
-                let wrong = self.fabric.defects.shader_has(ShaderDefect::LaneMask);
-                let set = if wrong { set | 1 << 4 } else { set };
-                write(warp, instruction.dest, instruction.mask, &[set; WARP]);
+                let around = (self.environment, self.place);
+                lane_mask(self.fabric, around, warp, instruction);
             }
             Operation::OtherLane {
                 subgroup,
                 xor,
                 inactive,
             } => {
-                let value = read(
-                    self.fabric,
-                    self.environment,
-                    self.place,
-                    warp,
-                    &instruction.sources[0],
-                );
-                let lane = read(
-                    self.fabric,
-                    self.environment,
-                    self.place,
-                    warp,
-                    &instruction.sources[1],
-                );
-                let within = usize::from(subgroup) - 1;
-                let wrong = self.fabric.defects.shader_has(ShaderDefect::LaneSelect);
-                let result = core::array::from_fn(|own| {
-                    let wanted = lane[own] as usize & 0xff;
-                    let wanted = if xor { (own & within) ^ wanted } else { wanted };
-                    let from = own & !within | wanted & within;
-                    let from = if wrong { (from + 1) % WARP } else { from };
-                    let there = warp.lanes >> from & 1 != 0 && wanted <= within;
-                    if there { value[from] } else { inactive }
-                });
-                write(warp, instruction.dest, instruction.mask, &result);
+                let around = (self.environment, self.place);
+                let way = (subgroup, xor, inactive);
+                other_lane(self.fabric, around, warp, instruction, way);
             }
             Operation::Branch {
                 test,
@@ -348,6 +318,7 @@ impl Executor<'_> {
         if let Some(followed) = followed {
             following::end(self.fabric, warp, instruction, followed);
         }
+        others::finish(warp, instruction, running, depends);
         note_registers(warp, running, writes, last_use);
         Ok(finish(warp, next, flow))
     }
@@ -451,6 +422,47 @@ pub(super) fn compute_wide(
         result = result.map(|value| value & !(1 << 32));
     }
     write_wide(warp, instruction.dest, &result);
+}
+
+/// Sets a register to the mask of the running lanes in which the source is not zero.
+pub(super) fn lane_mask(
+    fabric: &mut Fabric,
+    (environment, place): (&Environment, Place),
+    warp: &mut Warp,
+    instruction: &Instruction,
+) {
+    let value = read(fabric, environment, place, warp, &instruction.sources[0]);
+    let set = bits(warp.lanes)
+        .filter(|lane| value[*lane] != 0)
+        .fold(0u32, |mask, lane| mask | 1 << lane);
+    let wrong = fabric.defects.shader_has(ShaderDefect::LaneMask);
+    let set = if wrong { set | 1 << 4 } else { set };
+    write(warp, instruction.dest, instruction.mask, &[set; WARP]);
+}
+
+/// Sets a register to the value of another lane of the subgroup.
+pub(super) fn other_lane(
+    fabric: &mut Fabric,
+    (environment, place): (&Environment, Place),
+    warp: &mut Warp,
+    instruction: &Instruction,
+    (subgroup, xor, inactive): (u8, bool, u32),
+) {
+    let [value, lane] = [0, 1].map(|index: usize| {
+        let source = &instruction.sources[index];
+        read(fabric, environment, place, warp, source)
+    });
+    let within = usize::from(subgroup) - 1;
+    let wrong = fabric.defects.shader_has(ShaderDefect::LaneSelect);
+    let result = core::array::from_fn(|own| {
+        let wanted = lane[own] as usize & 0xff;
+        let wanted = if xor { (own & within) ^ wanted } else { wanted };
+        let from = own & !within | wanted & within;
+        let from = if wrong { (from + 1) % WARP } else { from };
+        let there = warp.lanes >> from & 1 != 0 && wanted <= within;
+        if there { value[from] } else { inactive }
+    });
+    write(warp, instruction.dest, instruction.mask, &result);
 }
 
 fn fault(exception: u8, address: u64) -> Stopped {

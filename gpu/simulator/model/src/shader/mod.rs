@@ -27,6 +27,7 @@ mod format;
 mod history;
 pub mod host_code;
 mod messages;
+mod others;
 mod registers;
 mod sampling;
 pub(crate) mod stage;

@@ -81,7 +81,8 @@ impl Executor<'_> {
     ) -> Ran {
         let steps_only = self.fabric.defects.in_shader
             || self.fabric.journal.traces_instructions()
-            || self.fabric.fidelity.is_on();
+            || self.fabric.fidelity.is_on()
+            || warp.others.is_some();
         if steps_only || !warp.pc.is_multiple_of(8) {
             return Ran::default();
         }

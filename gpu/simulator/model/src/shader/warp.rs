@@ -6,6 +6,7 @@
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
 use super::lanes::{Lanes, WARP, lanes_where};
+use super::others::Others;
 use super::warp_times::WarpTimes;
 use crate::fidelity::RegisterMarks;
 use alloc::boxed::Box;
@@ -60,10 +61,14 @@ pub struct Warp {
     pub written: u64,
     /// Number of the warp's first thread in its workgroup.
     pub(crate) first_thread: u32,
+    /// How often lanes that had gone apart have run together again, all of them.
+    pub(crate) joined: u32,
     /// What its registers rest on, where that is followed.
     pub(crate) marks: RegisterMarks,
     /// When it issues and waits, where instructions are traced.
     pub(crate) times: Option<Box<WarpTimes>>,
+    /// What its registers would hold if memory that nobody wrote had held something else, where that matters.
+    pub(super) others: Option<Box<Others>>,
 }
 
 impl Warp {
@@ -91,8 +96,10 @@ impl Warp {
             all: live,
             written: 0,
             first_thread,
+            joined: 0,
             marks: RegisterMarks::default(),
             times: None,
+            others: None,
         }
     }
 
@@ -175,6 +182,9 @@ impl Warp {
         });
         self.pc = pc;
         self.lanes = candidates & lanes_where(|lane| self.pcs[lane] == pc);
+        self.joined = self
+            .joined
+            .wrapping_add(u32::from(self.lanes == candidates));
         true
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Needs: nothing; without a sink nothing is formatted and little is computed.
 
+mod accesses;
 mod pixel;
 mod record;
 mod shading;
@@ -9,6 +10,10 @@ mod shading;
 use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
 use crate::pace::UnitParts;
+pub use accesses::{
+    Decides, LaneAccess, MemoryAct, MemorySort, OwnMemory, UndefinedLoad, UndefinedUse, WarpAccess,
+    WorkgroupPlace, WorkgroupStep,
+};
 use eitri_csf::interface::group::CsgState;
 pub use pixel::{PixelStep, PixelStepKind};
 pub use record::RECORD_BYTES;
@@ -253,6 +258,26 @@ pub trait Sink {
     /// A fragment of such a warp reads from the tile, each time that it does. For who wants to hear of shading.
     fn tile_read(&mut self, read: TileRead) {
         drop(read);
+    }
+
+    /// Whether it wants to hear of accesses to memory by compute jobs, and of values of memory that nobody wrote.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
+
+    /// Something happens to a workgroup. For who wants to hear of accesses.
+    fn workgroup(&mut self, workgroup: WorkgroupPlace, step: WorkgroupStep) {
+        let _ = (workgroup, step);
+    }
+
+    /// A message of a warp has accessed memory. For who wants to hear of accesses.
+    fn accesses(&mut self, access: &WarpAccess<'_>) {
+        let _ = access;
+    }
+
+    /// A value of memory that nobody wrote decides something. For who wants to hear of accesses.
+    fn undefined(&mut self, used: &UndefinedUse) {
+        let _ = used;
     }
 
     /// The pixel whose history it wants to hear, by column and row of the framebuffer.

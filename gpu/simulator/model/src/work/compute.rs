@@ -14,7 +14,7 @@ use crate::mmu::{Refused, Stall};
 use crate::pace::numbers;
 use crate::shader::{Memory, Program, WARP, WarpTurn};
 use crate::stream::Tasks;
-use crate::trace::Event;
+use crate::trace::{Event, WorkgroupStep};
 use alloc::vec::Vec;
 
 /// Instructions of one workgroup before another has its turn.
@@ -53,6 +53,14 @@ pub(crate) struct Compute {
 
 /// Tells whoever traces that a workgroup has begun or ended.
 fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begun: bool) {
+    let step = match begun {
+        true => WorkgroupStep::Begun {
+            entry: launch.entry,
+        },
+        false => WorkgroupStep::Ended,
+    };
+    let place = fabric.journal.place(group.number(), group.id());
+    fabric.journal.trace_workgroup(place, step);
     if fabric.journal.is_traced() {
         let time = fabric.reached(group.place().core).max(fabric.clock.now());
         fabric.trace_at(
@@ -118,7 +126,8 @@ impl Compute {
                 self.begin_next(fabric, core);
             }
         }
-        self.resident.iter_mut().for_each(Workgroup::open_barrier);
+        let groups = self.resident.iter_mut();
+        groups.for_each(|group| group.open_barrier(fabric));
     }
 
     /// Gives warps to workgroups that had none so far: somebody may look at them.
@@ -326,6 +335,17 @@ impl Compute {
             group.wear(&fabric.defects);
         }
         trace_workgroup(fabric, &self.launch, &group, true);
+        if fabric.journal.traces_accesses() {
+            let mut own = self.launch.environment.own_memory(group.place());
+            let scratch = threads.saturating_mul(self.launch.environment.tls_bytes);
+            own.scratch.end = own
+                .scratch
+                .start
+                .saturating_add(scratch)
+                .min(own.scratch.end);
+            let holder = (fabric.journal.job(), group.place().core);
+            fabric.undefined.begin(holder, &own);
+        }
         self.resident.push(group);
     }
 

@@ -317,6 +317,7 @@ impl Job {
             let number = self.number;
             fabric.trace(Event::Turn { number });
         }
+        fabric.journal.turn_to(self.number);
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
         self.used_cores |= running.used_cores();
@@ -335,6 +336,9 @@ impl Job {
             }
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
             Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
+        }
+        if let State::Ended(_) = self.state {
+            fabric.undefined.end(self.number);
         }
         used
     }

@@ -13,6 +13,7 @@ use crate::shader::{
     Environment, Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn,
     exception,
 };
+use crate::trace::WorkgroupStep;
 use alloc::vec::Vec;
 
 /// Instructions of one warp before the next of the workgroup has its turn.
@@ -160,9 +161,15 @@ impl Workgroup {
     }
 
     /// Opens the barrier if all that have not ended wait at it.
-    pub(super) fn open_barrier(&mut self) {
+    pub(super) fn open_barrier(&mut self, fabric: &mut Fabric) {
         let waits = |warp: &Warp| warp.has_ended() || warp.waits();
         if self.warps.iter().all(waits) {
+            if self.warps.iter().any(Warp::waits) {
+                let place = fabric.journal.place(self.number, self.id);
+                fabric
+                    .journal
+                    .trace_workgroup(place, WorkgroupStep::Barrier);
+            }
             self.ran = u64::MAX;
             self.warps.iter_mut().for_each(Warp::release);
         }
@@ -180,6 +187,22 @@ impl Workgroup {
 
     /// Runs its warps in turn for a turn of the workgroup; how many instructions it were.
     pub(super) fn run(
+        &mut self,
+        environment: &Environment,
+        program: &mut Program,
+        memory_unit: &mut Memory,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        turn: WarpTurn,
+    ) -> (u64, Turned) {
+        let place = fabric.journal.place(self.number, self.id);
+        fabric.journal.run_workgroup(Some(place));
+        let turned = self.run_warps(environment, program, memory_unit, fabric, memory, turn);
+        fabric.journal.run_workgroup(None);
+        turned
+    }
+
+    fn run_warps(
         &mut self,
         environment: &Environment,
         program: &mut Program,
@@ -236,7 +259,7 @@ impl Workgroup {
             return Turned::Ended;
         }
         // A thread that has ended takes no part in barriers.
-        self.open_barrier();
+        self.open_barrier(fabric);
         if self.warps.iter().any(|warp| warp.candidates() != 0) {
             return Turned::GoesOn;
         }

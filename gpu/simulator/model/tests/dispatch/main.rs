@@ -21,6 +21,7 @@ mod lanes;
 mod layout_vectors;
 mod memory;
 mod misuse;
+mod observed;
 mod overlap;
 mod pace;
 mod planes;

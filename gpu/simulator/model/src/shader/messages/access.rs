@@ -34,6 +34,7 @@ impl Sender<'_> {
         let mut targets = Targets::default();
         let mut page = None;
         for lane in bits(lanes) {
+            self.touched.lane = lane as u8;
             targets[lane] = self.target(addresses[lane], bytes, kind, &mut page)?;
         }
         Ok(targets)
@@ -80,6 +81,8 @@ impl Sender<'_> {
         if crosses {
             self.translate(last, kind)?;
         }
+        let lane = self.touched.lane;
+        self.touched.record(lane, address, bytes);
         Ok(Target {
             virtual_address: address,
             physical: frame | (address % PAGE),

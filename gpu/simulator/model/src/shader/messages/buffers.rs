@@ -78,6 +78,7 @@ impl Memory {
         let mut targets = Targets::default();
         let mut page = None;
         for lane in bits(warp.lanes) {
+            sender.touched.lane = lane as u8;
             let (offset, handle) = (offsets[lane], handles[lane]);
             let view = self.view(sender, handle)?;
             let left = view.size.saturating_sub(offset.into());

@@ -134,6 +134,11 @@ impl Sender<'_> {
             return Ok(None);
         }
         let frame = self.translate(first, kind)? / PAGE * PAGE;
+        if self.touched.records {
+            for lane in bits(lanes) {
+                self.touched.record(lane as u8, addresses[lane], bytes);
+            }
+        }
         Ok(Some(InPage {
             page: first / PAGE * PAGE,
             frame,

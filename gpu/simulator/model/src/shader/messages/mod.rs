@@ -11,6 +11,7 @@ mod attribute;
 mod blend;
 mod buffers;
 mod in_page;
+mod observed;
 mod samples;
 mod texels;
 mod tile;
@@ -133,7 +134,7 @@ impl Memory {
             warp.lanes,
         );
         let mut touched = self.touched.take().unwrap_or_default();
-        touched.begin(place.core);
+        touched.begin(place.core, fabric.journal.observes_accesses());
         let mut sender = Sender {
             fabric,
             memory,
@@ -145,6 +146,9 @@ impl Memory {
             touched,
         };
         let sent = self.act(&mut sender, warp, instruction, message);
+        if sender.touched.records && sent.is_ok() {
+            sender.observe(warp, instruction, message);
+        }
         let lines = sender.touched.settle(sender.fabric);
         let lines = match instruction.unit {
             Unit::Ls => lines.max(1),
@@ -242,7 +246,8 @@ impl Memory {
                 let addresses = sender.addresses_at(warp, instruction, offset.into());
                 let lanes = warp.lanes & !warp.helpers;
                 let targets = sender.locate(&addresses, lanes, bytes, AccessKind::Atomic)?;
-                sender.atomic(warp, message, &targets, (bytes, operation, operand))?;
+                let word = instruction.word;
+                sender.atomic(warp, (message, word), &targets, (bytes, operation, operand))?;
             }
             Action::LoadBuffer {
                 bytes,

@@ -287,6 +287,7 @@ impl Sender<'_> {
             let Some((texture, texel)) = texels[lane] else {
                 continue;
             };
+            self.touched.lane = lane as u8;
             let stored = self.stored_texel(instruction, (&texture, texel), unit, &mut page)?;
             let (format, Some(read)) = stored else {
                 continue;
@@ -314,6 +315,7 @@ impl Sender<'_> {
                 return Err(self.not_modelled(instruction));
             };
             let address = bases[lane].wrapping_add(offset.into());
+            self.touched.lane = lane as u8;
             let target = self.target(address, conversion.format.bytes(), kind, &mut page)?;
             located[lane] = Some((conversion, target));
         }

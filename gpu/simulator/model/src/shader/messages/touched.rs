@@ -5,6 +5,8 @@
 use crate::activity::BEAT;
 use crate::fabric::Fabric;
 use crate::l2::{CACHED, LINE};
+use crate::trace::LaneAccess;
+use alloc::vec::Vec;
 
 /// More lines than most messages touch; of more, some may count twice.
 const KEPT: usize = 32;
@@ -27,15 +29,35 @@ pub(super) struct Touched {
     /// Bytes that lanes have read and written, each lane counted.
     bytes: [u64; 2],
     core: u8,
+    /// Whether accesses are noted lane by lane, and those of the message.
+    pub(super) records: bool,
+    pub(super) accesses: Vec<LaneAccess>,
+    /// The lane whose access is located.
+    pub(super) lane: u8,
 }
 
 impl Touched {
     /// Begins another message, of `core`. What lines were is left behind: only those up to the count are read.
-    pub(super) fn begin(&mut self, core: u8) {
+    pub(super) fn begin(&mut self, core: u8, records: bool) {
         self.count = 0;
         self.settled = 0;
         self.bytes = [0; 2];
         self.core = core;
+        self.records = records;
+        self.accesses.clear();
+    }
+
+    /// A lane accesses so many bytes at a virtual address.
+    #[inline]
+    pub(super) fn record(&mut self, lane: u8, address: u64, bytes: u8) {
+        if self.records {
+            self.accesses.push(LaneAccess {
+                lane,
+                address,
+                bytes,
+                value: 0,
+            });
+        }
     }
 
     /// Lanes read or write so many bytes.

@@ -1,10 +1,12 @@
 //! Transfer: what loads put into registers, and what atomics do.
 
 use super::super::message::{Atomic, AtomicOperand, Message, Placement};
+use super::super::registers::written_range;
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
-use super::{Sender, Targets, staged};
+use super::{Sender, Targets, Touched, staged};
 use crate::defect::ShaderDefect;
+use alloc::vec::Vec;
 
 impl Sender<'_> {
     /// Loads every running lane's value and puts it in its place.
@@ -48,31 +50,24 @@ impl Sender<'_> {
     pub(super) fn atomic(
         &mut self,
         warp: &mut Warp,
-        message: &Message,
+        (message, word): (&Message, u64),
         targets: &Targets,
         (bytes, operation, operand): (u8, Atomic, AtomicOperand),
     ) -> Result<(), Stopped> {
         let wide = bytes == 8;
+        // Nothing is in it unless accesses are observed.
+        let mut others = Vec::new();
         for lane in bits(warp.lanes & !warp.helpers) {
             let staged = staged(warp, message.read, lane);
-            let (value, compare) = match operand {
-                AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),
-                AtomicOperand::Staging => (
-                    staged as u64 & 0xffff_ffff,
-                    (staged >> 32) as u64 & 0xffff_ffff,
-                ),
-                AtomicOperand::StagingWord { signed: true } => (staged as i32 as i64 as u64, 0),
-                AtomicOperand::StagingWord { signed: false } => (u64::from(staged as u32), 0),
-                AtomicOperand::Implied(number) => (number as u64, 0),
-            };
             let old = self.read(&targets[lane])? as u64;
-            let new = if wide {
-                combine(operation, old, value, compare)
-            } else {
-                let sign = |bits: u64| bits as u32 as i32 as i64 as u64;
-                // Grown by sign, 32-bit values keep their order in both senses.
-                combine(operation, sign(old), sign(value), sign(compare))
-            };
+            let made = |old: u64, staged: u128| new_of(operation, (operand, wide), old, staged);
+            let new = made(old, staged);
+            if self.touched.records {
+                let access = Touched::access(lane, targets[lane].virtual_address, bytes);
+                let message = (word, message.read);
+                let other = self.follow_atomic(warp, message, (lane, access), (old, new), made);
+                others.extend(other.map(|other| (lane, other)));
+            }
             let lost = ShaderDefect::AtomicLost { lane: lane as u8 };
             let lost = self.fabric.defects.shader_has(lost);
             if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 && !lost {
@@ -85,6 +80,19 @@ impl Sender<'_> {
                 let register = message.write.0.wrapping_add(index);
                 let word = (old >> (32 * u32::from(index))) as u32;
                 warp.registers[usize::from(register & 63)][lane] = word;
+            }
+        }
+        if self.touched.records {
+            let written = written_range(message.write);
+            let lanes = warp.lanes;
+            warp.other_registers().define(written, lanes);
+            others.retain(|_| written != 0);
+            for (lane, (olds, load)) in others {
+                let first = message.write.0;
+                let placement = (Placement::Registers, true, bytes);
+                warp.other_registers().set(written, load, |warp, number| {
+                    set_loaded(warp, lane, first, placement, olds[number].into());
+                });
             }
         }
         Ok(())
@@ -131,6 +139,31 @@ pub(super) fn set_loaded(
             }
         }
     }
+}
+
+/// What an atomic leaves behind, of what was there and a lane's staging registers.
+fn new_of(
+    operation: Atomic,
+    (operand, wide): (AtomicOperand, bool),
+    old: u64,
+    staged: u128,
+) -> u64 {
+    let (value, compare) = match operand {
+        AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),
+        AtomicOperand::Staging => (
+            staged as u64 & 0xffff_ffff,
+            (staged >> 32) as u64 & 0xffff_ffff,
+        ),
+        AtomicOperand::StagingWord { signed: true } => (staged as i32 as i64 as u64, 0),
+        AtomicOperand::StagingWord { signed: false } => (u64::from(staged as u32), 0),
+        AtomicOperand::Implied(number) => (number as u64, 0),
+    };
+    if wide {
+        return combine(operation, old, value, compare);
+    }
+    let sign = |bits: u64| bits as u32 as i32 as i64 as u64;
+    // Grown by sign, 32-bit values keep their order in both senses.
+    combine(operation, sign(old), sign(value), sign(compare))
 }
 
 fn combine(operation: Atomic, old: u64, value: u64, compare: u64) -> u64 {
