@@ -10,167 +10,17 @@
 //! Does not find: races between accesses that this run did not do; of more than [`MOST`] unordered accesses to one word, those between
 //! the ones that were dropped.
 //! Facts: hardware/valhall-isa.md 11.11 (atomics), 11.12 (BARRIER), 12.3 (lanes).
+
+mod record;
+mod told;
+
+use record::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
-use crate::clock::{Clock, Stamp};
-
-/// What a message does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Act {
-    /// It reads.
-    Read,
-    /// It writes.
-    Write,
-    /// It reads and writes in one.
-    Atomic,
-}
-
-/// A memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Memory {
-    /// The shared memory of the workgroup; places are bytes from its beginning.
-    Shared,
-    /// All that workgroups have in common; places are addresses.
-    Global,
-}
-
-/// What a lane accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lane {
-    /// Its number in the warp.
-    pub lane: u8,
-    /// The memory.
-    pub memory: Memory,
-    /// First byte.
-    pub start: u64,
-    /// Bytes, at most 16.
-    pub bytes: u8,
-    /// What is stored.
-    pub value: u128,
-}
-
-/// A message of a warp.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Message<'m> {
-    /// The workgroup, by a number of the caller's.
-    pub group: u32,
-    /// The warp, by a number that no warp of another workgroup has.
-    pub warp: u32,
-    /// Lanes that run, a bit each.
-    pub running: u16,
-    /// How often lanes of the warp that had gone apart have all run together again.
-    pub joined: u32,
-    /// What it does.
-    pub act: Act,
-    /// Whether it moves one word a lane, so that it may be an atomic load or store.
-    pub may_be_atomic: bool,
-    /// The instruction: a number of the caller's.
-    pub site: u32,
-    /// What lanes access.
-    pub lanes: &'m [Lane],
-}
-
-/// How certain it is that two accesses race.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Certainty {
-    /// Both store the same, or they may be an atomic load and an atomic store by which workgroups exchange something.
-    Doubtful,
-    /// They may be an atomic load and an atomic store of one workgroup, which has barriers for that.
-    Likely,
-    /// One of them can't be atomic, or both instructions access another word in each lane, as atomics hardly do.
-    Certain,
-}
-
-/// One side of a race.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Party {
-    /// The workgroup.
-    pub group: u32,
-    /// The warp.
-    pub warp: u32,
-    /// The lane.
-    pub lane: u8,
-    /// The instruction.
-    pub site: u32,
-    /// What it does.
-    pub act: Act,
-}
-
-/// Two accesses that race.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Race {
-    /// The earlier one in this run.
-    pub first: Party,
-    /// The later one.
-    pub second: Party,
-    /// The memory.
-    pub memory: Memory,
-    /// The first byte of the word.
-    pub start: u64,
-    /// Whether both store the same value.
-    pub same_value: bool,
-    /// How certain it is.
-    pub certainty: Certainty,
-    /// How often these instructions race.
-    pub count: u64,
-}
-
-/// An access that has happened.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    warp: u32,
-    group: u32,
-    site: u32,
-    /// The message, by its number in the job.
-    message: u32,
-    barrier: u32,
-    release: u32,
-    joined: u32,
-    value: u32,
-    running: u16,
-    lane: u8,
-    /// Bytes of the word, a bit each.
-    bytes: u8,
-    act: Act,
-    may_be_atomic: bool,
-}
-
-impl Record {
-    fn stamp(&self) -> Stamp {
-        Stamp {
-            group: self.group,
-            lane: self.warp,
-            barrier: self.barrier,
-            release: self.release,
-        }
-    }
-
-    fn party(&self) -> Party {
-        Party {
-            group: self.group,
-            warp: self.warp,
-            lane: self.lane,
-            site: self.site,
-            act: self.act,
-        }
-    }
-
-    /// Whether it may be an atomic load or store of the whole word.
-    fn may_be_atomic(&self) -> bool {
-        self.act == Act::Atomic || self.may_be_atomic && self.bytes == 0xf
-    }
-
-    /// Whether lanes of one warp have gone apart with one of two accesses on each side, and are in no order.
-    fn is_apart_from(&self, other: &Record) -> bool {
-        let runs = |record: &Record, lane: u8| record.running >> (lane & 15) & 1 != 0;
-        self.joined == other.joined
-            && self.barrier == other.barrier
-            && !runs(self, other.lane)
-            && !runs(other, self.lane)
-    }
-}
+use crate::clock::Clock;
+pub use told::{Act, Certainty, Lane, Memory, Message, Party, Race};
 
 /// Accesses to one word that are kept at most.
 const MOST: usize = 4;
