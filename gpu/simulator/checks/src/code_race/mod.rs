@@ -7,7 +7,7 @@
 //! Machine code has neither scopes nor semantics, and no form of its own for atomic loads and stores. So, in the program's favour: an
 //! atomic is never a race and orders all that its warp does; so does a load of one word that sees what another warp has stored; lanes
 //! that run together are in the order of their instructions. What may be an atomic load or store is told apart ([`Certainty`]).
-//! Does not find: races between accesses that this run did not do; of more than [`MOST`] unordered accesses to one word, those between
+//! Does not find: races between accesses that this run did not do; of more than four unordered accesses to one word, those between
 //! the ones that were dropped.
 //! Facts: hardware/valhall-isa.md 11.11 (atomics), 11.12 (BARRIER), 12.3 (lanes).
 

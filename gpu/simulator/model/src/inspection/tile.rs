@@ -150,7 +150,7 @@ impl Attachments {
                 let entry = read(surface.entry_address(at), 16)?;
                 let header = AfbcHeader::decode(*entry.first_chunk()?);
                 match surface.texel(&header, at) {
-                    AfbcTexel::At(address) => address,
+                    AfbcTexel::At(address) | AfbcTexel::Packed(address) => address,
                     AfbcTexel::Solid(bits) => return Some(bits.into()),
                     AfbcTexel::Compressed => return None,
                 }

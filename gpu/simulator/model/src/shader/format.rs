@@ -122,12 +122,9 @@ impl PixelFormat {
         })
     }
 
-    /// Bytes of a texel in the body of an AFBC image: depth of 24 bits is packed there.
-    pub(crate) fn afbc_bytes(&self) -> u8 {
-        match self.layout {
-            Layout::Bits([24, 0, 0, 0]) => 3,
-            _ => self.bytes,
-        }
+    /// Whether it is depth of 24 bits, which an AFBC image may have packed.
+    pub(crate) fn is_depth_of_24_bits(&self) -> bool {
+        matches!(self.layout, Layout::Bits([24, 0, 0, 0]))
     }
 
     /// Bits of the widest component.

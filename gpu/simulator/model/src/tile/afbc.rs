@@ -3,7 +3,8 @@
 //! The hardware's payload is not published and nobody else reads it, so subblocks are written as they are (size code 1), and
 //! read as they are or as one colour. Chosen freely, and the same for writer and reader: superblocks in their body in the order
 //! of the header, subblocks and their pixels in rows, the transform behind the YTR bit, groups of tiled headers in rows. The
-//! split bit moves nothing.
+//! split bit moves nothing. Depth of 24 bits that is written without stencil takes three bytes a pixel, which the size code says (48): a
+//! texture of it is read by the same descriptor as depth beside stencil, which takes four.
 //!
 //! Superblocks that are written in part (a tile may be smaller) keep the rest of their body; drivers render whole ones.
 //! Facts: hardware/graphics-framebuffer.md 5.8.4; hardware/graphics-model.md 0 item 5; hardware/graphics-texture.md 7.3.
@@ -18,6 +19,9 @@ const SUBBLOCK: u32 = 4;
 const SUBBLOCKS: usize = 16;
 /// Size code of an uncompressed subblock.
 const UNCOMPRESSED: u8 = 1;
+/// Bytes of a pixel of depth alone, and the size code of a subblock of it: its bytes.
+const PACKED_BYTES: u8 = 3;
+const PACKED: u8 = PACKED_BYTES * (SUBBLOCK * SUBBLOCK) as u8;
 
 /// Entry of the header area: one superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +40,13 @@ impl AfbcHeader {
 
     /// The entry of a superblock whose subblocks are all uncompressed.
     pub(crate) fn uncompressed(offset: u32) -> AfbcHeader {
+        AfbcHeader::of_size(offset, UNCOMPRESSED)
+    }
+
+    fn of_size(offset: u32, size: u8) -> AfbcHeader {
         AfbcHeader {
             offset,
-            sizes: [UNCOMPRESSED; SUBBLOCKS],
+            sizes: [size; SUBBLOCKS],
             solid: 0,
         }
     }
@@ -98,6 +106,8 @@ pub(crate) struct AfbcSurface {
     pub(crate) tiled: bool,
     /// Bytes of a pixel.
     pub(crate) pixel_bytes: u8,
+    /// It is depth of 24 bits: a writer has it alone, and a reader may meet it so.
+    pub(crate) packed: bool,
     /// Widths of red, green, blue and alpha, where the transform is on.
     pub(crate) transform: Option<[u8; 4]>,
 }
@@ -129,6 +139,8 @@ impl Superblock {
 pub(crate) enum AfbcTexel {
     /// At an address; its bits need [`AfbcSurface::restored`].
     At(u64),
+    /// The same, of depth alone: three bytes.
+    Packed(u64),
     /// In the header: its bits.
     Solid(u64),
     /// In a subblock that is compressed, which the model never writes.
@@ -145,13 +157,11 @@ struct Place {
 }
 
 impl AfbcSurface {
+    /// Bytes of a pixel of depth that is written without stencil.
+    pub(crate) const PACKED_BYTES: u8 = PACKED_BYTES;
+
     /// The surface of a texture's plane.
     pub(crate) fn of_plane(plane: &AfbcPlane, format: &PixelFormat) -> AfbcSurface {
-        // Depth beside stencil is compressed as four bytes, of which a view of the depth takes three.
-        let pixel_bytes = match plane.compression_mode {
-            AfbcCompressionMode::R8G8B8A8 => format.bytes(),
-            _ => format.afbc_bytes(),
-        };
         let widths = channel_widths(plane.compression_mode);
         AfbcSurface {
             header: plane.pointer.0,
@@ -163,7 +173,8 @@ impl AfbcSurface {
                 AfbcSuperblockSize::SixtyFourX4 => Superblock::WIDEST,
             },
             tiled: plane.tiled_header,
-            pixel_bytes,
+            pixel_bytes: format.bytes(),
+            packed: format.is_depth_of_24_bits(),
             transform: widths.filter(|_| plane.ytr),
         }
     }
@@ -177,7 +188,8 @@ impl AfbcSurface {
     /// The entry that a writer leaves there; `None` where its offset does not fit.
     pub(crate) fn written_entry(&self, at: [u32; 2]) -> Option<AfbcHeader> {
         let offset = self.payload_offset(&self.place(at));
-        Some(AfbcHeader::uncompressed(u32::try_from(offset).ok()?))
+        let size = if self.packed { PACKED } else { UNCOMPRESSED };
+        Some(AfbcHeader::of_size(u32::try_from(offset).ok()?, size))
     }
 
     /// Address where a writer puts the pixel.
@@ -195,12 +207,16 @@ impl AfbcSurface {
             return AfbcTexel::Solid(bits);
         }
         let place = self.place(at);
-        if header.sizes[place.subblock] != UNCOMPRESSED {
-            return AfbcTexel::Compressed;
-        }
         let before = header.payload_before(place.subblock, self.pixel_bytes);
-        let offset = u64::from(header.offset) + before + place.pixel * u64::from(self.pixel_bytes);
-        AfbcTexel::At(self.header.wrapping_add(offset))
+        let address = |bytes: u8| {
+            let offset = u64::from(header.offset) + before + place.pixel * u64::from(bytes);
+            self.header.wrapping_add(offset)
+        };
+        match header.sizes[place.subblock] {
+            UNCOMPRESSED => AfbcTexel::At(address(self.pixel_bytes)),
+            PACKED if self.packed => AfbcTexel::Packed(address(PACKED_BYTES)),
+            _ => AfbcTexel::Compressed,
+        }
     }
 
     /// The bits that are written for a pixel.

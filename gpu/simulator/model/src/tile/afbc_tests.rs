@@ -106,6 +106,7 @@ fn plain_and_tiled_surfaces_give_each_pixel_its_place() {
         superblock: Superblock::SQUARE,
         tiled: false,
         pixel_bytes: 4,
+        packed: false,
         transform: None,
     };
     check_places(plain, [64, 48], 12 * 16);
@@ -178,20 +179,28 @@ fn the_transform_is_undone_exactly() {
     }
 }
 
+/// The same texture may be depth that was written alone, or beside stencil.
 #[test]
-fn depth_of_24_bits_takes_as_many_bytes_as_its_compression_mode() {
-    let depth = PixelFormat::of(77 << 12).expect("Z24X8 UNORM");
-    // Alone it is packed; beside stencil it is not.
-    for (compression_mode, bytes) in [
-        (AfbcCompressionMode::R8G8B8, 3),
-        (AfbcCompressionMode::R8G8B8A8, 4),
-    ] {
-        let plane = AfbcPlane {
-            compression_mode,
-            ..AfbcPlane::default()
-        };
-        let surface = AfbcSurface::of_plane(&plane, &depth);
-        let apart = surface.written_address([1, 0]) - surface.written_address([0, 0]);
-        assert_eq!(apart, bytes, "{compression_mode:?}");
-    }
+fn depth_of_24_bits_takes_as_many_bytes_as_its_header_says() {
+    let format = PixelFormat::of(77 << 12).expect("Z24X8 UNORM");
+    let plane = AfbcPlane {
+        compression_mode: AfbcCompressionMode::R8G8B8A8,
+        ..AfbcPlane::default()
+    };
+    let surface = AfbcSurface::of_plane(&plane, &format);
+    let alone = AfbcSurface {
+        pixel_bytes: 3,
+        ..surface
+    };
+    let at = [5, 1];
+    let entry = alone.written_entry(at).expect("an entry");
+    let place = AfbcTexel::Packed(alone.written_address(at));
+    assert_eq!(surface.texel(&entry, at), place);
+    let beside = AfbcSurface {
+        packed: false,
+        ..surface
+    };
+    let entry = beside.written_entry(at).expect("an entry");
+    let place = AfbcTexel::At(beside.written_address(at));
+    assert_eq!(surface.texel(&entry, at), place);
 }

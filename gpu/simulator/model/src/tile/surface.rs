@@ -226,6 +226,7 @@ pub(super) fn afbc_surface(fields: &AfbcRgbRenderTarget, pixel_bytes: u8) -> Opt
         },
         tiled: is_tiled(fields.writeback_block_format)?,
         pixel_bytes,
+        packed: false,
         transform: widths.filter(|_| fields.yuv_transform),
     }))
 }
@@ -244,6 +245,7 @@ pub(super) fn zs_afbc(
         superblock: Superblock::SQUARE,
         tiled: is_tiled(block)?,
         pixel_bytes,
+        packed: pixel_bytes == AfbcSurface::PACKED_BYTES,
         transform: None,
     }))
 }

@@ -10,17 +10,16 @@ fn texel(surface: &AfbcSurface, memory: &mut Array, at: [u32; 2]) -> u128 {
     memory
         .read(surface.entry_address(at), &mut entry)
         .expect("the header is there");
-    match surface.texel(&AfbcHeader::decode(entry), at) {
-        AfbcTexel::At(address) => {
-            let mut bits = [0; 16];
-            let bytes = usize::from(surface.pixel_bytes);
-            memory
-                .read(address, &mut bits[..bytes])
-                .expect("the body is there");
-            surface.restored(u128::from_le_bytes(bits))
-        }
+    let (address, bytes) = match surface.texel(&AfbcHeader::decode(entry), at) {
+        AfbcTexel::At(address) => (address, surface.pixel_bytes),
+        AfbcTexel::Packed(address) => (address, AfbcSurface::PACKED_BYTES),
         other => panic!("no texel at {at:?}: {other:?}"),
-    }
+    };
+    let mut bits = [0; 16];
+    memory
+        .read(address, &mut bits[..usize::from(bytes)])
+        .expect("the body is there");
+    surface.restored(u128::from_le_bytes(bits))
 }
 
 #[test]

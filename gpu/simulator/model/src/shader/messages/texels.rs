@@ -17,7 +17,7 @@ use crate::blocks::BlockFormat;
 use crate::diagnosis::ShaderMisuse;
 use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
-use crate::tile::afbc::{AfbcHeader, AfbcTexel};
+use crate::tile::afbc::{AfbcHeader, AfbcSurface, AfbcTexel};
 use crate::work::descriptors::descriptor;
 use alloc::vec::Vec;
 
@@ -259,17 +259,18 @@ impl Sender<'_> {
         }
         let header = self.target(entry, AfbcHeader::BYTES, AccessKind::Read, &mut None)?;
         let header = AfbcHeader::decode(self.read_texel(&header)?.to_le_bytes());
-        match surface.texel(&header, texel.at) {
-            AfbcTexel::Solid(bits) => Ok(Some(bits.into())),
-            AfbcTexel::Compressed => Err(self.not_modelled(instruction)),
-            AfbcTexel::At(address) if texel.holds(address, surface.pixel_bytes) => {
-                // What compressed subblocks come before may have any length.
-                let size = (surface.pixel_bytes, 1);
-                let target = self.aligned_target(address, size, AccessKind::Read, &mut None)?;
-                Ok(Some(surface.restored(self.read_texel(&target)?)))
-            }
-            AfbcTexel::At(_) => Ok(None),
+        let (address, bytes) = match surface.texel(&header, texel.at) {
+            AfbcTexel::Solid(bits) => return Ok(Some(bits.into())),
+            AfbcTexel::Compressed => return Err(self.not_modelled(instruction)),
+            AfbcTexel::At(address) => (address, surface.pixel_bytes),
+            AfbcTexel::Packed(address) => (address, AfbcSurface::PACKED_BYTES),
+        };
+        if !texel.holds(address, bytes) {
+            return Ok(None);
         }
+        // What compressed subblocks come before may have any length.
+        let target = self.aligned_target(address, (bytes, 1), AccessKind::Read, &mut None)?;
+        Ok(Some(surface.restored(self.read_texel(&target)?)))
     }
 
     /// The registers that texels become.
