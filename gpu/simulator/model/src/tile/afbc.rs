@@ -38,11 +38,7 @@ impl AfbcHeader {
     /// Bytes of an entry.
     pub(crate) const BYTES: u8 = ENTRY_BYTES as u8;
 
-    /// The entry of a superblock whose subblocks are all uncompressed.
-    pub(crate) fn uncompressed(offset: u32) -> AfbcHeader {
-        AfbcHeader::of_size(offset, UNCOMPRESSED)
-    }
-
+    /// The entry of a superblock whose subblocks all have this size code.
     fn of_size(offset: u32, size: u8) -> AfbcHeader {
         AfbcHeader {
             offset,

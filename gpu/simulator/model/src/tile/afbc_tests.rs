@@ -61,7 +61,7 @@ fn a_zeroed_header_is_a_solid_superblock_of_zeros() {
 
 #[test]
 fn a_compressed_subblock_is_not_read() {
-    let mut header = AfbcHeader::uncompressed(0x100);
+    let mut header = AfbcHeader::of_size(0x100, UNCOMPRESSED);
     header.sizes[1] = 17;
     let surface = AfbcSurface::of_plane(&AfbcPlane::default(), &rgba8());
     assert_eq!(surface.texel(&header, [0, 0]), AfbcTexel::At(0x100));
