@@ -41,8 +41,8 @@ egl = load("libEGL.so.1")
 gl = load("libGLESv2.so.2")
 
 
-def context():
-    """A current context of OpenGL ES 2 without a surface; the renderer's name."""
+def context(version=(2, 0)):
+    """A current context of OpenGL ES without a surface; the renderer's name."""
     egl.eglGetProcAddress.restype = ctypes.c_void_p
     get = egl.eglGetProcAddress(b"eglGetPlatformDisplayEXT")
     get = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p)(get)
@@ -54,8 +54,8 @@ def context():
     config, count = ctypes.c_void_p(), ctypes.c_int()
     egl.eglChooseConfig(display, wanted, ctypes.byref(config), 1, ctypes.byref(count))
     egl.eglCreateContext.restype = ctypes.c_void_p
-    version = (ctypes.c_int * 3)(0x3098, 2, 0x3038)
-    made = ctypes.c_void_p(egl.eglCreateContext(display, config, None, version))
+    wanted = (ctypes.c_int * 5)(0x3098, version[0], 0x30FB, version[1], 0x3038)
+    made = ctypes.c_void_p(egl.eglCreateContext(display, config, None, wanted))
     if not egl.eglMakeCurrent(display, None, None, made):
         sys.exit("no context")
     gl.glGetString.restype = ctypes.c_char_p

@@ -42,6 +42,23 @@ python3 gl.py compare /tmp/gpu /tmp/cpu",
     count: 7,
 };
 
+/// No pictures, but sums: compute by the two other interfaces.
+const COMPUTE: Pictures = Pictures {
+    what: "OpenCL and OpenGL ES compute what Python does",
+    packages: &[
+        "python3",
+        "libegl1",
+        "libgles2",
+        "libegl-mesa0",
+        "libgl1-mesa-dri",
+        "mesa-opencl-icd",
+        "ocl-icd-libopencl1",
+    ],
+    script: "RUSTICL_ENABLE=panfrost python3 compute.py opencl && python3 compute.py gles",
+    drivers: ["Mali-G610", "Panfrost"],
+    count: 2,
+};
+
 /// Images compressed as the driver likes, and again without.
 const VULKAN: Pictures = Pictures {
     what: "the worked examples draw what they draw on the CPU",
@@ -138,11 +155,12 @@ fn screen(root: &Path, suite: &str) -> Result<Case, Failure> {
 /// Programs that draw one picture.
 fn still(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
+    let compute = drawn(root, suite, &COMPUTE, &root.join(FOLDER))?;
     let gl = drawn(root, suite, &GL, &root.join(FOLDER))?;
     let worked = root.join(WORKED);
     if !worked.is_dir() {
         let name = format!("{suite}: {}", VULKAN.what);
-        return Ok(vec![gl, Case::skipped(name, format!("no {WORKED}"))]);
+        return Ok(vec![compute, gl, Case::skipped(name, format!("no {WORKED}"))]);
     }
     let share = tempfile::tempdir().map_err(unwritable)?;
     copy(&root.join(FOLDER), share.path())?;
@@ -151,7 +169,11 @@ fn still(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
         &worked.join("shaders"),
         &share.path().join("worked/shaders"),
     )?;
-    Ok(vec![gl, drawn(root, suite, &VULKAN, share.path())?])
+    Ok(vec![
+        compute,
+        gl,
+        drawn(root, suite, &VULKAN, share.path())?,
+    ])
 }
 
 fn drawn(root: &Path, suite: &str, pictures: &Pictures, share: &Path) -> Result<Case, Failure> {
