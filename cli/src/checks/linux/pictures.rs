@@ -160,7 +160,11 @@ fn still(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
     let worked = root.join(WORKED);
     if !worked.is_dir() {
         let name = format!("{suite}: {}", VULKAN.what);
-        return Ok(vec![compute, gl, Case::skipped(name, format!("no {WORKED}"))]);
+        return Ok(vec![
+            compute,
+            gl,
+            Case::skipped(name, format!("no {WORKED}")),
+        ]);
     }
     let share = tempfile::tempdir().map_err(unwritable)?;
     copy(&root.join(FOLDER), share.path())?;
