@@ -52,7 +52,7 @@ impl Problem {
     pub fn help(&self) -> Option<String> {
         match self {
             Problem::SourcesMissing { .. } => Some(
-                "bare-metal images other than those for validation are built from them: run `cargo eitri` inside a checkout".into(),
+                "tests, and images that this command does not bring along, are built from them: run `cargo eitri` inside a checkout".into(),
             ),
             Problem::Tools { missing } => {
                 let packages: Vec<&str> = missing.iter().filter_map(Tool::package).collect();
