@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// Lanes read what others have written, with nothing between: lines 5 and 6.
-const RACE: &str = "var<workgroup> s: array<u32, 64>;
+pub(crate) const RACE: &str = "var<workgroup> s: array<u32, 64>;
 @group(0) @binding(0) var<storage, read_write> o: array<u32>;
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32) {
@@ -21,22 +21,22 @@ fn main(@builtin(local_invocation_index) i: u32) {
 }
 ";
 
-struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn file(&self, name: &str, contents: impl AsRef<[u8]>) {
+    pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), contents).unwrap();
     }
 
-    fn eitri(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn eitri(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_eitri"))
             .current_dir(self.0.path())
             .args(arguments)
@@ -67,7 +67,7 @@ impl Folder {
 }
 
 /// The same with a barrier.
-fn mended() -> String {
+pub(crate) fn mended() -> String {
     RACE.replace("    o[i]", "    workgroupBarrier(); o[i]")
 }
 

@@ -1,17 +1,6 @@
 //! Checkers of machine code, as a person sees them: beside `run`, `kernel` and `validate`.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// Warps read what others have written, with nothing between.
-const RACE: &str = "var<workgroup> s: array<u32, 64>;
-@group(0) @binding(0) var<storage, read_write> o: array<u32>;
-@compute @workgroup_size(64)
-fn main(@builtin(local_invocation_index) i: u32) {
-    s[i] = i;
-    o[i] = s[63u - i];
-}
-";
+use crate::checks::{Folder, RACE, mended};
 
 /// Workgroups read what others have written.
 const BETWEEN_WORKGROUPS: &str = "
@@ -35,54 +24,28 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {
 }
 ";
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Folder {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn eitri(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_eitri"))
-            .current_dir(self.0.path())
-            .args(arguments)
-            .env("NO_COLOR", "1")
-            .output()
-            .unwrap()
-    }
-
-    /// Runs a shader with the checkers of machine code alone; its status, and what it says on standard error.
-    fn run(&self, shader: &str, more: &[&str]) -> (Option<i32>, String) {
-        std::fs::write(self.path("shader.wgsl"), shader).unwrap();
-        let fixed = [
-            "run",
-            "shader.wgsl",
-            "--buffer",
-            "0=zero:512",
-            "--check",
-            "none",
-            "--check-code",
-            "all",
-        ];
-        let output = self.eitri(&[&fixed[..], more].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), stderr)
-    }
-}
-
-/// The same with a barrier.
-fn mended() -> String {
-    RACE.replace("    o[i]", "    workgroupBarrier(); o[i]")
+/// Runs a shader with the checkers of machine code alone; its status, and what it says on standard error.
+fn run(folder: &Folder, shader: &str, more: &[&str]) -> (Option<i32>, String) {
+    folder.file("shader.wgsl", shader);
+    let fixed = [
+        "run",
+        "shader.wgsl",
+        "--buffer",
+        "0=zero:512",
+        "--check",
+        "none",
+        "--check-code",
+        "all",
+    ];
+    let output = folder.eitri(&[&fixed[..], more].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), stderr)
 }
 
 #[test]
 fn a_race_between_warps_names_both_instructions() {
     let folder = Folder::new();
-    let (status, stderr) = folder.run(RACE, &[]);
+    let (status, stderr) = run(&folder, RACE, &[]);
     assert_eq!(status, Some(1), "{stderr}");
     for part in [
         "data race on byte 0x",
@@ -95,7 +58,7 @@ fn a_race_between_warps_names_both_instructions() {
     ] {
         assert!(stderr.contains(part), "no {part:?} in {stderr}");
     }
-    let (status, stderr) = folder.run(&mended(), &[]);
+    let (status, stderr) = run(&folder, &mended(), &[]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
 }
 
@@ -103,7 +66,7 @@ fn a_race_between_warps_names_both_instructions() {
 fn every_engine_finds_the_same() {
     let folder = Folder::new();
     let found = |engine: &str, threads: &str| {
-        let (status, stderr) = folder.run(RACE, &["--engine", engine, "--threads", threads]);
+        let (status, stderr) = run(&folder, RACE, &["--engine", engine, "--threads", threads]);
         assert_eq!(status, Some(1), "{engine}: {stderr}");
         stderr
     };
@@ -116,13 +79,13 @@ fn every_engine_finds_the_same() {
 #[test]
 fn workgroups_are_ordered_by_atomics_alone() {
     let folder = Folder::new();
-    let (status, stderr) = folder.run(BETWEEN_WORKGROUPS, &["--groups", "4"]);
+    let (status, stderr) = run(&folder, BETWEEN_WORKGROUPS, &["--groups", "4"]);
     assert_eq!(status, Some(1), "{stderr}");
     assert!(stderr.contains("data race on address 0x"), "{stderr}");
-    let (status, stderr) = folder.run(COUNTED, &["--groups", "4"]);
+    let (status, stderr) = run(&folder, COUNTED, &["--groups", "4"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     // One workgroup races with nobody.
-    let (status, stderr) = folder.run(BETWEEN_WORKGROUPS, &[]);
+    let (status, stderr) = run(&folder, BETWEEN_WORKGROUPS, &[]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
 }
 

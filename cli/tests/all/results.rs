@@ -3,7 +3,7 @@
 use crate::eitri::{command, eitri};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn read(path: &Path) -> Value {
@@ -83,6 +83,16 @@ fn validate_writes_what_console_writes() {
 }
 
 /// A run that CI cancels leaves what it has seen, and nothing else.
+/// Sends a process SIGTERM.
+fn tell_to_end(child: &Child) {
+    let id = child.id().to_string();
+    let killed = Command::new("sh")
+        .args(["-c", "kill -s TERM $0", &id])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+}
+
 #[test]
 fn a_run_that_is_told_to_end_leaves_its_results() {
     let folder = tempfile::tempdir().unwrap();
@@ -105,12 +115,7 @@ fn a_run_that_is_told_to_end_leaves_its_results() {
     // The plan is out, so the suite runs.
     let mut first = [0; 16];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    let id = child.id().to_string();
-    let killed = Command::new("sh")
-        .args(["-c", "kill -s TERM $0", &id])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    tell_to_end(&child);
     let begun = Instant::now();
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(128 + 15));
@@ -169,12 +174,7 @@ fn scripts_that_are_told_to_end_leave_their_folder() {
             0
         );
     }
-    let id = child.id().to_string();
-    let killed = Command::new("sh")
-        .args(["-c", "kill -s TERM $0", &id])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    tell_to_end(&child);
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     let rows = std::fs::read_to_string(folder.path().join("left/results.csv")).unwrap();
     assert!(rows.starts_with("a.amber,Pass,"), "{rows}");
