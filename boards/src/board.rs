@@ -128,16 +128,16 @@ impl Console {
     serde(try_from = "crate::file::fields::GicFields")
 )]
 pub enum Gic {
-    /// Of version 3 or 4: a CPU's own part has system registers.
+    /// A GIC of version 3 or 4, whose CPU interface is system registers.
     V3 {
         /// The distributor.
         distributor: RegisterBase,
         /// The first redistributor.
         redistributors: RegisterBase,
-        /// How many redistributors there may be, one a CPU; the last one says that it is.
+        /// The most redistributors that there may be, one for each CPU. The last one is marked as the last.
         cpus: usize,
     },
-    /// Of version 2, such as a GIC-400: up to eight CPUs.
+    /// A GIC of version 2, such as a GIC-400, for up to eight CPUs.
     V2 {
         /// The distributor.
         distributor: RegisterBase,
@@ -154,7 +154,7 @@ impl Gic {
         }
     }
 
-    /// What CPUs have of it: the first redistributor, or the CPU interface.
+    /// The registers that belong to CPUs: the first redistributor of version 3, the CPU interface of version 2.
     pub const fn of_cpus(&self) -> RegisterBase {
         match *self {
             Gic::V3 { redistributors, .. } => redistributors,

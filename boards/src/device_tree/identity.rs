@@ -6,7 +6,7 @@
 use super::{DeviceTree, text};
 use core::fmt::{self, Write};
 
-/// What a device tree says of the machine itself.
+/// The machine and its boot loader, as a device tree names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity<'a> {
     /// The machine's name in words.

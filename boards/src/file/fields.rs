@@ -106,7 +106,7 @@ impl TryFrom<Numbers> for Region {
     }
 }
 
-/// What an interrupt controller is written as.
+/// The fields of `gic` in a board's file, of either version.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GicFields {

@@ -42,7 +42,7 @@ pub(crate) struct Manner {
     /// The rules that checkers apply to dispatches and draws; a finding fails the script. If not given, errors are printed, and the
     /// expectations of the script alone decide.
     pub(crate) check: Option<Wanted>,
-    /// Whether shaders are compiled with what a debugger shows of them.
+    /// Whether shaders are compiled with source lines and names, for a debugger.
     pub(crate) lines: bool,
 }
 

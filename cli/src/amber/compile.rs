@@ -155,7 +155,7 @@ fn colors(script: &Script, pipeline: &Pipeline, manner: &Manner) -> ColorState {
     color_state(arch, &blend, &Multisample::default(), formats)
 }
 
-/// What the compiler made of a graphics pipeline.
+/// The compiled stages of a graphics pipeline, with their listings.
 struct BuiltGraphics {
     /// The program of vertices, and that of fragments.
     stages: [DrawnProgram; 2],

@@ -31,14 +31,14 @@ const SHOWN_LINES: usize = 16;
 
 /// A script of which a `RUN` is debugged.
 pub(crate) struct ScriptJob {
-    /// Of its file, in messages.
+    /// The path of the script, for messages.
     pub(crate) path: String,
     pub(crate) gpu: GpuChoice,
     /// Which `RUN`, from 1; each turn of a `REPEAT` counts.
     pub(crate) run: u64,
     /// Longest that a job may take.
     pub(crate) limit: Duration,
-    /// What is stepped through. If not given, the source of a dispatch, and of a draw what its driver does.
+    /// The level of the session. If not given: the source for a dispatch, the driver for a draw.
     pub(crate) level: Option<DebugLevel>,
 }
 
@@ -152,7 +152,7 @@ struct UntilRun<'j> {
 }
 
 impl UntilRun<'_> {
-    /// Whether the job of the `RUN` that was begun last is the one that is debugged.
+    /// Whether the `RUN` that has begun is the one to debug.
     fn is_wanted(&self) -> bool {
         self.begun == self.job.run
     }
