@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// Scenes at once; as many as the machine has processors if not given. In QEMU always one, and checked are so many.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// Longest that the commands of one scene may take, in seconds: 60 if not given, and in QEMU, where the model is slower, 600.
+    /// Longest that a scene may go on without progress, in seconds: 60 if not given. In QEMU, longest in all: 600 if not given.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: Option<u32>,
     #[command(flatten)]

@@ -89,7 +89,7 @@ pub(crate) struct Args {
     outputs: LabOutputs,
     #[command(flatten)]
     check: CheckArguments,
-    /// Longest that one run may take, in seconds.
+    /// Longest that one run may go on without progress, in seconds; in QEMU, longest in all.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=36_000))]
     timeout: u32,
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let Request { gpu, talk, .. } = *request;
-    let machine = Machine::new(gpu.config()).with_patience_for_progress(request.limit);
+    let machine = Machine::new(gpu.config()).with_patience(request.limit);
     let host = HostGpu::of(machine, trace).naming(lines);
     let mut stream = Stream(Vec::new());
     let mut report = Report { talk };
@@ -58,7 +58,7 @@ pub(crate) fn run(
 /// Runs a bundle in this process, on a GPU with one core, and copies the GPU when its compute job is about to start: for a debugger.
 pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Captured>, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
-    let machine = Machine::new(for_debugger(request.gpu)).with_patience_for_progress(request.limit);
+    let machine = Machine::new(for_debugger(request.gpu)).with_patience(request.limit);
     machine.capture_dispatch();
     let mut report = Report { talk: request.talk };
     let Ok(_) = eitri_job::run(machine.clone(), &read, &mut report, &mut Stream::default());
@@ -125,7 +125,7 @@ pub(crate) struct HostGpu {
 type Places = Rc<RefCell<BTreeMap<u64, String>>>;
 
 impl HostGpu {
-    /// A GPU; a job that takes longer than `limit` in real time is caught. `trace` is told what happens inside.
+    /// A GPU; a job that gets on with nothing for `limit` of real time is caught. `trace` is told what happens inside.
     pub(crate) fn new(
         gpu: GpuChoice,
         limit: Duration,

@@ -228,19 +228,11 @@ impl Machine {
         })))
     }
 
-    /// Stops waiting when `limit` of real time has passed: then the driver's clock jumps to the end of every wait, which is
-    /// how a shader that never ends is caught.
+    /// Stops waiting when for `limit` of real time no warp and no tile has begun: then the driver's clock jumps to the end of every
+    /// wait, which is how a shader that never ends is caught. A long job that gets on is not stopped, on a busy machine neither.
     #[must_use]
     pub fn with_patience(self, limit: Duration) -> Machine {
-        let patience = Patience::in_all(limit, std::time::Instant::now());
-        self.0.borrow_mut().patience = Some(patience);
-        self
-    }
-
-    /// The same when for `limit` of real time no warp and no tile has begun: a long job that gets on is not stopped.
-    #[must_use]
-    pub fn with_patience_for_progress(self, limit: Duration) -> Machine {
-        let patience = Patience::without_progress(limit, std::time::Instant::now());
+        let patience = Patience::new(limit, std::time::Instant::now());
         self.0.borrow_mut().patience = Some(patience);
         self
     }

@@ -2,37 +2,29 @@
 
 use std::time::{Duration, Instant};
 
-/// A limit of real time, from the start on or from the last sign of progress on.
+/// A limit of real time from the last sign of progress on. Time in all is not limited: it would depend on what else the machine does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     since: Instant,
     limit: Duration,
-    /// Work that had begun at `since`, if more of it is progress.
-    begun: Option<u64>,
+    /// Work that had begun at `since`; more of it is progress.
+    begun: u64,
 }
 
 impl Patience {
-    /// So long from now on, whatever happens.
-    pub(crate) fn in_all(limit: Duration, now: Instant) -> Patience {
+    /// So long without progress, from now on.
+    pub(crate) fn new(limit: Duration, now: Instant) -> Patience {
         Patience {
             since: now,
             limit,
-            begun: None,
-        }
-    }
-
-    /// So long without progress.
-    pub(crate) fn without_progress(limit: Duration, now: Instant) -> Patience {
-        Patience {
-            begun: Some(0),
-            ..Patience::in_all(limit, now)
+            begun: 0,
         }
     }
 
     /// Whether it is over at `now`, when so much work has begun.
     pub(crate) fn is_over(&mut self, now: Instant, begun: u64) -> bool {
-        if self.begun.is_some_and(|known| known != begun) {
-            (self.begun, self.since) = (Some(begun), now);
+        if self.begun != begun {
+            (self.begun, self.since) = (begun, now);
         }
         now.duration_since(self.since) > self.limit
     }
@@ -53,16 +45,9 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_for_all_counts_from_the_start() {
+    fn the_limit_counts_from_the_last_progress() {
         let start = Instant::now();
-        let patience = Patience::in_all(LIMIT, start);
-        assert_eq!(over_at(patience, start, 50), Some(11));
-    }
-
-    #[test]
-    fn a_limit_without_progress_counts_from_the_last_progress() {
-        let start = Instant::now();
-        let patience = Patience::without_progress(LIMIT, start);
+        let patience = Patience::new(LIMIT, start);
         assert_eq!(over_at(patience, start, 0), Some(11), "nothing has begun");
         assert_eq!(over_at(patience, start, 50), Some(61));
         assert_eq!(over_at(patience, start, 200), None, "it goes on");
