@@ -1,7 +1,7 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
 use crate::input::buffer_source::{BindingName, SaveArgument};
-use crate::input::check_arguments::{CheckArguments, CodeCheckArgument, UnwrittenArgument};
+use crate::input::check_arguments::{CheckArguments, CodeCheckArgument, UnwrittenArgument, Wanted};
 use crate::input::engine_choice::EngineArgument;
 use crate::input::gpu_choice::{GpuChoice, GpusArgument};
 use crate::input::image_source;
@@ -305,7 +305,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     // Before checkers find that nothing lies where nothing was given.
     dispatch::refuse_what_does_not_fit(&shader.path, &compiled, &request)?;
-    let done = checking::beside(&shader.path, &args.check, &subject, || {
+    let checks = args.check.wanted(Wanted::All);
+    let (done, mut found) = checking::beside(&shader.path, &checks, &subject, || {
         if let Some((name, plus)) = address {
             return Err(Failure::refused(NoAddress { name, plus }));
         }
@@ -316,11 +317,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
     });
     let lines = KnownLines::of_compute(&compiled);
-    let own = code.map(|code| {
-        code.finish(&lines)
-            .tell(&shader.path, &CheckArguments::default())
-    });
-    let own = own.transpose()?.unwrap_or(Status::Good);
+    let code = code.map(|code| code.finish(&lines));
+    if let Some(code) = code {
+        code.show(&shader.path);
+        found.extend(code.findings);
+    }
+    let status = checking::settle(&shader.path, &args.check, &found)?;
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
@@ -328,11 +330,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(waveform) = waveform {
         args.waveform.write(&waveform)?;
     }
-    let ((done, screen), status) = done?;
-    let status = match status {
-        Status::Good => own,
-        failed => failed,
-    };
+    let (done, screen) = done?;
     if let Some(path) = &args.dump {
         write_dump(path, &done)?;
     }

@@ -8,21 +8,31 @@ use crate::runs::checked::{self, Subject};
 use eitri_checks::{Checked, Finding, Level};
 use eitri_shaderc::interp::Trap;
 
-/// Does `job` and checks the dispatch at the same time. What was found goes to standard error and into files; an error among it
-/// makes a good end of the job a failed check.
+/// Does `job` and checks the dispatch at the same time; what was found, as far as it is wanted, goes to standard error and is given back.
 pub(crate) fn beside<T>(
     path: &str,
-    arguments: &CheckArguments,
+    wanted: &Wanted,
     subject: &Subject<'_>,
-    job: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(T, Status), Failure> {
-    let wanted = arguments.wanted(Wanted::All);
-    if wanted == Wanted::Nothing {
-        return Ok((job()?, Status::Good));
+    job: impl FnOnce() -> T,
+) -> (T, Vec<Finding>) {
+    if *wanted == Wanted::Nothing {
+        return (job(), Vec::new());
     }
     let (done, checked) = at_once(subject, job);
-    let status = tell(path, arguments, &wanted, checked)?;
-    Ok((done?, status))
+    (done, show(path, wanted, checked))
+}
+
+/// Writes what was found into the files that are asked for; whether there are errors, which make a good end of the job a failed check.
+pub(crate) fn settle(
+    path: &str,
+    arguments: &CheckArguments,
+    found: &[Finding],
+) -> Result<Status, Failure> {
+    findings::write_files(arguments, path, found)?;
+    Ok(match first_error(found) {
+        Some(_) => Status::CheckFailed,
+        None => Status::Good,
+    })
 }
 
 /// What checkers have to say of a dispatch, in lines.
@@ -106,18 +116,13 @@ fn at_once<T>(subject: &Subject<'_>, job: impl FnOnce() -> T) -> (T, Result<Chec
     })
 }
 
-/// Tells what was found, as far as it is wanted; whether there are errors.
-fn tell(
-    path: &str,
-    arguments: &CheckArguments,
-    wanted: &Wanted,
-    checked: Result<Checked, String>,
-) -> Result<Status, Failure> {
+/// Shows what was found, as far as it is wanted, and gives it back.
+fn show(path: &str, wanted: &Wanted, checked: Result<Checked, String>) -> Vec<Finding> {
     let checked = match checked {
         Ok(checked) => checked,
         Err(why) => {
             talk!("{path}: not checked: {why}");
-            return Ok(Status::Good);
+            return Vec::new();
         }
     };
     let found = wanted_of(checked.findings, wanted);
@@ -125,11 +130,7 @@ fn tell(
     if let Some(trap) = checked.stopped {
         talk!("{path}: the checkers stopped before the end of the dispatch: {trap}");
     }
-    findings::write_files(arguments, path, &found)?;
-    Ok(match first_error(&found) {
-        Some(_) => Status::CheckFailed,
-        None => Status::Good,
-    })
+    found
 }
 
 /// The findings that are reported.

@@ -76,15 +76,16 @@ impl CodeChecked {
         subject: &str,
         arguments: &CheckArguments,
     ) -> Result<Status, Failure> {
+        self.show(subject);
+        checking::settle(subject, arguments, &self.findings)
+    }
+
+    /// Shows what was found of `subject` on standard error.
+    pub(crate) fn show(&self, subject: &str) {
         findings::show(&self.findings, &mut Sources::beside(subject));
         if let Some(line) = self.cut_line() {
             talk!("{line}");
         }
-        findings::write_files(arguments, subject, &self.findings)?;
-        Ok(match checking::first_error(&self.findings) {
-            Some(_) => Status::CheckFailed,
-            None => Status::Good,
-        })
     }
 
     /// What is told of jobs that were not checked to their end.

@@ -63,6 +63,21 @@ fn a_race_between_warps_names_both_instructions() {
 }
 
 #[test]
+fn what_is_found_of_machine_code_goes_into_the_same_files() {
+    let folder = Folder::new();
+    let more = ["--sarif", "found.sarif", "--findings", "found.json"];
+    let (status, told) = run(&folder, RACE, &more);
+    assert_eq!(status, Some(1), "{told}");
+    for file in ["found.sarif", "found.json"] {
+        let text = std::fs::read_to_string(folder.path(file)).unwrap();
+        assert!(
+            text.contains("race on") && text.contains("LOAD"),
+            "{file} does not have what was reported: {told}\n{text}"
+        );
+    }
+}
+
+#[test]
 fn every_engine_finds_the_same() {
     let folder = Folder::new();
     let found = |engine: &str, threads: &str| {
