@@ -149,6 +149,22 @@ fn main(@builtin(local_invocation_index) i: u32) {
 }
 
 #[test]
+fn a_race_hides_what_it_explains_and_nothing_else() {
+    let folder = Folder::new();
+    let unwritten = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+    o[32u + (o[i] & 1u)] = i;
+}
+";
+    // All store to one word, on the line on which what nobody wrote is read. The read itself is in no race.
+    let (_, told) = folder.run(unwritten, &["--unwritten", "0=124..128"]);
+    for part in ["race", "memory is read that nobody wrote"] {
+        assert!(told.contains(part), "`{part}` is not told:\n{told}");
+    }
+}
+
+#[test]
 fn labelled_shaders_are_counted_by_what_is_told_of_them() {
     let folder = Folder::new();
     for (name, text) in [("bad", RACE.to_owned()), ("ok", mended())] {

@@ -36,6 +36,10 @@ pub(crate) struct Drawn<'w> {
 }
 
 impl<'w> Drawn<'w> {
+    fn numbered(&self, inst: u32) -> u32 {
+        self.number * SITES + inst.min(SITES - 1)
+    }
+
     pub(crate) fn new<'p: 'w>(
         pass: &'w mut PassChecks<'p>,
         stage: &Stage<'p, 'w>,
@@ -288,7 +292,7 @@ impl<'w> Watch<'w> {
         let Some(place) = drawn.places.get(access.object as usize).copied() else {
             return;
         };
-        let site = |inst: u32| drawn.number * SITES + inst.min(SITES - 1);
+        let site = |inst: u32| drawn.numbered(inst);
         let race = drawn.races.access(&Access {
             object: place.object,
             start: access.start + place.start,
@@ -296,6 +300,7 @@ impl<'w> Watch<'w> {
             ..*access
         });
         let Some(race) = race else { return };
+        self.racing.extend([race.first.site, race.second.site]);
         let lines = [&race.first, &race.second].map(|party| self.site_line(party.site));
         let mut key: Key = (Rule::Race, lines[0].min(lines[1]), lines[0].max(lines[1]));
         if race.gravity < Gravity::EqualValue {
@@ -303,6 +308,12 @@ impl<'w> Watch<'w> {
         }
         let (object, start) = (access.object, place.start);
         self.keep(key, |watch| watch.drawn_race_finding(&race, object, start));
+    }
+
+    /// The number of an instruction among those of all functions that are watched.
+    pub(super) fn numbered(&self, inst: u32) -> u32 {
+        let drawn = self.drawn.as_ref();
+        drawn.map_or(inst, |drawn| drawn.numbered(inst))
     }
 
     /// The function of a site, and the instruction there.

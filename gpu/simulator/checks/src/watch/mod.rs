@@ -12,7 +12,7 @@ mod values;
 use eitri_shaderc::interp::{LaneSet, Observer, Resources, Values};
 use eitri_shaderc::ir::notes::{Classes, Note, Order, Scope};
 use eitri_shaderc::ir::{BindingKind, BlockId, Function, Inst, Op, Terminator};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Unwritten;
 use crate::event::Agent;
@@ -74,6 +74,10 @@ pub(crate) struct Watch<'f> {
     rounds: Rounds,
     /// By object and byte: the lines of the race there that was told.
     racy: FxHashMap<(u32, u64), Key>,
+    /// Instructions that took part in a race.
+    racing: FxHashSet<u32>,
+    /// By finding: the loads of memory that nobody wrote.
+    unwritten_loads: FxHashMap<Key, FxHashSet<u32>>,
     /// By instruction that asks for the value of a lane: where the one that was missing has gone.
     missing: FxHashMap<u32, BlockId>,
     pub(crate) findings: FxHashMap<Key, Finding>,
@@ -137,6 +141,8 @@ impl<'f> Watch<'f> {
             warps: vec![],
             rounds: Rounds::new(function),
             racy: FxHashMap::default(),
+            racing: FxHashSet::default(),
+            unwritten_loads: FxHashMap::default(),
             missing: FxHashMap::default(),
             findings: FxHashMap::default(),
             order: vec![],

@@ -181,6 +181,7 @@ impl Watch<'_> {
         let Some(race) = self.races.access(access) else {
             return;
         };
+        self.racing.extend([race.first.site, race.second.site]);
         let (first, second) = (Self::inst(race.first.site), Self::inst(race.second.site));
         let mut key = self.key(Rule::Race, first, Some(second));
         if race.gravity < Gravity::EqualValue {
@@ -324,6 +325,10 @@ impl Watch<'_> {
             ),
         };
         let key = self.key(rule, inst, None);
+        if origin.source == Source::Memory {
+            let site = self.numbered(origin.site);
+            self.unwritten_loads.entry(key).or_default().insert(site);
+        }
         let message = format!("{text}, and {what}: {}", self.who(who));
         self.keep(key, |watch| {
             let mut finding = watch.finding(rule, level, message, inst);
@@ -452,16 +457,11 @@ impl Watch<'_> {
         self.drop_explained();
     }
 
-    /// Drops what a race explains: memory that a read found unwritten because nothing orders it behind the write.
+    /// Drops what a race explains: memory that a load found unwritten because nothing orders that load behind the write.
     fn drop_explained(&mut self) {
-        let races: Vec<Key> = self
-            .order
-            .iter()
-            .filter(|(rule, ..)| *rule == Rule::Race)
-            .copied()
-            .collect();
         let explained = |key: &Key| {
-            key.0 == Rule::Uninit && races.iter().any(|race| [race.1, race.2].contains(&key.2))
+            let loads = self.unwritten_loads.get(key);
+            loads.is_some_and(|loads| loads.is_subset(&self.racing))
         };
         self.order.retain(|key| !explained(key));
     }
