@@ -1,209 +1,10 @@
-//! Checkers of `eitri draw`: scenes in pairs, one broken and its clean twin. Of the broken one rule, level and source line must be
-//! reported; of the clean one nothing.
+//! Checkers of `eitri draw`, and what they leave out of scripts.
 
+use crate::drawn_scene::{
+    COVER, WHITE, check, error, findings, same, samples, scene, storage, uniform, vertices, warning,
+};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::process::Command;
-
-/// A triangle that covers everything.
-pub(crate) const COVER: &str = "#version 450
-void main() {
-    vec2 at = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2);
-    gl_Position = vec4(at * 2.0 - 1.0, 0.5, 1.0);
-}
-";
-
-/// What is the same everywhere.
-const WHITE: &str = "#version 450
-layout(location = 0) out vec4 color;
-void main() {
-    color = vec4(1.0);
-}
-";
-
-/// A scene: shaders, and what differs from one white triangle on 16 x 16 pixels.
-pub(crate) struct Scene<'s> {
-    vertex: &'s str,
-    fragment: &'s str,
-    change: Box<dyn Fn(&mut Value) + 's>,
-}
-
-pub(crate) fn scene<'s>(
-    vertex: &'s str,
-    fragment: &'s str,
-    change: impl Fn(&mut Value) + 's,
-) -> Scene<'s> {
-    let change = Box::new(change);
-    Scene {
-        vertex,
-        fragment,
-        change,
-    }
-}
-
-/// What must be reported.
-pub(crate) struct Wanted {
-    pub(crate) rule: &'static str,
-    pub(crate) level: &'static str,
-    /// Stage and line; none if the error is in the draw and not in a shader.
-    pub(crate) places: &'static [(&'static str, u64)],
-}
-
-fn same(_: &mut Value) {}
-
-fn base() -> Value {
-    json!({
-        "format": 1,
-        "name": "scene",
-        "class": "checks",
-        "description": "",
-        "features": ["fragmentStoresAndAtomics"],
-        "shaders": [
-            {"name": "v", "stage": "vertex", "source": "s.vert", "spirv": "s.vert.spv", "spirv_opt": "s.vert.spv", "entry": "main"},
-            {"name": "f", "stage": "fragment", "source": "s.frag", "spirv": "s.frag.spv", "spirv_opt": "s.frag.spv", "entry": "main"},
-        ],
-        "buffers": [{"name": "b", "bytes": 1024, "init": {"fill": 3}}],
-        "images": [
-            {"name": "t", "type": "2d", "format": "r8g8b8a8_unorm", "extent": [16, 16, 1], "levels": 1, "layers": 1, "samples": 1,
-             "usage": ["color", "sampled"]},
-            {"name": "o", "type": "2d", "format": "r8g8b8a8_unorm", "extent": [16, 16, 1], "levels": 1, "layers": 1, "samples": 1,
-             "usage": ["color", "sampled"], "init": [{"level": 0, "layer": 0, "layers": 1, "data": {"fill": 77}}]},
-            {"name": "d", "type": "2d", "format": "d32_sfloat", "extent": [16, 16, 1], "levels": 1, "layers": 1, "samples": 1,
-             "usage": ["depth_stencil", "sampled"]},
-        ],
-        "views": [
-            {"name": "t", "image": "t", "type": "2d", "levels": 1, "layers": 1},
-            {"name": "o", "image": "o", "type": "2d", "levels": 1, "layers": 1},
-            {"name": "d", "image": "d", "type": "2d", "levels": 1, "layers": 1, "aspect": "depth"},
-        ],
-        "samplers": [{"name": "n", "mag": "nearest", "min": "nearest", "mip": "nearest"}],
-        "sets": [],
-        "pipelines": [{"name": "p", "stages": [{"shader": "v"}, {"shader": "f"}]}],
-        "steps": [{
-            "op": "pass",
-            "color": [{"view": "t", "load": "clear", "store": "store", "clear": {"float": [0, 0, 0, 1]}}],
-            "draws": [{"op": "draw", "pipeline": "p", "vertices": 3}],
-        }],
-        // What is drawn is not the question here.
-        "expect": [],
-    })
-}
-
-fn binds(scene: &mut Value, kind: &str, what: Value) {
-    let mut binding = json!({"binding": 0, "kind": kind});
-    for (key, value) in what.as_object().expect("it is an object") {
-        binding[key] = value.clone();
-    }
-    scene["sets"] = json!([{"name": "s", "bindings": [binding]}]);
-    scene["pipelines"][0]["sets"] = json!(["s"]);
-}
-
-fn storage(scene: &mut Value) {
-    binds(scene, "storage_buffer", json!({"buffer": "b"}));
-}
-
-fn uniform(scene: &mut Value) {
-    binds(scene, "uniform_buffer", json!({"buffer": "b"}));
-}
-
-pub(crate) fn samples(scene: &mut Value, view: &str) {
-    binds(
-        scene,
-        "combined_image_sampler",
-        json!({"view": view, "sampler": "n"}),
-    );
-}
-
-/// A vertex buffer of so many bytes that gives location 0 two floats.
-fn vertices(scene: &mut Value, bytes: u64, init: Value) {
-    scene["buffers"] = json!([{"name": "b", "bytes": bytes}]);
-    if !init.is_null() {
-        scene["buffers"][0]["init"] = init;
-    }
-    let pipeline = &mut scene["pipelines"][0];
-    pipeline["vertex_bindings"] = json!([{"binding": 0, "stride": 8}]);
-    pipeline["attributes"] =
-        json!([{"location": 0, "binding": 0, "format": "r32g32_sfloat", "offset": 0}]);
-    let buffer = json!([{"binding": 0, "buffer": "b", "offset": 0}]);
-    scene["steps"][0]["draws"][0]["vertex_buffers"] = buffer;
-}
-
-/// Writes a scene, and gives its findings.
-#[track_caller]
-pub(crate) fn findings(folder: &Path, scene: &Scene<'_>) -> (Vec<Value>, String) {
-    for (name, text) in [("s.vert", scene.vertex), ("s.frag", scene.fragment)] {
-        std::fs::write(folder.join(name), text).expect("the folder is ours");
-        let compiled = Command::new("glslangValidator")
-            .current_dir(folder)
-            .args([
-                "-V",
-                "--target-env",
-                "vulkan1.2",
-                "-gVS",
-                "--quiet",
-                name,
-                "-o",
-            ])
-            .arg(format!("{name}.spv"))
-            .output()
-            .expect("glslangValidator is there");
-        assert!(compiled.status.success(), "{compiled:?}");
-    }
-    let mut value = base();
-    (scene.change)(&mut value);
-    std::fs::write(folder.join("scene.json"), value.to_string()).expect("the folder is ours");
-    let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
-        .current_dir(folder)
-        .args([
-            "draw",
-            "scene.json",
-            "--findings",
-            "findings.json",
-            "--sarif",
-            "sarif.json",
-        ])
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the command is there");
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let json = std::fs::read_to_string(folder.join("findings.json"));
-    let json = json.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let value: Value = serde_json::from_str(&json).expect("it is JSON");
-    let all = value["findings"].as_array().expect("it is a list").clone();
-    let failed = all.iter().any(|finding| finding["level"] == "error");
-    assert_eq!(output.status.code(), Some(failed.into()), "{text}");
-    assert!(!text.contains("not checked"), "{text}");
-    (all, text)
-}
-
-#[track_caller]
-pub(crate) fn check(broken: &Scene<'_>, wanted: &Wanted, clean: &Scene<'_>) {
-    let folder = tempfile::tempdir().expect("there is room");
-    let (found, text) = findings(folder.path(), broken);
-    let is_wanted = |finding: &Value| {
-        let places = finding["places"].as_array().expect("it is a list");
-        let places: Vec<(String, u64)> = places
-            .iter()
-            .filter_map(|place| {
-                let file = place["file"].as_str()?.rsplit('.').next()?.to_owned();
-                Some((file, place["line"].as_u64()?))
-            })
-            .collect();
-        let lines = wanted.places.iter();
-        finding["rule"] == wanted.rule
-            && finding["level"] == wanted.level
-            && lines
-                .clone()
-                .all(|(stage, line)| places.contains(&((*stage).to_owned(), *line)))
-    };
-    assert!(found.iter().any(is_wanted), "{text}\n{found:#?}");
-    let (found, text) = findings(folder.path(), clean);
-    assert!(found.is_empty(), "{text}\n{found:#?}");
-}
 
 const STORES: &str = "#version 450
 layout(std430, set = 0, binding = 0) buffer B { uint words[]; };
@@ -217,14 +18,9 @@ void main() {
 fn fragments_that_store_to_one_word_race() {
     let broken = STORES.replace("PLACE", "p.y");
     let clean = STORES.replace("PLACE", "p.y * 16 + p.x");
-    let wanted = Wanted {
-        rule: "race",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, &broken, storage),
-        &wanted,
+        &error("race", &[("frag", 5)]),
         &scene(COVER, &clean, storage),
     );
 }
@@ -250,14 +46,9 @@ void main() {
         let step = scene["steps"][0].clone();
         scene["steps"] = json!([step, step]);
     };
-    let wanted = Wanted {
-        rule: "race",
-        level: "error",
-        places: &[("frag", 6)],
-    };
     check(
         &scene(COVER, fragment, broken),
-        &wanted,
+        &error("race", &[("frag", 6)]),
         &scene(COVER, fragment, clean),
     );
 }
@@ -273,14 +64,9 @@ void main() {
 }
 ";
     let clean = broken.replace("vec4 c;", "vec4 c = vec4(0.0);");
-    let wanted = Wanted {
-        rule: "undefined-use",
-        level: "error",
-        places: &[("frag", 6)],
-    };
     check(
         &scene(COVER, broken, same),
-        &wanted,
+        &error("undefined-use", &[("frag", 6)]),
         &scene(COVER, &clean, same),
     );
 }
@@ -306,14 +92,9 @@ void main() {
         vertex.replace("IF", "if (gl_VertexIndex > 0)"),
         vertex.replace("IF", ""),
     );
-    let wanted = Wanted {
-        rule: "undefined-use",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(&broken, fragment, same),
-        &wanted,
+        &error("undefined-use", &[("frag", 5)]),
         &scene(&clean, fragment, same),
     );
 }
@@ -338,14 +119,9 @@ void main() {
         let pass = scene["steps"][0].clone();
         scene["steps"] = json!([{"op": "fill_buffer", "buffer": "b", "offset": 0, "bytes": 64, "value": 1}, pass]);
     };
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, fragment, broken),
-        &wanted,
+        &error("uninit", &[("frag", 5)]),
         &scene(COVER, fragment, clean),
     );
 }
@@ -368,28 +144,18 @@ fn an_image_that_nobody_wrote_holds_nothing() {
             .remove("init");
     };
     let clean = |scene: &mut Value| samples(scene, "o");
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, SAMPLES, broken),
-        &wanted,
+        &error("uninit", &[("frag", 5)]),
         &scene(COVER, SAMPLES, clean),
     );
 }
 
 #[test]
 fn an_image_that_is_rendered_to_must_not_be_read() {
-    let wanted = Wanted {
-        rule: "feedback-loop",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, SAMPLES, |it| samples(it, "t")),
-        &wanted,
+        &error("feedback-loop", &[("frag", 5)]),
         &scene(COVER, SAMPLES, |it| samples(it, "o")),
     );
 }
@@ -415,14 +181,9 @@ fn depth_that_is_not_written_may_be_read() {
         pass["depth"]["load"] = json!("load");
         scene["steps"] = json!([first, pass]);
     };
-    let wanted = Wanted {
-        rule: "feedback-loop",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, SAMPLES, broken),
-        &wanted,
+        &error("feedback-loop", &[("frag", 5)]),
         &scene(COVER, SAMPLES, clean),
     );
 }
@@ -436,16 +197,11 @@ void main() {
 
 #[test]
 fn attributes_lie_in_their_buffer() {
-    let wanted = Wanted {
-        rule: "out-of-bounds",
-        level: "warning",
-        places: &[("vert", 4)],
-    };
     check(
         &scene(FETCHED, WHITE, |it| {
             vertices(it, 16, json!({"f32": [0, 0, 2, 0]}))
         }),
-        &wanted,
+        &warning("out-of-bounds", &[("vert", 4)]),
         &scene(FETCHED, WHITE, |it| {
             vertices(it, 24, json!({"f32": [0, 0, 2, 0, 0, 2]}))
         }),
@@ -454,14 +210,9 @@ fn attributes_lie_in_their_buffer() {
 
 #[test]
 fn a_vertex_buffer_that_nobody_wrote_holds_nothing() {
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[("vert", 4)],
-    };
     check(
         &scene(FETCHED, WHITE, |it| vertices(it, 24, Value::Null)),
-        &wanted,
+        &error("uninit", &[("vert", 4)]),
         &scene(FETCHED, WHITE, |it| {
             vertices(it, 24, Value::Null);
             let pass = it["steps"][0].clone();
@@ -486,14 +237,9 @@ void main() {
         fragment.replace("DIVISOR", "1"),
         fragment.replace("DIVISOR", "2"),
     );
-    let wanted = Wanted {
-        rule: "out-of-bounds",
-        level: "warning",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, &broken, uniform),
-        &wanted,
+        &warning("out-of-bounds", &[("frag", 5)]),
         &scene(COVER, &clean, uniform),
     );
 }
@@ -511,14 +257,9 @@ void main() {
         fragment.replace("LESS", "5"),
         fragment.replace("LESS", "50"),
     );
-    let wanted = Wanted {
-        rule: "arithmetic",
-        level: "warning",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, &broken, same),
-        &wanted,
+        &warning("arithmetic", &[("frag", 5)]),
         &scene(COVER, &clean, same),
     );
 }
@@ -534,14 +275,9 @@ fn blending_reads_what_was_loaded() {
         blended(scene);
         scene["steps"][0]["color"][0]["load"] = json!("dont_care");
     };
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[],
-    };
     check(
         &scene(COVER, WHITE, broken),
-        &wanted,
+        &error("uninit", &[]),
         &scene(COVER, WHITE, blended),
     );
 }
@@ -559,14 +295,9 @@ fn a_depth_test_reads_what_was_loaded() {
         tested(scene);
         scene["steps"][0]["depth"]["load"] = json!("load");
     };
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[],
-    };
     check(
         &scene(COVER, WHITE, broken),
-        &wanted,
+        &error("uninit", &[]),
         &scene(COVER, WHITE, tested),
     );
 }
@@ -585,14 +316,9 @@ fn what_was_not_stored_is_not_there_in_the_next_pass() {
         twice(scene);
         scene["steps"][0]["color"][0]["store"] = json!("dont_care");
     };
-    let wanted = Wanted {
-        rule: "uninit",
-        level: "error",
-        places: &[("frag", 5)],
-    };
     check(
         &scene(COVER, SAMPLES, broken),
-        &wanted,
+        &error("uninit", &[("frag", 5)]),
         &scene(COVER, SAMPLES, twice),
     );
 }
@@ -612,14 +338,9 @@ fn indices_lie_in_their_buffer() {
         indexed(scene);
         scene["steps"][0]["draws"][0]["indices"] = json!(6);
     };
-    let wanted = Wanted {
-        rule: "out-of-bounds",
-        level: "warning",
-        places: &[],
-    };
     check(
         &scene(COVER, WHITE, broken),
-        &wanted,
+        &warning("out-of-bounds", &[]),
         &scene(COVER, WHITE, indexed),
     );
 }

@@ -1,7 +1,7 @@
 //! Checkers of `eitri draw` and images of several samples: what nobody wrote is reported where it is used, and what was written has
 //! its values.
 
-use crate::draw_checks::{COVER, Wanted, check, findings, samples, scene};
+use crate::drawn_scene::{COVER, Wanted, check, error, findings, samples, scene, warning};
 use serde_json::{Value, json};
 
 /// Draws what sample 1 of an image of four samples holds.
@@ -13,11 +13,7 @@ void main() {
 }
 ";
 
-const UNINIT: Wanted = Wanted {
-    rule: "uninit",
-    level: "error",
-    places: &[("frag", 5)],
-};
+const UNINIT: Wanted = error("uninit", &[("frag", 5)]);
 
 /// The triangle is drawn with an image `m` of four samples.
 fn with_image(scene: &mut Value) {
@@ -95,15 +91,10 @@ fn samples_that_nobody_wrote_decide_nothing() {
 /// One of two halves is one: only what subtracts that divides by zero.
 #[test]
 fn samples_have_their_values() {
-    let arithmetic = Wanted {
-        rule: "arithmetic",
-        level: "warning",
-        places: &[("frag", 9)],
-    };
     let written = |it: &mut Value| cleared_before(it, 0..16);
     check(
         &scene(COVER, &DECIDES.replace("EXPECTED", "1u"), written),
-        &arithmetic,
+        &warning("arithmetic", &[("frag", 9)]),
         &scene(COVER, &DECIDES.replace("EXPECTED", "0u"), written),
     );
 }

@@ -25,6 +25,7 @@ mod draw_checks;
 mod draw_models;
 mod draw_multisampled;
 mod draw_parts;
+mod drawn_scene;
 mod dump;
 mod eitri;
 mod explain;
