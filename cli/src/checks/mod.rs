@@ -294,7 +294,8 @@ impl When {
     /// Longest that the check may take, builds included.
     fn limit(self) -> Duration {
         match self {
-            When::Always => Duration::from_secs(30 * 60),
+            // Against checks that hang. A machine with much else to do takes several times as long.
+            When::Always => Duration::from_secs(2 * 60 * 60),
             When::Long(_) => Duration::from_secs(4 * 60 * 60),
         }
     }

@@ -28,16 +28,38 @@ impl fmt::Display for Lack {
 }
 
 /// Features that no GPU of these architectures has, whatever driver runs it (hardware/graphics-ops-products.md 9.6).
-const ABSENT: &[&str] = &["fillModeNonSolid", "multiViewport"];
+#[rustfmt::skip]
+const ABSENT: &[&str] = &[
+    "depthBounds", "fillModeNonSolid", "geometryShader", "multiViewport", "pipelineStatisticsQuery", "shaderCullDistance",
+    "shaderOutputViewportIndex", "smoothLines", "tessellationShader",
+];
 
-/// Features that draws may use. What is in neither list is not done yet.
+/// Features that draws may use, by what has them. What is in neither list is not done yet.
 #[rustfmt::skip]
 const DONE: &[&str] = &[
-    "alphaToOne", "customBorderColors", "depthClamp", "drawIndirectFirstInstance", "fragmentStoresAndAtomics", "independentBlend",
-    "indexTypeUint8", "largePoints", "sampleRateShading", "samplerMirrorClampToEdge", "shaderClipDistance", "shaderDrawParameters",
-    "shaderImageGatherExtended", "stencilExport", "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
+    // Primitives and pixels.
+    "alphaToOne", "depthBiasClamp", "depthClamp", "depthClipEnable", "independentBlend", "largePoints", "occlusionQueryPrecise",
+    "provokingVertexLast", "rectangularLines", "sampleRateShading", "shaderClipDistance", "shaderOutputLayer", "stencilExport", "wideLines",
+    // Draws.
+    "drawIndirectCount", "drawIndirectFirstInstance", "fullDrawIndexUint32", "indexTypeUint8", "shaderDrawParameters",
+    "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
+    // Images and samplers.
+    "customBorderColors", "imageCubeArray", "samplerAnisotropy", "samplerMirrorClampToEdge", "shaderImageGatherExtended",
+    "shaderResourceMinLod", "shaderStorageImageExtendedFormats", "shaderStorageImageReadWithoutFormat",
+    "shaderStorageImageWriteWithoutFormat", "textureCompressionASTC_LDR", "textureCompressionBC", "textureCompressionETC2",
+    // Memory: each access that leaves its buffer or image is caught, asked for or not.
+    "fragmentStoresAndAtomics", "robustBufferAccess", "robustImageAccess", "scalarBlockLayout", "uniformBufferStandardLayout",
+    "storageBuffer16BitAccess", "storageBuffer8BitAccess", "storagePushConstant16", "storagePushConstant8",
+    "uniformAndStorageBuffer16BitAccess", "uniformAndStorageBuffer8BitAccess", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope",
+    // Shaders.
+    "shaderDemoteToHelperInvocation", "shaderFloat16", "shaderInt16", "shaderInt64", "shaderInt8", "shaderIntegerDotProduct",
+    "shaderSubgroupExtendedTypes", "shaderTerminateInvocation",
+    "runtimeDescriptorArray", "shaderSampledImageArrayDynamicIndexing", "shaderSampledImageArrayNonUniformIndexing",
+    "shaderStorageBufferArrayDynamicIndexing", "shaderStorageBufferArrayNonUniformIndexing", "shaderStorageImageArrayDynamicIndexing",
+    "shaderStorageImageArrayNonUniformIndexing", "shaderUniformBufferArrayDynamicIndexing",
+    "shaderUniformBufferArrayNonUniformIndexing",
     // What is behind these is refused where a draw asks for it.
-    "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview", "occlusionQueryPrecise",
+    "bresenhamLines", "dualSrcBlend", "logicOp", "multiDrawIndirect", "multiview",
 ];
 
 /// What of these features there is not.

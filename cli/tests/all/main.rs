@@ -22,6 +22,7 @@ mod doctor;
 mod draw;
 mod draw_attachments;
 mod draw_checks;
+mod draw_features;
 mod draw_models;
 mod draw_multisampled;
 mod draw_parts;

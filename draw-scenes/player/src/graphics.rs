@@ -20,11 +20,7 @@ use eitri_runtime::{
 /// What of a pipeline the driver has no word for.
 pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
     let state::Raster {
-        polygon,
-        line_mode,
-        discard,
-        depth_clamp,
-        ..
+        polygon, line_mode, ..
     } = pipeline.raster;
     let rows = [
         (
@@ -42,11 +38,6 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
         (
             line_mode == state::LineMode::RectangularSmooth,
             "smooth lines",
-        ),
-        (discard, "discarded primitives"),
-        (
-            depth_clamp == pipeline.raster.clips_depth(),
-            "depth clamp and clip that are not opposites",
         ),
     ];
     let mut found = rows.into_iter().filter(|(is, _)| *is);
@@ -95,6 +86,7 @@ pub(crate) fn create<'d, P: Platform>(
                 state::FrontFace::Clockwise => FrontFace::Clockwise,
             },
             depth_clamp: raster.depth_clamp,
+            depth_clip: Some(raster.clips_depth()),
             depth_bias: raster.depth_bias.map(|bias| DepthBias {
                 constant: bias.constant,
                 slope: bias.slope,

@@ -3,6 +3,7 @@
 use crate::features::Features;
 use ash::{Entry, Instance, vk};
 use std::fmt;
+use std::path::PathBuf;
 
 /// Longest that a submission may take: the model computes it on the CPU.
 const LIMIT_NANOSECONDS: u64 = 600_000_000_000;
@@ -27,6 +28,8 @@ pub(crate) enum Error {
     Module(String),
     /// What was written is not what is expected.
     Differs(String),
+    /// A file that what differs was to be left in.
+    Unkept(PathBuf, std::io::Error),
     /// The case ended, and should not have.
     NotLost,
     /// The device does not have a feature that a scene needs.
@@ -51,6 +54,7 @@ impl fmt::Display for Error {
             Error::NoMemory => f.write_str("no memory that the CPU sees too"),
             Error::Unknown(what) => write!(f, "not supported here: {what}"),
             Error::Lacks(feature) => f.write_str(feature),
+            Error::Unkept(file, error) => write!(f, "{}: {error}", file.display()),
             Error::NotLost => f.write_str("it ended, and the device is not lost"),
             Error::Module(what) | Error::Differs(what) => f.write_str(what),
         }

@@ -3,10 +3,12 @@
 //! scenes also `N skipped`.
 //!
 //!     vulkan-runner [--opt] [--timed] [--lose CASE.json] CASE.json...
-//!     vulkan-runner [--opt] [--timed] --draw SCENE.json...
+//!     vulkan-runner [--opt] [--timed] [--keep FOLDER] --draw SCENE.json...
 //!
 //! With `--timed` each scene that passes is drawn once more, and each case is run five times more; the line is `ok NAME SECONDS`: from
 //! its submission to its end, of cases the shortest.
+//!
+//! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`.
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -26,7 +28,7 @@ use device::Device;
 use eitri_compute_cases::{Case, Module};
 use eitri_draw_scenes::Scene;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
 struct Request {
     optimised: bool,
     timed: bool,
+    /// Where to leave what differs.
+    kept: Option<PathBuf>,
     /// A case that never ends.
     lost: Option<Case>,
     cases: Vec<Case>,
@@ -64,6 +68,9 @@ impl Request {
                 "--opt" => request.optimised = true,
                 "--timed" => request.timed = true,
                 "--draw" => draws = true,
+                "--keep" => {
+                    request.kept = Some(arguments.next().ok_or("--keep: which folder?")?.into());
+                }
                 "--lose" => {
                     let path = arguments.next().ok_or("--lose: which case?")?;
                     request.lost = Some(Case::read(Path::new(&path))?);
@@ -131,8 +138,9 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
         };
         tally.count(&case.name, ran);
     }
+    let kept = request.kept.as_deref();
     for scene in &request.scenes {
-        let drawn = draw::draw(&device, scene, request.optimised, request.timed);
+        let drawn = draw::draw(&device, scene, request.optimised, request.timed, kept);
         let lost = drawn.as_ref().is_err_and(device::Error::is_loss);
         tally.count(&scene.file.name, drawn);
         if lost {

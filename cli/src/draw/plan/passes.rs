@@ -69,7 +69,7 @@ pub(super) fn pass<'s>(
     let targets = targets(scene, pass);
     let commands = pass.draws.iter();
     let commands: Result<Vec<PassCommand<'s>>, Lack> = commands
-        .map(|it| command(pipelines, it, &targets))
+        .filter_map(|it| command(pipelines, it, &targets).transpose())
         .collect();
     let color = |it: &scenes::Attachment| {
         let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
@@ -191,22 +191,25 @@ pub(super) fn command<'s>(
     pipelines: &mut Pipelines<'s>,
     command: &'s scenes::PassStep,
     targets: &Targets,
-) -> Result<PassCommand<'s>, Lack> {
-    match command {
+) -> Result<Option<PassCommand<'s>>, Lack> {
+    let scene = pipelines.scene;
+    Ok(Some(match command {
+        // Vertices alone leave nothing behind: their shaders don't store.
+        scenes::PassStep::Draw(draw) if discards(scene, draw) => return Ok(None),
         scenes::PassStep::Draw(draw) => {
             let draw = self::draw(pipelines, draw, targets)?;
-            Ok(PassCommand::Draw(Box::new(draw)))
+            PassCommand::Draw(Box::new(draw))
         }
-        scenes::PassStep::ClearAttachments(clear) => Ok(clears(clear)),
-        scenes::PassStep::BeginQuery(it) => {
-            let query = query_id(pipelines.scene, &it.query)?;
-            Ok(PassCommand::BeginQuery(query))
-        }
-        scenes::PassStep::EndQuery(it) => {
-            let query = query_id(pipelines.scene, &it.query)?;
-            Ok(PassCommand::EndQuery(query))
-        }
-    }
+        scenes::PassStep::ClearAttachments(clear) => clears(clear),
+        scenes::PassStep::BeginQuery(it) => PassCommand::BeginQuery(query_id(scene, &it.query)?),
+        scenes::PassStep::EndQuery(it) => PassCommand::EndQuery(query_id(scene, &it.query)?),
+    }))
+}
+
+/// Whether a draw's primitives are discarded before they are rasterised.
+fn discards(scene: &SceneFile, draw: &scenes::Draw) -> bool {
+    let pipeline = scene.pipeline(&draw.pipeline);
+    pipeline.is_some_and(|pipeline| pipeline.raster.discard)
 }
 
 fn draw<'s>(

@@ -5,14 +5,19 @@
 use super::super::lack::Lack;
 use super::Pipelines;
 use super::passes::{Colors, Targets, attachment, command, format, size};
+use super::resources::view_id;
 use eitri_descriptors::attachment_formats::DepthStencilFormat;
 use eitri_draw_scenes::{self as scenes, Color, Rect, SceneFile};
+use eitri_drawing::state::ResolveMode;
 use eitri_drawing::{ClearValue, Pass, PassCommand, PassPart, Step};
 use eitri_shaderc::color_state::InputPlace;
+use std::collections::BTreeMap;
 
 /// The attachments of a pass by what they are.
 struct Attachments<'s> {
     colors: Vec<&'s scenes::Attachment>,
+    /// By colour, where its samples become one.
+    resolves: Vec<Option<&'s scenes::Attachment>>,
     depth: Option<&'s scenes::Attachment>,
     /// By number, the place that an attachment has in the pass; none where there are too many colours.
     places: Vec<Option<InputPlace>>,
@@ -31,20 +36,25 @@ impl<'s> Attachments<'s> {
         if depths.any(|it| Some(it) != depth) {
             return Err(Lack::not_yet("passes with several depth attachments"));
         }
-        if pass.subpasses.iter().any(|part| !part.resolves.is_empty()) {
-            return Err(Lack::not_yet("resolves between parts of a pass"));
-        }
+        let resolved = resolved(pass)?;
         let mut colors = vec![];
+        let mut resolves = vec![];
         let places = pass.attachments.iter().enumerate().map(|(number, it)| {
             if depth == Some(number) {
                 return Some(InputPlace::DepthStencil);
             }
+            if resolved.values().any(|to| *to == number) {
+                return None;
+            }
             colors.push(it);
+            let to = resolved.get(&number);
+            resolves.push(to.and_then(|to| pass.attachments.get(*to)));
             u8::try_from(colors.len() - 1).ok().map(InputPlace::Color)
         });
         let places = places.collect();
         Ok(Attachments {
             colors,
+            resolves,
             depth: depth.and_then(|number| pass.attachments.get(number)),
             places,
         })
@@ -83,6 +93,33 @@ impl<'s> Attachments<'s> {
     }
 }
 
+/// By attachment, the one that its samples become one in. All of them do at the end of the pass: so nothing may see them before.
+fn resolved(pass: &scenes::Subpasses) -> Result<BTreeMap<usize, usize>, Lack> {
+    let mut all = BTreeMap::new();
+    for (number, part) in pass.subpasses.iter().enumerate() {
+        for (color, to) in part.colors.iter().zip(&part.resolves) {
+            let later = pass.subpasses.get(number + 1..).unwrap_or_default();
+            if later.iter().any(|part| part.colors.contains(color)) {
+                return Err(Lack::not_yet(
+                    "resolves of what a later part of the pass draws to",
+                ));
+            }
+            all.insert(*color, *to);
+        }
+    }
+    let used = |to: &usize| {
+        pass.subpasses.iter().any(|part| {
+            part.colors.contains(to) || part.inputs.contains(to) || part.depth == Some(*to)
+        })
+    };
+    match all.values().any(used) {
+        true => Err(Lack::not_yet(
+            "parts of a pass that read what one before has resolved",
+        )),
+        false => Ok(all),
+    }
+}
+
 /// The row of an attachment's format, if it is one of depth or stencil.
 fn row(scene: &SceneFile, it: &scenes::Attachment) -> Option<&'static DepthStencilFormat> {
     DepthStencilFormat::of_name(&format(scene, it)?.to_uppercase())
@@ -101,12 +138,16 @@ pub(super) fn pass<'s>(
         let targets = attachments.of_part(scene, part);
         whole = targets.size;
         for it in &part.draws {
-            commands.push(command(pipelines, it, &targets)?);
+            commands.extend(command(pipelines, it, &targets)?);
         }
     }
-    let color = |it: &&scenes::Attachment| {
+    let color = |(it, to): (&&scenes::Attachment, &Option<&scenes::Attachment>)| {
         let clear = it.clear.unwrap_or(Color::Float([0.0; 4]));
-        attachment(scene, it, ClearValue::Color(clear)).map(Some)
+        let mut color = attachment(scene, it, ClearValue::Color(clear))?;
+        if let Some(to) = to {
+            color.resolve = Some((view_id(scene, &to.view)?, ResolveMode::Average));
+        }
+        Ok(Some(color))
     };
     let depth = |it: &scenes::Attachment| {
         let clear = it.clear_depth.unwrap_or(0.0);
@@ -125,6 +166,7 @@ pub(super) fn pass<'s>(
         colors: attachments
             .colors
             .iter()
+            .zip(&attachments.resolves)
             .map(color)
             .collect::<Result<_, _>>()?,
         depth: has(DepthStencilFormat::depth_plane)

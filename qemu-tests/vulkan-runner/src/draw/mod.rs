@@ -16,14 +16,16 @@ use ash::vk;
 use eitri_draw_scenes::{Expectation, Scene, Target};
 use objects::{Buffer, Objects, named};
 use recorder::{Recorder, layers};
+use std::path::Path;
 use std::time::Duration;
 
-/// Draws a scene, and compares; `timed`: draws it once more, and gives how long that took.
+/// Draws a scene, and compares; `timed`: draws it once more, and gives how long that took. What differs is left in `kept`.
 pub(crate) fn draw(
     device: &Device,
     scene: &Scene,
     optimised: bool,
     timed: bool,
+    kept: Option<&Path>,
 ) -> Result<Option<Duration>, Error> {
     if let Some(feature) = device.lacks(&scene.file.features) {
         return Err(Error::Lacks(feature));
@@ -44,7 +46,8 @@ pub(crate) fn draw(
     let read = read?;
     recorder.barrier();
     recorder.run()?;
-    for (expectation, image) in scene.expect.iter().zip(&read) {
+    let mut differs = Ok(());
+    for (number, (expectation, image)) in scene.expect.iter().zip(&read).enumerate() {
         let got = match (&expectation.target, image) {
             (Target::Buffer { buffer, offset, .. }, _) => {
                 named(&objects.buffers, buffer)?.read(device, *offset, expectation.bytes())?
@@ -56,8 +59,17 @@ pub(crate) fn draw(
             }
         };
         let checked = expectation.check(&got);
-        checked.map_err(|difference| Error::Differs(difference.to_string()))?;
+        let checked = checked.map_err(|difference| Error::Differs(difference.to_string()));
+        if checked.is_err()
+            && let Some(folder) = kept
+        {
+            let file = folder.join(format!("{}-{number}.bin", scene.file.name));
+            let kept = std::fs::write(&file, &got);
+            kept.map_err(|error| Error::Unkept(file, error))?;
+        }
+        differs = differs.and(checked);
     }
+    differs?;
     timed.then(|| recorder.run_again()).transpose()
 }
 

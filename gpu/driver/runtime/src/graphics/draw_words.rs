@@ -239,8 +239,8 @@ fn primitive(arch: Arch, info: &GraphicsPipelineInfo<'_>, stages: &Stages) -> Pr
         primitive_index_enable: facts.is_some_and(|it| it.reads_primitive_id),
         primitive_index_override: stages.primitive_id
             && facts.is_some_and(|it| it.reads_primitive_id),
-        low_depth_cull: !info.depth_clamp,
-        high_depth_cull: !info.depth_clamp,
+        low_depth_cull: info.clips_depth(),
+        high_depth_cull: info.clips_depth(),
         secondary_shader: stages.varying && facts.is_some(),
         primitive_restart: info.primitive_restart,
         layer_index_enable: stages.layer,
@@ -336,7 +336,7 @@ pub(crate) fn depth_stencil(
 ) -> Result<[u32; 8], DescriptorError> {
     let depth = depth_of(info);
     let mut words = DepthStencil {
-        depth_cull_enable: !info.depth_clamp,
+        depth_cull_enable: info.clips_depth(),
         depth_clamp_mode: if info.depth_clamp {
             DepthClampMode::Bounds
         } else {

@@ -181,8 +181,10 @@ pub struct GraphicsPipelineInfo<'a> {
     pub cull_back: bool,
     /// Which faces are front.
     pub front_face: FrontFace,
-    /// Depths are clamped to the viewport's, not clipped.
+    /// Depths are clamped to the viewport's.
     pub depth_clamp: bool,
+    /// Primitives are clipped at the near and the far plane; if it does not say, they are unless depths are clamped.
+    pub depth_clip: Option<bool>,
     /// What is added to depths.
     pub depth_bias: Option<DepthBias>,
     /// Width of lines, in pixels.
@@ -215,6 +217,13 @@ pub struct GraphicsPipelineInfo<'a> {
     pub has_stencil: bool,
 }
 
+impl GraphicsPipelineInfo<'_> {
+    /// Whether primitives are clipped at the near and the far plane.
+    pub(crate) fn clips_depth(&self) -> bool {
+        self.depth_clip.unwrap_or(!self.depth_clamp)
+    }
+}
+
 impl Default for GraphicsPipelineInfo<'_> {
     /// Triangles with no inputs, one sample, no tests, and nothing that is rendered to.
     fn default() -> Self {
@@ -227,6 +236,7 @@ impl Default for GraphicsPipelineInfo<'_> {
             cull_back: false,
             front_face: FrontFace::CounterClockwise,
             depth_clamp: false,
+            depth_clip: None,
             depth_bias: None,
             line_width: 1.0,
             bresenham_lines: false,

@@ -92,6 +92,7 @@ rows! {
     ComponentsOfRrra    "rrra"                  Choice   "which component of two is the A of RRRA is not stated"                                      "descriptors.md 10.1" mark "src/shader/format/codes.rs" "order";
     BorderComponents    "border"                Choice   "what the border gives for components that a format lacks is the API's rule"                 "graphics-model.md 5.1" mark "src/shader/format.rs" "PixelFormat::border";
     GatherOrder         "gather-order"          Choice   "sheets and a driver differ on the order of gathered texels"                                 "valhall-isa.md 11.10" mark "src/shader/sampling.rs" "Sampler::gathered";
+    FilterOfLevel       "level-filter"          Choice   "whether a texture's greatest level counts before its filter is chosen is not known"         "graphics-model.md 5.1" mark "src/shader/sampling.rs" "Sampler::filter_is_open";
     CubeCorner          "cube-corner"           Choice   "what a tap beyond a corner of a cube gives is not published"                                "graphics-texture.md 7.6" mark "src/shader/sampling.rs" "on_cube";
     Anisotropy          "anisotropy"            Choice   "where the probes of an anisotropic sample lie is not published"                             "graphics-texture.md 7.6" mark "src/shader/sampling.rs" "";
     GradientDescriptor  "gradient-descriptor"   Choice   "what a gradient descriptor holds beside the level is not published"                         "valhall-isa.md 11.10" mark "src/shader/detail.rs" "Probes::descriptor";

@@ -73,6 +73,33 @@ fn coordinates_outside_follow_the_wrap_mode() {
     assert_eq!(found, [None, Some(3), Some(0), None]);
 }
 
+/// A texture of one level is minified, too: its own limits choose levels, not filters.
+#[test]
+fn a_texture_of_one_level_has_both_filters() {
+    for (magnify_nearest, minify_nearest) in [(true, false), (false, true)] {
+        let sampler = Sampler::new(SamplerDescriptor {
+            magnify_nearest,
+            minify_nearest,
+            maximum_lod: Ulod(31.0),
+            ..SamplerDescriptor::default()
+        });
+        for (level, nearest) in [
+            (-ONE, magnify_nearest),
+            (0, magnify_nearest),
+            (1, minify_nearest),
+            (ONE, minify_nearest),
+        ] {
+            let taps = sampler.taps(&FLAT, &at(0.5, 0.5), level);
+            assert_eq!(taps.len() == 1, nearest, "level {level} of 256");
+            assert_eq!(
+                sampler.filter_is_open(&FLAT, level),
+                level > 0,
+                "level {level} of 256"
+            );
+        }
+    }
+}
+
 #[test]
 fn levels_are_chosen_and_mixed() {
     let footing = Footing {

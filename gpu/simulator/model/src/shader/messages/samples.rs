@@ -228,6 +228,9 @@ impl Unit<'_> {
         if probes.count > 1 {
             sender.fabric.fidelity.meet(Inexact::Anisotropy);
         }
+        if self.sampler.filter_is_open(&footing, level) {
+            sender.fabric.fidelity.meet(Inexact::FilterOfLevel);
+        }
         let mut sum = [0.0; 4];
         for place in probes.places(&payload.coordinates) {
             let taps = self.sampler.taps(&footing, &place, level);

@@ -1,0 +1,168 @@
+//! Scenes by features of Vulkan: what those that have one must draw, and how those end that ask for one that is not there.
+
+use crate::drawn_scene::{COVER, Scene, WHITE, findings, samples, scene};
+use serde_json::{Value, json};
+
+/// Colours as words of R8G8B8A8_UNORM.
+const CLEARED: u32 = 0xFF00_0000;
+const DRAWN: u32 = 0xFFFF_FFFF;
+
+/// Draws a scene, which must leave this colour everywhere in image `t`.
+#[track_caller]
+fn leaves(vertex: &str, fragment: &str, color: u32, change: impl Fn(&mut Value)) {
+    let changed = |it: &mut Value| {
+        change(it);
+        let expectations = it["expect"].as_array_mut().expect("it is a list");
+        expectations.push(json!({
+            "image": "t", "data": {"fill": color}, "from": "computed", "compare": {"rule": "units", "max": 1},
+        }));
+    };
+    let folder = tempfile::tempdir().expect("there is room");
+    // It fails if what is drawn is not what is expected.
+    let scene: Scene<'_> = scene(vertex, fragment, changed);
+    let (found, text) = findings(folder.path(), &scene);
+    assert!(found.is_empty(), "{text}");
+}
+
+/// A triangle over everything at this depth.
+fn at_depth(depth: f32) -> String {
+    COVER.replace("0.5, 1.0);", &format!("{depth:?}, 1.0);"))
+}
+
+#[test]
+fn depth_is_clipped_and_clamped_apart() {
+    // By default primitives are clipped unless depths are clamped.
+    for (clamp, clip, color, depth) in [
+        (false, None, CLEARED, 1.0),
+        (false, Some(true), CLEARED, 1.0),
+        (false, Some(false), DRAWN, 1.0),
+        (true, None, DRAWN, 0.75),
+        (true, Some(false), DRAWN, 0.75),
+        (true, Some(true), CLEARED, 1.0),
+    ] {
+        leaves(&at_depth(2.0), WHITE, color, |it| {
+            it["features"] = json!(["depthClamp", "depthClipEnable"]);
+            let pipeline = &mut it["pipelines"][0];
+            pipeline["depth"] = json!({"test": true, "write": true, "compare": "always"});
+            pipeline["raster"] = json!({"depth_clamp": clamp});
+            if let Some(clip) = clip {
+                pipeline["raster"]["depth_clip"] = json!(clip);
+            }
+            let pass = &mut it["steps"][0];
+            pass["depth"] =
+                json!({"view": "d", "load": "clear", "store": "store", "clear_depth": 1.0});
+            pass["draws"][0]["viewports"] = json!([[0, 0, 16, 16, 0.0, 0.75]]);
+            it["expect"] = json!([{
+                "image": "d", "aspect": "depth", "data": {"fill": f32::to_bits(depth)}, "from": "computed",
+                "compare": {"rule": "exact"},
+            }]);
+        });
+    }
+}
+
+#[test]
+fn primitives_that_are_discarded_draw_nothing() {
+    for (discard, color) in [(true, CLEARED), (false, DRAWN)] {
+        leaves(COVER, WHITE, color, |it| {
+            it["pipelines"][0]["raster"] = json!({"discard": discard});
+        });
+    }
+}
+
+/// Samples the middle between two texels at a level.
+const BETWEEN: &str = "#version 450
+layout(set = 0, binding = 0) uniform sampler2D image;
+layout(location = 0) out vec4 color;
+void main() {
+    color = textureLod(image, vec2(0.5), LEVEL);
+}
+";
+
+#[test]
+fn an_image_of_one_level_is_magnified_and_minified() {
+    // Of two texels, 0 and white: the middle is the second for the nearest, and grey for both.
+    let grey = 0x8080_8080;
+    for (level, mag, min, color) in [
+        ("0.0", "nearest", "linear", DRAWN),
+        ("1.0", "nearest", "linear", grey),
+        ("0.0", "linear", "nearest", grey),
+        ("1.0", "linear", "nearest", DRAWN),
+    ] {
+        let fragment = BETWEEN.replace("LEVEL", level);
+        leaves(COVER, &fragment, color, |it| {
+            samples(it, "o");
+            let image = &mut it["images"][1];
+            image["extent"] = json!([2, 1, 1]);
+            image["init"][0]["data"] = json!({"u32": [0, DRAWN]});
+            it["samplers"][0]["mag"] = json!(mag);
+            it["samplers"][0]["min"] = json!(min);
+        });
+    }
+}
+
+#[test]
+fn cubes_have_layers() {
+    let fragment = "#version 450
+layout(set = 0, binding = 0) uniform samplerCubeArray image;
+layout(location = 0) out vec4 color;
+void main() {
+    color = texture(image, vec4(0.0, 1.0, 0.0, 1.0));
+}
+";
+    // The third face of the second cube.
+    let faces: Vec<u32> = (0..12).map(|face| 0xFF00_0000 | face).collect();
+    leaves(COVER, fragment, faces[8], |it| {
+        samples(it, "o");
+        it["features"] = json!(["imageCubeArray"]);
+        let image = &mut it["images"][1];
+        image["extent"] = json!([1, 1, 1]);
+        image["layers"] = json!(12);
+        image["cube"] = json!(true);
+        image["init"][0]["layers"] = json!(12);
+        image["init"][0]["data"] = json!({"u32": faces});
+        it["views"][1]["type"] = json!("cube_array");
+        it["views"][1]["layers"] = json!(12);
+    });
+}
+
+#[test]
+fn parts_of_a_pass_resolve_what_they_draw() {
+    // Every sample that has a bit of the mask is drawn to: half of them.
+    leaves(COVER, WHITE, 0xFF80_8080, |it| {
+        let mut four = it["images"][0].clone();
+        four["name"] = json!("m");
+        four["samples"] = json!(4);
+        let images = it["images"].as_array_mut().expect("it is a list");
+        images.push(four);
+        let views = it["views"].as_array_mut().expect("it is a list");
+        views.push(json!({"name": "m", "image": "m", "type": "2d", "levels": 1, "layers": 1}));
+        it["pipelines"][0]["multisample"] = json!({"samples": 4, "mask": 5});
+        let draws = it["steps"][0]["draws"].clone();
+        let black = json!({"float": [0, 0, 0, 1]});
+        it["steps"] = json!([{
+            "op": "subpasses",
+            "attachments": [
+                {"view": "m", "load": "clear", "store": "dont_care", "clear": black},
+                {"view": "t", "load": "dont_care", "store": "store"},
+            ],
+            "subpasses": [{"colors": [0], "resolves": [1], "draws": draws}],
+        }]);
+    });
+}
+
+#[test]
+fn features_that_are_not_there_are_named() {
+    let folder = tempfile::tempdir().expect("there is room");
+    for (feature, told) in [
+        ("geometryShader", "skipped scene: geometryShader"),
+        (
+            "noSuchFeature",
+            "skipped scene: not done yet: noSuchFeature",
+        ),
+    ] {
+        let asks = |it: &mut Value| it["features"] = json!([feature]);
+        let scene = scene(COVER, WHITE, asks);
+        let (_, text) = findings(folder.path(), &scene);
+        assert!(text.contains(told), "{text}");
+    }
+}
