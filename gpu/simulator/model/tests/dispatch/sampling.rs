@@ -255,9 +255,10 @@ impl Case {
         let level = (asked + lod(sampler.lod_bias.0))
             .max(lod(sampler.minimum_lod.0))
             .min(lod(sampler.maximum_lod.0))
-            .max(self.texture_lod[0])
-            .min(self.texture_lod[1]);
+            .max(self.texture_lod[0]);
         let magnified = level <= if sampler.magnify_cutoff { 128 } else { 0 };
+        // The texture's greatest level chooses levels, not filters: docs/open-facts.md.
+        let level = level.min(self.texture_lod[1]);
         let nearest = if magnified {
             sampler.magnify_nearest
         } else {
