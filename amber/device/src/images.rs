@@ -64,13 +64,15 @@ pub(crate) fn level_bytes(info: &ImageInfo, level: u32) -> usize {
     usize::try_from(info.part_bytes(level).saturating_mul(slices)).unwrap_or(usize::MAX)
 }
 
-/// The texels of all levels: each is filled from the first bytes of the buffer, and with zeros behind its end.
-pub(crate) fn texels(info: &ImageInfo, host: &[u8]) -> Vec<u8> {
+/// The texels of all levels of an image that begins at level `base` of a buffer: what was drawn there, or the first of the bytes
+/// `here`, with zeros behind their end.
+pub(crate) fn texels(info: &ImageInfo, (host, here): (&HostBuffer, &[u8]), base: u32) -> Vec<u8> {
     let mut texels = Vec::new();
     for level in 0..info.levels {
         let start = texels.len();
         let bytes = level_bytes(info, level);
-        texels.extend(host.iter().take(bytes));
+        let drawn = host.drawn_level(base.saturating_add(level));
+        texels.extend(drawn.unwrap_or(here).iter().take(bytes));
         texels.resize(start.saturating_add(bytes), 0);
     }
     texels

@@ -9,7 +9,7 @@ use crate::resources::{Resource, Target, named};
 use alloc::vec::Vec;
 use core::ops::Range;
 use eitri_amber::plan::Plan;
-use eitri_amber::run::{Binding as Bound, Memory};
+use eitri_amber::run::{Binding as Bound, HostBuffer, Memory};
 use eitri_job::{Content, Part};
 
 /// Offsets of what sees a part of memory are multiples of this.
@@ -70,8 +70,8 @@ pub(crate) fn resources(
         let family = || seen.iter().filter(|other| one.could_share(other));
         let meet = family().any(|a| family().any(|b| !core::ptr::eq(a, b) && a.meets(b)));
         let first = seen.iter().position(|other| one.could_share(other));
-        let host = memory.get(one.bound.buffer);
-        let host = host.map_or(&[][..], |buffer| &buffer.bytes);
+        let nothing = HostBuffer::default();
+        let host = memory.get(one.bound.buffer).unwrap_or(&nothing);
         resources.push(match (meet, first) {
             (true, Some(first)) if first < index => Resource {
                 bytes: Vec::new(),
@@ -85,9 +85,9 @@ pub(crate) fn resources(
                 let end =
                     family().map(|other| other.bound.range.start.saturating_add(other.bytes()));
                 let is_written = family().any(|other| other.is_written);
-                let mut resource = own(one, host, 0..host.len(), is_written);
+                let mut resource = own(one, host, 0..host.bytes.len(), is_written);
                 if let Content::Buffer | Content::Texels(_) = one.content {
-                    let end = end.max().unwrap_or(0).max(host.len());
+                    let end = end.max().unwrap_or(0).max(host.bytes.len());
                     resource.bytes.resize(end, 0);
                     resource.part = part_of(one, index)?;
                 }
@@ -100,8 +100,8 @@ pub(crate) fn resources(
 }
 
 /// A resource with memory of its own, for some of a buffer's bytes.
-fn own(one: &Seen<'_>, host: &[u8], range: Range<usize>, is_written: bool) -> Resource {
-    let here = host.get(range.clone()).unwrap_or(&[]);
+fn own(one: &Seen<'_>, host: &HostBuffer, range: Range<usize>, is_written: bool) -> Resource {
+    let here = host.bytes.get(range.clone()).unwrap_or(&[]);
     let buffer = one.bound.buffer;
     let start = range.start;
     let (bytes, target) = match one.content {
@@ -115,7 +115,8 @@ fn own(one: &Seen<'_>, host: &[u8], range: Range<usize>, is_written: bool) -> Re
                 start,
                 length: images::level_bytes(&info, 0),
             };
-            (images::texels(&info, here), target)
+            let level = one.bound.base_mip_level;
+            (images::texels(&info, (host, here), level), target)
         }
         Content::Buffer | Content::Texels(_) | Content::Sampler(_) => {
             let mut bytes = Vec::from(here);

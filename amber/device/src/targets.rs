@@ -34,6 +34,8 @@ pub(crate) struct Targets {
 /// An attachment: the script's buffer, and what is in it.
 pub(crate) struct Target {
     id: BufferId,
+    /// The level of the buffer's image that is drawn to.
+    level: u32,
     pub(crate) format: String,
     /// Bytes of a texel of the host.
     stride: usize,
@@ -46,7 +48,7 @@ impl Target {
     fn of(
         plan: &Plan,
         memory: &Memory,
-        id: BufferId,
+        (id, level): (BufferId, u32),
         size: (u32, u32),
     ) -> Result<Target, DeviceError> {
         let buffer = plan.buffer(id);
@@ -59,7 +61,10 @@ impl Target {
         let texels = (size.0 as usize)
             .saturating_mul(size.1 as usize)
             .saturating_mul(samples as usize);
-        let host = memory.get(id).map_or(&[][..], |host| &host.bytes);
+        let host = memory.get(id);
+        let host = host.map_or(&[][..], |host| {
+            host.drawn_level(level).unwrap_or(&host.bytes)
+        });
         // Texels beyond the buffer's host contents are zero.
         let mut bytes = Vec::from(host);
         bytes.resize(texels.saturating_mul(stride), 0);
@@ -71,6 +76,7 @@ impl Target {
         };
         Ok(Target {
             id,
+            level,
             format,
             stride,
             samples,
@@ -144,14 +150,11 @@ impl Targets {
         memory: &Memory,
     ) -> Result<Targets, DeviceError> {
         let size = graphics.framebuffer;
-        let target = |id: BufferId| Target::of(plan, memory, id, size);
+        let target = |id: BufferId| Target::of(plan, memory, (id, 0), size);
         let colors = graphics
             .colors
             .iter()
-            .map(|color| match color.base_mip_level {
-                0 => target(color.buffer),
-                _ => Err(lacks("graphics: attachments of other levels")),
-            });
+            .map(|color| Target::of(plan, memory, (color.buffer, color.base_mip_level), size));
         Ok(Targets {
             colors: colors.collect::<Result<_, _>>()?,
             depth: graphics.depth_stencil.map(target).transpose()?,
@@ -242,8 +245,7 @@ impl Targets {
         for target in self.all() {
             let bytes = target.joined(results.take(target.parts.len()));
             if let Some(host) = memory.get_mut(target.id) {
-                host.bytes = bytes;
-                host.size = self.size;
+                host.put_level(target.level, self.size, bytes);
             }
         }
     }
@@ -335,6 +337,7 @@ mod tests {
             let again = [depth.clone(), stencil.clone()].into_iter();
             let target = Target {
                 id: BufferId(0),
+                level: 0,
                 format: format.to_owned(),
                 stride,
                 samples: 1,

@@ -13,6 +13,32 @@ pub struct HostBuffer {
     pub bytes: Vec<u8>,
     /// Width and height.
     pub size: (u32, u32),
+    /// Of an image, what was drawn to its levels, from the second on. What is missing or empty is filled from the first bytes.
+    pub levels: Vec<Vec<u8>>,
+}
+
+impl HostBuffer {
+    /// What was drawn to a level from the second on; `None` where its texels are the first bytes.
+    pub fn drawn_level(&self, level: u32) -> Option<&[u8]> {
+        let drawn = self.levels.get(level.checked_sub(1)? as usize)?;
+        (!drawn.is_empty()).then_some(drawn)
+    }
+
+    /// Keeps what was drawn to a level of this size.
+    pub fn put_level(&mut self, level: u32, size: (u32, u32), bytes: Vec<u8>) {
+        let Some(place) = level.checked_sub(1) else {
+            (self.bytes, self.size) = (bytes, size);
+            return;
+        };
+        // The parser allows as many levels as halve the size to 1.
+        let place = place as usize;
+        if self.levels.len() <= place {
+            self.levels.resize(place + 1, Vec::new());
+        }
+        if let Some(known) = self.levels.get_mut(place) {
+            *known = bytes;
+        }
+    }
 }
 
 /// The buffers of a script, by [`BufferId`].
@@ -27,6 +53,7 @@ impl Memory {
         let filled = plan.buffers.iter().map(|buffer| HostBuffer {
             bytes: initial(buffer),
             size: buffer.size,
+            levels: Vec::new(),
         });
         Memory {
             buffers: filled.collect(),
