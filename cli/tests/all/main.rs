@@ -3,6 +3,7 @@
 //! One binary, so that it links once and what waits does so beside what computes.
 
 mod amber;
+mod amber_levels;
 mod boot;
 mod checks;
 mod code_checks;
