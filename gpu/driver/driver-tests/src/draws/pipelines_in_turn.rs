@@ -1,12 +1,15 @@
 //! Draws of several pipelines in one pass: each has its own uniforms, and memory of its threads.
 
-use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, vertices};
+use super::bench::{BLUE, BLUE_WORD, Bench, GREEN_WORD, RED, RED_WORD, SIDE, check, vertices};
+use super::buffer_words::table;
 use super::secondaries::column;
 use super::shaders;
 use crate::bench::OrFail;
+use alloc::vec::Vec;
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
-    Draw, GraphicsPipeline, GraphicsPipelineInfo, RenderingInfo, Tiling, Topology,
+    BindingElement, Draw, GraphicsPipeline, GraphicsPipelineInfo, ImagePart, RenderingInfo, Tiling,
+    Topology,
 };
 
 fn strips(
@@ -20,18 +23,47 @@ fn strips(
     it.pipeline_of(programs, &info)
 }
 
-/// Two pipelines draw as many vertices from the same first instance, which says where; each again from another.
+/// Pipelines draw as many vertices from the same first instance, which says where: behind one whose uniforms the stream fills, which
+/// draws in the middle whatever the instance is, and behind each other.
 pub(crate) fn another_pipeline_has_the_first_instance_of_its_draw() {
     let mut it = Bench::new();
     let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    // Red above, green below.
+    let source = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let halves = [RED_WORD, GREEN_WORD].map(|word| [word; (SIDE * SIDE / 2) as usize]);
+    let bytes: Vec<u8> = halves
+        .as_flattened()
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let written = it.device.write_image(source, ImagePart::default(), &bytes);
+    written.or_fail("it fits");
     let programs = (
         shaders::instance_placed_vertices(it.arch()),
-        shaders::color(it.arch()),
+        shaders::fetched(it.arch()),
     );
     let [first, second] = [(); 2].map(|()| strips(&mut it, &programs));
+    let fetched = it.device.create_graphics_set(first, 0);
+    let fetched = fetched.or_fail("there is memory");
+    let bound = it.device.bind_in_stages(fetched, |device, set| {
+        device.bind_image(set, BindingElement::first(0), source)
+    });
+    bound.or_fail("it is an image");
+    let programs = (
+        shaders::vertices(it.arch()),
+        shaders::table_color(it.arch()),
+    );
+    let filled = strips(&mut it, &programs);
+    let words = it.buffer(&table([0.0; 2], RED));
+    let tables = it.device.create_graphics_set(filled, 0);
+    let tables = tables.or_fail("there is memory");
+    let bound = it
+        .device
+        .bind_in_stages(tables, |device, set| device.bind_buffer(set, 0, words));
+    bound.or_fail("it fits");
     // Eight pixels to the right of the place, in the upper and in the lower half.
-    let half = |top: f32, color| {
-        let corner = |x: f32, y: f32| ([x, y, 0.5, 1.0], color);
+    let half = |top: f32| {
+        let corner = |x: f32, y: f32| ([x, y, 0.5, 1.0], BLUE);
         vertices(&[
             corner(0.0, top),
             corner(0.0, top + 1.0),
@@ -39,8 +71,8 @@ pub(crate) fn another_pipeline_has_the_first_instance_of_its_draw() {
             corner(0.25, top + 1.0),
         ])
     };
-    let upper = it.buffer(&half(-1.0, RED));
-    let lower = it.buffer(&half(0.0, GREEN));
+    let upper = it.buffer(&half(-1.0));
+    let lower = it.buffer(&half(0.0));
     let places = [8, 32, 48];
     it.record(|recorder| {
         let mut pass = recorder.begin_rendering(&RenderingInfo {
@@ -52,8 +84,12 @@ pub(crate) fn another_pipeline_has_the_first_instance_of_its_draw() {
                 first_instance: (place as f32).to_bits(),
                 ..Draw::of(4)
             };
-            pass.bind_pipeline(first)?
+            pass.bind_pipeline(filled)?
+                .bind_descriptor_set(tables)?
                 .bind_vertex_buffer(0, upper, 0)?
+                .draw(draw)?
+                .bind_pipeline(first)?
+                .bind_descriptor_set(fetched)?
                 .draw(draw)?
                 .bind_pipeline(second)?
                 .bind_vertex_buffer(0, lower, 0)?
