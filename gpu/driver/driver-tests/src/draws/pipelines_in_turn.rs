@@ -156,7 +156,7 @@ pub(crate) fn pipelines_in_turn_have_the_lengths_of_their_buffers() {
     let texels = it.texels(image);
     check(&texels, 0, |x, _| {
         let (_, set) = columns[(x * columns.len() as u32 / SIDE) as usize];
-        0xFF00_0000 | LENGTHS[set] * 0x0001_0101
+        0xFF00_0000 + LENGTHS[set] * 0x0001_0101
     });
 }
 
