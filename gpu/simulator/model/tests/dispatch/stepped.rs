@@ -7,9 +7,12 @@ use eitri_model::{Budget, Event, Nanoseconds, Sink};
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// A workgroup's number, and whether it began.
+type Step = ([u32; 3], bool);
+
 /// Workgroups that began and ended, in order.
 #[derive(Clone, Default)]
-struct Workgroups(Rc<RefCell<Vec<([u32; 3], bool)>>>);
+struct Workgroups(Rc<RefCell<Vec<Step>>>);
 
 impl Sink for Workgroups {
     fn event(&mut self, _: Nanoseconds, event: Event) {
