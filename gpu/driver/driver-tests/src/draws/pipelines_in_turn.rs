@@ -30,11 +30,12 @@ pub(crate) fn another_pipeline_has_the_first_instance_of_its_draw() {
     let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
     // Red above, green below.
     let source = it.image("R8G8B8A8_UNORM", Tiling::Linear);
-    let halves = [RED_WORD, GREEN_WORD].map(|word| [word; (SIDE * SIDE / 2) as usize]);
-    let bytes: Vec<u8> = halves
-        .as_flattened()
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
+    let texel = |at: u32| match at < SIDE * SIDE / 2 {
+        true => RED_WORD,
+        false => GREEN_WORD,
+    };
+    let bytes: Vec<u8> = (0..SIDE * SIDE)
+        .flat_map(|at| texel(at).to_le_bytes())
         .collect();
     let written = it.device.write_image(source, ImagePart::default(), &bytes);
     written.or_fail("it fits");
