@@ -223,3 +223,40 @@ pub fn located(address: u64) -> Option<(u64, u64)> {
 pub fn address(number: u64) -> u64 {
     (number + 1) * SPACING
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    /// Elements are numbered one binding after the other, as addresses have them.
+    #[test]
+    fn each_number_is_that_of_an_element() {
+        let text = "function main
+            workgroup 1 1 1
+            binding 0 0 storage count 3
+            binding 0 1 uniform
+            binding 1 0 storage count 2 written
+            b0:
+              return";
+        let function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let elements = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1)];
+        let keys = [(0, 0), (0, 1), (1, 0)];
+        let mut resources = Resources::default();
+        for (binding, element) in elements {
+            let (set, number) = keys[binding as usize];
+            let bytes = vec![0; 4];
+            resources
+                .buffers
+                .insert((set, number, element), Buffer { bytes });
+        }
+        let bound = Bound::new(&function, &resources).unwrap_or_else(|key| panic!("no {key:?}"));
+        for (number, (binding, element)) in (0..).zip(elements) {
+            let expected = Some((BindingId(binding), element));
+            assert_eq!(bound.numbered(number), expected, "number {number}");
+        }
+        for number in [6, 7, u64::from(u32::MAX), u64::MAX] {
+            assert_eq!(bound.numbered(number), None, "number {number}");
+        }
+    }
+}

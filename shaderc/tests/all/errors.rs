@@ -105,6 +105,63 @@ fn errors_say_where() {
     );
 }
 
+/// Truth values have no form in a buffer, alone or in a vector.
+#[test]
+fn buffers_hold_no_truth_values() {
+    for (element, refused) in [("%v3", false), ("%bool", true), ("%bool2", true)] {
+        let preamble = PREAMBLE.replace(
+            "%words = OpTypeRuntimeArray %u32",
+            &format!(
+                "%bool2 = OpTypeVector %bool 2
+                 %words = OpTypeRuntimeArray {element}
+                 %ptr_element = OpTypePointer StorageBuffer {element}"
+            ),
+        );
+        let module = format!(
+            "{preamble}
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            %p = OpAccessChain %ptr_element %out %0 %1
+            %x = OpLoad {element} %p
+            OpStore %p %x
+            OpReturn
+            OpFunctionEnd"
+        );
+        let compiled = compile(&assemble(&module), &Options::default());
+        let told = compiled.map_or_else(|errors| errors.to_string(), |_| String::new());
+        let found = told.contains("the types don't go together");
+        assert_eq!(found, refused, "{element}: {told}");
+    }
+}
+
+/// What specialisation constants are computed of has the types that the operation takes.
+#[test]
+fn computed_constants_have_their_types() {
+    for (computed, result) in [
+        ("OpSpecConstantOp %u32 CompositeExtract %three 1", true),
+        ("OpSpecConstantOp %f32 CompositeExtract %three 1", false),
+        ("OpSpecConstantOp %v3 CompositeInsert %1 %three 1", true),
+        ("OpSpecConstantOp %v3 CompositeInsert %1f %three 1", false),
+        ("OpSpecConstantOp %u32 Select %yes %1 %2", true),
+        ("OpSpecConstantOp %u32 Select %yes %1f %2", false),
+        ("OpSpecConstantOp %u32 Select %yes %1 %1f", false),
+    ] {
+        let module = format!(
+            "{PREAMBLE}
+            %three = OpConstantComposite %v3 %0 %1 %2
+            %computed = {computed}
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            OpReturn
+            OpFunctionEnd"
+        );
+        let compiled = compile(&assemble(&module), &Options::default());
+        let told = compiled.map_or_else(|errors| errors.to_string(), |_| String::new());
+        let refused = told.contains("the types don't go together");
+        assert_eq!(refused, !result, "{computed}: {told}");
+    }
+}
+
 /// Lines of `NonSemantic.Shader.DebugInfo.100` are those of constants, and hold until another or none is said.
 #[test]
 fn lines_of_debug_information_count_as_those_of_op_line() {
@@ -374,6 +431,12 @@ fn bodies() {
         "%x = OpDPdx %f32 %1f
          OpReturn",
         "OpDPdx %22: instruction OpDPdx is not supported",
+    );
+    check_body(
+        "%v = OpCompositeConstruct %v3 %1 %1 %1
+         %x = OpVectorInsertDynamic %v3 %v %yes %1
+         OpReturn",
+        "OpVectorInsertDynamic %23: the types don't go together",
     );
     check_body(
         "OpBranch %main",

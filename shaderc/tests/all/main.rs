@@ -4,6 +4,7 @@
 mod attachments;
 mod checkers;
 mod deep;
+mod descriptor_arrays;
 mod divergence;
 mod documented_order;
 mod drawn;
@@ -34,3 +35,4 @@ mod stages;
 mod subgroups;
 mod support;
 mod switches;
+mod vectors;

@@ -31,7 +31,7 @@ fn run(function: &Function, words: &[&[u32]; 2]) -> [Vec<u32>; 2] {
 
 /// Runs at both ends of the pipeline, and compiles to machine code.
 #[track_caller]
-fn check(text: &str, words: &[&[u32]; 2], expected: &[&[u32]; 2]) {
+pub(crate) fn check(text: &str, words: &[&[u32]; 2], expected: &[&[u32]; 2]) {
     let spirv = assemble(text);
     let function = translate(&spirv, &Options::default())
         .unwrap_or_else(|errors| panic!("{}", errors[0]))

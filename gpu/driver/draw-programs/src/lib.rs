@@ -53,6 +53,13 @@ pub enum Shader {
     TableColor,
     /// Fragments: words 0 to 3 of the push constants into target 0.
     PushedColor,
+    /// Vertices as [`Shader::Vertices`], but x of the viewport's centre is the number of the first instance, taken as the bits of a
+    /// float; of generations that shade positions apart.
+    InstancePlacedVertices,
+    /// Fragments: the length of the buffer of set 0, binding 0, in 255ths into red, green and blue of target 0.
+    LengthColor,
+    /// Fragments: the vertices' colour into target 0, by way of 32 bytes of the thread's own memory.
+    SpilledColor,
     /// Fragments: what target 0 holds at the pixel, red and green the other way round, into target 1.
     TileSwapped,
 }
@@ -84,6 +91,9 @@ impl Shader {
             Shader::PlacedVertices => placed_vertices(arch),
             Shader::TableColor => table_color(arch),
             Shader::PushedColor => pushed_color(arch),
+            Shader::InstancePlacedVertices => instance_placed_vertices(arch),
+            Shader::LengthColor => length_color(arch),
+            Shader::SpilledColor => spilled_color(arch),
             Shader::TileSwapped => tile_swapped(arch),
         }
     }
@@ -229,17 +239,35 @@ fn fragments(
     words: &[FauWord],
     bindings: &[Binding],
 ) -> Result<Vec<u8>, NoProgram> {
-    fragments_that_read(arch, (text, 0), outputs, words, bindings)
+    let code = FragmentCode {
+        text,
+        tile_reads: 0,
+        scratch_bytes: 0,
+    };
+    fragments_of(arch, &code, outputs, words, bindings)
 }
 
-/// The same of a program that reads targets, a bit each, from the tile.
-fn fragments_that_read(
+/// Assembly of a fragment program.
+struct FragmentCode<'a> {
+    text: &'a str,
+    /// Targets that it reads from the tile, a bit each.
+    tile_reads: u8,
+    /// Bytes of a thread's own memory.
+    scratch_bytes: u32,
+}
+
+fn fragments_of(
     arch: Arch,
-    (text, tile_reads): (&str, u8),
+    code: &FragmentCode<'_>,
     outputs: &[u8],
     words: &[FauWord],
     bindings: &[Binding],
 ) -> Result<Vec<u8>, NoProgram> {
+    let &FragmentCode {
+        text,
+        tile_reads,
+        scratch_bytes,
+    } = code;
     let code = assemble(arch, text)?;
     let constants = [0, 1, 2, 3].map(|it| FauWord::Draw(DrawWord::BlendConstant(it)));
     let fau: Vec<FauWord> = constants.into_iter().chain(words.iter().copied()).collect();
@@ -261,6 +289,7 @@ fn fragments_that_read(
         varyings: &[COLOR],
         record_bytes: 16,
         tile_reads,
+        scratch_bytes,
         ..parts(arch, Facts::Fragment(FragmentFacts::default()), &entries)
     })
 }
@@ -339,9 +368,44 @@ fn pushed_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
     fragments(arch, text, &[0], &words, &[])
 }
 
+/// Vertices around a centre whose x is the first instance's number.
+fn instance_placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let mut uniforms = viewport();
+    if let Some(x) = uniforms.get_mut(3) {
+        *x = FauWord::Draw(DrawWord::BaseInstance);
+    }
+    let position = include_str!("../shaders/position.v10");
+    split_vertices(arch, position, &[0, 1], (&uniforms, &[]))
+}
+
+/// The length of a buffer into target 0.
+fn length_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let text = include_str!("../shaders/length_color.v10");
+    let words = [
+        FauWord::BufferBytes { slot: TABLE.slot },
+        FauWord::Constant((1.0_f32 / 255.0).to_bits()),
+        FauWord::Constant(1.0_f32.to_bits()),
+    ];
+    fragments(arch, text, &[0], &words, &[TABLE])
+}
+
+/// The vertices' colour into target 0, by way of the thread's own memory.
+fn spilled_color(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let code = FragmentCode {
+        text: include_str!("../shaders/spilled_color.v10"),
+        tile_reads: 0,
+        scratch_bytes: 32,
+    };
+    fragments_of(arch, &code, &[0], &[], &[])
+}
+
 /// What target 0 holds at the pixel, red and green the other way round, into target 1.
 fn tile_swapped(arch: Arch) -> Result<Vec<u8>, NoProgram> {
-    let text = include_str!("../shaders/tile_swapped.v10");
+    let code = FragmentCode {
+        text: include_str!("../shaders/tile_swapped.v10"),
+        tile_reads: 1,
+        scratch_bytes: 0,
+    };
     let own_pixel = FauWord::Constant(0xFF00_0000);
-    fragments_that_read(arch, (text, 1), &[1], &[own_pixel], &[])
+    fragments_of(arch, &code, &[1], &[own_pixel], &[])
 }

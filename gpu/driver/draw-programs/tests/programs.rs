@@ -13,6 +13,8 @@ fn each_generation_has_its_programs() {
             Shader::Fetched,
             Shader::TableColor,
             Shader::PushedColor,
+            Shader::LengthColor,
+            Shader::SpilledColor,
             Shader::TileSwapped,
         ] {
             let bytes = shader.build(arch).unwrap_or_else(|error| {
@@ -22,12 +24,17 @@ fn each_generation_has_its_programs() {
                 panic!("{shader:?} on {arch}: {error}");
             });
             let stage = match shader {
-                Shader::Vertices | Shader::MovedVertices | Shader::PlacedVertices => Stage::Vertex,
+                Shader::Vertices
+                | Shader::MovedVertices
+                | Shader::PlacedVertices
+                | Shader::InstancePlacedVertices => Stage::Vertex,
                 Shader::Color
                 | Shader::TwoColors
                 | Shader::Fetched
                 | Shader::TableColor
                 | Shader::PushedColor
+                | Shader::LengthColor
+                | Shader::SpilledColor
                 | Shader::TileSwapped => Stage::Fragment,
             };
             assert_eq!(program.common().stage(), stage, "{shader:?}");

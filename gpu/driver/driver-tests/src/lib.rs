@@ -143,15 +143,20 @@ macro_rules! each_test {
                 a_draw_sees_what_was_copied_before;
                 draws_have_the_words_of_buffers_of_their_moment;
                 draws_have_the_push_constants_of_their_moment;
+                another_pipeline_has_the_first_instance_of_its_draw;
+                pipelines_in_turn_have_the_lengths_of_their_buffers;
+                fragments_with_memory_of_their_own_draw_the_same;
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
                 draws_of_secondaries_take_their_place_in_a_pass;
                 secondaries_have_the_words_of_buffers_of_their_call;
+                a_secondary_may_be_the_first_that_a_device_draws;
                 secondaries_draw_to_every_view;
                 secondaries_of_other_passes_are_refused;
                 draws_read_what_is_in_the_tile;
                 a_barrier_in_a_pass_orders_attachments_alone;
                 rectangles_are_cleared_between_draws;
+                a_draw_is_the_same_behind_a_clear;
                 layers_are_cleared_on_their_own;
                 a_pass_of_clears_has_the_provoking_vertex_of_its_first_draw;
                 queries_count_the_samples_that_are_seen;
@@ -166,6 +171,7 @@ macro_rules! each_test {
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;
+                kinds_and_samples_of_what_passes_load_are_their_own;
                 parts_of_a_pass_are_one_pass;
                 a_part_that_asks_for_what_a_pass_before_did_is_resumed;
                 what_can_not_be_rendered_is_refused;
@@ -315,6 +321,7 @@ macro_rules! each_test {
                 jobs_outlive_a_suspended_device;
                 a_signal_of_the_host_wakes_the_gpu;
                 whatever_goes_wrong_on_the_way_ends_in_bounded_time;
+                a_space_that_does_not_leave_costs_a_reset;
                 a_supply_that_does_not_come_is_told;
                 clock_and_voltage_are_the_owners;
             }

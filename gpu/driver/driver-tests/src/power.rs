@@ -227,6 +227,31 @@ pub(crate) fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
     }
 }
 
+/// An address space whose commands do not end while the device is being suspended: a reset takes it, and jobs go on after the resume.
+pub(crate) fn a_space_that_does_not_leave_costs_a_reset() {
+    // The queue's alone in a default run.
+    let spaces = if long() { &[1, 0][..] } else { &[1] };
+    for space in spaces.iter().copied() {
+        let machine = slow_supply();
+        let mut device = up_with(machine.clone(), Options::default());
+        let queue = queue(&mut device);
+        let work = Work::new(&mut device, queue, &DOUBLE, 64);
+        let first = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, first), Ok(()), "space {space}");
+        let stuck = Injection::AddressSpaceStuck { space };
+        inject(&machine, stuck);
+        device.suspend().or_fail("the device is alive");
+        sleep_and_poll(&machine, &mut device, SECOND);
+        assert_eq!(device.power(), DevicePower::Off, "space {space}");
+        assert!(!machine.supply().on, "space {space}");
+        withdraw(&machine, stuck);
+        device.resume().or_fail("the device is alive");
+        let second = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, second), Ok(()), "space {space}");
+        assert_eq!(machine.supply().strays, 0, "space {space}");
+    }
+}
+
 /// A supply that never comes is told, at bring-up and when it is on its way on.
 pub(crate) fn a_supply_that_does_not_come_is_told() {
     let machine = Machine::new(config());

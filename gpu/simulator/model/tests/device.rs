@@ -6,11 +6,14 @@ use bench::Bench;
 use eitri_csf::command::{CacheFlush, GpuCommand, ResetKind};
 use eitri_csf::page_table::Attributes;
 use eitri_csf::registers::address_space as aspace;
-use eitri_csf::registers::control::{COHERENCY_ENABLE, CYCLE_COUNT, GPU_COMMAND, TIMESTAMP};
+use eitri_csf::registers::control::{
+    COHERENCY_ENABLE, CYCLE_COUNT, GPU_COMMAND, GPU_STATUS, L2_CONFIG, TIMESTAMP,
+};
 use eitri_csf::registers::doorbell::{DOORBELL, LATEST_FLUSH};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_csf::registers::interrupts::{
-    GPU_IRQ_CLEAR, GPU_IRQ_MASK, GPU_IRQ_RAWSTAT, GPU_IRQ_STATUS, MMU_IRQ_RAWSTAT,
+    GPU_IRQ_CLEAR, GPU_IRQ_MASK, GPU_IRQ_RAWSTAT, GPU_IRQ_STATUS, JOB_IRQ_MASK, MMU_IRQ_MASK,
+    MMU_IRQ_RAWSTAT,
 };
 use eitri_csf::registers::mcu::{MCU_CONTROL, MCU_STATUS};
 use eitri_csf::registers::power::{L2_PWROFF, L2_PWRON, L2_PWRTRANS, L2_READY};
@@ -317,6 +320,23 @@ fn answers_are_not_for_the_host_to_write() {
 }
 
 #[test]
+fn answers_of_groups_and_streams_are_not_for_the_host_to_write_either() {
+    for (name, answer) in [
+        ("CSG_ACK", bench::group_output(0)),
+        ("CS_ACK", bench::stream_output(0)),
+    ] {
+        let mut bench = Bench::booted();
+        bench.start_group(0);
+        let ack = bench.shared(answer);
+        bench.shared_write(answer, ack ^ 0x100);
+        bench.ring_stream(0);
+        bench.wait(100);
+        bench.expect_diagnosis(&format!("{name} was changed by the host"));
+        assert_eq!(bench.shared(answer), ack, "{name} is written again");
+    }
+}
+
+#[test]
 fn doorbells_without_firmware_are_reported() {
     let mut bench = Bench::new(Config::default());
     bench.ring(0);
@@ -329,6 +349,31 @@ fn doorbells_without_firmware_are_reported() {
 const PAGE: u64 = 0x1_0000;
 const LOCK: u32 = 2;
 const UNLOCK: u32 = 3;
+
+#[test]
+fn registers_of_a_space_that_is_not_there_are_reported() {
+    for space in 0..16 {
+        for register in [
+            aspace::AS_TRANSTAB,
+            aspace::AS_MEMATTR,
+            aspace::AS_LOCKADDR,
+            aspace::AS_TRANSCFG,
+        ] {
+            let mut bench = Bench::new(Config::default());
+            let present = bench.gpu.product().part.as_present;
+            bench.write64(register.at(space), 0);
+            let told = bench.report();
+            let absent = format!("address space {space} is not in AS_PRESENT");
+            let is_absent = present >> space & 1 == 0;
+            assert_eq!(
+                told.contains(&absent),
+                is_absent,
+                "{}: {told}",
+                register.name
+            );
+        }
+    }
+}
 
 #[test]
 fn a_region_is_unlocked_after_a_flush_that_began_behind_the_lock() {
@@ -405,4 +450,25 @@ fn a_reset_forgets_everything_but_memory() {
     assert_eq!(bench.shared(0), version);
     let physical = bench.physical(0, 0);
     assert!(bench.memory.read32(physical).is_ok());
+}
+
+#[test]
+fn a_cut_of_the_power_takes_what_registers_held_too() {
+    let mut bench = Bench::new(Config::default());
+    let masks = [GPU_IRQ_MASK, JOB_IRQ_MASK, MMU_IRQ_MASK];
+    bench.write(L2_CONFIG, 1 << 24);
+    bench.power_l2();
+    for mask in masks {
+        bench.write(mask, u32::MAX);
+    }
+    // A flush that is in flight goes with the rest.
+    bench.write(GPU_COMMAND, GpuCommand::FlushCaches(CacheFlush::ALL).word());
+    bench.gpu.cut_power();
+    let mut fresh = Bench::new(Config::default());
+    let registers = [GPU_STATUS, L2_CONFIG, COHERENCY_ENABLE];
+    for register in masks.into_iter().chain(registers) {
+        let (found, wanted) = (bench.read(register), fresh.read(register));
+        assert_eq!(found, wanted, "{} as of a GPU that is new", register.name);
+    }
+    bench.expect_no_diagnoses();
 }

@@ -526,3 +526,6 @@ fn merge(large: &mut Segments, small: Segments) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,15 @@ impl Bench {
         Bench::of(machine, device, HEAP)
     }
 
+    /// One whose device has done something in a space before it had a heap; and what that gave.
+    pub(super) fn behind<T>(first: impl FnOnce(&mut Up<Host>, Space) -> T) -> (Bench, T) {
+        let machine = machine();
+        let mut device = up(machine.clone());
+        let space = device.create_space().or_fail("there is memory");
+        let given = first(&mut device, space);
+        (Bench::in_space(machine, (device, space), HEAP), given)
+    }
+
     /// With a heap of so many chunks, which does not grow.
     pub(super) fn with_chunks(chunks: u32) -> Bench {
         let machine = machine();
@@ -138,6 +147,15 @@ impl<P: Platform> Bench<P> {
     /// With a heap of the caller's.
     pub(super) fn of(machine: Machine, mut device: Up<P>, heap: TilerHeapConfig) -> Self {
         let space = device.create_space().or_fail("there is memory");
+        Bench::in_space(machine, (device, space), heap)
+    }
+
+    /// In a space that is there.
+    fn in_space(
+        machine: Machine,
+        (mut device, space): (Up<P>, Space),
+        heap: TilerHeapConfig,
+    ) -> Self {
         let queue = queue_in(&mut device, space);
         let heap = device
             .create_tiler_heap(space, heap)

@@ -108,6 +108,38 @@ pub(crate) fn rectangles_are_cleared_between_draws() {
     });
 }
 
+/// A draw is as it was before a clear of a part, though nothing was bound or set in between.
+pub(crate) fn a_draw_is_the_same_behind_a_clear() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let pipeline = it.pipeline(&info);
+    let upper = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, RED));
+    let holes = [rect(8, 8, 8, 8), rect(40, 16, 8, 32)];
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, upper, 0)?
+            .draw(Draw::of(4))?
+            .clear_attachments(&[color(GREEN)], &holes)?
+            .draw(Draw::of(4))?;
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 0, |x, y| match () {
+        () if y < SIDE / 2 => RED_WORD,
+        () if inside(holes[1], x, y) => GREEN_WORD,
+        () => BLUE_WORD,
+    });
+}
+
 /// Layers of a pass are cleared where they are named, and nothing is drawn.
 pub(crate) fn layers_are_cleared_on_their_own() {
     let mut it = Bench::new();

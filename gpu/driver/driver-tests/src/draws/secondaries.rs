@@ -5,6 +5,7 @@ use super::buffer_words::{check_quarters, table};
 use super::shaders;
 use crate::bench::OrFail;
 use alloc::vec::Vec;
+use eitri_descriptors::formats::VkFormat;
 use eitri_runtime::{
     Accesses, Buffer, ClearAttachment, ClearColor, ClearRect, CommandBuffer, Draw,
     GraphicsPipeline, GraphicsPipelineInfo, Image, ImageInfo, IndirectDraws, InheritedRendering,
@@ -279,4 +280,53 @@ pub(crate) fn secondaries_draw_to_every_view() {
             _ => BLUE_WORD,
         });
     }
+}
+
+/// Draws are recorded before the device has a heap, a pipeline or a pass.
+pub(crate) fn a_secondary_may_be_the_first_that_a_device_draws() {
+    let clear = ClearAttachment::Color {
+        location: 0,
+        color: ClearColor::Float(GREEN),
+    };
+    let rect = ClearRect {
+        rect: Rect {
+            width: SIDE,
+            height: SIDE / 2,
+            ..Rect::default()
+        },
+        layer: 0,
+        layers: 1,
+    };
+    let (mut it, draws) = Bench::behind(|device, space| {
+        let draws = device
+            .create_command_buffer(space)
+            .or_fail("there is memory");
+        let arch = device.properties().arch;
+        let inherited = InheritedRendering {
+            width: SIDE,
+            height: SIDE,
+            colors: &[VkFormat::of_name(arch, "R8G8B8A8_UNORM")],
+            ..InheritedRendering::default()
+        };
+        let recorded = device.record_draws(draws, &inherited, |pass| {
+            pass.clear_attachments(&[clear], &[rect]).map(drop)
+        });
+        recorded.or_fail("it can be recorded");
+        draws
+    });
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.execute(draws)?;
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 0, |_, y| match y < SIDE / 2 {
+        true => GREEN_WORD,
+        false => BLUE_WORD,
+    });
 }

@@ -53,3 +53,18 @@ pub(super) fn pushed_color(arch: Arch) -> GraphicsProgram<'static> {
 pub(super) fn tile_swapped(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::TileSwapped, arch)
 }
+
+/// Vertices around a centre whose x is the first instance's number, as the bits of a float.
+pub(super) fn instance_placed_vertices(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::InstancePlacedVertices, arch)
+}
+
+/// The length of the buffer of set 0, in 255ths, into target 0.
+pub(super) fn length_color(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::LengthColor, arch)
+}
+
+/// The vertices' colour into target 0, by way of the thread's own memory.
+pub(super) fn spilled_color(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::SpilledColor, arch)
+}

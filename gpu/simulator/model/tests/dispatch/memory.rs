@@ -206,6 +206,45 @@ fn atomics_of_all_kinds() {
 }
 
 #[test]
+fn an_atomic_changes_any_single_bit() {
+    // Thread n flips bit n of a word of its own.
+    for (bits, load, atomic) in [
+        (
+            32,
+            "LOAD.i32.unsigned.slot0.w0.wait0 @r4",
+            "ATOM.i32.slot0.axor @r4",
+        ),
+        (
+            64,
+            "LOAD.i64.unsigned.slot0.wait0 @r4:r5",
+            "ATOM.i64.slot0.axor @r4:r5",
+        ),
+    ] {
+        let text = format!(
+            "SHADDX.u64 r0, u0, r60.w0, shift:0x3
+            {load}, r0, offset:0x1000
+            {atomic}, r0, offset:0
+            NOP.wait0
+            NOP.end"
+        );
+        let dispatch = Dispatch {
+            groups: [bits / 16, 1, 1],
+            ..Dispatch::default()
+        };
+        let mut bench = dispatch.prepare(&text);
+        let flipped = |bit: u32| 1_u64 << bit;
+        let operands: Vec<u64> = (0..bits).map(flipped).collect();
+        bench.put_words(1, BUFFER + 0x1000, &operands);
+        dispatch.submit(&mut bench);
+        bench.drain(0);
+        for (bit, place) in (0..bits).zip((BUFFER..).step_by(8)) {
+            assert_eq!(bench.get64(1, place), flipped(bit), "bit {bit} of {bits}");
+        }
+        bench.expect_no_diagnoses();
+    }
+}
+
+#[test]
 fn memory_stays_readable_for_the_host() {
     let bench = Dispatch::default().run("NOP.end");
     let mut memory = bench.memory;

@@ -112,6 +112,74 @@ fn an_unused_attribute_is_reported_where_it_is_fetched() {
 }
 
 #[test]
+fn an_attribute_that_is_not_there_is_reported_and_reads_zero() {
+    // Table 1 has four descriptors.
+    let text = "
+        LD_ATTR_IMM.v4.f32.slot0.wait0 @r4:r5:r6:r7, r60, r61, index:0x4, table:0x1
+        SHADDX.u64 r0, u0, r60.w0, shift:0x4
+        STORE.i128.slot0.wait0 @r4:r5:r6:r7, r0, offset:0
+        NOP.end";
+    let dispatch = Dispatch::default();
+    let mut bench = dispatch.prepare(text);
+    bench.put(1, BUFFER, &[0xff; 256]);
+    dispatch.submit(&mut bench);
+    bench.drain(0);
+    for word in 0..64 {
+        assert_eq!(bench.get32(1, BUFFER + 4 * word), 0, "word {word}");
+    }
+    bench.expect_diagnosis("no descriptor has the handle 0x1000004");
+}
+
+#[test]
+fn a_descriptor_that_is_no_attribute_is_reported_with_its_type() {
+    // Texture, sampler, buffer, and an attribute of a kind that can't be fetched.
+    for (kind, word) in [(2, 2), (1, 1), (9, 0x19), (5, 0x31C0_00F5)] {
+        let text =
+            "LD_ATTR_IMM.v4.f32.slot0.wait0 @r4:r5:r6:r7, r60, r61, index:0x2, table:0x1\nNOP.end";
+        let dispatch = Dispatch::default();
+        let mut bench = dispatch.prepare(text);
+        bench.put_words(1, DESCRIPTORS + 0x140, &[word, 0, 0, 0]);
+        dispatch.submit(&mut bench);
+        bench.poll_shared(stream_output(0) + 0x80, 0xff, 0x58);
+        bench.expect_diagnosis(&format!(
+            "the descriptor with handle 0x1000002, of type {kind}, is not what the instruction takes"
+        ));
+    }
+}
+
+#[test]
+fn a_barrier_is_reported_with_the_slot_that_its_own_lanes_have_not_waited_for() {
+    let outstanding = |text: &str| {
+        let bench = Dispatch::default().run(&program(text));
+        let told = bench.report();
+        let slots = (0..3).filter(|slot| {
+            told.contains(&format!(
+                "BARRIER with a message outstanding on slot {slot}"
+            ))
+        });
+        slots.collect::<Vec<_>>()
+    };
+    for slot in 0..3 {
+        let text = format!(
+            "LOAD.i32.unsigned.slot{slot}.w0 @r4, r0, offset:0\nBARRIER.slot7.wait\nNOP.wait012\nNOP.end"
+        );
+        assert_eq!(outstanding(&text), [slot]);
+    }
+    let waited =
+        "LOAD.i32.unsigned.slot1.w0 @r4, r0, offset:0\nNOP.wait1\nBARRIER.slot7.wait\nNOP.end";
+    assert_eq!(outstanding(waited), [0; 0]);
+    // All threads but the first send a message and end; the first goes on to the barrier.
+    let of_another = "
+        BRANCHZ.reconverge r60, offset:first
+        LOAD.i32.unsigned.slot0.w0 @r4, r0, offset:0
+        NOP.end
+        first:
+        BARRIER.slot7.wait
+        NOP.end";
+    assert_eq!(outstanding(of_another), [0; 0]);
+}
+
+#[test]
 fn a_shader_that_never_ends_leaves_the_host_in_control() {
     let dispatch = Dispatch::default();
     let mut bench = dispatch

@@ -9,6 +9,7 @@ use super::vectors::corners;
 use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, SIDE, STORE, Vertices};
 use eitri_csf::page_table::Attributes;
 use eitri_descriptors::raster::DepthStencil;
+use eitri_model::Inexact;
 
 /// Stores position `vertex` of the buffer, whose address is in u4, and the value 256 bytes behind it as varying.
 const POSITION: &str = "
@@ -136,4 +137,33 @@ fn varyings_of_wide_primitives_drift_where_the_gpu_is_named_so() {
     // By 2^-10 of the value, as measured.
     let wanted = exact * (1.0 - 1.0 / 1024.0);
     assert!((drifted - wanted).abs() < 0.2, "{drifted}, wanted {wanted}");
+}
+
+#[test]
+fn the_centroid_of_several_samples_is_told_as_not_exact() {
+    for (samples, at, told) in [
+        (1, "center.clobber", false),
+        (1, "centroid.clobber", false),
+        (4, "center.clobber", false),
+        (4, "sample.clobber", false),
+        (4, "centroid.clobber", true),
+        (4, "centroid.store", true),
+    ] {
+        let program = VALUE.replace("center.clobber", at);
+        let mut pass = Pass {
+            samples,
+            fidelity: true,
+            ..pass("G720")
+        };
+        pass.draws[0].program = Box::leak(program.into_boxed_str());
+        let corners = [
+            [0.0, 0.0, 0.5, 1.0],
+            [16.0, 0.25, 0.5, 1.0],
+            [0.25, 16.0, 0.5, 1.0],
+        ];
+        let drawn = drawn(&pass, corners, [1.0; 3], |_| {});
+        let mut met = drawn.bench.gpu.fidelity().met();
+        let found = met.any(|(one, _)| one == Inexact::Centroid);
+        assert_eq!(found, told, "{at} of {samples} samples");
+    }
 }

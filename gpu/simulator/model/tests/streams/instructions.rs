@@ -1,13 +1,16 @@
 //! Instructions: what each does to registers and memory, and what is worth a note.
 
 use super::{DATA, check, d, load, move32, move48, r, started, store, wait, word};
-use crate::bench::stream_output;
-use eitri_cs::Slot;
+use crate::bench::{Bench, stream_output};
 use eitri_cs::enums::Condition;
 use eitri_cs::instr::{
-    AddImm32, AddImm64, Branch, Call, Jump, ReqResource, SetSbEntry, StoreState, Umin32,
+    AddImm32, AddImm64, Branch, Call, Instr, Jump, Lshift32, Lshift64, ReqResource, RshiftS32,
+    RshiftS64, RshiftU32, RshiftU64, RunCompute, RunFragment, RunFullscreen, SetSbEntry,
+    StoreState, Umin32,
 };
+use eitri_cs::{Arch, Slot};
 use eitri_csf::page_table::Attributes;
+use eitri_model::{Config, Inexact, Product};
 
 #[test]
 fn moves_arithmetic_and_stores() {
@@ -256,4 +259,66 @@ fn a_store_reads_its_registers_at_issue() {
         ],
         &[11],
     );
+}
+
+#[test]
+fn a_shift_by_the_width_or_more_is_told_as_not_exact() {
+    macro_rules! shifts {
+        ($register:ident: $($name:ident)*) => {[$((stringify!($name), Instr::from($name {
+            destination: $register(8),
+            source_0: $register(8),
+            source_1: $register(10),
+        }))),*]};
+    }
+    let narrow = shifts!(r: Lshift32 RshiftU32 RshiftS32);
+    let wide = shifts!(d: Lshift64 RshiftU64 RshiftS64);
+    let widths = [(32, narrow), (64, wide)];
+    for (width, (name, shift)) in widths
+        .into_iter()
+        .flat_map(|(width, shifts)| shifts.map(|shift| (width, shift)))
+    {
+        let shift = shift.encode(Arch::V13).expect("a legal instruction");
+        for by in [0, width - 1, width, width + 1] {
+            let mut bench = Bench::booted_with(Config {
+                product: Product::find("G925").expect("a product that the model can be"),
+                fidelity: true,
+                ..Config::default()
+            });
+            bench.start_group(0);
+            bench.submit(0, &[move48(8, 5), move48(10, by), shift]);
+            bench.drain(0);
+            let mut met = bench.gpu.fidelity().met();
+            let told = met.any(|(one, _)| one == Inexact::StreamShifts);
+            assert_eq!(told, by >= width, "{name} by {by}");
+        }
+    }
+}
+
+#[test]
+fn a_job_needs_the_resources_of_its_kind() {
+    // Bits of what is asked for: compute, fragment, tiler, index-driven vertex shading.
+    let jobs = [
+        (word(RunCompute::default()), 0b0001),
+        (word(RunFragment::default()), 0b0010),
+        (word(RunFullscreen::default()), 0b1100),
+    ];
+    for (job, needed) in jobs {
+        for held in 0..16_u8 {
+            let mut bench = started();
+            let is_held = |bit: u8| held >> bit & 1 != 0;
+            let request = ReqResource {
+                compute: is_held(0),
+                fragment: is_held(1),
+                tiler: is_held(2),
+                idvs: is_held(3),
+                ..ReqResource::default()
+            };
+            bench.submit(0, &[word(request), job]);
+            // What the job itself lacks is not looked at here.
+            bench.wait(100);
+            let missing = format!("a job runs without holding resources {needed:#x}");
+            let told = bench.report().contains(&missing);
+            assert_eq!(told, held & needed == 0, "{needed:#06b} of {held:#06b}");
+        }
+    }
 }

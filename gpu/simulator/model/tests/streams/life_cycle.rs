@@ -5,7 +5,59 @@ use crate::bench::{group_input, group_output, stream_input, stream_output, suspe
 use eitri_cs::enums::{Condition, ErrorReject};
 use eitri_cs::field::Bytes8;
 use eitri_cs::instr::{ProtRegion, SyncWait64};
-use eitri_model::{Injection, PhysicalMemory};
+use eitri_model::{Event, Injection, Nanoseconds, PhysicalMemory, Sink};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the stream of slot 0 was told to do, in order.
+#[derive(Clone, Default)]
+struct Doing(Rc<RefCell<Vec<&'static str>>>);
+
+impl Sink for Doing {
+    fn event(&mut self, _: Nanoseconds, event: Event) {
+        if let Event::Stream { doing, .. } = event {
+            self.0.borrow_mut().push(doing);
+        }
+    }
+}
+
+#[test]
+fn a_trace_tells_once_what_a_stream_does_until_it_does_something_else() {
+    let mut bench = started();
+    bench.wait(100);
+    let doing = Doing::default();
+    bench.gpu.trace_to(Some(Box::new(doing.clone())));
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 0),
+            word(SyncWait64 {
+                address: d(4),
+                data: d(6),
+                condition: Condition::Greater,
+                error_reject: ErrorReject::Inherit,
+            }),
+        ],
+    );
+    // The device has many turns meanwhile.
+    for _ in 0..10 {
+        bench.wait(100);
+        bench.ring(0);
+    }
+    let physical = bench.physical(1, DATA);
+    bench.memory.write64(physical, 1).unwrap();
+    bench.ring(1);
+    bench.drain(0);
+    bench.wait(100);
+    bench.gpu.trace_to(None);
+    let told = doing.0.take();
+    let waits = told.iter().filter(|it| **it == "waits for a sync object");
+    assert_eq!(waits.count(), 1, "{told:?}");
+    let again = told.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(again, None, "told again: {told:?}");
+    assert_eq!(told.last(), Some(&"empty"), "{told:?}");
+}
 
 #[test]
 fn suspend_and_resume_keep_registers_and_position() {

@@ -92,6 +92,29 @@ fn an_mmu_fault_names_the_address_and_stops_the_queue() {
     );
 }
 
+/// The line of an MMU fault is high until somebody clears it: a poll that comes for it does so at once, not when jobs are due to be
+/// looked at.
+#[test]
+fn an_mmu_fault_is_taken_by_the_poll_that_its_interrupt_asks_for() {
+    let image = image(&control_blocks());
+    let (mut device, _fence, _commands) = submitted(&image);
+    assert!(device.settle(), "the group has its slot");
+    // Until nothing is left to do but to wait.
+    let mut now = device.hw.platform.now();
+    for _ in 0..10 {
+        now = device.hw.platform.now();
+        device.poll(now);
+    }
+    let fake = &mut device.hw.platform;
+    fake.writes.clear();
+    fake.registers.insert(MMU_IRQ_RAWSTAT.offset, 1 << 1);
+    fake.registers
+        .insert(AS_FAULTSTATUS.at(1).offset, 0x00C3 | 3 << 8 | 0x180 << 16);
+    device.poll(now);
+    let cleared = device.hw.platform.written(MMU_IRQ_CLEAR);
+    assert_eq!(cleared, Some(1 << 1), "what was written to MMU_IRQ_CLEAR");
+}
+
 /// An access that a mapping forbids lies in an object, not beside one.
 #[test]
 fn a_fault_names_the_object_that_its_address_lies_in() {

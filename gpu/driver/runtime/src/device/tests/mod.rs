@@ -25,7 +25,9 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};
-use eitri_csf::registers::interrupts::{GPU_IRQ, JOB_IRQ_RAWSTAT, MMU_IRQ_RAWSTAT, gpu_irq};
+use eitri_csf::registers::interrupts::{
+    GPU_IRQ, JOB_IRQ_RAWSTAT, MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT, gpu_irq,
+};
 use eitri_csf::registers::mcu::MCU_STATUS;
 use std::string::{String, ToString};
 

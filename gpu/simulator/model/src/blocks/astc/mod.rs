@@ -220,3 +220,81 @@ fn half_of_fraction(value: u32) -> u16 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// A block of one colour, opaque white, with so many extents of `width` bits each from bit `low` on.
+    fn of_one_colour(extents: &[u32], (width, low): (usize, usize), header: u128) -> u128 {
+        let places = (low..).step_by(width);
+        let extents = extents.iter().zip(places);
+        let extents = extents.fold(0, |all, (extent, at)| all | u128::from(*extent) << at);
+        u128::from(u64::MAX) << 64 | extents | header
+    }
+
+    #[test]
+    fn an_extent_of_one_colour_begins_before_it_ends_on_each_axis() {
+        const WHITE: [u16; 4] = [255; 4];
+        const MAGENTA: [u16; 4] = [255, 0, 255, 255];
+        // In two dimensions bits 10 and 11 are ones.
+        for (footprint, shape, header, axes) in [
+            ([4, 4, 1], (13, 12), 0xDFC, 2),
+            ([3, 3, 3], (9, 10), 0x1FC, 3),
+        ] {
+            let astc = Astc {
+                footprint,
+                wide: false,
+                hdr: false,
+            };
+            let most = (1 << shape.0) - 1;
+            let check = |extents: &[u32], wanted: [u16; 4]| {
+                let found = astc.colour(of_one_colour(extents, shape, header), [0; 3]);
+                assert_eq!(found, wanted, "{footprint:?}, extents {extents:?}");
+            };
+            check(&vec![most; 2 * axes], WHITE);
+            check(&vec![0; 2 * axes], MAGENTA);
+            check(&vec![most - 1; 2 * axes], MAGENTA);
+            for axis in 0..axes {
+                // The other axes have all: from 0 to the end.
+                let with = |start: u32, end: u32| {
+                    let mut extents = [0, most].repeat(axes);
+                    (extents[2 * axis], extents[2 * axis + 1]) = (start, end);
+                    extents
+                };
+                check(&with(0, most), WHITE);
+                check(&with(6, 7), WHITE);
+                check(&with(most - 1, most), WHITE);
+                check(&with(7, 7), MAGENTA);
+                check(&with(7, 6), MAGENTA);
+                check(&with(most, most), MAGENTA);
+            }
+        }
+    }
+
+    #[test]
+    fn the_header_of_one_colour_in_two_dimensions_has_two_ones() {
+        let astc = Astc {
+            footprint: [4, 4, 1],
+            wide: true,
+            hdr: false,
+        };
+        for (header, is_legal) in [
+            (0xDFC, true),
+            (0x9FC, false),
+            (0x5FC, false),
+            (0x1FC, false),
+            // Bit 9: half floats of high range, which this plane does not have.
+            (0xFFC, false),
+        ] {
+            let block = of_one_colour(&[0x1FFF; 4], (13, 12), header);
+            let wanted = if is_legal {
+                [ONE; 4]
+            } else {
+                [ONE, 0, ONE, ONE]
+            };
+            assert_eq!(astc.colour(block, [0; 3]), wanted, "{header:#x}");
+        }
+    }
+}

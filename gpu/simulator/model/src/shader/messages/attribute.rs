@@ -15,7 +15,7 @@ use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
 use crate::work::descriptors::{Lookup, View, descriptor, look_up};
 use eitri_descriptors::Descriptor;
-use eitri_descriptors::resource::{Attribute, AttributeFrequency, AttributeType};
+use eitri_descriptors::resource::{Attribute, AttributeFrequency, AttributeType, DescriptorType};
 
 /// An attribute that can be fetched.
 #[derive(Clone, Copy, Debug)]
@@ -144,8 +144,9 @@ fn find(sender: &mut Sender<'_>, handle: u32) -> Result<Option<Fetched>, Stopped
     };
     let unpacked = Attribute::unpack_at(sender.arch, &words, 0);
     let format = PixelFormat::of(words[0] >> 10);
-    // An unused attribute names neither a kind nor a table that exists.
-    if words[0] >> 4 & 0xf == 0 {
+    // An unused attribute names neither a kind nor a table that exists. Descriptors of other types may have the same bits.
+    let is_attribute = words[0] & 0xf == DescriptorType::Attribute as u32;
+    if is_attribute && words[0] >> 4 & 0xf == 0 {
         sender.report(ShaderMisuse::UnusedAttribute { handle });
         return Ok(None);
     }
