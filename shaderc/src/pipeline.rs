@@ -10,8 +10,9 @@ use crate::lower::{
 use crate::opt::{
     algebra, bound_loops, constant_tables, count_down, dead_code, dead_flow, demote_branches,
     distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
-    hoist_loads, keep_own_words, keep_products, merge_accesses, pack_colors, pair_halves, push_uniform_buffers,
-    reduce_strength, share_values, trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    hoist_loads, keep_own_words, keep_products, merge_accesses, pack_colors, pair_halves,
+    push_uniform_buffers, reduce_strength, share_values, split_offsets, trim_shared, trivial_phis,
+    unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -181,7 +182,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "Stores that may be dropped are behind guards by now.",
         steps: &[
-            Step::IfChanged(&[Step::Improve(forward_stores::PASS)], &[CLEANED_UP]),
+            Step::IfChanged(
+                &[
+                    Step::Improve(forward_stores::PASS),
+                    Step::Improve(split_offsets::PASS),
+                ],
+                &[CLEANED_UP],
+            ),
             Step::Improve(fuse_multiply_add::PASS),
             Step::Improve(merge_accesses::PASS),
             Step::Improve(push_uniform_buffers::PASS),

@@ -259,7 +259,10 @@ fn is_uniform(function: &Function, value: Value, depth: u32) -> bool {
             | Alu::UMax
             | Alu::SMin
             | Alu::SMax,
-        ) => data.args.iter().all(|arg| is_uniform(function, *arg, depth)),
+        ) => data
+            .args
+            .iter()
+            .all(|arg| is_uniform(function, *arg, depth)),
         _ => false,
     }
 }

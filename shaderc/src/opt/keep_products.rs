@@ -9,10 +9,10 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::cfg::{Cfg, inst_blocks};
+use crate::ir::range::Tested;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{
-    Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Type, Value, ValueDef,
-};
+use crate::ir::{Alu, BlockId, Builder, Function, Inst, Op, Type, Value, ValueDef};
+use crate::opt::shifted_offsets::takes_shift;
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -116,7 +116,7 @@ fn weight(cfg: &Cfg, block: BlockId) -> u64 {
 
 /// The words in loops that are multiples of others by a constant, and cost an instruction.
 fn products(function: &Function, cfg: &Cfg) -> Vec<Product> {
-    let is_read = read_alone(function);
+    let is_read = read_alone(function, cfg);
     let all = function.placed_insts().filter_map(|(block, inst)| {
         let data = function.inst(inst);
         let constant = function.as_word(*data.args.get(1)?)?;
@@ -139,33 +139,33 @@ fn products(function: &Function, cfg: &Cfg) -> Vec<Product> {
 }
 
 /// The values that an instruction reads which cannot shift them itself, as bitwise logic and addresses can.
-fn read_alone(function: &Function) -> HashSet<Value> {
+fn read_alone(function: &Function, cfg: &Cfg) -> HashSet<Value> {
     let mut read = HashSet::default();
-    for (_, inst) in function.placed_insts() {
-        let data = function.inst(inst);
-        let shifts = shifts_itself(data);
-        let args = data.args.iter().enumerate();
+    for block in &function.layout {
+        let data = function.block(*block);
+        let mut tested = None;
+        for inst in data.insts.iter().map(|inst| function.inst(*inst)) {
+            let address = inst.op.access();
+            let address = address.map(|access| inst.args[access.address_operands() - 1]);
+            let logic = matches!(inst.op, Op::Alu(Alu::IAnd | Alu::IOr | Alu::IXor));
+            for arg in inst.args.iter().filter(|_| !logic) {
+                let is_shifted = address == Some(*arg) && {
+                    let tested = tested.get_or_insert_with(|| Tested::at(function, cfg, *block));
+                    takes_shift(function, tested, inst, *arg)
+                };
+                if !is_shifted {
+                    read.insert(*arg);
+                }
+            }
+        }
         read.extend(
-            args.filter(|(index, _)| !shifts(*index))
-                .map(|(_, arg)| *arg),
+            data.phis
+                .iter()
+                .flat_map(|phi| &phi.sources)
+                .map(|(_, v)| *v),
         );
     }
-    for block in &function.layout {
-        let phis = &function.block(*block).phis;
-        read.extend(phis.iter().flat_map(|phi| &phi.sources).map(|(_, v)| *v));
-    }
     read
-}
-
-/// Whether an instruction shifts the operand of that number by itself.
-fn shifts_itself(data: &InstData) -> impl Fn(usize) -> bool {
-    let address = data.op.access().and_then(|access| {
-        let by_handle = access.space == Space::Buffer && matches!(data.op, Op::Load(_));
-        let shifts = !by_handle && access.space != Space::Scratch;
-        shifts.then_some(access.address_operands() - 1)
-    });
-    let logic = matches!(data.op, Op::Alu(Alu::IAnd | Alu::IOr | Alu::IXor));
-    move |index| logic || address == Some(index)
 }
 
 /// A sum of a value and a constant.
@@ -258,11 +258,7 @@ impl Web {
     }
 
     /// Puts the multiple of each value beside it. Returns them.
-    fn keep(
-        &self,
-        function: &mut Function,
-        factor: u32,
-    ) -> HashMap<Value, Value> {
+    fn keep(&self, function: &mut Function, factor: u32) -> HashMap<Value, Value> {
         let mut multiples = HashMap::default();
         for (block, phi) in &self.phis {
             multiples.insert(*phi, function.new_phi(*block, Type::W32));

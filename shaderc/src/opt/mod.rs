@@ -29,6 +29,8 @@ pub(crate) mod reduce_strength;
 pub(crate) mod round_flat_colors;
 mod rules;
 pub(crate) mod share_values;
+mod shifted_offsets;
+pub(crate) mod split_offsets;
 pub(crate) mod trim_shared;
 pub(crate) mod trivial_phis;
 pub(crate) mod unroll_loops;

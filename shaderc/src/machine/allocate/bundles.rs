@@ -266,9 +266,8 @@ impl Bundles {
         for (depth, copy) in &copies {
             *often.entry((*depth, ends(copy))).or_default() += 1;
         }
-        copies.sort_by_key(|(depth, copy)| {
-            std::cmp::Reverse((*depth, often[&(*depth, ends(copy))]))
-        });
+        copies
+            .sort_by_key(|(depth, copy)| std::cmp::Reverse((*depth, often[&(*depth, ends(copy))])));
         for (_, copy) in copies {
             let distance = -((copy.unit / self.grain) as isize);
             if !self.guarded || self.stays_free(copy.from, copy.to, distance) {
