@@ -11,8 +11,8 @@ use crate::opt::{
     algebra, bound_loops, constant_tables, count_down, dead_code, dead_flow, demote_branches,
     distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
     hoist_loads, keep_own_words, keep_products, merge_accesses, pack_colors, pair_halves,
-    push_uniform_buffers, reduce_strength, share_values, split_offsets, trim_shared, trivial_phis,
-    unroll_loops, unroll_partly,
+    push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets, trim_shared,
+    trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -200,6 +200,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
         why: "Nobody asks any more what offsets are made of.",
         steps: &[Step::IfChanged(
             &[
+                Step::Improve(share_rows::PASS),
                 Step::Improve(distribute_shifts::PASS),
                 Step::Improve(reduce_strength::PASS),
                 Step::Improve(keep_products::PASS),

@@ -82,7 +82,7 @@ impl Rounds {
     }
 }
 
-fn run(function: &mut Function, _: &Target) -> Changed {
+fn run(function: &mut Function, target: &Target) -> Changed {
     let cfg = Cfg::of(function);
     if cfg.loops.is_empty() {
         return Changed::No;
@@ -96,7 +96,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let loops = Loops::new(function, &cfg);
     let plans: Vec<Plan> = loops
         .iter()
-        .filter_map(|own| plan(function, &cfg, &places, &reads, own))
+        .filter_map(|own| plan(function, target, &cfg, &places, &reads, own))
         .collect();
     if plans.is_empty() {
         return Changed::No;
@@ -112,6 +112,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 
 fn plan(
     function: &Function,
+    target: &Target,
     cfg: &Cfg,
     places: &[Option<BlockId>],
     reads: &[u32],
@@ -127,7 +128,7 @@ fn plan(
     let start = function.as_word(start)?;
     let tested = Tested::at(function, cfg, own.header());
     let rounds = rounds(function, &tested, &counter, start, step)?;
-    let is_free = is_uniform(function, counter.bound, DEPTH);
+    let is_free = is_free(function, target, counter.bound, DEPTH);
     if !is_free && rounds.cost() > MOST_BEFORE {
         return None;
     }
@@ -237,10 +238,13 @@ fn reads_inside(function: &Function, own: Loop<'_>, value: Value) -> usize {
     count
 }
 
-/// Whether a word is made of uniforms and constants alone.
-fn is_uniform(function: &Function, value: Value, depth: u32) -> bool {
+/// Whether what is computed of a word takes no instruction: it is made of constants, or of uniforms that are worked out.
+fn is_free(function: &Function, target: &Target, value: Value, depth: u32) -> bool {
     if function.as_word(value).is_some() {
         return true;
+    }
+    if !target.works_out_uniforms() {
+        return false;
     }
     let (Some(data), Some(depth)) = (function.def_inst(value), depth.checked_sub(1)) else {
         return false;
@@ -262,7 +266,7 @@ fn is_uniform(function: &Function, value: Value, depth: u32) -> bool {
         ) => data
             .args
             .iter()
-            .all(|arg| is_uniform(function, *arg, depth)),
+            .all(|arg| is_free(function, target, *arg, depth)),
         _ => false,
     }
 }
