@@ -10,9 +10,9 @@ use crate::lower::{
 use crate::opt::{
     algebra, bound_loops, constant_tables, count_down, dead_code, dead_flow, demote_branches,
     distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
-    hoist_loads, keep_own_words, keep_products, merge_accesses, pack_colors, pair_halves,
-    push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets, trim_shared,
-    trivial_phis, unroll_loops, unroll_partly,
+    hoist_loads, idle_atomics, keep_own_words, keep_products, merge_accesses, pack_colors,
+    pair_halves, push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets,
+    trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -63,7 +63,11 @@ const ROBUST: Condition<Asked> = Condition {
 const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "",
-        steps: &[Step::Run(promote_variables::PASS), CLEANED_UP],
+        steps: &[
+            Step::Run(promote_variables::PASS),
+            CLEANED_UP,
+            Step::Improve(idle_atomics::PASS),
+        ],
     },
     Stage {
         why: "What is stored and loaded between stages is as the machine has it before anything is made better.",

@@ -16,6 +16,7 @@ pub(crate) mod fold_constants;
 pub(crate) mod forward_stores;
 pub(crate) mod fuse_multiply_add;
 pub(crate) mod hoist_loads;
+pub(crate) mod idle_atomics;
 pub(crate) mod keep_own_words;
 pub(crate) mod keep_products;
 mod linear;
