@@ -110,11 +110,14 @@ fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_
         let mut starts = vec![];
         let cost = cost(&steps, value, DEPTH, &mut starts);
         // Addresses take in a shift that loses nothing.
-        let tested = Tested::at(function, cfg, block);
-        let shift = match function.def_inst(value).map(|data| data.op) {
-            Some(Op::Alu(Alu::IShl)) if takes_shift(function, &tested, data, value) => PRODUCT,
-            _ => 0,
+        let is_shift = function
+            .def_inst(value)
+            .is_some_and(|data| data.op == Op::Alu(Alu::IShl));
+        let is_taken_in = is_shift && {
+            let tested = Tested::at(function, cfg, block);
+            takes_shift(function, &tested, data, value)
         };
+        let shift = if is_taken_in { PRODUCT } else { 0 };
         let strides = starts.iter().any(|(counter, _)| {
             let step = steps.counter(*counter).map_or(0, |(_, step)| step);
             step.cast_signed().unsigned_abs() > LONGEST_STRIDE
