@@ -24,9 +24,11 @@ struct Sum {
     shift: u32,
 }
 
+/// What loads have in common: their block, their resource, and the part with its shift.
+type Group = (BlockId, Value, Value, u32);
+
 fn run(function: &mut Function, _: &Target) -> Changed {
-    // By resource and what is shifted: the loads of a block.
-    let mut groups: HashMap<(BlockId, Value, Value, u32), Vec<(Inst, Sum)>> = HashMap::default();
+    let mut groups: HashMap<Group, Vec<(Inst, Sum)>> = HashMap::default();
     for (block, inst) in function.placed_insts() {
         let data = function.inst(inst);
         if let Op::Load(access) = data.op
