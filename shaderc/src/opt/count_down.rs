@@ -4,7 +4,7 @@
 //! How: a branch compares with 0 by itself, so the comparison of each round goes. The number of rounds is computed before the
 //! loop, if that takes no more than an instruction or is uniform work, which is free. Where the counter is read behind the
 //! loop, it is computed there from the number of rounds.
-//! Facts: hardware/compiler-isel.md (BRANCHZ compares a register with 0); hardware/compiler-optimization.md 1.8.
+//! Facts: hardware/compiler-isel.md (a branch compares a register with 0); hardware/compiler-optimization.md 1.8.
 
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Loop, Loops};

@@ -1,6 +1,7 @@
 //! Which accesses shift an offset by themselves.
 //!
-//! Facts: hardware/valhall-isa.md (SHADDX: a shift of 0 to 7); a message by handle takes an offset as it is.
+//! Needs: nothing.  Guarantees: no bit of the offset is lost. Loads of buffers take an offset as it is.
+//! Facts: hardware/compiler-isel.md 9.
 
 use crate::ir::range::Tested;
 use crate::ir::{Alu, Function, InstData, Op, Space, Value};
