@@ -149,7 +149,11 @@ fn read_alone(function: &Function, cfg: &Cfg) -> HashSet<Value> {
             let address = address.map(|access| inst.args[access.address_operands() - 1]);
             let logic = matches!(inst.op, Op::Alu(Alu::IAnd | Alu::IOr | Alu::IXor));
             for arg in inst.args.iter().filter(|_| !logic) {
-                let is_shifted = address == Some(*arg) && {
+                let is_shift = || {
+                    let data = function.def_inst(*arg);
+                    data.is_some_and(|data| data.op == Op::Alu(Alu::IShl))
+                };
+                let is_shifted = address == Some(*arg) && is_shift() && {
                     let tested = tested.get_or_insert_with(|| Tested::at(function, cfg, *block));
                     takes_shift(function, tested, inst, *arg)
                 };

@@ -175,3 +175,49 @@ pub(super) fn build(builder: &mut Builder<'_>, terms: &[Term]) -> Value {
         None => builder.word(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    #[test]
+    fn a_place_in_a_grid_is_a_product_of_its_row_and_the_column() {
+        let function = parse(
+            "
+function main
+workgroup 4 4 1
+push 4
+binding 0 0 storage written
+b0:
+  %x = local_id.x
+  %y = local_id.y
+  %width = uniform.push.0
+  %below = iadd %y, 3
+  %row = imul %below, %width
+  %left = isub %row, %x
+  %place = ishl %left, 2
+  store.buffer @0.0, %place, %x
+  return
+",
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        let stores = function.placed_insts().map(|(_, inst)| function.inst(inst));
+        let store = stores.filter(|data| matches!(data.op, Op::Store(_))).last();
+        let place = store.map(|data| data.args[1]).expect("there is one");
+        let form = Form::of(&function, place).expect("it has few terms");
+        // 4 width y + 12 width - 4 x, of which what is uniform comes first.
+        let terms = form.terms.iter();
+        let terms: Vec<(bool, usize, u32)> = terms
+            .map(|term| (term.value.is_some(), term.uniforms.len(), term.constant))
+            .collect();
+        assert_eq!(terms[0], (false, 1, 12), "{function}");
+        assert!(terms.contains(&(true, 1, 4)), "{function}");
+        assert!(
+            terms.contains(&(true, 0, 4_u32.wrapping_neg())),
+            "{function}"
+        );
+        assert_eq!(terms.len(), 3, "{function}");
+        assert_eq!(form.through.len(), 4, "{function}");
+    }
+}

@@ -6,7 +6,7 @@
 //! scratch memory are the hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
 
 use super::Selector;
-use crate::ir::range::Tested;
+use crate::ir::range::{self, Tested};
 use crate::ir::{self, Access, Alu, Held, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
@@ -33,6 +33,9 @@ pub(super) struct Made<T> {
 
 /// IR instructions beyond which an address is made again, not kept: it takes two registers.
 const FAR: usize = 48;
+
+/// An index below this is shifted without loss by any shift that an address takes in.
+const SMALL: u32 = 1 << 24;
 
 /// What an access needs: its address, and the constant that is still to be added.
 pub(super) struct Location {
@@ -315,6 +318,10 @@ impl Selector<'_> {
 
     /// The largest value that a word can have in this block, as unsigned.
     fn upper_bound(&mut self, value: ir::Value) -> u32 {
+        let most = range::upper_bound(self.ir, value);
+        if most < SMALL {
+            return most;
+        }
         let here = self.ir.layout[self.block.index()];
         let tested = match self.tested.take() {
             Some((block, tested)) if block == here => tested,
