@@ -38,6 +38,9 @@ pub(crate) trait BackEnd: Debug {
     /// Whether an operation on the two halves of a word costs less than two on one half each.
     fn pairs_halves(&self) -> bool;
 
+    /// As [`crate::Target::works_out_uniforms`].
+    fn works_out_uniforms(&self) -> bool;
+
     /// Whether it has `Op::Scan` and `LaneOp::First`.
     fn has_scans(&self) -> bool;
 

@@ -227,12 +227,17 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
         return Ok(best);
     };
     let mut other = options.clone();
-    for Pass { name, .. } in KEEPS_REGISTERS {
-        let changes = best.timings.get(name).map_or(0, |timing| timing.changes);
-        if !best.statistics.is_tight() || changes == 0 {
+    for passes in KEEPS_REGISTERS {
+        let changed = |pass: &Pass| {
+            let timing = best.timings.get(pass.name);
+            timing.is_some_and(|timing| timing.changes > 0)
+        };
+        if !best.statistics.is_tight() || !passes.iter().any(changed) {
             continue;
         }
-        other.skip.push(name.to_owned());
+        other
+            .skip
+            .extend(passes.iter().map(|pass| pass.name.to_owned()));
         let fork = runner.fork(other.settings());
         let compiled = compile_rest(looped.clone(), &other, Some(&best.statistics), fork)?;
         if let Some(compiled) = compiled

@@ -8,10 +8,11 @@ use crate::lower::{
     wide_words, window_position,
 };
 use crate::opt::{
-    algebra, bound_loops, constant_tables, dead_code, dead_flow, demote_branches,
+    algebra, bound_loops, constant_tables, count_down, dead_code, dead_flow, demote_branches,
     distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
-    hoist_loads, keep_own_words, merge_accesses, pack_colors, pair_halves, push_uniform_buffers,
-    reduce_strength, share_values, trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    hoist_loads, idle_atomics, keep_own_words, keep_products, merge_accesses, pack_colors,
+    pair_halves, push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets,
+    trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -62,7 +63,11 @@ const ROBUST: Condition<Asked> = Condition {
 const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "",
-        steps: &[Step::Run(promote_variables::PASS), CLEANED_UP],
+        steps: &[
+            Step::Run(promote_variables::PASS),
+            CLEANED_UP,
+            Step::Improve(idle_atomics::PASS),
+        ],
     },
     Stage {
         why: "What is stored and loaded between stages is as the machine has it before anything is made better.",
@@ -181,7 +186,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "Stores that may be dropped are behind guards by now.",
         steps: &[
-            Step::IfChanged(&[Step::Improve(forward_stores::PASS)], &[CLEANED_UP]),
+            Step::IfChanged(
+                &[
+                    Step::Improve(forward_stores::PASS),
+                    Step::Improve(split_offsets::PASS),
+                ],
+                &[CLEANED_UP],
+            ),
             Step::Improve(fuse_multiply_add::PASS),
             Step::Improve(merge_accesses::PASS),
             Step::Improve(push_uniform_buffers::PASS),
@@ -193,9 +204,18 @@ const STAGES: &[Stage<Function, Asked>] = &[
         why: "Nobody asks any more what offsets are made of.",
         steps: &[Step::IfChanged(
             &[
+                Step::Improve(share_rows::PASS),
                 Step::Improve(distribute_shifts::PASS),
                 Step::Improve(reduce_strength::PASS),
+                Step::Improve(keep_products::PASS),
             ],
+            &[CLEANED_UP],
+        )],
+    },
+    Stage {
+        why: "Offsets that are kept no longer read the counters of loops.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(count_down::PASS)],
             &[CLEANED_UP],
         )],
     },
@@ -268,10 +288,10 @@ pub fn pack_colors(function: &mut Function, runner: &mut Runner<'_>) {
 
 /// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
 /// which gains least comes first.
-pub(crate) const KEEPS_REGISTERS: [Pass; 3] = [
-    reduce_strength::PASS,
-    hoist_loads::PASS,
-    unroll_partly::PASS,
+pub(crate) const KEEPS_REGISTERS: [&[Pass]; 3] = [
+    &[reduce_strength::PASS, keep_products::PASS],
+    &[hoist_loads::PASS],
+    &[unroll_partly::PASS],
 ];
 
 /// Stages of the pipeline, in their order.
@@ -282,7 +302,10 @@ fn parts() -> (Stages, Stages) {
     let keeps_registers = |stage: &Stage<Function, Asked>| {
         let Members { needed, improving } = Members::of(std::slice::from_ref(stage));
         let mut members = needed.iter().chain(&improving);
-        members.any(|pass| KEEPS_REGISTERS.iter().any(|other| other.name == pass.name))
+        members.any(|pass| {
+            let mut keepers = KEEPS_REGISTERS.iter().copied().flatten();
+            keepers.any(|other| other.name == pass.name)
+        })
     };
     let first = STAGES.iter().position(keeps_registers);
     STAGES.split_at(first.unwrap_or(STAGES.len()))

@@ -132,6 +132,11 @@ impl Target {
         self.machine.back_end().pairs_halves()
     }
 
+    /// Whether what is computed of uniform words alone takes no instruction: whoever records the dispatch works it out.
+    pub fn works_out_uniforms(&self) -> bool {
+        self.machine.back_end().works_out_uniforms()
+    }
+
     /// Whether it has `Op::Scan` and `LaneOp::First`. Elsewhere what they give is made of ballots and shuffles, which are
     /// quicker where a lane reads another one's register at once.
     pub fn has_scans(&self) -> bool {

@@ -70,6 +70,10 @@ impl BackEnd for Device {
         HALVES
     }
 
+    fn works_out_uniforms(&self) -> bool {
+        false
+    }
+
     fn pairs_halves(&self) -> bool {
         false
     }

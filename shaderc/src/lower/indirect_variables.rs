@@ -185,8 +185,7 @@ fn offset(b: &mut Builder<'_>, var: Var, place: Place, element: Value, tested: &
     if let Some(number) = b.function.as_word(element) {
         return b.word(base.wrapping_add(number.min(last) << shift));
     }
-    let number = at_most(b, element, last, tested);
-    let bytes = b.alu_word(Alu::IShl, number, shift);
+    let bytes = shifted_at_most(b, element, shift, last, tested);
     plus(b, bytes, base)
 }
 
@@ -203,8 +202,17 @@ fn offset_in_structure(
         return offset(b, var, place, element, tested);
     };
     let number = plus(b, word.structure, word.further);
-    let number = at_most(b, number, len / word.words - 1, tested);
-    let bytes = b.alu_word(Alu::IMul, number, word.words << place.shift);
+    let last = len / word.words - 1;
+    let bytes = match word.words.is_power_of_two() {
+        true => {
+            let shift = word.words.trailing_zeros() + place.shift;
+            shifted_at_most(b, number, shift, last, tested)
+        }
+        false => {
+            let number = at_most(b, number, last, tested);
+            b.alu_word(Alu::IMul, number, word.words << place.shift)
+        }
+    };
     plus(b, bytes, place.base.wrapping_add(word.word << place.shift))
 }
 
@@ -266,6 +274,23 @@ fn structure_word(function: &Function, element: Value, len: u32) -> Option<Struc
         word: constant.rem_euclid(words.cast_signed()).cast_unsigned(),
         words,
     })
+}
+
+/// The offset of an element, at most that of the last. The offset is kept inside, not the number: so what is shifted is a
+/// counter, beside which `keep_products` keeps it. A number that loses bits is out of range, and gives an element inside.
+fn shifted_at_most(
+    b: &mut Builder<'_>,
+    element: Value,
+    shift: u32,
+    last: u32,
+    tested: &Tested,
+) -> Value {
+    let is_inside = tested.upper_bound(b.function, element) <= last;
+    let bytes = b.alu_word(Alu::IShl, element, shift);
+    match is_inside {
+        true => bytes,
+        false => b.alu_word(Alu::UMin, bytes, last << shift),
+    }
 }
 
 fn at_most(b: &mut Builder<'_>, value: Value, most: u32, tested: &Tested) -> Value {

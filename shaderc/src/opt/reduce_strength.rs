@@ -7,9 +7,11 @@
 use crate::ir::alias::split_offset;
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Loop, Loops};
+use crate::ir::range::Tested;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Op, Space, Type, Value};
 use crate::opt::loop_steps::{Invariants, Steps, enter_through};
+use crate::opt::shifted_offsets::takes_shift;
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -81,7 +83,11 @@ fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_
     let mut kept: Vec<Kept> = vec![];
     let is_own = |block: BlockId| cfg.innermost_loop(block) == Some(own.number());
     let blocks = own.natural().iter().filter(|block| is_own(**block));
-    for inst in blocks.flat_map(|block| &function.block(*block).insts) {
+    let insts = blocks.flat_map(|block| {
+        let insts = function.block(*block).insts.iter();
+        insts.map(|inst| (*block, inst))
+    });
+    for (block, inst) in insts {
         let data = function.inst(*inst);
         let Some(access) = data
             .op
@@ -101,14 +107,17 @@ fn plan(function: &Function, cfg: &Cfg, places: &[Option<BlockId>], own: Loop<'_
         let Some(step) = steps.step(value).filter(|step| *step != 0) else {
             continue;
         };
-        let by_handle = access.space == Space::Buffer && matches!(data.op, Op::Load(_));
         let mut starts = vec![];
         let cost = cost(&steps, value, DEPTH, &mut starts);
-        // Addresses take a shift in.
-        let shift = match function.def_inst(value).map(|data| data.op) {
-            Some(Op::Alu(Alu::IShl)) if !by_handle => PRODUCT,
-            _ => 0,
+        // Addresses take in a shift that loses nothing.
+        let is_shift = function
+            .def_inst(value)
+            .is_some_and(|data| data.op == Op::Alu(Alu::IShl));
+        let is_taken_in = is_shift && {
+            let tested = Tested::at(function, cfg, block);
+            takes_shift(function, &tested, data, value)
         };
+        let shift = if is_taken_in { PRODUCT } else { 0 };
         let strides = starts.iter().any(|(counter, _)| {
             let step = steps.counter(*counter).map_or(0, |(_, step)| step);
             step.cast_signed().unsigned_abs() > LONGEST_STRIDE

@@ -65,6 +65,10 @@ impl BackEnd for Arch {
         &[]
     }
 
+    fn works_out_uniforms(&self) -> bool {
+        true
+    }
+
     fn pairs_halves(&self) -> bool {
         true
     }

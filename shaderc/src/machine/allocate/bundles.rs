@@ -9,9 +9,11 @@
 
 use std::ops::RangeInclusive;
 
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::origins::{Origins, Part};
+use crate::machine::interface::CopiedPart;
 use crate::machine::liveness::{Liveness, Range};
 use crate::machine::{Class, Function, Instruction, Machine, Register, Value, Word};
 
@@ -247,7 +249,7 @@ impl Bundles {
         }
     }
 
-    /// Joins the ends of copies, those in the deepest loops first.
+    /// Joins the ends of copies: those in the deepest loops first, and of these those between which there are most copies.
     fn join_copies<M: Machine>(&mut self, function: &Function<M>, joins: Joins) {
         let depths = function.loop_depths();
         let mut copies = Vec::new();
@@ -259,7 +261,13 @@ impl Bundles {
                 }
             }
         }
-        copies.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
+        let ends = |copy: &CopiedPart| (copy.from.min(copy.to), copy.from.max(copy.to));
+        let mut often: HashMap<_, u32> = HashMap::default();
+        for (depth, copy) in &copies {
+            *often.entry((*depth, ends(copy))).or_default() += 1;
+        }
+        copies
+            .sort_by_key(|(depth, copy)| std::cmp::Reverse((*depth, often[&(*depth, ends(copy))])));
         for (_, copy) in copies {
             let distance = -((copy.unit / self.grain) as isize);
             if !self.guarded || self.stays_free(copy.from, copy.to, distance) {

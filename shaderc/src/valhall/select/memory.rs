@@ -6,7 +6,7 @@
 //! scratch memory are the hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
 
 use super::Selector;
-use crate::ir::range::upper_bound;
+use crate::ir::range::{self, Tested};
 use crate::ir::{self, Access, Alu, Held, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
@@ -33,6 +33,9 @@ pub(super) struct Made<T> {
 
 /// IR instructions beyond which an address is made again, not kept: it takes two registers.
 const FAR: usize = 48;
+
+/// An index below this is shifted without loss by any shift that an address takes in.
+const SMALL: u32 = 1 << 24;
 
 /// What an access needs: its address, and the constant that is still to be added.
 pub(super) struct Location {
@@ -254,7 +257,7 @@ impl Selector<'_> {
             return Location { address, offset: 0 };
         };
         // Where the sum does not wrap, its constant part can be left to the message.
-        let most = u64::from(upper_bound(self.ir, index));
+        let most = u64::from(self.upper_bound(index));
         let apart = constant >= 0 && most + constant as u64 <= u64::from(u32::MAX);
         let (included, index) = match apart && reach.contains(constant) {
             true => (0, Some(index)),
@@ -303,13 +306,30 @@ impl Selector<'_> {
     }
 
     /// `index << shift` that loses no bits below `most`, with a shift that an address can take in.
-    fn shifted_index(&self, value: ir::Value, most: u64) -> Option<(ir::Value, i64)> {
+    fn shifted_index(&mut self, value: ir::Value, most: u64) -> Option<(ir::Value, i64)> {
         let (Alu::IShl, data) = self.alu_of(value)? else {
             return None;
         };
         let shift = self.ir.as_word(data.args[1]).filter(|shift| *shift <= 7)?;
-        let bound = u64::from(upper_bound(self.ir, data.args[0])) << shift;
-        (bound <= most).then_some((data.args[0], i64::from(shift)))
+        let index = data.args[0];
+        let bound = u64::from(self.upper_bound(index)) << shift;
+        (bound <= most).then_some((index, i64::from(shift)))
+    }
+
+    /// The largest value that a word can have in this block, as unsigned.
+    fn upper_bound(&mut self, value: ir::Value) -> u32 {
+        let most = range::upper_bound(self.ir, value);
+        if most < SMALL {
+            return most;
+        }
+        let here = self.ir.layout[self.block.index()];
+        let tested = match self.tested.take() {
+            Some((block, tested)) if block == here => tested,
+            _ => Tested::at(self.ir, &self.cfg, here),
+        };
+        let most = tested.upper_bound(self.ir, value);
+        self.tested = Some((here, tested));
+        most
     }
 
     /// The sum as the IR computes it.

@@ -44,6 +44,7 @@ use super::mir::{
     Space, Terminator, Value, Word,
 };
 use crate::ir;
+use crate::ir::range::Tested;
 use crate::link::VaryingLayout;
 use crate::lists::Lists;
 use crate::machine::Origin;
@@ -87,6 +88,8 @@ struct Selector<'a> {
     shared_addresses: HashMap<(Option<ir::Value>, i64), memory::Made<Source>>,
     /// The same of thread-local memory.
     scratch_addresses: HashMap<(Option<ir::Value>, i64), memory::Made<Source>>,
+    /// What holds in the block that was asked for last.
+    tested: Option<(ir::BlockId, Tested)>,
     /// IR values whose instruction another one has already computed.
     done: Vec<bool>,
     /// The instruction being selected, for messages and listings.
@@ -166,6 +169,7 @@ pub(crate) fn select(
         varyings,
         shared_addresses: HashMap::default(),
         scratch_addresses: HashMap::default(),
+        tested: None,
         done: vec![false; ir.value_count()],
         position: ir::PositionId::UNKNOWN,
         location: Location::default(),

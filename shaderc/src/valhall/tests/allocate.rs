@@ -92,6 +92,40 @@ fn a_loop_needs_no_copies() {
     assert!(!function.to_string().contains("MOV"), "{function}");
 }
 
+#[test]
+fn values_with_most_copies_between_them_share_a_register() {
+    let mut function = Function::parse(
+        "preload %0 = r60
+        b0:
+          %1 = IADD_IMM.i32 t0, imm:0
+          jump b1
+        b1:
+          %2 = phi b0 %1, b7 %5
+          branch %0.h0, b8, b2
+        b2:
+          %3 = IADD_IMM.i32 %2, imm:1
+          STORE.i32 @%2, u0, imm:0, space:buffer
+          branch %0.h1, b3, b4
+        b3:
+          jump b7
+        b4:
+          branch %0.h0, b5, b6
+        b5:
+          jump b7
+        b6:
+          jump b7
+        b7:
+          %5 = phi b3 %3, b5 %2, b6 %2
+          jump b1
+        b8:
+          end",
+    )
+    .expect("text is MIR");
+    allocate_all(&mut function, AllocateOptions::default()).expect("fits");
+    // Where the counter has grown, and nowhere else.
+    assert_eq!(function.to_string().matches("MOV").count(), 1, "{function}");
+}
+
 /// The checker, on allocations that are right and wrong.
 mod checker {
     use crate::machine::allocate::check_registers::{Wrong, check};

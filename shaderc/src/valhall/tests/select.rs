@@ -255,6 +255,18 @@ fn memory() {
                                              ; expect: LOAD.i32.unsigned [%:%], imm:0, space:shared, volatile
       store.shared 8, %a
     ");
+    // Unless a branch has shown that nothing is.
+    check("
+      %less = ult %x, 64
+      branch %less, b1, b2
+    b1:
+      %i = ishl %x, 2
+      %a = load.shared.volatile %i           ; expect: %:% = SHADDX.s64 workgroup_local_pointer, %.w0, imm:2
+      store.buffer @0.0, 0, %a
+      jump b2
+    b2:
+      return
+    ");
     check("
       %a = atomic.add.buffer @0.0, %x, 1 ; expect: ATOM1_RETURN.i32.ainc [%:%], imm:0
       %b = atomic.umax.shared 16, %a          ; expect: ATOM.i32.aumax @%, workgroup_local_pointer, imm:16

@@ -153,9 +153,9 @@ fn a_message_in_a_loop_is_waited_for_on_the_way_round() {
     check(
         "b0:
           jump b1                              ; expect: NOP.reconverge
-        b1:                                    ; expect: NOP.wait0
-          r1 = IADD.u32 r0, r0
-          r0 = LD_BUFFER.i32 r4, u0, space:buffer
+        b1:                                    ; expect: b1:
+          r1 = IADD.u32 r0, r0                 ; expect: r1 = IADD.u32
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer  ; expect: LD_BUFFER.i32.wait0
           branch r5, b1, b2                    ; expect: BRANCHZ.reconverge r5, to:b1
         b2:
           end                                  ; expect: NOP.end",

@@ -3,7 +3,7 @@
 //! Needs: `assign_slots`; registers.  Guarantees: no value is read or overwritten before its message has arrived, and
 //! memory accesses that may meet happen in program order. A wait acts after the instruction that carries it, so it is
 //! put on the one before. The first instruction of a block has none before it: the wait goes to the ends of those
-//! predecessors that need it, if they lead nowhere else, or else on a NOP.
+//! predecessors that need it, if they lead nowhere else or the block is a loop's header, or else on a NOP.
 //! Facts: hardware/compiler-backend.md 8.2, 8.3, 8.6.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +147,7 @@ fn find_early(function: &Function, predecessors: &Lists<BlockId>, plain: &UnderW
             .collect();
         let places: Option<Vec<usize>> = busy
             .iter()
-            .map(|&(from, slots)| carrier(function, predecessors, from, slots))
+            .map(|&(from, slots)| carrier(function, predecessors, (from, id), slots))
             .collect();
         for ((from, slots), place) in busy.iter().zip(places.into_iter().flatten()) {
             *early.entry((*from, place)).or_default() |= slots;
@@ -156,15 +156,19 @@ fn find_early(function: &Function, predecessors: &Lists<BlockId>, plain: &UnderW
     early
 }
 
-/// The instruction near the end of a block that can carry a wait for `slots`, after all messages on them.
+/// The instruction near the end of a block that can carry a wait for `slots`, after all messages on them. `edge` leads from that
+/// block to the one that waits. What leads to a loop's header may lead elsewhere, too: most lanes come to the header, where a
+/// wait of its own would be an instruction in each round.
 fn carrier(
     function: &Function,
     predecessors: &Lists<BlockId>,
-    id: BlockId,
+    edge: (BlockId, BlockId),
     slots: u8,
 ) -> Option<usize> {
+    let (id, to) = edge;
     let block = function.block(id);
-    if block.terminator.successors().count() != 1 {
+    let is_header = predecessors.of(to.index()).iter().any(|from| *from >= to);
+    if !is_header && block.terminator.successors().count() != 1 {
         return None;
     }
     // The last instruction may have to reconverge; a branch does so always.
