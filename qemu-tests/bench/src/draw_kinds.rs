@@ -87,19 +87,27 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts, things: &Things) -> Result<(
         pass.draw(draw).map(drop)
     })?;
     let parameters = parameters(device, parts)?;
+    let indirect = |number: u32, draws| IndirectDraws {
+        buffer: parameters,
+        offset: u64::from(PARAMETER_BYTES * (number % 8)),
+        draws,
+        stride: PARAMETER_BYTES,
+        count: None,
+    };
     for (name, draws) in [("draw-indirect", 1), ("draw-indirect-8", 8)] {
         shape(device, parts, things, name, |pass, number| {
-            let draws = IndirectDraws {
-                buffer: parameters,
-                offset: u64::from(PARAMETER_BYTES * (number % 8)),
-                draws,
-                stride: PARAMETER_BYTES,
-                count: None,
-            };
-            pass.draw_indirect(draws).map(drop)
+            pass.draw_indirect(indirect(number, draws)).map(drop)
         })?;
     }
-    Ok(())
+    let name = "draw-indirect-instanced";
+    shape(device, parts, things, name, |pass, number| {
+        if number == 0 {
+            pass.bind_pipeline(pipeline)?
+                .bind_descriptor_set(set)?
+                .bind_vertex_buffer(1, things.vertices[0], 0)?;
+        }
+        pass.draw_indirect(indirect(number, 1)).map(drop)
+    })
 }
 
 /// A buffer with what sixteen indirect draws are to draw.

@@ -2,7 +2,7 @@
 //! stores for the GPU.
 //!
 //! `eitri bench record` builds it, boots it under the monitor, and reads lines of the form
-//! `bench NAME INSTRUCTIONS BYTES [POLLS]`. Instructions of the monitor are not counted: it runs at EL2, the image at EL1.
+//! `bench NAME INSTRUCTIONS BYTES [POLLS]`. With `only=PART` on the command line it counts one part alone. Instructions of the monitor are not counted: it runs at EL2, the image at EL1.
 #![no_std]
 #![no_main]
 #![allow(
@@ -28,7 +28,7 @@ use counted::Counted;
 use eitri_boards::Exit;
 use eitri_kernel::{Kernel, println};
 use eitri_mmio::Soc;
-use eitri_on_board::{Caching, MmioPlatform, take_gpu};
+use eitri_on_board::{Caching, LINE_BYTES, MmioPlatform, take_gpu};
 use eitri_program::Program;
 use eitri_runtime::{
     Buffer, CommandBuffer, DescriptorSet, Device, Options, Pipeline, Queue, QueueConfig, Recorder,
@@ -123,6 +123,10 @@ fn set(
 }
 
 fn run(kernel: Kernel) -> Result<(), Failure> {
+    let mut buffer = [0; LINE_BYTES];
+    let mut words = kernel.command_line(&mut buffer).split_ascii_whitespace();
+    let only = words.find_map(|word| word.strip_prefix("only="));
+    let wanted = |part| only.is_none_or(|only| only == part);
     let platform = take_gpu(kernel.board, Caching::None);
     let platform = platform.map_err(|error| alloc::format!("no GPU: {error:?}"))?;
     // SAFETY: this is the only reference to it: `main` runs once.
@@ -132,12 +136,24 @@ fn run(kernel: Kernel) -> Result<(), Failure> {
     let mut device = Device::bring_up(platform, FIRMWARE, storage, options, &mut ())?;
     instructions::start();
     let parts = Parts::new(&mut device, THINGS)?;
-    recording::rows(&mut device, &parts)?;
+    if wanted("dispatches") {
+        recording::rows(&mut device, &parts)?;
+    }
+    // Queues that have a heap are polled as those that draw.
     let things = draws::Things::new(&mut device, &parts)?;
-    draws::rows(&mut device, &parts, &things)?;
-    draw_kinds::rows(&mut device, &parts, &things)?;
-    submission::rows(&mut device, &parts)?;
-    growth::rows(&mut device, &parts)?;
+    if wanted("draws") {
+        draws::rows(&mut device, &parts, &things)?;
+        draw_kinds::rows(&mut device, &parts, &things)?;
+    }
+    if wanted("submissions") {
+        submission::rows(&mut device, &parts)?;
+    }
+    if wanted("growth") {
+        growth::rows(&mut device, &parts)?;
+    }
+    if !wanted("submissions") {
+        return Ok(());
+    }
 
     // The same machine with memory that is cached, as boards run it: upkeep costs instructions whether a line is cached or not.
     let platform = device.shutdown(&mut ()).map_err(|failed| failed.error)?;

@@ -39,6 +39,34 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Count the rows of one part alone.
+    #[arg(long, value_name = "PART")]
+    only: Option<Part>,
+}
+
+/// A part of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Recording dispatches.
+    Dispatches,
+    /// Recording draws and passes.
+    Draws,
+    /// Submitting, polling and waiting.
+    Submissions,
+    /// What many objects cost.
+    Growth,
+}
+
+impl Part {
+    /// Its name on the command line of the image.
+    const fn name(self) -> &'static str {
+        match self {
+            Part::Dispatches => "dispatches",
+            Part::Draws => "draws",
+            Part::Submissions => "submissions",
+            Part::Growth => "growth",
+        }
+    }
 }
 
 /// The image did not say what it was to say.
@@ -80,80 +108,90 @@ impl Row {
     }
 }
 
+/// The rows of each part.
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
-    row("empty",            "begin and end").least(0, "nothing"),
-    row("first",            "the first dispatch").least(40, "addresses of shader, set and push constants, 8 bytes of these, RUN_COMPUTE"),
-    row("dispatch",         "a further dispatch, the same but for its push constants").least(24, "8 bytes of push constants, their address, RUN_COMPUTE"),
-    row("barrier",          "a barrier after each").least(8, "a WAIT"),
-    row("groups",           "another number of workgroups").least(32, "the same, and the number"),
-    row("two-sets",         "two sets in turn").least(32, "address of the set; as a further dispatch"),
-    row("random-sets",      "one of 65 sets"),
-    row("two-pipelines",    "two pipelines of two programs with their sets in turn").least(40, "addresses of shader and set; as a further dispatch"),
-    row("random-pipelines", "one of 65 pipelines of two programs with its set"),
-    row("indirect",         "an indirect dispatch").least(40, "as a further dispatch; the counts' address, LOAD_MULTIPLE"),
-    row("draw-same",        "a further draw, the same").least(8, "RUN_IDVS"),
-    row("draw-push",        "the same but for its push constants (aim: 150)").least(56, "20 bytes of push constants for each stage, the address of each, RUN_IDVS"),
-    row("draw-all",         "the same but for its set, vertex buffer and push constants (aim: 500)").least(88, "the same; addresses of set and vertex buffer, and of their table"),
-    row("draw-pipeline",    "the same with another pipeline, and its set (aim: 800)"),
-    row("draw-vertices",    "the same but for its vertex buffer").least(32, "address of the vertex buffer, that of its table, and RUN_IDVS"),
-    row("draw-set",         "the same but for its set").least(16, "address of the set, RUN_IDVS"),
-    row("draw-count",       "the same but for its number of vertices").least(16, "the number, RUN_IDVS"),
-    row("draw-random-sets", "one of 65 sets, with other push constants"),
-    row("draw-random-pipelines", "one of 65 pipelines with its set, and other push constants"),
-    row("draw-indexed",     "an indexed draw: other indices of the same buffer, and another vertex offset").least(24, "first index, vertex offset, RUN_IDVS"),
-    row("draw-indices",     "the same of another index buffer and another vertex buffer").least(40, "addresses of index buffer and vertex buffer, and of their table, RUN_IDVS"),
-    row("draw-instanced",   "an instanced draw: other instances, and more or fewer of them").least(24, "number of instances, where they begin, RUN_IDVS"),
-    row("draw-indirect",    "an indirect draw").least(24, "address of its parameters, LOAD_MULTIPLE, RUN_IDVS"),
-    row("draw-indirect-8",  "eight indirect draws in one call"),
-    row("pass",             "a pass that clears, to the same image (aim: 1,500)").least(200, "a framebuffer with a target; its address, RUN_FRAGMENT"),
-    row("pass-other",       "the same to two images in turn"),
-    row("pass-draw",        "the same to one image, with a draw (aim: 2,300)"),
-    row("submit",           "a submission, once around the ring").least(32, "address, length, CALL; INSERT"),
-    row("filling",          "a submission, the first time around the ring"),
-    row("submit-first",     "the first submission of a recording"),
-    row("submit-first-65",  "the same, of 65 pipelines and sets"),
-    row("first-job",        "the first submission to a queue"),
-    row("submit-wait",      "a submission that waits for a semaphore"),
-    row("submit-signal",    "a submission that signals a semaphore"),
-    row("submit-4-4",       "a submission with 4 waits and 4 signals"),
-    row("wait",             "from a submission to Done"),
-    row("wait-awake",       "the same, the platform's own wait aside"),
-    row("poll-idle",        "a poll with nothing to do, 1 queue"),
-    row("poll-idle-9",      "the same, 9 queues of which each has had a job"),
-    row("poll-busy",        "a poll with a job in flight"),
-    row("cached-dispatch",  "a further dispatch, memory cached by the CPU"),
-    row("cached-submit",    "a submission, the same"),
-    row("cached-wait",      "from it to Done, the same"),
-    row("cached-wait-awake", "the same, the platform's own wait aside"),
-    row("cached-poll-idle", "a poll with nothing to do, the same"),
-    row("create-sets-10",     "sets made with 2 buffers: each of 10"),
-    row("create-sets-100",    "the same of 100"),
-    row("create-sets-1000",   "the same of 1,000"),
-    row("create-sets-10000",  "the same of 10,000"),
-    row("sets-10",          "a dispatch with a set of its own: each of 10"),
-    row("sets-100",         "the same of 100"),
-    row("sets-1000",        "the same of 1,000"),
-    row("sets-10000",       "the same of 10,000"),
-    row("pipelines-10",     "a dispatch with a pipeline and a set of its own: each of 10"),
-    row("pipelines-100",    "the same of 100"),
-    row("pipelines-1000",   "the same of 1,000"),
-    row("create-queues-1",    "a queue made with what it runs: each of 1"),
-    row("create-queues-10",   "the same of 10"),
-    row("create-queues-100",  "the same of 100"),
-    row("create-queues-1000", "the same of 1,000"),
-    row("poll-idle-1",      "a poll with nothing to do, 1 further queue"),
-    row("poll-idle-10",     "the same of 10"),
-    row("poll-idle-100",    "the same of 100"),
-    row("poll-idle-1000",   "the same of 1,000"),
-    row("queues-1",         "the first job of each queue, from submission to Done: of 1"),
-    row("queues-10",        "the same of 10"),
-    row("queues-100",       "the same of 100"),
-    row("queues-1000",      "the same of 1,000"),
-    row("destroy-queues-1",    "a queue destroyed: each of 1"),
-    row("destroy-queues-10",   "the same of 10"),
-    row("destroy-queues-100",  "the same of 100"),
-    row("destroy-queues-1000", "the same of 1,000"),
+const ROWS: &[(Part, &[Row])] = &[
+    (Part::Dispatches, &[
+        row("empty",            "begin and end").least(0, "nothing"),
+        row("first",            "the first dispatch").least(40, "addresses of shader, set and push constants, 8 bytes of these, RUN_COMPUTE"),
+        row("dispatch",         "a further dispatch, the same but for its push constants").least(24, "8 bytes of push constants, their address, RUN_COMPUTE"),
+        row("barrier",          "a barrier after each").least(8, "a WAIT"),
+        row("groups",           "another number of workgroups").least(32, "the same, and the number"),
+        row("two-sets",         "two sets in turn").least(32, "address of the set; as a further dispatch"),
+        row("random-sets",      "one of 65 sets"),
+        row("two-pipelines",    "two pipelines of two programs with their sets in turn").least(40, "addresses of shader and set; as a further dispatch"),
+        row("random-pipelines", "one of 65 pipelines of two programs with its set"),
+        row("indirect",         "an indirect dispatch").least(40, "as a further dispatch; the counts' address, LOAD_MULTIPLE"),
+    ]),
+    (Part::Draws, &[
+        row("draw-same",        "a further draw, the same").least(8, "RUN_IDVS"),
+        row("draw-push",        "the same but for its push constants (aim: 150)").least(56, "20 bytes of push constants for each stage, the address of each, RUN_IDVS"),
+        row("draw-all",         "the same but for its set, vertex buffer and push constants (aim: 500)").least(88, "the same; addresses of set and vertex buffer, and of their table"),
+        row("draw-pipeline",    "the same with another pipeline, and its set (aim: 800)"),
+        row("draw-vertices",    "the same but for its vertex buffer").least(32, "address of the vertex buffer, that of its table, and RUN_IDVS"),
+        row("draw-set",         "the same but for its set").least(16, "address of the set, RUN_IDVS"),
+        row("draw-count",       "the same but for its number of vertices").least(16, "the number, RUN_IDVS"),
+        row("draw-random-sets", "one of 65 sets, with other push constants"),
+        row("draw-random-pipelines", "one of 65 pipelines with its set, and other push constants"),
+        row("draw-indexed",     "an indexed draw: other indices of the same buffer, and another vertex offset").least(24, "first index, vertex offset, RUN_IDVS"),
+        row("draw-indices",     "the same of another index buffer and another vertex buffer").least(40, "addresses of index buffer and vertex buffer, and of their table, RUN_IDVS"),
+        row("draw-instanced",   "an instanced draw: other instances, and more or fewer of them").least(24, "number of instances, where they begin, RUN_IDVS"),
+        row("draw-indirect",    "an indirect draw").least(24, "address of its parameters, LOAD_MULTIPLE, RUN_IDVS"),
+        row("draw-indirect-8",  "eight indirect draws in one call"),
+        row("draw-indirect-instanced", "an indirect draw of instances"),
+        row("pass",             "a pass that clears, to the same image (aim: 1,500)").least(200, "a framebuffer with a target; its address, RUN_FRAGMENT"),
+        row("pass-other",       "the same to two images in turn"),
+        row("pass-draw",        "the same to one image, with a draw (aim: 2,300)"),
+    ]),
+    (Part::Submissions, &[
+        row("submit",           "a submission, once around the ring").least(32, "address, length, CALL; INSERT"),
+        row("filling",          "a submission, the first time around the ring"),
+        row("submit-first",     "the first submission of a recording"),
+        row("submit-first-65",  "the same, of 65 pipelines and sets"),
+        row("first-job",        "the first submission to a queue"),
+        row("submit-wait",      "a submission that waits for a semaphore"),
+        row("submit-signal",    "a submission that signals a semaphore"),
+        row("submit-4-4",       "a submission with 4 waits and 4 signals"),
+        row("wait",             "from a submission to Done"),
+        row("wait-awake",       "the same, the platform's own wait aside"),
+        row("poll-idle",        "a poll with nothing to do, 1 queue"),
+        row("poll-idle-9",      "the same, 9 queues of which each has had a job"),
+        row("poll-busy",        "a poll with a job in flight"),
+        row("cached-dispatch",  "a further dispatch, memory cached by the CPU"),
+        row("cached-submit",    "a submission, the same"),
+        row("cached-wait",      "from it to Done, the same"),
+        row("cached-wait-awake", "the same, the platform's own wait aside"),
+        row("cached-poll-idle", "a poll with nothing to do, the same"),
+    ]),
+    (Part::Growth, &[
+        row("create-sets-10",     "sets made with 2 buffers: each of 10"),
+        row("create-sets-100",    "the same of 100"),
+        row("create-sets-1000",   "the same of 1,000"),
+        row("create-sets-10000",  "the same of 10,000"),
+        row("sets-10",          "a dispatch with a set of its own: each of 10"),
+        row("sets-100",         "the same of 100"),
+        row("sets-1000",        "the same of 1,000"),
+        row("sets-10000",       "the same of 10,000"),
+        row("pipelines-10",     "a dispatch with a pipeline and a set of its own: each of 10"),
+        row("pipelines-100",    "the same of 100"),
+        row("pipelines-1000",   "the same of 1,000"),
+        row("create-queues-1",    "a queue made with what it runs: each of 1"),
+        row("create-queues-10",   "the same of 10"),
+        row("create-queues-100",  "the same of 100"),
+        row("create-queues-1000", "the same of 1,000"),
+        row("poll-idle-1",      "a poll with nothing to do, 1 further queue"),
+        row("poll-idle-10",     "the same of 10"),
+        row("poll-idle-100",    "the same of 100"),
+        row("poll-idle-1000",   "the same of 1,000"),
+        row("queues-1",         "the first job of each queue, from submission to Done: of 1"),
+        row("queues-10",        "the same of 10"),
+        row("queues-100",       "the same of 100"),
+        row("queues-1000",      "the same of 1,000"),
+        row("destroy-queues-1",    "a queue destroyed: each of 1"),
+        row("destroy-queues-10",   "the same of 10"),
+        row("destroy-queues-100",  "the same of 100"),
+        row("destroy-queues-1000", "the same of 1,000"),
+    ]),
 ];
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -187,6 +225,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     ];
     let built = builder.build_with(IMAGE, IMAGE, &Parts { board: None, files })?;
     let raw = put("bench.raw", &built.raw()?)?;
+    let only = args.only.map(|part| format!("only={}", part.name()));
+    let words: Vec<String> = only.into_iter().collect();
     let booted = boot(&Boot {
         start: Start::Monitor {
             monitor: &monitor,
@@ -194,14 +234,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             at: BOARD.memory.image.base,
             tree: None,
         },
-        words: &[],
+        words: &words,
         folder: &folder,
         limit: LIMIT,
         model: None,
     })?;
     let console = console::decode(&booted.console, &built.elf);
     let mut counted = Vec::new();
-    for row in ROWS {
+    let parts = ROWS
+        .iter()
+        .filter(|(part, _)| args.only.is_none_or(|only| only == *part));
+    for row in parts.flat_map(|(_, rows)| *rows) {
         let found = console.lines().find_map(|line| counts(line, row.name));
         let counts = found.ok_or_else(|| {
             Failure::missing(NotCounted {

@@ -148,6 +148,8 @@ macro_rules! each_test {
                 fragments_with_memory_of_their_own_draw_the_same;
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
+                draws_in_turn_are_as_each_alone;
+                a_pass_has_the_indices_that_it_binds;
                 draws_of_secondaries_take_their_place_in_a_pass;
                 secondaries_have_the_words_of_buffers_of_their_call;
                 a_secondary_may_be_the_first_that_a_device_draws;

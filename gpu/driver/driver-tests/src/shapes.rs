@@ -28,7 +28,7 @@ impl Random {
         (self.0 >> 16) % sides
     }
 
-    fn below(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.roll(sides as u64) as usize
     }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod buffer_words;
 mod clears;
+mod draws_in_turn;
 mod dynamic;
 mod failed;
 mod frames;
@@ -29,6 +30,7 @@ mod worked_example;
 
 pub(crate) use buffer_words::*;
 pub(crate) use clears::*;
+pub(crate) use draws_in_turn::*;
 pub(crate) use dynamic::*;
 pub(crate) use failed::*;
 pub(crate) use frames::*;

@@ -115,6 +115,8 @@ pub(crate) fn draws_of_secondaries_take_their_place_in_a_pass() {
     recorded.or_fail("it can be recorded");
     let recorded = it.device.record_draws(outer, &inherited, |pass| {
         pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, fourth, 0)?
+            .draw(Draw::of(4))?
             .bind_vertex_buffer(0, first, 0)?
             .draw(Draw::of(4))?
             .execute(inner)?

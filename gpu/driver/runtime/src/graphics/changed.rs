@@ -3,14 +3,16 @@
 //! What such a draw needs is found out before a word of it is written; whatever is not plain is left to [`super::put_draw`].
 //! Facts: hardware/graphics-draw.md 3.1, 3.5 and 3.6.
 
+use super::draw::Draw;
 use super::draw_state::{DrawState, FRAGMENT, PassBound, Stale, VERTEX};
 use super::draw_uniforms::DrawUniforms;
+use super::input_table::write_inputs;
 use super::lane::Lane;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::pipeline_registers::MOST_REGISTERS;
-use super::put_draw::{load_resources, load_uniforms};
+use super::put_draw::{load_indices, load_numbers, load_resources, load_uniforms};
 use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::tiling::Tiling;
 use super::uniform_plan::UniformPlan;
@@ -24,6 +26,8 @@ use crate::vm::GpuAddress;
 /// Entries of a resource table that is written here: one group.
 const ENTRIES: usize = 4;
 const TABLE_BYTES: u32 = ENTRIES as u32 * 16;
+/// Bytes of a table of inputs.
+const INPUT_BYTES: u32 = Places::INPUT_BYTES.next_multiple_of(ALIGNMENT);
 
 /// What is bound.
 struct Lookup<'a> {
@@ -93,6 +97,7 @@ impl Lookup<'_> {
         state: &mut DrawState,
         (made, places): (&GraphicsPipelined, &Places),
         room: (PhysicalAddress, GpuAddress),
+        own_inputs: bool,
     ) -> Option<bool> {
         let [vertices, fragments] = &mut state.resources;
         if fragments.is_none() {
@@ -101,7 +106,16 @@ impl Lookup<'_> {
         if vertices.is_some() {
             return Some(false);
         }
-        *vertices = Some(self.write_vertices(platform, room, made, places.inputs().1)?);
+        let inputs = if own_inputs {
+            room.1.offset(behind_tables(made).into())
+        } else {
+            places.inputs().1
+        };
+        *vertices = Some(self.write_vertices(platform, room, made, inputs)?);
+        if own_inputs {
+            let memory = room.0.offset(behind_tables(made).into());
+            write_inputs(platform, places, state.values.base_instance, memory);
+        }
         Some(true)
     }
 
@@ -121,15 +135,26 @@ const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
     count.saturating_mul(DESCRIPTOR_BYTES as u32)
 }
 
-/// Whether a draw may be found out here: its inputs are the pipeline's own, and a pipeline that was bound since the last draw changes
-/// nothing but the registers that are loaded at once.
-fn is_plain(state: &DrawState, made: &GraphicsPipelined, tiler: Option<&Tiling>) -> bool {
-    if made.instanced && state.values.base_instance != 0 {
-        return false;
-    }
+/// Bytes of the resource table and the descriptors of vertex buffers. Behind them is the table of inputs, if that is not the pipeline's own:
+/// of draws from another instance than the first on.
+const fn behind_tables(made: &GraphicsPipelined) -> u32 {
+    TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT))
+}
+
+/// Whether a draw may be found out here: a pipeline that was bound since the last draw changes nothing but the registers that are loaded
+/// at once; and if another index buffer was bound, `loads_indices`.
+#[inline(always)]
+fn is_plain(
+    state: &DrawState,
+    made: &GraphicsPipelined,
+    tiler: Option<&Tiling>,
+    loads_indices: bool,
+) -> bool {
     let provokes = tiler.and_then(|tiling| tiling.last_provokes);
-    !state.stale.has(Stale::PIPELINE)
-        || made.scratch_bytes == 0 && provokes == Some(made.last_provokes)
+    !state.stale.has(Stale::PIPELINE.and(Stale::INDICES))
+        || (loads_indices || !state.stale.has(Stale::INDICES))
+            && made.scratch_bytes == 0
+            && provokes == Some(made.last_provokes)
 }
 
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
@@ -161,6 +186,18 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// block: then nothing was done.
     #[inline(never)]
     pub(super) fn draw_changed(&mut self) -> bool {
+        self.draw_with_changes(None)
+    }
+
+    /// The same with other numbers of vertices and instances than the last draw's, from another instance than the first on, or with
+    /// another index buffer. It is code of its own, so that draws without all that cost no more.
+    #[inline(never)]
+    pub(super) fn draw_numbers_changed(&mut self, numbers: &Draw) -> bool {
+        self.draw_with_changes(Some(numbers))
+    }
+
+    #[inline(always)]
+    fn draw_with_changes(&mut self, numbers: Option<&Draw>) -> bool {
         let (recorder, state) = (&mut *self.recorder, &mut *self.state);
         let device = &mut *recorder.device;
         let (Some(key), Some(passes)) = (state.pipeline, &mut recorder.passes) else {
@@ -179,7 +216,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         };
         // Words of buffers are said by the other way.
         let says = state.says_sets || plan.bound == plan.of_state;
-        if !says || !is_plain(state, made, state.tiler.as_ref()) {
+        if !says || !is_plain(state, made, state.tiler.as_ref(), numbers.is_some()) {
             return false;
         }
         let places = Places {
@@ -191,8 +228,16 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             bound: &passes.bound,
             shapes: &drawing.shapes,
         };
-        let vertex_bytes =
-            TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT));
+        let own_inputs = made.instanced && state.values.base_instance != 0;
+        if own_inputs && numbers.is_none() {
+            return false;
+        }
+        // So that the code without numbers has nothing of it.
+        let own_inputs = numbers.is_some() && own_inputs;
+        let mut vertex_bytes = behind_tables(made);
+        if own_inputs {
+            vertex_bytes = vertex_bytes.saturating_add(INPUT_BYTES);
+        }
         let bytes = plan.bytes();
         let wanted = vertex_bytes.saturating_add(bytes);
         if !lane
@@ -204,7 +249,8 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let arch = device.hw.properties.arch;
         let platform = &mut device.hw.platform;
         let room = lane.writer.behind(vertex_bytes);
-        let Some(took) = lookup.find_resources(platform, state, (made, &places), room) else {
+        let Some(took) = lookup.find_resources(platform, state, (made, &places), room, own_inputs)
+        else {
             return false;
         };
         if took {
@@ -225,11 +271,25 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             load_pipeline(platform, lane, made, places.registers());
         }
         let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
-        load_changed(&mut loads, DrawRegisters::of(arch), state, made);
+        let registers = DrawRegisters::of(arch);
+        let indices = match numbers {
+            Some(_) => Stale::PIPELINE.and(Stale::INDICES),
+            None => Stale::PIPELINE,
+        };
+        if state.stale.has(indices) {
+            load_kind_of_indices(&mut loads, registers, state, made);
+        }
+        load_changed(&mut loads, state, made);
+        if let Some(draw) = numbers {
+            load_numbers(&mut loads, registers, draw);
+        }
         loads.put(drawing.encoded.run(varies));
         loads.write(platform, &mut lane.writer);
         if let Some(last) = &mut state.last {
             (last.varies, last.planned) = (varies, true);
+            if let Some(draw) = numbers {
+                last.note_numbers(draw);
+            }
         }
         state.stale = Stale::NOTHING;
         true
@@ -267,21 +327,26 @@ fn load_pipeline<P: Platform>(
     lane.loaded.pipeline_loaded();
 }
 
-/// Loads what else of the registers has changed.
+/// Loads the index buffer, and what the kind of its indices is, if the draw has indices.
 #[inline(always)]
-fn load_changed(
+fn load_kind_of_indices(
     loads: &mut DrawLoads<'_>,
     registers: &DrawRegisters,
     state: &DrawState,
     made: &GraphicsPipelined,
 ) {
-    if state.stale.has(Stale::PIPELINE)
-        && let (true, Some((_, kind))) = (state.is_indexed(), state.indices)
-    {
+    if let (true, Some(indices)) = (state.is_indexed(), &state.indices) {
+        let code = load_indices(loads, registers, indices);
         // Without indices the bits of their kind are nothing.
-        loads.forget(registers.primitive);
-        loads.word(registers.primitive, made.words.primitive | kind.code());
+        let words = state.words.as_ref().unwrap_or(&made.words);
+        loads.forget_if_of_pipeline(registers.primitive);
+        loads.word(registers.primitive, words.primitive | code);
     }
+}
+
+/// Loads what else of the registers has changed.
+#[inline(always)]
+fn load_changed(loads: &mut DrawLoads<'_>, state: &DrawState, made: &GraphicsPipelined) {
     load_resources(loads, state.resources.map(|value| value.unwrap_or(0)));
     let uniforms = state.uniforms.map(|value| value.unwrap_or(0));
     load_uniforms(loads, uniforms, made.varies());

@@ -10,8 +10,9 @@ use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::Platform;
 use crate::vm::GpuAddress;
+use eitri_cs::builder::{BuildFault, Checked, Config, WithNumber};
 use eitri_cs::enums::Condition;
-use eitri_cs::instr::LoadMultiple;
+use eitri_cs::instr::{Branch, LoadMultiple};
 use eitri_cs::{Reg, RegMask, r};
 
 /// The register that the word is loaded to, which no job reads.
@@ -78,20 +79,52 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(Predicate { at, inverted }) = predicate else {
             return record(self);
         };
+        let &EncodedConditional { load, left_out } = &self.encoded()?.conditional;
+        let [if_zero, unless_zero] = left_out;
         self.load_pair(TEMPORARY, at.0)?;
-        self.push(LoadMultiple {
-            base_register: WORD,
-            mask: RegMask::first(1),
-            address: TEMPORARY,
-            offset: 0,
-        })?;
+        self.put(load)?;
         self.wait_slots(OTHERS.mask())?;
         self.make_room(JOB.saturating_add(words))?;
-        let left_out = if inverted {
-            Condition::NotEqual
-        } else {
-            Condition::Equal
+        let branch = if inverted { unless_zero } else { if_zero };
+        let place = self.writer.end();
+        self.put(branch.with(0))?;
+        record(self)?;
+        let bytes = self.writer.end().0.saturating_sub(place.0);
+        let offset = i16::try_from(bytes / 8)
+            .unwrap_or(i16::MAX)
+            .saturating_sub(1);
+        let branch = branch.with(offset.into());
+        self.device.hw.platform.store64(place, branch.word());
+        Ok(())
+    }
+}
+
+/// Instructions of conditional draws.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EncodedConditional {
+    /// Loads the word.
+    load: Checked,
+    /// Pass over what follows if the word is 0, and if it is not.
+    left_out: [WithNumber; 2],
+}
+
+impl EncodedConditional {
+    pub(super) fn new(config: &Config) -> Result<EncodedConditional, BuildFault> {
+        let left_out = |condition| {
+            WithNumber::new(config, |offset| Branch {
+                condition,
+                value: WORD,
+                offset,
+            })
         };
-        self.unless(left_out, WORD, record)
+        Ok(EncodedConditional {
+            load: config.checked(LoadMultiple {
+                base_register: WORD,
+                mask: RegMask::first(1),
+                address: TEMPORARY,
+                offset: 0,
+            })?,
+            left_out: [left_out(Condition::Equal)?, left_out(Condition::NotEqual)?],
+        })
     }
 }

@@ -10,6 +10,7 @@ use super::pass::RenderPass;
 use super::pipeline::GraphicsSet;
 use super::put_draw::{Call, Indices, Source};
 use super::rendering::{Rect, Viewport};
+use super::repeat::DrawKind;
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
 use crate::error::Error;
@@ -192,7 +193,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Err(Error::Misaligned { offset });
         }
         self.state.indices = Some((self.bound(buffer, offset)?, kind));
-        self.state.forget_state();
+        self.state.stale = self.state.stale.and(Stale::INDICES);
         Ok(self)
     }
 
@@ -212,6 +213,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// Where vertices go from here on.
     pub fn set_viewport(&mut self, viewport: Viewport) -> &mut Self {
         self.state.set_viewport(viewport);
+        self.state.whole = false;
         self.state.forget_state();
         self.state.forget_vertex_uniforms();
         self
@@ -219,7 +221,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
 
     /// The pixels that draws may touch from here on.
     pub fn set_scissor(&mut self, scissor: Rect) -> &mut Self {
-        self.state.scissor = scissor;
+        (self.state.scissor, self.state.whole) = (scissor, false);
         self.state.forget_state();
         self
     }
@@ -264,7 +266,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             vertex_offset: offset,
             ..draw
         };
-        if self.repeat_draw(&draw, false) {
+        if self.repeat_draw(&draw, DrawKind::Plain) {
             return Ok(self);
         }
         self.draw_with(draw, None)
@@ -275,7 +277,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
-        if self.repeat_draw(&draw, true) {
+        if self.repeat_draw(&draw, DrawKind::Indexed) {
             return Ok(self);
         }
         let indices = self.bound_indices()?;
@@ -294,7 +296,11 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             return Ok(self);
         }
         let alone = self.state.in_turn;
-        if self.state.tiler.is_none() && !alone && self.draw_first(&draw, indices.is_some())? {
+        let kind = match indices {
+            Some(_) => DrawKind::Indexed,
+            None => DrawKind::Plain,
+        };
+        if self.state.tiler.is_none() && !alone && self.draw_first(&draw, kind)? {
             return Ok(self);
         }
         self.draw_from(Source::Given(draw), indices)
@@ -313,7 +319,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         if self.state.stale.has(Stale::PIPELINE) {
             self.state.stale = Stale::ALL;
         }
-        if self.state.last.is_none_or(|last| last.indexed != indexed) {
+        let last = self.state.last.as_ref();
+        let others = indexed && self.state.stale.has(Stale::INDICES);
+        if others || last.is_none_or(|last| last.kind.is_indexed() != indexed) {
             self.state.forget_state();
         }
         let (mut scissor, mut context) = ([0; 4], GpuAddress(0));
@@ -324,25 +332,12 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
             scissor = inside;
             context = self.context_of_draws(made.last_provokes)?;
         }
-        let state = &mut *self.state;
-        let values = &mut state.values;
         let (first, base) = match &source {
             Source::Given(draw) => (draw.vertex_offset as u32, draw.first_instance),
             // The stream knows them.
             Source::Buffer(_) => (0, 0),
         };
-        if (values.first_vertex, values.base_instance) != (first, base) {
-            if made.instanced && values.base_instance != base {
-                state.resources[VERTEX] = None;
-                state.stale = state.stale.and(Stale::RESOURCES);
-            }
-            let reads = made.reads_first && values.first_vertex != first
-                || made.reads_base && values.base_instance != base;
-            (values.first_vertex, values.base_instance) = (first, base);
-            if reads {
-                state.forget_vertex_uniforms();
-            }
-        }
+        self.state.begin_at(&made, first, base);
         let mut call = Call {
             source,
             indices,
@@ -399,6 +394,9 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.
     pub(super) fn scissor_box(&self) -> Option<[u32; 4]> {
         let (width, height) = self.framebuffer().size;
+        if self.state.whole && width > 0 && height > 0 {
+            return Some([0, 0, width.wrapping_sub(1), height.wrapping_sub(1)]);
+        }
         let Viewport {
             x,
             y,

@@ -4,6 +4,7 @@ use super::conditional::Predicate;
 use super::draw::IndexType;
 use super::draw_words::DrawWords;
 use super::dynamic::Dynamic;
+use super::pipeline::GraphicsPipelined;
 use super::queries::Counting;
 use super::rendering::{Rect, Viewport};
 use super::repeat::LastDraw;
@@ -48,6 +49,8 @@ impl Stale {
     pub(super) const ALL: Stale = Stale(7);
     /// What another pipeline than the last draw's decides, where nothing was set in its place.
     pub(super) const PIPELINE: Stale = Stale(8);
+    /// The index buffer, of draws that have indices.
+    pub(super) const INDICES: Stale = Stale(16);
 
     pub(super) const fn and(self, other: Stale) -> Stale {
         Stale(self.0 | other.0)
@@ -141,6 +144,8 @@ pub(crate) struct DrawState {
     pub(super) indices: Option<(Bound, IndexType)>,
     pub(super) values: Values,
     pub(super) scissor: Rect,
+    /// Viewport and scissor are all of the attachments.
+    pub(super) whole: bool,
     pub(super) stencil_reference: Option<[u8; 2]>,
     pub(super) blend_constants: Option<[f32; 4]>,
     /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
@@ -187,6 +192,7 @@ impl DrawState {
             width: 0,
             height: 0,
         },
+        whole: false,
         stencil_reference: None,
         blend_constants: None,
         resources: [None; 2],
@@ -215,16 +221,11 @@ impl DrawState {
         (self.values.first_vertex, self.values.base_instance) = (0, 0);
         self.values.view_index = 0;
         (self.scissor.x, self.scissor.y) = (0, 0);
-        (self.stencil_reference, self.blend_constants) = (None, None);
-        let [vertex, fragment] = &mut self.resources;
-        (*vertex, *fragment) = (None, None);
-        let [vertex, varyings, fragment] = &mut self.uniforms;
-        (*vertex, *varyings, *fragment) = (None, None, None);
-        (self.tests, self.blends, self.storage) = (None, None, None);
         self.query = query;
-        self.dynamic.clear();
-        (self.words, self.predicate, self.in_turn) = (None, None, false);
+        (self.predicate, self.in_turn) = (None, false);
         (self.scissor.width, self.scissor.height) = (width, height);
+        self.whole = true;
+        // All else depends on a pipeline: the first one that is bound begins with none of it.
     }
 
     /// Sets where vertices go. Of the same viewport the words stay what they were.
@@ -251,7 +252,9 @@ impl DrawState {
 
     /// Whether the last draw has indices.
     pub(super) fn is_indexed(&self) -> bool {
-        self.last.as_ref().is_some_and(|last| last.indexed)
+        self.last
+            .as_ref()
+            .is_some_and(|last| last.kind.is_indexed())
     }
 
     /// Whether all that is set is what the pipeline says, and nothing is counted or depended on.
@@ -267,6 +270,23 @@ impl DrawState {
     pub(super) const fn forget_registers(&mut self) {
         self.stale = Stale::ALL;
         self.last = None;
+    }
+
+    /// Draws begin at a vertex and an instance from here on.
+    pub(super) fn begin_at(&mut self, made: &GraphicsPipelined, first_vertex: u32, base: u32) {
+        let values = &mut self.values;
+        let (other_first, other_base) = (
+            values.first_vertex != first_vertex,
+            values.base_instance != base,
+        );
+        (values.first_vertex, values.base_instance) = (first_vertex, base);
+        if made.instanced && other_base {
+            self.resources[VERTEX] = None;
+            self.stale = self.stale.and(Stale::RESOURCES);
+        }
+        if made.reads_first && other_first || made.reads_base && other_base {
+            self.forget_vertex_uniforms();
+        }
     }
 
     pub(super) fn forget_vertex_uniforms(&mut self) {

@@ -3,7 +3,9 @@
 //! Those of a lane that name a slot of its iterators are there for each of the slots.
 //! Facts: hardware/graphics.md 1.4 and 1.5, graphics-draw.md 3.1.
 
+use super::conditional::EncodedConditional;
 use super::incremental::OfIncrements;
+use super::indirect::EncodedIndirect;
 use super::lane::{self, DEFERRED, OTHERS, iterators};
 use super::pass::FRAMEBUFFER;
 use super::registers::{BOUND_PAIRS, COUNT, DrawRegisters};
@@ -35,6 +37,9 @@ pub(crate) struct EncodedDraws {
     pub(super) iterators: [OfIterator; ITERATORS],
     /// Those of a tiling.
     pub(super) tiling: OfTiling,
+    /// Those of indirect draws, and of conditional ones.
+    pub(super) indirect: EncodedIndirect,
+    pub(super) conditional: EncodedConditional,
     /// Those of passes that are rendered in increments.
     pub(super) increments: OfIncrements,
     /// A fragment job, and the load of its framebuffer pointer.
@@ -150,6 +155,8 @@ impl EncodedDraws {
                 iterator(fifth, first)?,
             ],
             tiling: OfTiling::new(config)?,
+            indirect: EncodedIndirect::new(config)?,
+            conditional: EncodedConditional::new(config)?,
             increments: OfIncrements::new(config)?,
             run_fragment: config.checked(RunFragment::default())?,
             framebuffer: Load64::new(config, FRAMEBUFFER)?,

@@ -10,7 +10,7 @@ use super::draw_state::{Bound, DrawState, Stale};
 use super::pass::RenderPass;
 use super::put_draw::depths;
 use super::registers::DrawRegisters;
-use super::repeat::LastDraw;
+use super::repeat::{DrawKind, LastDraw};
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -51,7 +51,8 @@ impl LanePassState {
 
     /// Notes the state of a pass that ends and has drawn, if the registers hold it.
     pub(super) fn note(&mut self, state: &DrawState) {
-        let loaded = !state.stale.has(Stale::STATE.and(Stale::PIPELINE));
+        let stale = Stale::STATE.and(Stale::PIPELINE).and(Stale::INDICES);
+        let loaded = !state.stale.has(stale);
         let (Some(pipeline), Some(last)) = (state.pipeline, &state.last) else {
             return;
         };
@@ -62,7 +63,7 @@ impl LanePassState {
         self.pipeline = pipeline;
         self.last = *last;
         self.kind = None;
-        if let (true, Some((indices, kind))) = (last.indexed, &state.indices) {
+        if let (true, Some((indices, kind))) = (last.kind.is_indexed(), &state.indices) {
             (self.indices, self.kind) = (*indices, Some(*kind));
         }
         self.depths = depths(&state.values.viewport).map(f32::to_bits);
@@ -73,11 +74,11 @@ impl LanePassState {
     }
 
     /// Whether a draw of a pass is the same, the pipeline, sets and push constants aside.
-    fn is_of(&self, state: &DrawState, draw: &Draw, indexed: bool) -> bool {
+    fn is_of(&self, state: &DrawState, draw: &Draw, kind: DrawKind) -> bool {
         self.known
             && self.last.draw == *draw
-            && self.last.indexed == indexed
-            && (!indexed || self.is_indices(state.indices.as_ref()))
+            && self.last.kind == kind
+            && (!kind.is_indexed() || self.is_indices(state.indices.as_ref()))
             && state.is_of_pipeline()
             && self.depths == depths(&state.values.viewport).map(f32::to_bits)
     }
@@ -89,12 +90,12 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// # Errors
     /// If there is no memory for more commands.
     #[inline(never)]
-    pub(super) fn draw_first(&mut self, draw: &Draw, indexed: bool) -> Result<bool, Error> {
+    pub(super) fn draw_first(&mut self, draw: &Draw, kind: DrawKind) -> Result<bool, Error> {
         let Some(scissor) = self.scissor_box() else {
             return Ok(false);
         };
         let state = &mut *self.state;
-        if !self.recorder.goes_on(state, draw, indexed, scissor)? {
+        if !self.recorder.goes_on(state, draw, kind, scissor)? {
             return Ok(false);
         }
         let drawn = self.draw_changed() || self.complete_sets() && self.draw_changed();
@@ -112,14 +113,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         &mut self,
         state: &mut DrawState,
         draw: &Draw,
-        indexed: bool,
+        kind: DrawKind,
         [min_x, min_y, max_x, max_y]: [u32; 4],
     ) -> Result<bool, Error> {
         let (Some(key), Some(passes)) = (state.pipeline, &self.passes) else {
             return Ok(false);
         };
         let last = &passes.last_state;
-        if !last.is_of(state, draw, indexed) || passes.targets.last().framebuffer.view_mask != 0 {
+        if !last.is_of(state, draw, kind) || passes.targets.last().framebuffer.view_mask != 0 {
             return Ok(false);
         }
         let made = self.device.graphics_pipeline(key)?;

@@ -47,6 +47,7 @@ mod first_draw;
 mod in_turn;
 mod incremental;
 mod indirect;
+mod input_table;
 mod lane;
 mod lane_order;
 mod load;

@@ -8,21 +8,17 @@ use super::draw::{Draw, IndexType};
 use super::draw_state::{Bound, DrawState, FRAGMENTS, Stale, VARYINGS, VERTEX};
 use super::draw_words::DrawWords;
 use super::dynamic::Class;
-use super::encoded::{merged_draw, split_draw};
-use super::indirect::{Copies, MOST_WORDS, Parameters};
+use super::indirect::{Copies, IndirectRun, Parameters};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::{BoundPair, DrawLoads, DrawRegisters, MOST_LOADS};
 use super::rendering::Viewport;
-use super::repeat::LastDraw;
-use crate::command::Recorder;
+use super::repeat::{DrawKind, LastDraw};
+use crate::command::{Level, Recorder};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
-use eitri_cs::Reg;
-use eitri_cs::instr::{RunIdvs, RunIdvs2};
-use eitri_descriptors::Arch;
 
 /// Indices, and what they are.
 pub(super) type Indices = (Bound, IndexType);
@@ -57,7 +53,6 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         call: &Call,
     ) -> Result<(), Error> {
         let places = self.device.pipeline_places(key)?;
-        let indexed = call.indices.is_some();
         let stale = state.stale;
         // An error leaves things half said.
         state.last = None;
@@ -94,16 +89,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             if stale.has(Stale::STATE) {
                 load_state(it, registers, (state, made), call);
             }
-            for (register, value) in [
-                (registers.count, draw.count),
-                (registers.instances, draw.instances),
-                (registers.first_index, draw.first),
-                (registers.vertex_offset, draw.vertex_offset as u32),
-                // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
-                (registers.instance_offset, 0),
-            ] {
-                it.word(register, value);
-            }
+            load_numbers(it, registers, draw);
             if predicate.is_none() {
                 it.put(run);
             }
@@ -115,12 +101,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if state.in_turn {
             return self.mark_draw();
         }
-        if predicate.is_some() {
+        // Secondary commands have no writer of the lane's own, which the short ways write to.
+        if predicate.is_some() || self.level != Level::Primary {
             return Ok(());
         }
         state.last = Some(LastDraw {
             draw: *draw,
-            indexed,
+            kind: match call.indices {
+                Some(_) => DrawKind::Indexed,
+                None => DrawKind::Plain,
+            },
             varies,
             planned: made.plan.is_some(),
         });
@@ -180,8 +170,12 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         (mut resources, mut uniforms): ([u64; 2], [u64; 3]),
         parameters: &Parameters,
     ) -> Result<(), Error> {
-        let copies: Option<Copies> = self.indirect_copies(state, places, made, parameters)?;
-        if let Some(copies) = &copies {
+        let mut all = Copies::new();
+        let copies = match self.make_copies(state, places, made, parameters, &mut all)? {
+            true => Some(&all),
+            false => None,
+        };
+        if let Some(copies) = copies {
             resources[VERTEX] = copies.resources().unwrap_or(resources[VERTEX]);
             for (which, value) in uniforms.iter_mut().enumerate() {
                 *value = copies.uniforms(which).unwrap_or(*value);
@@ -202,30 +196,25 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if copies.is_some() {
             state.stale = Stale::RESOURCES.and(Stale::UNIFORMS);
         }
-        self.if_predicate(state.predicate, MOST_WORDS, |it| {
-            it.run_indirect(places, made, parameters, (copies.as_ref(), varies))
-        })?;
+        let run = IndirectRun {
+            parameters,
+            copies: copies.map(|copies| (copies, made)),
+            varies,
+        };
+        let words = run.most_words();
+        self.if_predicate(state.predicate, words, |it| it.run_indirect(&run))?;
         if state.in_turn {
             return self.mark_draw();
         }
-        Ok(())
-    }
-
-    /// Draws with what the registers hold; the number of the draw is in a register.
-    pub(super) fn run_idvs(&mut self, varies: bool, draw_id: Reg) -> Result<(), Error> {
-        if self.arch() < Arch::V12 {
-            self.push(RunIdvs {
-                draw_id_register_enable: true,
-                draw_id,
-                ..split_draw(varies)
-            })
-        } else {
-            self.push(RunIdvs2 {
-                draw_id_register_enable: true,
-                draw_id,
-                ..merged_draw()
-            })
+        if state.predicate.is_none() && self.level == Level::Primary {
+            // The next draw finds all other state in the registers.
+            state.last = Some(LastDraw {
+                kind: parameters.kind(),
+                varies,
+                ..LastDraw::NOTHING
+            });
         }
+        Ok(())
     }
 }
 
@@ -248,6 +237,35 @@ pub(super) fn load_uniforms(
     it.bound(BoundPair::FragmentUniforms, fragments);
 }
 
+/// Loads the numbers of vertices and instances of a draw.
+#[inline(always)]
+pub(super) fn load_numbers(it: &mut DrawLoads<'_>, registers: &DrawRegisters, draw: &Draw) {
+    for (register, value) in [
+        (registers.count, draw.count),
+        (registers.instances, draw.instances),
+        (registers.first_index, draw.first),
+        (registers.vertex_offset, draw.vertex_offset as u32),
+        // The first instance stands in descriptors and uniforms (hardware/graphics-draw.md 3.6).
+        (registers.instance_offset, 0),
+    ] {
+        it.word(register, value);
+    }
+}
+
+/// Loads the index buffer; gives the bits of its kind of indices.
+pub(super) fn load_indices(
+    it: &mut DrawLoads<'_>,
+    registers: &DrawRegisters,
+    (bound, kind): &Indices,
+) -> u32 {
+    it.pair(registers.index_buffer, bound.address);
+    it.word(
+        registers.index_bytes,
+        u32::try_from(bound.bytes).unwrap_or(u32::MAX),
+    );
+    kind.code()
+}
+
 /// Loads what neither resources nor uniforms are, nor the numbers of a draw.
 fn load_state(
     it: &mut DrawLoads<'_>,
@@ -265,12 +283,12 @@ fn load_state(
     }
     it.word(registers.depths, near.to_bits());
     it.word(registers.depths.wrapping_add(1), far.to_bits());
-    let (bytes, code) = match call.indices {
-        Some((bound, kind)) => {
-            it.pair(registers.index_buffer, bound.address);
-            (u32::try_from(bound.bytes).unwrap_or(u32::MAX), kind.code())
+    let code = match &call.indices {
+        Some(indices) => load_indices(it, registers, indices),
+        None => {
+            it.word(registers.index_bytes, 0);
+            0
         }
-        None => (0, 0),
     };
     let mut words = state.words.unwrap_or(made.words);
     if let Some(query) = state.query {
@@ -290,7 +308,6 @@ fn load_state(
         size: width.unwrap_or(made.size),
     };
     load_pipeline(it, registers, made, &of);
-    it.word(registers.index_bytes, bytes);
     it.word(registers.attribute_offset, 0);
     if let Some(register) = registers.primitive_2 {
         it.word(register, 0);

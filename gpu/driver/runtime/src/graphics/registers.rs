@@ -338,9 +338,11 @@ impl<'a> DrawLoads<'a> {
         debug_assert!(fits.is_ok(), "each register is loaded once");
     }
 
-    /// What a register holds is not known any more.
-    pub(super) fn forget(&mut self, register: u8) {
-        self.loaded.forget(register);
+    /// What a register of a pipeline holds is not known if words of its own have loaded it.
+    pub(super) fn forget_if_of_pipeline(&mut self, register: u8) {
+        if self.loaded.of_pipeline {
+            self.loaded.forget(register);
+        }
     }
 
     /// Loads a pair that what is bound decides, if its value changes: of an address near the last only the low half.

@@ -5,8 +5,8 @@
 
 use super::draw_state::{DrawState, FRAGMENT, TABLES, VERTEX};
 use super::error::GraphicsError;
+use super::input_table::write_inputs;
 use super::pipeline::{GraphicsPipelined, Places};
-use super::vertex_input::MOST_ATTRIBUTES;
 use crate::command::{CommandError, Recorder};
 use crate::error::Error;
 use crate::handle::DescriptorSet;
@@ -142,23 +142,14 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         places: &Places,
         made: &GraphicsPipelined,
     ) -> Result<GpuAddress, Error> {
-        let (from, at) = places.inputs();
+        let (_, at) = places.inputs();
         let base = state.values.base_instance;
         if base == 0 || !made.instanced {
             return Ok(at);
         }
-        let mut words = [0; (MOST_ATTRIBUTES + 1) * 8];
-        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
-            *word = self.device.hw.platform.load32(from.offset(offset));
-        }
-        for (number, attribute) in words.chunks_exact_mut(8).enumerate().take(MOST_ATTRIBUTES) {
-            let at = places.strides().offset((number as u64).saturating_mul(4));
-            let stride = self.device.hw.platform.load32(at);
-            if let [_, _, offset, ..] = attribute {
-                *offset = offset.wrapping_add(base.wrapping_mul(stride));
-            }
-        }
-        self.place(&words)
+        let (memory, at) = self.room(Places::INPUT_BYTES)?;
+        write_inputs(&mut self.device.hw.platform, places, base, memory);
+        Ok(at)
     }
 
     /// The resource tables of the fragment stage: a sampler, and sets.

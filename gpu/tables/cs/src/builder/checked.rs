@@ -264,6 +264,39 @@ impl AddNumber {
     }
 }
 
+/// An instruction one of whose fields, a signed number, is still to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WithNumber {
+    zero: u64,
+    /// The bits of the number that the field has, and the place of the lowest in the word.
+    bits: u32,
+    shift: u32,
+}
+
+impl WithNumber {
+    /// The instruction that is `instr` of the number: nothing else of it depends on that.
+    ///
+    /// # Errors
+    /// If there is no word for it, or it uses a register or a slot that it may not.
+    pub fn new<I: Instruction>(
+        config: &Config,
+        instr: impl Fn(i16) -> I,
+    ) -> Result<WithNumber, BuildFault> {
+        let (Checked(zero), Checked(ones)) =
+            (config.checked(instr(0))?, config.checked(instr(-1))?);
+        let field = zero ^ ones;
+        let shift = field.trailing_zeros();
+        let bits = field.checked_shr(shift).unwrap_or(0) as u32;
+        Ok(WithNumber { zero, bits, shift })
+    }
+
+    /// The instruction with this number, of which as many low bits count as the field has.
+    #[inline(always)]
+    pub const fn with(self, number: i32) -> Checked {
+        Checked(self.zero | ((number as u32 & self.bits) as u64) << self.shift)
+    }
+}
+
 /// A compute job whose task size is still to be said. All else of it stands in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {

@@ -32,7 +32,7 @@ mod error;
 mod instructions;
 mod label;
 
-pub use checked::{AddNumber, AnyLoad, Checked, FirstLoads, Link, Load32, Load64, Run};
+pub use checked::{AddNumber, AnyLoad, Checked, FirstLoads, Link, Load32, Load64, Run, WithNumber};
 pub use chunk::{Chunk, ChunkSource, OneChunk, Stream};
 pub use config::Config;
 pub use control::{Loop, Match};

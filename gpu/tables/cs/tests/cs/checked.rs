@@ -2,11 +2,11 @@
 
 use crate::builder::{ADDRESS, try_build};
 use eitri_cs::builder::{
-    AddNumber, AnyLoad, BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run,
+    AddNumber, AnyLoad, BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run, WithNumber,
 };
-use eitri_cs::enums::TaskAxis;
-use eitri_cs::instr::{AddImm64, Instr, Nop, RunCompute, Wait};
-use eitri_cs::{Arch, Pair, Reg, SUPPORTED, SlotMask, d, r, random_word};
+use eitri_cs::enums::{Condition, TaskAxis};
+use eitri_cs::instr::{AddImm32, AddImm64, Branch, Instr, Nop, RunCompute, StoreMultiple, Wait};
+use eitri_cs::{Arch, Pair, Reg, RegMask, SUPPORTED, SlotMask, d, r, random_word};
 
 /// One piece of code encodes by the row what each instruction's own code encodes.
 #[test]
@@ -67,6 +67,67 @@ fn a_sum_is_that_of_its_instruction() {
             };
             assert_eq!(config.checked(instr), Ok(add.with(number)), "{number:#x}");
         }
+    }
+}
+
+/// Sums, distances and offsets of any sign are those of the instructions that say them at once.
+#[test]
+fn a_number_that_is_said_later_is_that_of_its_instruction() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let add = |immediate: i32| AddImm32 {
+            destination: r!(73),
+            source: r!(81),
+            immediate,
+        };
+        let add64 = |immediate: i32| AddImm64 {
+            destination: d!(66),
+            source: d!(66),
+            immediate,
+        };
+        let branch = |offset| Branch {
+            condition: Condition::NotEqual,
+            value: r!(68),
+            offset,
+        };
+        let store = |offset| StoreMultiple {
+            base_register: r!(70),
+            mask: RegMask::first(1),
+            address: d!(78),
+            offset,
+        };
+        let later = |instr: Result<WithNumber, BuildFault>| instr.expect("legal");
+        let later_add = later(WithNumber::new(&config, |it| add(it.into())));
+        let later_add64 = later(WithNumber::new(&config, |it| add64(it.into())));
+        for number in [0, 1, -1, 0x1234_5678, i32::MAX, i32::MIN] {
+            assert_eq!(
+                config.checked(add(number)),
+                Ok(later_add.with(number)),
+                "{number:#x}"
+            );
+            assert_eq!(
+                config.checked(add64(number)),
+                Ok(later_add64.with(number)),
+                "{number:#x}"
+            );
+        }
+        let later_branch = later(WithNumber::new(&config, branch));
+        let later_store = later(WithNumber::new(&config, store));
+        for number in [0, 1, -1, 32, -300, i16::MAX, i16::MIN] {
+            let (jump, to) = (
+                config.checked(branch(number)),
+                config.checked(store(number)),
+            );
+            assert_eq!(jump, Ok(later_branch.with(number.into())), "{number}");
+            assert_eq!(to, Ok(later_store.with(number.into())), "{number}");
+        }
+        let kernel = |immediate: i16| AddImm32 {
+            destination: config.layout.link_length(),
+            source: r!(66),
+            immediate: immediate.into(),
+        };
+        let refused = WithNumber::new(&config, kernel);
+        assert!(refused.is_err(), "{arch}: it may not be written");
     }
 }
 

@@ -104,6 +104,7 @@ impl<P: Platform> Device<'_, '_, P> {
         match news {
             News::Faults(key) => self.attach_failed_passes(key),
             News::FaultsIn(space) => self.each_group_in(space, Self::attach_failed_passes),
+            News::Reports(key) if !self.may_report_failure(key) => {}
             News::Reports(key) => {
                 let (reports, stuck) = self.failures_reported(key);
                 if stuck || reports.iter().any(Option::is_some) {

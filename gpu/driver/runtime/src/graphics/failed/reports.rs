@@ -70,6 +70,19 @@ impl<P: Platform> Device<'_, '_, P> {
         (reports, stuck)
     }
 
+    /// Whether the slot of a group reports something that may be a failure: a stream asks for a look, or the progress timer has run out.
+    /// Most polls find neither.
+    pub(super) fn may_report_failure(&mut self, key: Key) -> bool {
+        let group = self.groups.get(key);
+        let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) else {
+            return false;
+        };
+        let it = &mut self.hw.platform;
+        let (req, ack) = slot.requests().read(it);
+        let asked = slot.output.read_word(it, CSG_IRQ_REQ) ^ slot.input.read_word(it, CSG_IRQ_ACK);
+        asked != 0 || csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack)
+    }
+
     /// Reads which access failed in the space of a group, whether that was answered or not.
     pub(super) fn access_failed(&mut self, key: Key) -> Option<FailedAccess> {
         let group = self.groups.get(key)?;
