@@ -123,8 +123,8 @@ pub static FAMILIES: &[Family] = &[
     // The texture unit.
     family(SECOND, "texture_linear", &[("dispatch/texture_vectors", "filters_and_gathers_agree_with_every_vector")]),
     family(FIRST, "wrap", &[("dispatch/texture_vectors", "coordinates_wrap_as_every_vector")]),
-    family(FIRST, "cube_face", &[("dispatch/texture_vectors", "directions_have_the_face_and_place_of_every_vector")]),
-    family(SECOND, "cube_seam", &[("dispatch/texture_vectors", "taps_beyond_the_edges_of_faces_agree_with_every_vector")]),
+    family(FIRST, "cube_face", &[("dispatch/cube_vectors", "directions_have_the_face_and_place_of_every_vector")]),
+    family(SECOND, "cube_seam", &[("dispatch/cube_vectors", "taps_beyond_the_edges_of_faces_agree_with_every_vector")]),
     family(SECOND, "lod", &[("dispatch/texture_vectors", "levels_of_quads_agree_with_every_vector")]),
     family(BLOCKS, "vectors", &[("dispatch/block_vectors", "every_texel_of_every_vector_is_fetched")]),
 ];
