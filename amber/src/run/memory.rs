@@ -13,12 +13,13 @@ pub struct HostBuffer {
     pub bytes: Vec<u8>,
     /// Width and height.
     pub size: (u32, u32),
-    /// Of an image, what was drawn to its levels, from the second on. What is missing or empty is filled from the first bytes.
+    /// Of an image with mip levels, the texels of each level that was drawn to, from level 1 on. A level that is missing here, or
+    /// empty, takes its texels from the beginning of `bytes`.
     pub levels: Vec<Vec<u8>>,
 }
 
 impl HostBuffer {
-    /// What was drawn to a level from the second on; `None` where its texels are the first bytes.
+    /// The texels that were drawn to a mip level, 1 or a smaller one; `None` if nothing was drawn to it, or for level 0, which is `bytes`.
     pub fn drawn_level(&self, level: u32) -> Option<&[u8]> {
         let drawn = self.levels.get(level.checked_sub(1)? as usize)?;
         (!drawn.is_empty()).then_some(drawn)

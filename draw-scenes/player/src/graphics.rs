@@ -20,7 +20,10 @@ use eitri_runtime::{
 /// What of a pipeline the driver has no word for.
 pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
     let state::Raster {
-        polygon, line_mode, ..
+        polygon,
+        line_mode,
+        discard,
+        ..
     } = pipeline.raster;
     let rows = [
         (
@@ -39,6 +42,7 @@ pub fn unsupported(pipeline: &GraphicsPipeline) -> Option<&'static str> {
             line_mode == state::LineMode::RectangularSmooth,
             "smooth lines",
         ),
+        (discard, "discarded primitives"),
     ];
     let mut found = rows.into_iter().filter(|(is, _)| *is);
     found.next().map(|(_, what)| what)

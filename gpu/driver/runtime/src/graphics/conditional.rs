@@ -6,7 +6,7 @@
 use super::lane::{OTHERS, TEMPORARY};
 use super::pass::RenderPass;
 use crate::command::Recorder;
-use crate::error::{Error, Thing};
+use crate::error::Error;
 use crate::handle::Buffer;
 use crate::platform::Platform;
 use crate::vm::GpuAddress;
@@ -40,20 +40,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         offset: u64,
         inverted: bool,
     ) -> Result<&mut Self, Error> {
-        let size = self.recorder.device.buffer_bytes(buffer)?;
-        if offset.checked_add(4).is_none_or(|end| end > size) {
-            let bytes = 4;
-            return Err(Error::Outside {
-                offset,
-                bytes,
-                size,
-            });
-        }
-        if !offset.is_multiple_of(4) {
-            return Err(Error::Misaligned { offset });
-        }
-        self.recorder.refer(buffer.0, Thing::Buffer)?;
-        let at = self.recorder.device.buffer_address(buffer)?.offset(offset);
+        let at = self.recorder.words_of(buffer, offset, 4)?;
         self.state.predicate = Some(Predicate { at, inverted });
         // The next draw is no repetition of one that depended on nothing.
         self.state.last = None;
