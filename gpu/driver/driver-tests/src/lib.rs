@@ -70,14 +70,24 @@ pub struct Test {
     pub host_only: Option<&'static str>,
 }
 
-/// Tests that take an emulated machine more than ten seconds. The host runs them like the others.
+/// Tests that take an emulated machine more than six seconds. The host runs them like the others.
 const SLOW: &[&str] = &[
     "draws::a_dropped_pass_exhausts_no_heap",
+    "draws::a_pass_begins_with_what_was_there",
+    "draws::a_pass_sees_what_another_has_drawn",
     "draws::a_small_heap_draws_the_same_behind_caches",
     "draws::a_small_heap_draws_the_same_when_the_gpu_is_suspended",
     "draws::a_small_heap_draws_what_a_large_one_does",
     "draws::a_submission_is_lost_as_a_whole_and_the_next_draws",
+    "draws::a_texture_that_is_rendered_compressed_is_drawn_alike",
+    "draws::compressed_texels_are_copied_bit_by_bit",
+    "draws::depth_is_resolved_in_every_mode",
+    "draws::draws_have_the_push_constants_of_their_moment",
+    "draws::means_of_raw_formats_are_worked_out",
     "draws::parts_of_a_pass_are_one_pass",
+    "draws::passes_behind_a_dropped_one_are_as_each_alone",
+    "draws::random_passes_with_random_faults_are_right_or_fail_by_name",
+    "draws::secondaries_have_the_words_of_buffers_of_their_call",
     "draws::several_contexts_run_out_of_memory_side_by_side",
 ];
 
