@@ -1,10 +1,12 @@
 //! Demoting branches: where lanes only part so that some are demoted and go to the end, those go on with the others.
 //!
-//! A lane that was demoted changes nothing any more, so it may compute what it likes; and the quads of those beside it stay
-//! whole for their derivatives. It may not go where it would never come out of a loop.
+//! A lane that was demoted on its way to the end changes nothing any more, so it may compute what it likes; and the quads of those
+//! beside it stay whole for their derivatives. It may not go where it would never come out of a loop, nor where a subgroup's lanes do
+//! something together: it has left them. One that goes on anyway has values of its own, which others of its quad see.
 //! Needs: nothing.  Guarantees: no lane goes into a loop that it didn't go into before.
 //! Facts: hardware/graphics-compiler.md 5 (who is demoted goes on as a helper).
 use crate::ir::cfg::Cfg;
+use crate::ir::lanes::Among;
 use crate::ir::layout::order_blocks;
 use crate::ir::{Alu, BlockId, Builder, Function, Op, Stage, Terminator, Value};
 use crate::pass::{Changed, Pass};
@@ -21,13 +23,16 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::No;
     };
     let mut changed = Changed::No;
+    let together = function
+        .placed_insts()
+        .any(|(_, inst)| is_of_subgroup(function.inst(inst).op));
     // From the end: what a branch leads to has become straight by then.
     for block in function.layout.clone().into_iter().rev() {
         let cfg = Cfg::of(function);
         if !cfg.loops.is_empty() {
             return changed;
         }
-        if let Some((condition, demoted, on)) = candidate(function, &cfg, block) {
+        if let Some((condition, demoted, on)) = candidate(function, &cfg, block, together) {
             flatten(function, block, condition, (demoted, on));
             changed = Changed::Yes;
         }
@@ -44,8 +49,22 @@ enum When {
     False(Value),
 }
 
-/// A branch of which one side does nothing but to demote.
-fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<(When, BlockId, BlockId)> {
+/// Whether lanes of a subgroup, not of a quad alone, do it together.
+fn is_of_subgroup(op: Op) -> bool {
+    match op {
+        Op::Lanes(lanes) => lanes.among() == Among::Subgroup,
+        Op::Ballot(_) | Op::Scan(..) => true,
+        _ => false,
+    }
+}
+
+/// A branch of which one side does nothing but to demote; `together` says that a subgroup's lanes do something together.
+fn candidate(
+    function: &Function,
+    cfg: &Cfg,
+    block: BlockId,
+    together: bool,
+) -> Option<(When, BlockId, BlockId)> {
     let Terminator::Branch {
         condition,
         then,
@@ -65,7 +84,7 @@ fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<(When, Bl
         Terminator::Jump(target) if target == on => true,
         // To where the others come too, else nobody stores what these have.
         Terminator::Jump(target) => {
-            cfg.predecessors(target).len() > 1 && demotes_all(function, side)
+            !together && cfg.predecessors(target).len() > 1 && demotes_all(function, side)
         }
         _ => false,
     };
@@ -100,9 +119,7 @@ fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (
         false => b.alu(Alu::BAnd, &[when, always]),
     };
     b.inst(Op::Demote, &[condition]);
-    if !all {
-        choose_in_phis(&mut b, on, when, demoted);
-    }
+    choose_in_phis(&mut b, on, when, demoted);
     b.terminate(Terminator::Jump(on));
     for target in target {
         for phi in &mut function.block_mut(target).phis {
@@ -112,7 +129,7 @@ fn flatten(function: &mut Function, block: BlockId, when: When, (demoted, on): (
     function.layout.retain(|other| *other != demoted);
 }
 
-/// Lanes that are not demoted keep what phis of the block behind had for their way.
+/// Lanes whose way led over the side that demotes keep what phis of the block behind had for it.
 fn choose_in_phis(b: &mut Builder<'_>, on: BlockId, when: Value, demoted: BlockId) {
     for number in 0..b.function.block(on).phis.len() {
         let sources = b.function.block(on).phis[number].sources.clone();

@@ -38,7 +38,6 @@ impl Translator<'_> {
                 size.map(|size| self.builder.word(size)).to_vec()
             }
             BuiltIn::LocalInvocationIndex => vec![self.local_index()],
-            BuiltIn::SubgroupSize => vec![self.builder.word(self.builder.function.lanes.count())],
             BuiltIn::NumSubgroups => {
                 let invocations: u32 = self.builder.function.workgroup_size.iter().product();
                 let lanes = self.builder.function.lanes.count();
@@ -49,6 +48,14 @@ impl Translator<'_> {
                 let bits = self.builder.function.lanes.count().trailing_zeros();
                 vec![self.builder.alu_word(Alu::UShr, index, bits)]
             }
+            _ => return self.of_subgroup(built_in),
+        })
+    }
+
+    /// What lanes are told that do something together, in whatever stage.
+    fn of_subgroup(&mut self, built_in: BuiltIn) -> Option<Vec<Value>> {
+        Some(match built_in {
+            BuiltIn::SubgroupSize => vec![self.builder.word(self.builder.function.lanes.count())],
             BuiltIn::SubgroupLocalInvocationId => vec![self.builder.sys_val(SysVal::LaneId)],
             BuiltIn::SubgroupEqMask
             | BuiltIn::SubgroupGeMask
@@ -108,7 +115,7 @@ impl Translator<'_> {
             BuiltIn::PrimitiveId => vec![b.sys_val(SysVal::PrimitiveId)],
             // A view is drawn to the layer of its number.
             BuiltIn::Layer | BuiltIn::ViewIndex => vec![b.sys_val(SysVal::Layer)],
-            _ => return None,
+            _ => return self.of_subgroup(built_in),
         })
     }
 

@@ -97,6 +97,14 @@ impl Translator<'_> {
         Ok(self.builder.load_var(helper, zero))
     }
 
+    /// Whether the lane still does more than to help its quad; `None` where none only helps.
+    pub(crate) fn is_no_helper(&mut self) -> Option<Value> {
+        let helper = self.stage.helper?;
+        let zero = self.builder.word(0);
+        let helper = self.builder.load_var(helper, zero);
+        Some(self.builder.alu(ir::Alu::BNot, &[helper]))
+    }
+
     /// A variable of class Input.
     pub(super) fn input(&mut self, id: u32, global: &Global) -> Result<()> {
         let instr = &global.instr;

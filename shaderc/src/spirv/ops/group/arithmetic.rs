@@ -6,7 +6,9 @@
 
 use rspirv::spirv::{GroupOperation, Op};
 
-use super::{cluster_size, group_operation, lane_of, lanes, own, shuffle, through_words};
+use super::{
+    active, cluster_size, group_operation, has_scans, lane_of, lanes, own, shuffle, through_words,
+};
 use crate::ir::{self, Alu, Builder, Combine, LaneMask, LaneOp, ScanForm, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::reader::{Instr, Result};
@@ -62,16 +64,22 @@ pub(super) fn arithmetic(
         }
         other => return Err(instr.unsupported(Feature::Use, format!("{other:?}"))),
     };
-    let b = &mut t.builder;
-    let fits = |scalar: &Value| matches!(b.function.ty(*scalar), ir::Type::W32 | ir::Type::Bool);
-    if t.has_scans && size == all && value.scalars.iter().all(fits) {
+    let fits = |scalar: &Value| {
+        matches!(
+            t.builder.function.ty(*scalar),
+            ir::Type::W32 | ir::Type::Bool
+        )
+    };
+    if has_scans(t) && size == all && value.scalars.iter().all(fits) {
         let scan = |b: &mut Builder<'_>, word| b.inst(ir::Op::Scan(combine, form), &[word])[0];
-        let scalars = value.scalars.iter();
+        let (scalars, b) = (value.scalars.iter(), &mut t.builder);
         return Ok(scalars
             .map(|scalar| through_words(b, *scalar, scan))
             .collect());
     }
-    let chain = Chain::new(b, alu, size);
+    let active = active(t);
+    let b = &mut t.builder;
+    let chain = Chain::new(b, active, alu, size);
     let scalars = value.scalars.iter();
     let each = scalars.map(|scalar| chain.scan(b, combine, form, *scalar));
     Ok(each.collect())
@@ -91,8 +99,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(b: &mut Builder<'_>, alu: Alu, size: u32) -> Chain {
-        let active = LaneMask::active(b);
+    fn new(b: &mut Builder<'_>, active: LaneMask, alu: Alu, size: u32) -> Chain {
         let own = own(b);
         let count = lanes(b).count();
         let cluster = match size == count {
@@ -107,12 +114,18 @@ impl Chain {
         let next = below.highest(b);
         let has_next = below.any(b);
         let itself = b.alu_word(Alu::IOr, own, count);
+        // A lane that only helps may be alone in its cluster, and then there is none.
+        let last = cluster.highest(b);
+        let last = match b.function.stage {
+            ir::Stage::Compute => last,
+            _ => lane_of(b, last),
+        };
         Chain {
             alu,
             size,
             has_next,
             pointer: b.select(has_next, next, itself),
-            last: cluster.highest(b),
+            last,
         }
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rspirv::spirv::{BuiltIn, GroupOperation, Op, Scope};
 
 use self::arithmetic::{arithmetic, combine};
-use crate::ir::{self, Alu, Builder, LaneMask, LaneOp, Lanes, SysVal, Value};
+use crate::ir::{self, Alu, Builder, LaneMask, LaneOp, Lanes, Stages, SysVal, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::ops::convert;
 use crate::spirv::reader::{Instr, Result};
@@ -122,9 +122,8 @@ fn row(op: Op) -> Option<Row> {
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
-    if t.builder.function.stage != ir::Stage::Compute
-        && (combine(op).is_some() || row(op).is_some())
-    {
+    let stages = Stages::TOGETHER;
+    if !stages.has(t.builder.function.stage) && (combine(op).is_some() || row(op).is_some()) {
         let stage = t.builder.function.stage.name();
         let what = format!("subgroup operations in a {stage} shader (subgroupSupportedStages)");
         return Err(instr.unsupported(Feature::Use, what));
@@ -161,7 +160,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
 fn voted(t: &mut Translator<'_>, instr: &Instr, vote: Vote, first: usize) -> Result<Value> {
     match vote {
         Vote::Elect => {
-            let active = LaneMask::active(&mut t.builder);
+            let active = active(t);
             let lowest = active.lowest(&mut t.builder);
             let own = own(&mut t.builder);
             return Ok(t.builder.alu(Alu::IEq, &[own, lowest]));
@@ -170,12 +169,11 @@ fn voted(t: &mut Translator<'_>, instr: &Instr, vote: Vote, first: usize) -> Res
         Vote::All | Vote::Any | Vote::QuadAll | Vote::QuadAny => {}
     }
     let value = t.scalar(instr, first, ir::Type::Bool)?;
-    let b = &mut t.builder;
     Ok(match vote {
-        Vote::All => all(b, value),
-        Vote::QuadAll => quad_vote(b, value, true),
-        Vote::QuadAny => quad_vote(b, value, false),
-        Vote::Any | Vote::Elect | Vote::AllEqual => LaneMask::ballot(b, value).any(b),
+        Vote::All => all(t, value),
+        Vote::QuadAll => quad_vote(&mut t.builder, value, true),
+        Vote::QuadAny => quad_vote(&mut t.builder, value, false),
+        Vote::Any | Vote::Elect | Vote::AllEqual => ballot(t, value).any(&mut t.builder),
     })
 }
 
@@ -183,7 +181,7 @@ fn of_mask(t: &mut Translator<'_>, instr: &Instr, kind: Mask, first: usize) -> R
     Ok(match kind {
         Mask::Ballot => {
             let value = t.scalar(instr, first, ir::Type::Bool)?;
-            let mask = LaneMask::ballot(&mut t.builder, value);
+            let mask = ballot(t, value);
             vector(&mut t.builder, &mask)
         }
         Mask::Inverse => {
@@ -317,10 +315,31 @@ fn own(b: &mut Builder<'_>) -> Value {
     b.sys_val(SysVal::LaneId)
 }
 
-/// Whether a boolean is true in all lanes that are here.
-fn all(b: &mut Builder<'_>, value: Value) -> Value {
-    let not = b.alu(Alu::BNot, &[value]);
-    LaneMask::ballot(b, not).none(b)
+/// Whether the target's own scans are taken: all lanes that are here take part in them.
+fn has_scans(t: &Translator<'_>) -> bool {
+    t.has_scans && t.builder.function.stage == ir::Stage::Compute
+}
+
+/// The lanes with a true condition of those that take part: a lane that only helps its quad does so in what a quad does, not in what a
+/// subgroup does. So the lane that is elected may store.
+fn ballot(t: &mut Translator<'_>, condition: Value) -> LaneMask {
+    let condition = match t.is_no_helper() {
+        Some(takes_part) => t.builder.alu(Alu::BAnd, &[condition, takes_part]),
+        None => condition,
+    };
+    LaneMask::ballot(&mut t.builder, condition)
+}
+
+/// The lanes that take part.
+fn active(t: &mut Translator<'_>) -> LaneMask {
+    let here = t.builder.function.bool(true);
+    ballot(t, here)
+}
+
+/// Whether a boolean is true in all lanes that take part.
+fn all(t: &mut Translator<'_>, value: Value) -> Value {
+    let not = t.builder.alu(Alu::BNot, &[value]);
+    ballot(t, not).none(&mut t.builder)
 }
 
 fn quad_vote(b: &mut Builder<'_>, value: Value, all: bool) -> Value {
@@ -353,7 +372,7 @@ fn all_equal(t: &mut Translator<'_>, instr: &Instr, first: usize) -> Result<Valu
         };
         same = b.alu(Alu::BAnd, &[same, equal]);
     }
-    Ok(all(&mut t.builder, same))
+    Ok(all(t, same))
 }
 
 /// A mask as the vector of four words that SPIR-V has.
@@ -419,16 +438,18 @@ fn from_lane(
         .collect())
 }
 
-/// What each scalar is in the lowest lane that is here.
+/// What each scalar is in the lowest lane that takes part.
 fn from_first(t: &mut Translator<'_>, scalars: &[Value]) -> Vec<Value> {
-    let b = &mut t.builder;
-    if t.has_scans {
+    if has_scans(t) {
+        let b = &mut t.builder;
         let of =
             |scalar: &Value| through_words(b, *scalar, |b, word| b.lanes(LaneOp::First, &[word]));
         return scalars.iter().map(of).collect();
     }
-    let lowest = LaneMask::active(b).lowest(b);
-    // Some lane is here.
+    let active = active(t);
+    let b = &mut t.builder;
+    // Where no lane takes part nobody sees what it is.
+    let lowest = active.lowest(b);
     let lane = lane_of(b, lowest);
     let of = |scalar: &Value| shuffle(b, LaneOp::Shuffle, *scalar, lane);
     scalars.iter().map(of).collect()
