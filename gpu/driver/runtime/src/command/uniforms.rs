@@ -317,15 +317,15 @@ impl Uniforms {
     /// Says how many workgroups the next dispatch has.
     #[inline(always)]
     pub(crate) fn set_counts(&mut self, counts: [u32; 3]) {
-        let values = self.values.iter_mut().skip(COUNTS);
-        for (value, count) in values.zip(counts) {
-            *value = count;
+        let values = self.values.get_mut(COUNTS..).unwrap_or_default();
+        if let Some(values) = values.first_chunk_mut() {
+            *values = counts;
         }
     }
 
-    /// All words of a dispatch of as many as the last.
-    #[inline(always)]
-    pub(crate) fn again(&mut self) -> &[u64] {
+    /// Takes the steps of a dispatch. Most programs have none: the calls in here cost the others nothing.
+    #[inline(never)]
+    fn take_steps(&mut self) {
         for UniformStep { op, from, with, to } in &self.steps {
             let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
             if let (Some(from), Some(with)) = (from, with) {
@@ -334,6 +334,14 @@ impl Uniforms {
                     *to = made;
                 }
             }
+        }
+    }
+
+    /// All words of a dispatch of as many as the last.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> &[u64] {
+        if !self.steps.is_empty() {
+            self.take_steps();
         }
         for Changing { pair, from, fixed } in &self.changing {
             let [low, high] = from.map(|place| self.values.get(usize::from(place)));

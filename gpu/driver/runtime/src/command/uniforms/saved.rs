@@ -94,6 +94,46 @@ impl Uniforms {
         true
     }
 
+    /// As [`Uniforms::restore`] of another pipeline than the last, where no steps are taken: `read` reads all words behind the first at
+    /// once. False if there are steps, or too many words: then nothing was done.
+    #[inline(always)]
+    pub(crate) fn restore_without_steps(
+        &mut self,
+        pipeline: Key,
+        counts: u64,
+        read: impl FnOnce(&mut [u64]),
+    ) -> bool {
+        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
+        let count = usize::from(pairs);
+        let all = count.wrapping_add(changing.div_ceil(2).into());
+        // What is read behind the pairs is none of them.
+        let (0, 0, Some(words)) = (steps, worked, self.pairs.get_mut(..all)) else {
+            return false;
+        };
+        read(words);
+        (self.count, self.worked) = (pairs, 0);
+        self.plan = Some(pipeline);
+        self.steps.clear();
+        self.changing.clear();
+        let mut word = 0;
+        for number in 0..usize::from(changing) {
+            word = match number.is_multiple_of(2) {
+                true => {
+                    let place = count.wrapping_add(number / 2);
+                    self.pairs.get(place).copied().unwrap_or(0)
+                }
+                false => word >> 32,
+            };
+            let [pair, low, high, ..] = word.to_le_bytes();
+            let from = [low, high];
+            let fixed = self.pairs.get(usize::from(pair)).copied().unwrap_or(0);
+            // There are as many places as pairs.
+            let _ = self.changing.push(Changing { pair, from, fixed });
+        }
+        self.found = true;
+        true
+    }
+
     /// Takes what stands behind the pairs, of which all is at hand.
     #[inline(never)]
     fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
@@ -271,9 +311,51 @@ mod tests {
             assert_eq!(other.push(4, &[1]), Some(false));
             assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
         }
+        assert!(!other.restore_without_steps(Key::NONE, saved[0], |_| panic!("it has steps")));
         assert_eq!(other.push(4, &[2]), Some(true));
         assert_eq!(other.of([1, 5, 1]), words, "again");
         assert_eq!(other.saved(), Some(saved), "and saved again");
+    }
+
+    /// Restored in either way they are the same words, of as many pairs that change as there may be and of none.
+    #[test]
+    fn what_takes_no_steps_is_restored_at_once() {
+        for changes in [&[][..], &[1], &[0, 3], &[0, 1, 5, 6, 7]] {
+            let mut uniforms = Uniforms::new();
+            for number in 0..16 {
+                let pair = number / 2;
+                let word = match changes.contains(&pair) && (pair < 6 || number % 2 == 0) {
+                    true => Err(Source::Push(number as u32 * 4)),
+                    false => Ok(100 + number as u32),
+                };
+                uniforms.add(number, word);
+            }
+            uniforms.added(None);
+            let saved = uniforms.saved::<MOST>().expect("few");
+            let (counts, words) = saved.split_first().expect("it is saved");
+            let mut steps = Uniforms::new();
+            steps.add(0, Err(Source::Push(0)));
+            let step = FauStep {
+                word: 0,
+                op: FauOp::Max,
+                operand: FauOperand::Constant(3),
+            };
+            assert!(steps.take(Err(Source::Push(0)), step).is_err());
+            let [mut at_once, mut long] = [steps, Uniforms::new()];
+            assert!(at_once.restore_without_steps(Key::NONE, *counts, |to| {
+                to.copy_from_slice(words);
+            }));
+            assert!(long.restore(Key::NONE, *counts, None, |from, to| {
+                to.copy_from_slice(&words[from..][..to.len()]);
+            }));
+            for it in [&mut uniforms, &mut at_once, &mut long] {
+                let pushed: [u8; 64] = core::array::from_fn(|at| at as u8);
+                assert_eq!(it.push(0, &pushed), Some(true));
+            }
+            assert_eq!(at_once.again(), uniforms.again(), "{changes:?}");
+            assert_eq!(long.again(), uniforms.again(), "{changes:?}");
+            assert_eq!(at_once.saved(), Some(saved), "{changes:?}");
+        }
     }
 
     #[test]
