@@ -13,7 +13,7 @@ const SIDE: u32 = 64;
 
 pub(crate) fn rows(device: &mut Gpu, parts: &Parts, things: &Things) -> Result<(), Failure> {
     let commands = device.create_command_buffer(parts.space)?;
-    let mut all = |device: &mut Gpu, count| draws(device, things, commands, count);
+    let all = |device: &mut Gpu, count| draws(device, things, commands, count);
     all(device, MANY)?;
     let (few, many) = (all(device, 2)?, all(device, MANY)?);
     many.less(few, MANY - 2).print("draw-secondary");

@@ -79,11 +79,11 @@ impl DrawUniforms {
         at: PhysicalAddress,
     ) {
         self.said = platform.load64(at);
-        let at_once = self.words.restore_without_steps(key, plan.counts, |words| {
+        let at_once = self.words.restore_at_once(key, plan.counts, |words| {
             platform.read_words(word_of_plan(at, 0), words);
         });
         if !at_once {
-            self.recall_steps(platform, key, plan, at);
+            self.recall_in_parts(platform, key, plan, at);
         }
         self.bound.clear();
         self.places = plan.places();
@@ -91,7 +91,7 @@ impl DrawUniforms {
     }
 
     #[inline(never)]
-    fn recall_steps<P: Platform>(
+    fn recall_in_parts<P: Platform>(
         &mut self,
         platform: &mut P,
         key: Key,
