@@ -323,9 +323,9 @@ impl Uniforms {
         }
     }
 
-    /// Takes the steps of a dispatch. Most programs have none: the calls in here cost the others nothing.
-    #[inline(never)]
-    fn take_steps(&mut self) {
+    /// All words of a dispatch of as many as the last.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> &[u64] {
         for UniformStep { op, from, with, to } in &self.steps {
             let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
             if let (Some(from), Some(with)) = (from, with) {
@@ -334,14 +334,6 @@ impl Uniforms {
                     *to = made;
                 }
             }
-        }
-    }
-
-    /// All words of a dispatch of as many as the last.
-    #[inline(always)]
-    pub(crate) fn again(&mut self) -> &[u64] {
-        if !self.steps.is_empty() {
-            self.take_steps();
         }
         for Changing { pair, from, fixed } in &self.changing {
             let [low, high] = from.map(|place| self.values.get(usize::from(place)));

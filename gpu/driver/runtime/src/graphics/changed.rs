@@ -73,7 +73,7 @@ impl Lookup<'_> {
             let of = (made, places);
             let to = memory.offset(behind);
             self.bound
-                .write_from_instance(base, (platform, self.shapes), of, to);
+                .write_behind_instances(base, (platform, self.shapes), of, to);
         }
         Some(address.0 | ENTRIES as u64)
     }

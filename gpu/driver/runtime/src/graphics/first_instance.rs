@@ -12,7 +12,7 @@ use crate::resource::DESCRIPTOR_BYTES;
 
 impl Bound {
     /// What of a vertex buffer a draw from instance `base` on reads, if it is one of those that go on with instances.
-    pub(super) fn from_instance<P: Platform>(
+    pub(super) fn behind_instances<P: Platform>(
         &self,
         binding: u32,
         base: u32,
@@ -22,7 +22,8 @@ impl Bound {
         if base == 0 || made.instance_bindings >> binding & 1 == 0 {
             return *self;
         }
-        let at = places.binding_strides().offset(u64::from(binding) * 4);
+        let at = places.binding_strides();
+        let at = at.offset(u64::from(binding).wrapping_mul(4));
         let stride = platform.load32(at);
         self.behind(u64::from(stride).wrapping_mul(base.into()))
     }
@@ -31,7 +32,7 @@ impl Bound {
 impl PassBound {
     /// Writes the descriptors of vertex buffers that go on with instances again, for a draw from instance `base` on.
     #[inline(never)]
-    pub(super) fn write_from_instance<P: Platform>(
+    pub(super) fn write_behind_instances<P: Platform>(
         &self,
         base: u32,
         (platform, shapes): (&mut P, &PartShapes),
@@ -45,7 +46,7 @@ impl PassBound {
             let bound = self.vertex_buffers.get(binding as usize);
             // All of them are bound.
             let Some(Some(bound)) = bound else { continue };
-            let moved = bound.from_instance(binding, base, platform, of);
+            let moved = bound.behind_instances(binding, base, platform, of);
             let at = to.offset(u64::from(binding).wrapping_mul(DESCRIPTOR_BYTES));
             platform.write_words(at, &moved.descriptor(shapes));
         }

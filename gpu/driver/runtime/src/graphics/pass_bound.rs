@@ -66,7 +66,7 @@ pub(super) struct BoundTable {
 #[derive(Debug)]
 pub(super) struct PassBound {
     /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<BoundTable>; TABLES]; 2],
+    sets: [[Option<BoundTable>; TABLES]; 2],
     pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
     /// The first resource tables of the vertex stage with the entries of sets, and the descriptors of vertex buffers.
     words: [u64; TABLE_WORDS + MOST_BINDINGS * BUFFER_WORDS],

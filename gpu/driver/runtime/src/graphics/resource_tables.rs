@@ -128,7 +128,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
                 let platform = &mut self.device.hw.platform;
-                let moved = bound.from_instance(binding, base, platform, (made, places));
+                let moved = bound.behind_instances(binding, base, platform, (made, places));
                 if let Some(drawing) = &self.device.drawing {
                     words = moved.descriptor(&drawing.shapes);
                 }
