@@ -5,6 +5,7 @@ use crate::cost::Cost;
 use crate::recording::record;
 use crate::{Failure, Gpu, Parts, Recording, THINGS};
 use alloc::vec::Vec;
+use eitri_descriptors::formats::VkFormat;
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
     Buffer, ClearColor, ColorAttachment, Draw, Error, GraphicsPipeline, GraphicsPipelineInfo,
@@ -37,6 +38,8 @@ pub(crate) struct Things {
     /// Each pipeline's own.
     pub(crate) own: Vec<GraphicsSet>,
     pub(crate) vertices: Vec<Buffer>,
+    /// The format of images.
+    pub(crate) color: &'static VkFormat,
     /// A pipeline whose second attribute goes on with instances, and its set.
     pub(crate) instanced: (GraphicsPipeline, GraphicsSet),
 }
@@ -44,7 +47,7 @@ pub(crate) struct Things {
 impl Things {
     pub(crate) fn new(device: &mut Gpu, parts: &Parts) -> Result<Things, Failure> {
         let arch = device.properties().arch;
-        let format = |name| eitri_descriptors::formats::VkFormat::of_name(arch, name);
+        let format = |name| VkFormat::of_name(arch, name);
         let missing = "a format is missing";
         let color = format("R8G8B8A8_UNORM").ok_or(missing)?;
         let vector = format("R32G32B32A32_SFLOAT").ok_or(missing)?;
@@ -109,6 +112,7 @@ impl Things {
             sets: Vec::new(),
             own: Vec::new(),
             vertices: Vec::new(),
+            color,
             instanced: (instanced, set(device, instanced)?),
         };
         for _ in 0..THINGS {
@@ -165,6 +169,8 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts, things: &Things) -> Result<(
         let many = passes(device, images, PASSES, drawn)?;
         many.less(few, PASSES - 2).print(name);
     }
+    let none = record(device, parts, |_| Ok(()))?;
+    passes(device, 1, 1, 1)?.less(none, 1).print("pass-first");
     Ok(())
 }
 

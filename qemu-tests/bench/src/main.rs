@@ -19,6 +19,7 @@ mod draws;
 mod growth;
 mod instructions;
 mod recording;
+mod secondaries;
 mod submission;
 
 use alloc::boxed::Box;
@@ -144,6 +145,7 @@ fn run(kernel: Kernel) -> Result<(), Failure> {
     if wanted("draws") {
         draws::rows(&mut device, &parts, &things)?;
         draw_kinds::rows(&mut device, &parts, &things)?;
+        secondaries::rows(&mut device, &parts, &things)?;
     }
     if wanted("submissions") {
         submission::rows(&mut device, &parts)?;

@@ -139,9 +139,12 @@ const ROWS: &[(Part, &[Row])] = &[
         row("draw-indirect",    "an indirect draw").least(24, "address of its parameters, LOAD_MULTIPLE, RUN_IDVS"),
         row("draw-indirect-8",  "eight indirect draws in one call"),
         row("draw-indirect-instanced", "an indirect draw of instances"),
+        row("draw-secondary",   "a draw in a secondary command buffer, the same but for its push constants").least(56, "as in a pass"),
+        row("execute-secondary", "a secondary command buffer, executed by a pass").least(24, "its address, its length, CALL"),
         row("pass",             "a pass that clears, to the same image (aim: 1,500)").least(200, "a framebuffer with a target; its address, RUN_FRAGMENT"),
         row("pass-other",       "the same to two images in turn"),
         row("pass-draw",        "the same to one image, with a draw (aim: 2,300)"),
+        row("pass-first",       "the first pass of a recording, with a draw"),
     ]),
     (Part::Submissions, &[
         row("submit",           "a submission, once around the ring").least(32, "address, length, CALL; INSERT"),

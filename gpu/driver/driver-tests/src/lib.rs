@@ -159,7 +159,10 @@ macro_rules! each_test {
                 buffers_say_what_is_drawn;
                 more_indirect_draws_than_copies_are_drawn;
                 draws_in_turn_are_as_each_alone;
+                draws_of_secondaries_are_as_each_alone;
                 a_pass_has_the_indices_that_it_binds;
+                sets_in_turn_name_what_was_bound_last;
+                a_set_is_refused_whose_image_was_destroyed;
                 draws_of_secondaries_take_their_place_in_a_pass;
                 secondaries_have_the_words_of_buffers_of_their_call;
                 a_secondary_may_be_the_first_that_a_device_draws;

@@ -2,7 +2,7 @@
 //! next one's.
 
 use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle};
-use super::shaders;
+use super::{secondaries, shaders};
 use crate::bench::OrFail;
 use crate::shapes::Random;
 use alloc::vec::Vec;
@@ -212,12 +212,22 @@ impl Parts {
             colors: &[Some(color)],
             ..RenderingInfo::default()
         })?;
+        self.bind(&mut pass, bound)?;
+        Ok(pass)
+    }
+
+    /// Binds what is bound.
+    fn bind<P: Platform>(
+        &self,
+        pass: &mut RenderPass<'_, '_, '_, '_, P>,
+        bound: &Bound,
+    ) -> Result<(), Error> {
         let (indices, kind) = self.indices[bound.indices];
         pass.bind_pipeline(self.pipelines[bound.pipeline])?
             .bind_vertex_buffer(0, self.vertices[bound.vertices], 0)?
             .bind_vertex_buffer(1, self.places[bound.places], 0)?
             .bind_index_buffer(indices, 0, kind)?;
-        Ok(pass)
+        Ok(())
     }
 
     /// Records a step that is not another pass.
@@ -330,6 +340,49 @@ pub(crate) fn draws_in_turn_are_as_each_alone() {
     }
 }
 
+/// The same of draws of which some are a secondary's: it begins with nothing that the pass has bound, and the pass goes on behind it with
+/// what it had before.
+pub(crate) fn draws_of_secondaries_are_as_each_alone() {
+    let mut it = Bench::new();
+    let mut random = Random(61);
+    let parts = Parts::new(&mut it, &mut random);
+    let secondary = secondaries::commands(&mut it);
+    let inherited = secondaries::inherited(&it);
+    for _ in 0..RECORDINGS {
+        let mut steps: Vec<Step> = (0..DRAWS).map(|_| Step::random(&mut random)).collect();
+        steps.retain(|step| !matches!(step, Step::Pass));
+        let (first, rest) = steps.split_at(steps.len() / 4);
+        let (inside, last) = rest.split_at(rest.len() * 2 / 3);
+        let (mut bound, mut cells) = (Bound::default(), [BLUE_WORD; ALL as usize]);
+        let recorded = it.device.record_draws(secondary, &inherited, |pass| {
+            parts.bind(pass, &Bound::default())?;
+            inside.iter().try_for_each(|step| parts.record(pass, *step))
+        });
+        recorded.or_fail("it can be recorded");
+        it.record(|recorder| {
+            let mut pass = parts.begin(recorder, &bound, true)?;
+            first
+                .iter()
+                .try_for_each(|step| parts.record(&mut pass, *step))?;
+            pass.execute(secondary)?;
+            last.iter()
+                .try_for_each(|step| parts.record(&mut pass, *step))?;
+            pass.end_rendering()
+        });
+        let mut of_secondary = Bound::default();
+        for step in first {
+            parts.apply(&mut bound, &mut cells, *step);
+        }
+        for step in inside {
+            parts.apply(&mut of_secondary, &mut cells, *step);
+        }
+        for step in last {
+            parts.apply(&mut bound, &mut cells, *step);
+        }
+        check_cells(&mut it, &parts, &cells, &steps);
+    }
+}
+
 /// A pass that goes on from the last draw of another has the indices that it binds, though that one bound them for no draw.
 pub(crate) fn a_pass_has_the_indices_that_it_binds() {
     let mut it = Bench::new();
@@ -403,6 +456,12 @@ fn draw(it: &mut Bench, parts: &Parts, steps: &[Step]) {
         }
         pass.end_rendering()
     });
+    check_cells(it, parts, &cells, steps);
+}
+
+/// Runs what was recorded of steps, and holds the picture against the cells.
+#[track_caller]
+fn check_cells(it: &mut Bench, parts: &Parts, cells: &[u32; ALL as usize], steps: &[Step]) {
     it.run();
     let texels = it.texels(parts.image);
     let found = cells.iter().enumerate().find(|(cell, color)| {

@@ -54,9 +54,11 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(crate) fn forget_kept_uniforms(&mut self, set: DescriptorSet) {
         let new = self.versions.next();
         if let Some(object) = self.objects.get_mut(set.0)
-            && let Kind::Set { version, .. } = &mut object.kind
+            && let Kind::Set {
+                version, complete, ..
+            } = &mut object.kind
         {
-            *version = new;
+            (*version, *complete) = (new, None);
         }
     }
 }

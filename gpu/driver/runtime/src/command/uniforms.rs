@@ -317,9 +317,9 @@ impl Uniforms {
     /// Says how many workgroups the next dispatch has.
     #[inline(always)]
     pub(crate) fn set_counts(&mut self, counts: [u32; 3]) {
-        let values = self.values.iter_mut().skip(COUNTS);
-        for (value, count) in values.zip(counts) {
-            *value = count;
+        let values = self.values.get_mut(COUNTS..).unwrap_or_default();
+        if let Some(values) = values.first_chunk_mut() {
+            *values = counts;
         }
     }
 

@@ -70,7 +70,7 @@ pub(crate) struct EncodedInstructions {
     /// Selects the slots, and asks for the shader cores.
     pub(super) begin: [Option<Checked>; 3],
     /// Lets go of the shader cores.
-    pub(super) end: Checked,
+    pub(crate) end: Checked,
     pub(super) wait_jobs: Checked,
     pub(super) wait_others: Checked,
     pub(super) wait_states: Checked,

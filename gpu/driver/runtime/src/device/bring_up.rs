@@ -269,6 +269,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             watches_jobs: false,
             versions: Versions::default(),
             recordings: 0,
+            removals: 0,
             links: Links::new(tables.links),
             drawing: None,
             uniforms: Uniforms::new(),

@@ -124,6 +124,8 @@ pub struct Device<'s, 'd, P> {
     pub(crate) versions: Versions,
     /// Recordings that were begun, ever: marks what the current one refers to.
     pub(crate) recordings: u32,
+    /// As [`Device::removals`].
+    removals: u64,
     /// The commands that hold what they use, as a list.
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.

@@ -92,8 +92,9 @@ pub(crate) enum Kind<'d> {
         version: u64,
         /// The last recording whose commands refer to all that is bound.
         mentioned: u32,
-        /// The stage that was found last to have all that it needs of the set, in which recording.
-        complete: Option<(Key, u32)>,
+        /// The stage that was found last to have all that it needs of the set, when so many objects had been removed as
+        /// [`Device::removals`] says; nothing was bound since.
+        complete: Option<(Key, u64)>,
     },
     /// Commands.
     Commands(Commands),
@@ -197,6 +198,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Takes an object out of the storage; its key is void.
     pub(super) fn take_object(&mut self, key: Key) -> Option<Object<'d>> {
         let object = self.objects.remove(key)?;
+        if matches!(object.kind, Kind::Buffer { .. } | Kind::Image { .. }) {
+            self.removals = self.removals.wrapping_add(1);
+        }
         if let Some(vm) = self.spaces.get_mut(object.space) {
             vm.objects = vm.objects.saturating_sub(1);
         }

@@ -10,7 +10,9 @@ use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
 use crate::command::{CommandError, CompressedCopy, PassParts, Recorded, Recorder, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{EncodedDraws, FailedPasses, News, PartShapes, TileLimits, copy_compressed};
+use crate::graphics::{
+    EncodedDraws, FailedPasses, News, PartShapes, StateWords, TileLimits, copy_compressed,
+};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -38,6 +40,8 @@ pub(crate) struct Drawing<'s, 'd, P> {
     pub(crate) encoded: EncodedDraws,
     /// Descriptors that draws write.
     pub(crate) shapes: PartShapes,
+    /// Words of uniforms that draws said last.
+    pub(crate) state_words: StateWords,
     /// What a pass has of tile buffers.
     pub(crate) tiles: TileLimits,
     /// Copies texels to or from an image that is compressed without loss.
@@ -129,6 +133,7 @@ impl<P: Platform> Device<'_, '_, P> {
             shape,
             encoded,
             shapes,
+            state_words: StateWords::NOTHING,
             tiles,
             copy_compressed,
         });

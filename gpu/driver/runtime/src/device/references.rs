@@ -73,13 +73,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             // Once in 2^32 recordings: what another has left is not taken for this one's.
             for (_, object) in self.objects.iter_mut() {
                 object.mentioned = 0;
-                if let Kind::Set {
-                    mentioned,
-                    complete,
-                    ..
-                } = &mut object.kind
-                {
-                    (*mentioned, *complete) = (0, None);
+                if let Kind::Set { mentioned, .. } = &mut object.kind {
+                    *mentioned = 0;
                 }
             }
             self.recordings = 1;
@@ -123,6 +118,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// The number of this recording, which objects carry that its commands refer to. No other has it.
     pub(crate) const fn recording(&self) -> u32 {
         self.recordings
+    }
+
+    /// How many things that sets can name were removed, ever: as long as it is the same, what is bound to a set is still there.
+    pub(crate) const fn removals(&self) -> u64 {
+        self.removals
     }
 
     #[inline(never)]

@@ -4,35 +4,33 @@
 //! Facts: hardware/graphics-draw.md 3.1, 3.5 and 3.6.
 
 use super::draw::Draw;
-use super::draw_state::{DrawState, FRAGMENT, PassBound, Stale, VERTEX};
-use super::draw_uniforms::DrawUniforms;
-use super::input_table::write_inputs;
-use super::lane::Lane;
+use super::draw_state::{DrawState, FRAGMENT, Stale, VERTEX};
+use super::draw_uniforms::{DrawUniforms, StateWords};
+use super::lane::PartsOfDraws;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
+use super::pass_bound::{ENTRIES, PassBound};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::pipeline_registers::MOST_REGISTERS;
 use super::put_draw::{load_indices, load_numbers, load_resources, load_uniforms};
-use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
+use super::registers::{DrawLoads, DrawRegisters, Loaded, MOST_LOADS};
+use super::repeat::DrawNumbers;
 use super::tiling::Tiling;
 use super::uniform_plan::UniformPlan;
-use crate::command::ALIGNMENT;
+use crate::command::{ALIGNMENT, Writer};
 use crate::device::{Kind, Versions};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::{DESCRIPTOR_BYTES, SetPart};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
-/// Entries of a resource table that is written here: one group.
-const ENTRIES: usize = 4;
+/// Bytes of the resource table that is written here.
 const TABLE_BYTES: u32 = ENTRIES as u32 * 16;
-/// Bytes of a table of inputs.
-const INPUT_BYTES: u32 = Places::INPUT_BYTES.next_multiple_of(ALIGNMENT);
 
 /// What is bound.
 struct Lookup<'a> {
-    recording: u32,
-    bound: &'a PassBound,
+    removals: u64,
+    bound: &'a mut PassBound,
     shapes: &'a PartShapes,
 }
 
@@ -40,50 +38,42 @@ impl Lookup<'_> {
     /// The set that is bound to a stage, if it is known to have all that the stage needs.
     #[inline(always)]
     fn set(&self, stage: usize, key: Key, table: u8) -> Option<&SetPart> {
-        let bound = self.bound.sets.get(stage)?.get(usize::from(table))?;
-        let part = &bound.as_ref()?.part;
-        (part.complete == Some((key, self.recording))).then_some(part)
+        let part = &self.bound.set(stage, table)?.part;
+        (part.complete == Some((key, self.removals))).then_some(part)
     }
 
     /// Writes the resource table of the vertex stage, and the descriptors of its buffers behind it, where nothing stands yet; gives
     /// the value of its register. `None` if something is missing, or has to be looked at more closely.
     #[inline(always)]
     fn write_vertices<P: Platform>(
-        &self,
+        &mut self,
         platform: &mut P,
         (memory, address): (PhysicalAddress, GpuAddress),
-        made: &GraphicsPipelined,
-        inputs: GpuAddress,
+        (made, places): (&GraphicsPipelined, &Places),
+        base: u32,
     ) -> Option<u64> {
-        let mut words = [[0; 2]; ENTRIES];
-        let (entry, buffer) = (&self.shapes.entry, &self.shapes.buffer);
-        *words.get_mut(0)? = entry.with(inputs.0, Places::INPUT_BYTES);
         let mut tables = made.tables[VERTEX];
+        if usize::from(tables) >> ENTRIES != 0 || !self.bound.has_bindings(made.bindings) {
+            return None;
+        }
         while tables != 0 {
             let table = tables.trailing_zeros() as u8;
             tables &= tables.wrapping_sub(1);
-            let set = self.set(VERTEX, made.vertex, table)?;
-            *words.get_mut(usize::from(table))? = entry.with(set.address.0, set.bytes);
+            self.set(VERTEX, made.vertex, table)?;
         }
-        if made.bindings != 0 {
-            let at = address.offset(TABLE_BYTES.into());
-            let last = words.get_mut(usize::from(made.buffer_table))?;
-            *last = entry.with(at.0, buffer_bytes(made));
-        }
-        platform.write_words(memory, words.as_flattened());
-        let (mut at, mut bindings) = (memory.offset(TABLE_BYTES.into()), made.bindings);
-        for bound in &self.bound.vertex_buffers {
-            if bindings == 0 {
-                break;
-            }
-            let mut words = [0; 4];
-            if bindings & 1 != 0 {
-                let bound = bound.as_ref()?;
-                let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
-                words = buffer.with(bound.address, length);
-            }
-            platform.write_words(at, &words);
-            (at, bindings) = (at.offset(DESCRIPTOR_BYTES), bindings >> 1);
+        let entry = &self.shapes.entry;
+        let behind = TABLE_BYTES.into();
+        let inputs = entry.with(places.inputs().1.0, Places::INPUT_BYTES);
+        let buffers = entry.with(address.offset(behind).0, buffer_bytes(made));
+        let to_buffers = (made.buffer_table, buffers);
+        let count = buffer_count(made) as usize;
+        self.bound
+            .write_vertices(platform, memory, inputs, to_buffers, count)?;
+        if base != 0 && made.is_instanced() {
+            let of = (made, places);
+            let to = memory.offset(behind);
+            self.bound
+                .write_behind_instances(base, (platform, self.shapes), of, to);
         }
         Some(address.0 | ENTRIES as u64)
     }
@@ -92,13 +82,13 @@ impl Lookup<'_> {
     /// `None` if they can't be found here.
     #[inline(always)]
     fn find_resources<P: Platform>(
-        &self,
+        &mut self,
         platform: &mut P,
         state: &mut DrawState,
         (made, places): (&GraphicsPipelined, &Places),
         room: (PhysicalAddress, GpuAddress),
-        own_inputs: bool,
     ) -> Option<bool> {
+        let base = state.values.base_instance;
         let [vertices, fragments] = &mut state.resources;
         if fragments.is_none() {
             *fragments = Some(self.fragments(made)?);
@@ -106,16 +96,7 @@ impl Lookup<'_> {
         if vertices.is_some() {
             return Some(false);
         }
-        let inputs = if own_inputs {
-            room.1.offset(behind_tables(made).into())
-        } else {
-            places.inputs().1
-        };
-        *vertices = Some(self.write_vertices(platform, room, made, inputs)?);
-        if own_inputs {
-            let memory = room.0.offset(behind_tables(made).into());
-            write_inputs(platform, places, state.values.base_instance, memory);
-        }
+        *vertices = Some(self.write_vertices(platform, room, (made, places), base)?);
         Some(true)
     }
 
@@ -129,15 +110,20 @@ impl Lookup<'_> {
     }
 }
 
-/// Bytes of the descriptors of vertex buffers, up to the last that is read.
-const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
-    let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
-    count.saturating_mul(DESCRIPTOR_BYTES as u32)
+/// Vertex buffers up to the last that is read, and the bytes of their descriptors.
+#[inline(always)]
+const fn buffer_count(made: &GraphicsPipelined) -> u32 {
+    u16::BITS.saturating_sub(made.bindings.leading_zeros())
 }
 
-/// Bytes of the resource table and the descriptors of vertex buffers. Behind them is the table of inputs, if that is not the pipeline's own:
-/// of draws from another instance than the first on.
-const fn behind_tables(made: &GraphicsPipelined) -> u32 {
+#[inline(always)]
+const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
+    buffer_count(made).saturating_mul(DESCRIPTOR_BYTES as u32)
+}
+
+/// Bytes of the resource table and of the descriptors of vertex buffers.
+#[inline(always)]
+const fn vertex_bytes(made: &GraphicsPipelined) -> u32 {
     TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT))
 }
 
@@ -203,8 +189,14 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         let (Some(key), Some(passes)) = (state.pipeline, &mut recorder.passes) else {
             return false;
         };
-        let (Some(lane), Some(drawing), Some(object)) =
-            (&mut passes.tiling, &device.drawing, device.objects.get(key))
+        let removals = device.removals();
+        let PartsOfDraws {
+            tiling,
+            uniforms,
+            bound,
+        } = passes.parts_of_draws(&mut recorder.writer);
+        let (Some((writer, loaded)), Some(drawing), Some(object)) =
+            (tiling, &mut device.drawing, device.objects.get(key))
         else {
             return false;
         };
@@ -223,72 +215,61 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             memory: object.mapping.memory(),
             address: object.mapping.address(),
         };
-        let lookup = Lookup {
-            recording: device.recordings,
-            bound: &passes.bound,
+        let mut lookup = Lookup {
+            removals,
+            bound,
             shapes: &drawing.shapes,
         };
-        let own_inputs = made.instanced && state.values.base_instance != 0;
-        if own_inputs && numbers.is_none() {
-            return false;
-        }
-        // So that the code without numbers has nothing of it.
-        let own_inputs = numbers.is_some() && own_inputs;
-        let mut vertex_bytes = behind_tables(made);
-        if own_inputs {
-            vertex_bytes = vertex_bytes.saturating_add(INPUT_BYTES);
-        }
+        let vertex_bytes = vertex_bytes(made);
         let bytes = plan.bytes();
         let wanted = vertex_bytes.saturating_add(bytes);
-        if !lane
-            .writer
-            .has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted)
-        {
+        if !writer.has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted) {
             return false;
         }
         let arch = device.hw.properties.arch;
         let platform = &mut device.hw.platform;
-        let room = lane.writer.behind(vertex_bytes);
-        let Some(took) = lookup.find_resources(platform, state, (made, &places), room, own_inputs)
-        else {
+        let room = writer.behind(vertex_bytes);
+        let Some(took) = lookup.find_resources(platform, state, (made, &places), room) else {
             return false;
         };
         if took {
-            lane.writer.take(vertex_bytes);
+            writer.take(vertex_bytes);
         }
         if state.stale.has(Stale::UNIFORMS) {
-            let room = lane.writer.take(bytes);
+            let room = writer.take(bytes);
             write_uniforms(
                 platform,
-                (&mut passes.uniforms, state),
+                (uniforms, state),
                 (key, plan),
-                (&places, &mut device.versions),
+                (
+                    places.plan(),
+                    (&mut drawing.state_words, &mut device.versions),
+                ),
                 room,
             );
         }
         let varies = made.varies();
         if state.stale.has(Stale::PIPELINE) {
-            load_pipeline(platform, lane, made, places.registers());
+            load_pipeline(platform, (writer, loaded), made, places.registers());
         }
-        let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
-        let registers = DrawRegisters::of(arch);
+        let mut loads = DrawLoads::new(&drawing.encoded, loaded);
         let indices = match numbers {
             Some(_) => Stale::PIPELINE.and(Stale::INDICES),
             None => Stale::PIPELINE,
         };
         if state.stale.has(indices) {
-            load_kind_of_indices(&mut loads, registers, state, made);
+            load_kind_of_indices(&mut loads, DrawRegisters::of(arch), state, made);
         }
         load_changed(&mut loads, state, made);
         if let Some(draw) = numbers {
-            load_numbers(&mut loads, registers, draw);
+            load_numbers(&mut loads, DrawRegisters::of(arch), draw);
         }
         loads.put(drawing.encoded.run(varies));
-        loads.write(platform, &mut lane.writer);
+        loads.write(platform, writer);
         if let Some(last) = &mut state.last {
             (last.varies, last.planned) = (varies, true);
             if let Some(draw) = numbers {
-                last.note_numbers(draw);
+                last.numbers = DrawNumbers::of(draw);
             }
         }
         state.stale = Stale::NOTHING;
@@ -302,10 +283,10 @@ fn write_uniforms<P: Platform>(
     platform: &mut P,
     (uniforms, state): (&mut DrawUniforms, &mut DrawState),
     (key, plan): (Key, &UniformPlan),
-    (places, versions): (&Places, &mut Versions),
+    (plan_at, words): (PhysicalAddress, (&mut StateWords, &mut Versions)),
     (at, address): (PhysicalAddress, GpuAddress),
 ) {
-    uniforms.find_state(platform, state, (key, plan), (places.plan(), versions));
+    uniforms.find_state(platform, state, (key, plan), plan_at, words);
     state.says_sets = true;
     uniforms.words.set_counts(state.values.counts());
     platform.write_words(at, uniforms.words.again());
@@ -316,15 +297,15 @@ fn write_uniforms<P: Platform>(
 #[inline(always)]
 fn load_pipeline<P: Platform>(
     platform: &mut P,
-    lane: &mut Lane,
+    (writer, loaded): (&mut Writer, &mut Loaded),
     made: &GraphicsPipelined,
     from: PhysicalAddress,
 ) {
     let mut words = [0; MOST_REGISTERS];
     let words = words.get_mut(..made.registers.into()).unwrap_or_default();
     platform.read_words(from, words);
-    lane.writer.put_words(platform, words);
-    lane.loaded.pipeline_loaded();
+    writer.put_words(platform, words);
+    loaded.pipeline_loaded();
 }
 
 /// Loads the index buffer, and what the kind of its indices is, if the draw has indices.

@@ -4,9 +4,10 @@
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6.
 
 use super::draw_descriptors::constants_are_one;
-use super::draw_state::{Bound, BoundTable, FRAGMENTS, Stale, VERTEX};
+use super::draw_state::{FRAGMENT, FRAGMENTS, Stale, VERTEX};
 use super::error::GraphicsError;
 use super::pass::RenderPass;
+use super::pass_bound::{Bound, BoundTable};
 use super::pipeline::GraphicsSet;
 use super::put_draw::{Call, Indices, Source};
 use super::rendering::{Rect, Viewport};
@@ -14,7 +15,7 @@ use super::repeat::DrawKind;
 use super::vertex_input::MOST_BINDINGS;
 use crate::command::CommandError;
 use crate::error::Error;
-use crate::handle::{Buffer, GraphicsPipeline};
+use crate::handle::{Buffer, DescriptorSet, GraphicsPipeline};
 use crate::platform::Platform;
 use crate::queue::SubQueue;
 use crate::vm::GpuAddress;
@@ -119,22 +120,32 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// As [`RenderPass::bind_pipeline`].
     pub fn bind_descriptor_set(&mut self, set: GraphicsSet) -> Result<&mut Self, Error> {
-        let stages = [set.vertex, set.fragment].into_iter().enumerate();
-        for (stage, set) in stages {
-            let Some(set) = set else { continue };
-            let (table, part) = self.recorder.refer_to_set(set)?;
-            let bound = self.recorder.passes.as_mut().map(|it| &mut it.bound);
-            if let Some(place) = bound.and_then(|bound| bound.set_mut(stage, table)) {
-                *place = Some(BoundTable { set, part });
-            }
-            if let Some(resources) = self.state.resources.get_mut(stage) {
-                *resources = None;
-            }
-        }
+        // First, so that a stage counts that was bound before another is refused.
         let state = &mut *self.state;
         (state.stale, state.says_sets) = (state.stale.and(Stale::RESOURCES), false);
         state.forget_uniforms();
+        if let Some(set) = set.vertex {
+            self.state.resources[VERTEX] = None;
+            self.bind_set_of_stage(VERTEX, set)?;
+        }
+        if let Some(set) = set.fragment {
+            self.state.resources[FRAGMENT] = None;
+            self.bind_set_of_stage(FRAGMENT, set)?;
+        }
         Ok(self)
+    }
+
+    #[inline(always)]
+    fn bind_set_of_stage(&mut self, stage: usize, set: DescriptorSet) -> Result<(), Error> {
+        let (table, part) = self.recorder.refer_to_set(set)?;
+        let recorder = &mut *self.recorder;
+        if let (Some(drawing), Some(passes)) = (&recorder.device.drawing, &mut recorder.passes) {
+            let bound = BoundTable { set, part };
+            passes
+                .bound
+                .bind_set((stage, table), bound, &drawing.shapes);
+        }
+        Ok(())
     }
 
     /// Uses these push constants, from byte `offset` on, from here on; what is before and behind stays. Both stages read them.
@@ -170,10 +181,18 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         offset: u64,
     ) -> Result<&mut Self, Error> {
         let bound = self.bound(buffer, offset)?;
-        let all = self.recorder.passes.as_mut().map(|it| &mut it.bound);
-        let place = all.and_then(|all| all.vertex_buffer_mut(binding));
-        let most = MOST_BINDINGS;
-        *place.ok_or(CommandError::from(GraphicsError::Binding { binding, most }))? = Some(bound);
+        let recorder = &mut *self.recorder;
+        let done = match (&recorder.device.drawing, &mut recorder.passes) {
+            (Some(drawing), Some(passes)) => {
+                let all = &mut passes.bound;
+                all.bind_vertex_buffer(binding, bound, &drawing.shapes)
+            }
+            _ => None,
+        };
+        if done.is_none() {
+            let most = MOST_BINDINGS;
+            return Err(CommandError::from(GraphicsError::Binding { binding, most }).into());
+        }
         self.state.resources[VERTEX] = None;
         self.state.stale = self.state.stale.and(Stale::RESOURCES);
         Ok(self)
@@ -259,6 +278,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, something that it needs is not, all draws of the pass do not have the same provoking vertex, or there
     /// is no memory for more commands.
+    #[inline]
     pub fn draw(&mut self, draw: Draw) -> Result<&mut Self, Error> {
         let offset = draw.first as i32;
         let draw = Draw {
@@ -276,6 +296,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     ///
     /// # Errors
     /// As [`RenderPass::draw`]; or if no index buffer is bound.
+    #[inline]
     pub fn draw_indexed(&mut self, draw: Draw) -> Result<&mut Self, Error> {
         if self.repeat_draw(&draw, DrawKind::Indexed) {
             return Ok(self);

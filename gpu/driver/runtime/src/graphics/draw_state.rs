@@ -4,28 +4,15 @@ use super::conditional::Predicate;
 use super::draw::IndexType;
 use super::draw_words::DrawWords;
 use super::dynamic::Dynamic;
+use super::pass_bound::Bound;
 use super::pipeline::GraphicsPipelined;
 use super::queries::Counting;
 use super::rendering::{Rect, Viewport};
 use super::repeat::LastDraw;
 use super::tiling::Tiling;
 use super::uniforms::Values;
-use super::vertex_input::MOST_BINDINGS;
-use crate::handle::DescriptorSet;
-use crate::resource::SetPart;
 use crate::slab::Key;
 use core::cell::RefCell;
-use eitri_program::DescriptorSlot;
-
-/// Resource tables that a program can use: the driver's, the sets', and one of vertex buffers.
-pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 2;
-
-/// A buffer that draws read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-}
 
 /// Stages of a pipeline.
 pub(super) const VERTEX: usize = 0;
@@ -58,72 +45,6 @@ impl Stale {
 
     pub(super) const fn has(self, other: Stale) -> bool {
         self.0 & other.0 != 0
-    }
-}
-
-/// A set that is bound.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BoundTable {
-    pub(super) set: DescriptorSet,
-    /// What a draw needs of it: nothing changes a set while commands are recorded.
-    pub(super) part: SetPart,
-}
-
-/// What is bound in a pass by its number. It is large: it stays where the commands are recorded.
-#[derive(Debug)]
-pub(super) struct PassBound {
-    /// The sets of each stage, by their tables.
-    pub(super) sets: [[Option<BoundTable>; TABLES]; 2],
-    pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
-    /// Tables and bindings to which something is bound, a bit each.
-    tables: u16,
-    bindings: u16,
-}
-
-const _: () = assert!(TABLES <= u16::BITS as usize);
-const _: () = assert!(MOST_BINDINGS <= u16::BITS as usize);
-
-impl PassBound {
-    pub(super) const NOTHING: PassBound = PassBound {
-        sets: [[None; TABLES]; 2],
-        vertex_buffers: [None; MOST_BINDINGS],
-        tables: 0,
-        bindings: 0,
-    };
-
-    /// The place for the set of a stage in a table, if there is such a table.
-    #[inline(always)]
-    pub(super) fn set_mut(&mut self, stage: usize, table: u8) -> Option<&mut Option<BoundTable>> {
-        let place = self.sets.get_mut(stage)?.get_mut(usize::from(table))?;
-        self.tables |= 1 << table;
-        Some(place)
-    }
-
-    /// The place for a vertex buffer, if there is such a binding.
-    #[inline(always)]
-    pub(super) fn vertex_buffer_mut(&mut self, binding: u32) -> Option<&mut Option<Bound>> {
-        let place = self.vertex_buffers.get_mut(binding as usize)?;
-        self.bindings |= 1 << binding;
-        Some(place)
-    }
-
-    /// Binds nothing.
-    pub(super) fn clear(&mut self) {
-        let [vertex, fragment] = &mut self.sets;
-        for (number, (vertex, fragment)) in vertex.iter_mut().zip(fragment).enumerate() {
-            // The lowest tables are used first.
-            if self.tables >> number == 0 {
-                break;
-            }
-            (*vertex, *fragment) = (None, None);
-        }
-        for (number, buffer) in self.vertex_buffers.iter_mut().enumerate() {
-            if self.bindings >> number == 0 {
-                break;
-            }
-            *buffer = None;
-        }
-        (self.tables, self.bindings) = (0, 0);
     }
 }
 
@@ -280,7 +201,7 @@ impl DrawState {
             values.base_instance != base,
         );
         (values.first_vertex, values.base_instance) = (first_vertex, base);
-        if made.instanced && other_base {
+        if made.is_instanced() && other_base {
             self.resources[VERTEX] = None;
             self.stale = self.stale.and(Stale::RESOURCES);
         }

@@ -28,27 +28,26 @@ pub(super) struct DrawUniforms {
     pub(super) pipeline: Option<Key>,
     /// Where the words of its programs stand in a block.
     pub(super) places: UniformPlaces,
-    /// The words of viewport and blend constants that were said last, and their version.
-    known: [u32; STATE_WORDS],
-    version: u64,
-    /// The version of those that the pipeline's words have.
+    /// The version of the words of viewport and blend constants that the pipeline's words have.
     said: u64,
 }
 
-impl DrawUniforms {
-    /// Those of no pipeline; all push constants are 0.
-    pub(super) const NOTHING: DrawUniforms = DrawUniforms {
-        words: Uniforms::new(),
-        bound: Vec::new(),
-        pipeline: None,
-        places: UniformPlaces::NOTHING,
+/// The words of viewport and blend constants that were said last, and their version. They stay from one recording to the next, as the
+/// words of pipelines do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateWords {
+    known: [u32; STATE_WORDS],
+    version: u64,
+}
+
+impl StateWords {
+    /// None yet.
+    pub(crate) const NOTHING: StateWords = StateWords {
         known: [0; STATE_WORDS],
         version: 0,
-        said: 0,
     };
 
-    /// The version of the words of viewport and blend constants: that of the last, if they are the same, or `next`, which no other
-    /// words have.
+    /// Their version with these values: that of the last, if they are the same, or `next`, which no other words have.
     #[inline(never)]
     fn version_of(&mut self, values: &Values, next: u64) -> u64 {
         let known = values.known();
@@ -59,6 +58,17 @@ impl DrawUniforms {
         }
         self.version
     }
+}
+
+impl DrawUniforms {
+    /// Those of no pipeline; all push constants are 0.
+    pub(super) const NOTHING: DrawUniforms = DrawUniforms {
+        words: Uniforms::new(),
+        bound: Vec::new(),
+        pipeline: None,
+        places: UniformPlaces::NOTHING,
+        said: 0,
+    };
 
     /// Takes the plan of a pipeline from its memory, with the words of viewport and blend constants that were said last.
     fn recall<P: Platform>(
@@ -69,13 +79,29 @@ impl DrawUniforms {
         at: PhysicalAddress,
     ) {
         self.said = platform.load64(at);
+        let at_once = self.words.restore_at_once(key, plan.counts, |words| {
+            platform.read_words(word_of_plan(at, 0), words);
+        });
+        if !at_once {
+            self.recall_in_parts(platform, key, plan, at);
+        }
+        self.bound.clear();
+        self.places = plan.places();
+        self.pipeline = Some(key);
+    }
+
+    #[inline(never)]
+    fn recall_in_parts<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        key: Key,
+        plan: &UniformPlan,
+        at: PhysicalAddress,
+    ) {
         // It was saved from words that fit.
         self.words.restore(key, plan.counts, None, |number, words| {
             platform.read_words(word_of_plan(at, number), words);
         });
-        self.bound.clear();
-        self.places = plan.places();
-        self.pipeline = Some(key);
     }
 
     /// Reads the words of what is bound, if they are not there yet.
@@ -100,12 +126,13 @@ impl DrawUniforms {
         platform: &mut P,
         state: &mut DrawState,
         (key, plan): (Key, &UniformPlan),
-        (at, versions): (PhysicalAddress, &mut Versions),
+        at: PhysicalAddress,
+        (words, versions): (&mut StateWords, &mut Versions),
     ) -> bool {
         let version = match state.version {
             Some(version) => version,
             None => {
-                let version = self.version_of(&state.values, versions.next());
+                let version = words.version_of(&state.values, versions.next());
                 state.version = Some(version);
                 version
             }
@@ -115,13 +142,13 @@ impl DrawUniforms {
             self.recall(platform, key, plan, at);
         }
         if self.said != version && plan.of_state != 0 {
-            self.say_state(platform, plan, at);
+            self.say_state(platform, plan, at, words);
         }
         state.says_state = true;
         other
     }
 
-    /// Says the words of viewport and blend constants, of which [`DrawUniforms::version_of`] gave the version, and keeps them with
+    /// Says the words of viewport and blend constants, of which [`StateWords::version_of`] gave the version, and keeps them with
     /// the plan: another draw of the pipeline finds them there.
     #[inline(never)]
     fn say_state<P: Platform>(
@@ -129,14 +156,15 @@ impl DrawUniforms {
         platform: &mut P,
         plan: &UniformPlan,
         at: PhysicalAddress,
+        state: &StateWords,
     ) {
         self.recall_bound(platform, plan, at);
         for word in self.bound.iter().take(plan.of_state.into()) {
             let word = StateWord::decode(*word);
-            let value = self.known.get(word.known).copied().unwrap_or(0);
+            let value = state.known.get(word.known).copied().unwrap_or(0);
             say(&mut self.words, word.target, value);
         }
-        self.said = self.version;
+        self.said = state.version;
         platform.store64(at, self.said);
         self.words.save_again(|number, words| {
             platform.write_words(word_of_plan(at, number), words);
@@ -180,10 +208,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         places: &Places,
     ) -> Result<(), Error> {
         let of_state = usize::from(plan.of_state);
-        if let Some(passes) = &mut self.passes {
+        if let (Some(passes), Some(drawing)) = (&mut self.passes, &mut self.device.drawing) {
             let (platform, at) = (&mut self.device.hw.platform, places.plan());
-            let (uniforms, next) = (&mut passes.uniforms, &mut self.device.versions);
-            if uniforms.find_state(platform, state, (key, plan), (at, next)) {
+            let uniforms = &mut passes.uniforms;
+            let words = (&mut drawing.state_words, &mut self.device.versions);
+            if uniforms.find_state(platform, state, (key, plan), at, words) {
                 state.says_sets = false;
             }
             if !state.says_sets && of_state < plan.bound.into() {

@@ -7,6 +7,7 @@ use super::conditional::EncodedConditional;
 use super::incremental::OfIncrements;
 use super::indirect::EncodedIndirect;
 use super::lane::{self, DEFERRED, OTHERS, iterators};
+use super::lane_begin::LaneBegin;
 use super::pass::FRAMEBUFFER;
 use super::registers::{BOUND_PAIRS, COUNT, DrawRegisters};
 use super::tiling;
@@ -17,7 +18,7 @@ use eitri_cs::builder::{
 };
 use eitri_cs::enums::{Condition, ErrorReject, HeapOperationKind, StreamState, SyncScope};
 use eitri_cs::instr::{
-    AddImm64, FinishFragment, FinishTiling, HeapOperation, RunFragment, RunIdvs, RunIdvs2,
+    AddImm64, Call, FinishFragment, FinishTiling, HeapOperation, RunFragment, RunIdvs, RunIdvs2,
     SetSbEntry, SetStateImm32, SyncAdd64, SyncWait64, Wait,
 };
 use eitri_cs::{Arch, Reg, Slot};
@@ -35,6 +36,8 @@ pub(crate) struct EncodedDraws {
     run: [Checked; 2],
     /// By the number of the slot, from the first iterator's on.
     pub(super) iterators: [OfIterator; ITERATORS],
+    /// What lanes begin with, of vertices and of fragments.
+    begin: [LaneBegin; 2],
     /// Those of a tiling.
     pub(super) tiling: OfTiling,
     /// Those of indirect draws, and of conditional ones.
@@ -45,6 +48,10 @@ pub(crate) struct EncodedDraws {
     /// A fragment job, and the load of its framebuffer pointer.
     pub(super) run_fragment: Checked,
     pub(super) framebuffer: Load64,
+    /// Loads of where code stands that a lane calls, and of its length; and the call.
+    pub(super) call_address: Load64,
+    pub(super) call_length: Load32,
+    pub(super) call: Checked,
     /// Loads of the address of a stream's count, by the stream; of the count that is waited for; and the wait.
     pub(super) count_of: [Checked; 3],
     pub(super) count: AddNumber,
@@ -137,7 +144,19 @@ impl EncodedDraws {
         };
         // Without a program of varyings nothing loads the second.
         let varyings = registers.varying_uniforms;
+        let iterators = [
+            iterator(first, second)?,
+            iterator(second, third)?,
+            iterator(third, fourth)?,
+            iterator(fourth, fifth)?,
+            iterator(fifth, first)?,
+        ];
+        let [first, ..] = &iterators;
         Ok(EncodedDraws {
+            begin: [
+                LaneBegin::new(config, SubQueue::VertexTiler, first)?,
+                LaneBegin::new(config, SubQueue::Fragment, first)?,
+            ],
             loads: AnyLoad::new(config)?.first(COUNT as u8)?,
             bound: [
                 halves(registers.vertex_resources)?,
@@ -147,19 +166,19 @@ impl EncodedDraws {
                 halves(registers.fragment_uniforms)?,
             ],
             run: [run(false)?, run(true)?],
-            iterators: [
-                iterator(first, second)?,
-                iterator(second, third)?,
-                iterator(third, fourth)?,
-                iterator(fourth, fifth)?,
-                iterator(fifth, first)?,
-            ],
+            iterators,
             tiling: OfTiling::new(config)?,
             indirect: EncodedIndirect::new(config)?,
             conditional: EncodedConditional::new(config)?,
             increments: OfIncrements::new(config)?,
             run_fragment: config.checked(RunFragment::default())?,
             framebuffer: Load64::new(config, FRAMEBUFFER)?,
+            call_address: Load64::new(config, lane::TEMPORARY)?,
+            call_length: Load32::new(config, lane::VALUE.low())?,
+            call: config.checked(Call {
+                address: lane::TEMPORARY,
+                length: lane::VALUE.low(),
+            })?,
             count_of: [
                 count(SubQueue::ALL[0])?,
                 count(SubQueue::ALL[1])?,
@@ -174,6 +193,15 @@ impl EncodedDraws {
                 error_reject: ErrorReject::Reject,
             })?,
         })
+    }
+
+    /// What the lane of a stream begins with.
+    pub(super) const fn begin(&self, stream: SubQueue) -> &LaneBegin {
+        let [vertices, fragments] = &self.begin;
+        match stream {
+            SubQueue::Fragment => fragments,
+            SubQueue::VertexTiler | SubQueue::Compute => vertices,
+        }
     }
 
     /// A draw with what the registers hold.

@@ -6,11 +6,12 @@
 //! Facts: hardware/graphics-draw.md 3.1.
 
 use super::draw::{Draw, IndexType};
-use super::draw_state::{Bound, DrawState, Stale};
+use super::draw_state::{DrawState, Stale};
 use super::pass::RenderPass;
+use super::pass_bound::Bound;
 use super::put_draw::depths;
 use super::registers::DrawRegisters;
-use super::repeat::{DrawKind, LastDraw};
+use super::repeat::{DrawKind, DrawNumbers, LastDraw};
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -76,7 +77,7 @@ impl LanePassState {
     /// Whether a draw of a pass is the same, the pipeline, sets and push constants aside.
     fn is_of(&self, state: &DrawState, draw: &Draw, kind: DrawKind) -> bool {
         self.known
-            && self.last.draw == *draw
+            && self.last.numbers.are(&DrawNumbers::of(draw))
             && self.last.kind == kind
             && (!kind.is_indexed() || self.is_indices(state.indices.as_ref()))
             && state.is_of_pipeline()

@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{Reach, SubQueue};
 use crate::vm::GpuAddress;
-use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
+use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64, WithNumber};
 use eitri_cs::enums::Condition;
 use eitri_cs::instr::{Branch, FinishFragment, SetExceptionHandler, StoreMultiple, Wait};
 use eitri_cs::{Pair, Reg, RegMask, d, r};
@@ -109,6 +109,10 @@ pub(super) struct OfIncrements {
     /// Loads the address of a descriptor, and stores into it where the tiler context is.
     descriptor: Load64,
     store_context: Checked,
+    /// Stores there into the descriptor that is rendered; and branches over renders, which are as many as there are layers.
+    store_rendered: WithNumber,
+    to_middle: WithNumber,
+    to_end: WithNumber,
 }
 
 impl OfIncrements {
@@ -156,6 +160,9 @@ impl OfIncrements {
             ],
             descriptor: Load64::new(config, DESCRIPTOR)?,
             store_context: config.checked(store_context(DESCRIPTOR, TILER))?,
+            store_rendered: WithNumber::new(config, |at| store_context(FRAMEBUFFER, at))?,
+            to_middle: WithNumber::new(config, |behind| branch(Condition::NotEqual, behind))?,
+            to_end: WithNumber::new(config, |behind| branch(Condition::Always, behind))?,
         })
     }
 
@@ -381,8 +388,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let of_render = i16::try_from(layers.len().saturating_mul(per_layer));
             let of_render = of_render.unwrap_or(i16::MAX);
             // The tag is below 64.
-            let store_context = store_context(FRAMEBUFFER, TILER.saturating_sub(tag as i16));
-            let store_context = self.check(store_context)?;
+            let tiler = i32::from(TILER).saturating_sub(tag as i32);
+            let store_context = of.store_rendered.with(tiler);
             let render = |descriptor: GpuAddress| {
                 [
                     encoded.framebuffer.with_address(descriptor.0 | tag),
@@ -392,13 +399,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 ]
             };
             let behind = of_render.saturating_add(1);
-            let to_middle = self.check(branch(Condition::NotEqual, behind))?;
-            let to_end = self.check(branch(Condition::Always, of_render))?;
-            put(to_middle);
+            put(of.to_middle.with(behind.into()));
             for [first, _, _] in layers {
                 render(*first).into_iter().for_each(&mut put);
             }
-            put(to_end);
+            put(of.to_end.with(of_render.into()));
             for [_, middle, _] in layers {
                 render(*middle).into_iter().for_each(&mut put);
             }

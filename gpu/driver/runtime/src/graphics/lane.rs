@@ -6,11 +6,11 @@
 //! Facts: hardware/graphics.md 1.3 to 1.5 and 1.11, command-stream.md 1.8, 6.7 to 6.9.
 
 use super::batch::Batch;
-use super::draw_state::PassBound;
 use super::draw_uniforms::DrawUniforms;
 use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
 use super::first_draw::LanePassState;
+use super::pass_bound::PassBound;
 use super::pass_template::LastTargets;
 use super::queries::{Counting, EndedQueries};
 use super::registers::Loaded;
@@ -19,13 +19,9 @@ use crate::command::{Accesses, CommandError, Level, Part, PassParts, Recorder, S
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{CacheUse, Code, Reach, SubQueue};
-use crate::tiler_page::{BASE, HEAP_CONTEXT, PAGE, count_of};
 use crate::vm::GpuAddress;
-use eitri_cs::enums::{StreamState, SyncScope};
-use eitri_cs::instr::{
-    AddImm64, HeapSet, LoadMultiple, ReqResource, SetStateImm32, SyncSet64, Wait,
-};
-use eitri_cs::{Arch, Pair, Reg, RegMask, Slot, SlotMask, d, slot};
+use eitri_cs::instr::{AddImm64, Wait};
+use eitri_cs::{Pair, Reg, Slot, SlotMask, d, slot};
 
 /// Slots of a lane's scoreboard: loads, stores and flushes; and what is deferred.
 pub(super) const OTHERS: Slot = slot!(0);
@@ -187,19 +183,41 @@ impl<'r, 's, 'd, P> Passes<'r, 's, 'd, P> {
     }
 
     /// The writer of the lane of vertices, as [`Passes::writer`] has it, and what the registers of draws hold.
+    #[inline(always)]
     pub(super) fn tiling_writer<'w>(
         &'w mut self,
         current: &'w mut Writer,
     ) -> Option<(&'w mut Writer, &'w mut Loaded)> {
-        let lane = self.tiling.as_mut()?;
-        let is_current = self.current == Some(SubQueue::VertexTiler);
-        let writer = if is_current {
-            current
-        } else {
-            &mut lane.writer
-        };
-        Some((writer, &mut lane.loaded))
+        self.parts_of_draws(current).tiling
     }
+
+    /// What draws write to, and what they write of.
+    #[inline(always)]
+    pub(super) fn parts_of_draws<'w>(&'w mut self, current: &'w mut Writer) -> PartsOfDraws<'w> {
+        let is_current = self.current == Some(SubQueue::VertexTiler);
+        let tiling = self.tiling.as_mut().map(|lane| {
+            // Of secondary commands the lane is all there is.
+            let writer = if is_current {
+                current
+            } else {
+                &mut lane.writer
+            };
+            (writer, &mut lane.loaded)
+        });
+        PartsOfDraws {
+            tiling,
+            uniforms: &mut self.uniforms,
+            bound: &mut self.bound,
+        }
+    }
+}
+
+/// What draws write to, and what they write of.
+pub(super) struct PartsOfDraws<'w> {
+    /// The writer of the lane of vertices, and what the registers of draws hold; if there is such a lane.
+    pub(super) tiling: Option<(&'w mut Writer, &'w mut Loaded)>,
+    pub(super) uniforms: &'w mut DrawUniforms,
+    pub(super) bound: &'w mut PassBound,
 }
 
 type Finish<'r, 's, 'd, P> = fn(&mut Recorder<'r, 's, 'd, P>) -> Result<PassParts, Error>;
@@ -285,43 +303,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             // The lane of the caller has all of this.
             return Ok(());
         }
-        self.in_lane(stream, |it| {
-            it.push(match stream {
-                SubQueue::Fragment => ReqResource {
-                    fragment: true,
-                    ..ReqResource::default()
-                },
-                _ => ReqResource {
-                    tiler: true,
-                    idvs: true,
-                    ..ReqResource::default()
-                },
-            })?;
-            if it.arch() >= Arch::V11 {
-                it.push(SetStateImm32 {
-                    state: StreamState::SelectOther,
-                    value: OTHERS.number().into(),
-                })?;
-            }
-            let first = it.of_iterator(0)?;
-            it.put(first.select)?;
-            it.add_to(OWN, PAGE, count_of(stream))?;
-            it.push(SyncSet64 {
-                address: OWN,
-                data: BASE,
-                scope: SyncScope::Csg,
-                ..SyncSet64::default()
-            })?;
-            it.load_pair(ONE, 1)?;
-            it.push(LoadMultiple {
-                base_register: TEMPORARY.low(),
-                mask: RegMask::first(2),
-                address: PAGE,
-                offset: HEAP_CONTEXT,
-            })?;
-            it.wait_slots(OTHERS.mask())?;
-            it.push(HeapSet { address: TEMPORARY })
-        })
+        let begin = *self.encoded()?.begin(stream);
+        self.in_lane(stream, |it| it.put_words(begin.words()))
     }
 
     /// The instructions that the runtime records for passes.
@@ -432,7 +415,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Ends the lanes, which are recorded then.
     fn finish_passes(&mut self) -> Result<PassParts, Error> {
         self.finish_dropped()?;
-        let begun = self.words()?.begin_count();
+        let words = self.words()?;
+        let (begun, end) = (words.begin_count(), words.end);
         // The last instruction stands there already: it lets go of the cores.
         let computes = !self.writer.holds_only(begun.saturating_add(1));
         let mut counts = self.passes.as_ref().map_or(0, |passes| passes.compute.0);
@@ -444,7 +428,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             if self.lane(stream).is_none() {
                 continue;
             }
-            self.in_lane(stream, |it| it.push(ReqResource::default()))?;
+            self.in_lane(stream, |it| it.put(end))?;
             let Some(passes) = &mut self.passes else {
                 break;
             };

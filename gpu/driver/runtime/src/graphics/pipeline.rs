@@ -14,7 +14,7 @@ use super::pipeline_registers;
 use super::pipeline_state::{check_stage, pipelined};
 use super::state::GraphicsPipelineInfo;
 use super::uniform_plan::{self, UniformPlan};
-use super::vertex_input::{self, MOST_ATTRIBUTES};
+use super::vertex_input::{self, MOST_ATTRIBUTES, MOST_BINDINGS};
 use crate::command::CommandError;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -40,8 +40,8 @@ const LINE: u64 = 64;
 const MOST_ENTRIES: u64 = 3;
 
 /// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, the strides of what goes on with instances, and, which the GPU does not read, the loads of registers
-/// and the plan of uniforms.
+/// blending, storage of no bytes, and, which the GPU does not read, the strides of what goes on with instances, by attributes and by
+/// bindings, the loads of registers and the plan of uniforms.
 const INPUTS: u64 = 0;
 const SAMPLER: u64 = 0x240;
 const TESTS: u64 = 0x280;
@@ -49,8 +49,10 @@ const BLENDS: u64 = 0x2C0;
 const STORAGE: u64 = 0x340;
 const STRIDES: u64 = 0x380;
 const REGISTERS: u64 = 0x3C0;
-const PLAN: u64 = 0x440;
-const _: () = assert!(REGISTERS + 8 * pipeline_registers::MOST_REGISTERS as u64 <= PLAN);
+const BINDING_STRIDES: u64 = 0x440;
+const PLAN: u64 = 0x480;
+const _: () = assert!(REGISTERS + 8 * pipeline_registers::MOST_REGISTERS as u64 <= BINDING_STRIDES);
+const _: () = assert!(BINDING_STRIDES + 4 * MOST_BINDINGS as u64 <= PLAN);
 const BYTES: u64 = PLAN + 8 * (1 + uniform_plan::MOST_WORDS as u64);
 
 /// The tags of a pipeline's stages.
@@ -92,8 +94,10 @@ pub(crate) struct GraphicsPipelined {
     /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
     pub(super) bindings: u16,
     pub(super) buffer_table: u8,
-    /// Inputs go on with instances.
-    pub(super) instanced: bool,
+    /// Attributes up to the last that there is.
+    pub(super) attributes: u8,
+    /// Bindings that go on with instances, a bit each.
+    pub(super) instance_bindings: u16,
     /// Places of colours.
     pub(super) color_count: u8,
     pub(super) samples: u8,
@@ -113,6 +117,11 @@ pub(crate) struct GraphicsPipelined {
 }
 
 impl GraphicsPipelined {
+    /// Whether inputs go on with instances.
+    pub(super) const fn is_instanced(&self) -> bool {
+        self.instance_bindings != 0
+    }
+
     /// Whether a program of its own makes varyings.
     pub(super) const fn varies(&self) -> bool {
         self.shades && self.programs[VARYINGS] != 0
@@ -161,6 +170,10 @@ impl Places {
 
     pub(super) const fn strides(&self) -> PhysicalAddress {
         self.part(STRIDES).0
+    }
+
+    pub(super) const fn binding_strides(&self) -> PhysicalAddress {
+        self.part(BINDING_STRIDES).0
     }
 
     pub(super) const fn registers(&self) -> PhysicalAddress {
@@ -276,7 +289,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let (mut made, blends) = pipelined(arch, vertex, fragment, info)?;
         let buffer_table = made.buffer_table;
         let inputs = vertex_input::descriptors(arch, vertex, info, buffer_table)?;
-        (made.bindings, made.instanced) = (inputs.bindings, inputs.instanced);
+        (made.bindings, made.attributes) = (inputs.bindings, inputs.attributes);
+        made.instance_bindings = inputs.instance_bindings;
         let facts = fragment.and_then(|fragment| fragment.fragment_facts());
         let tests = draw_words::depth_stencil(arch, info, facts)?;
         let storage = local_storage(arch, None, None)?;
@@ -313,6 +327,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
         self.write_words(places.memory.offset(STORAGE), &storage);
         self.write_words(places.strides(), &inputs.strides);
+        self.write_words(places.binding_strides(), &inputs.binding_strides);
         (made.vertex, made.fragment) = stages;
         self.plan_uniforms(&mut made, places.plan())?;
         made.registers = self.place_registers(&made, &places)?;

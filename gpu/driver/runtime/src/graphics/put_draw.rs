@@ -5,15 +5,16 @@
 //! Facts: hardware/graphics-draw.md 3.1 to 3.6, 3.10 to 3.13.
 
 use super::draw::{Draw, IndexType};
-use super::draw_state::{Bound, DrawState, FRAGMENTS, Stale, VARYINGS, VERTEX};
+use super::draw_state::{DrawState, FRAGMENTS, Stale, VARYINGS, VERTEX};
 use super::draw_words::DrawWords;
 use super::dynamic::Class;
 use super::indirect::{Copies, IndirectRun, Parameters};
+use super::pass_bound::Bound;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::registers::{BoundPair, DrawLoads, DrawRegisters, MOST_LOADS};
 use super::rendering::Viewport;
-use super::repeat::{DrawKind, LastDraw};
-use crate::command::{Level, Recorder};
+use super::repeat::{DrawKind, DrawNumbers, LastDraw};
+use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
@@ -101,12 +102,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if state.in_turn {
             return self.mark_draw();
         }
-        // Secondary commands have no writer of the lane's own, which the short ways write to.
-        if predicate.is_some() || self.level != Level::Primary {
+        if predicate.is_some() {
             return Ok(());
         }
         state.last = Some(LastDraw {
-            draw: *draw,
+            numbers: DrawNumbers::of(draw),
             kind: match call.indices {
                 Some(_) => DrawKind::Indexed,
                 None => DrawKind::Plain,
@@ -206,7 +206,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if state.in_turn {
             return self.mark_draw();
         }
-        if state.predicate.is_none() && self.level == Level::Primary {
+        if state.predicate.is_none() {
             // The next draw finds all other state in the registers.
             state.last = Some(LastDraw {
                 kind: parameters.kind(),

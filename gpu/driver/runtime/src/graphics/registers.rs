@@ -286,10 +286,12 @@ impl Loaded {
 
     /// What registers hold is another's, but for the tiler's context, which commands that are called don't change.
     pub(super) fn forget_all_but_context(&mut self, registers: &DrawRegisters) {
-        let context = [registers.context, registers.context.wrapping_add(1)];
-        for (register, known) in self.values.iter_mut().enumerate() {
-            if !context.map(usize::from).contains(&register) {
-                *known = UNKNOWN;
+        let context = [registers.context, registers.context.wrapping_add(1)].map(usize::from);
+        let kept = context.map(|register| self.values.get(register).copied());
+        self.values.fill(UNKNOWN);
+        for (register, value) in context.into_iter().zip(kept) {
+            if let (Some(known), Some(value)) = (self.values.get_mut(register), value) {
+                *known = value;
             }
         }
         self.bound = [UNKNOWN; BOUND_PAIRS];

@@ -24,12 +24,38 @@ const CHANGED: Stale = Stale::RESOURCES.and(Stale::PIPELINE).and(Stale::INDICES)
 /// The last draw, if another may repeat it: it depends on nothing, and is drawn once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastDraw {
-    pub(super) draw: Draw,
+    pub(super) numbers: DrawNumbers,
     pub(super) kind: DrawKind,
     /// Its job has a program of varyings.
     pub(super) varies: bool,
     /// Its uniforms are written by a plan.
     pub(super) planned: bool,
+}
+
+/// The numbers of a draw as words, two in each: so they are compared and copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DrawNumbers([u64; 3]);
+
+impl DrawNumbers {
+    #[inline(always)]
+    pub(super) const fn of(draw: &Draw) -> DrawNumbers {
+        DrawNumbers([
+            two(draw.count, draw.instances),
+            two(draw.first, draw.vertex_offset as u32),
+            draw.first_instance as u64,
+        ])
+    }
+
+    /// Whether they are the same.
+    #[inline(always)]
+    pub(super) const fn are(&self, other: &DrawNumbers) -> bool {
+        let (DrawNumbers([a, b, c]), DrawNumbers([x, y, z])) = (self, other);
+        *a == *x && *b == *y && *c == *z
+    }
+}
+
+const fn two(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << u32::BITS
 }
 
 /// Where a draw has its vertices and its numbers from.
@@ -49,23 +75,9 @@ impl DrawKind {
 }
 
 impl LastDraw {
-    /// Notes the numbers of a draw, one by one: a copy of all of them costs more.
-    #[inline(always)]
-    pub(super) const fn note_numbers(&mut self, draw: &Draw) {
-        (self.draw.count, self.draw.instances) = (draw.count, draw.instances);
-        (self.draw.first, self.draw.vertex_offset) = (draw.first, draw.vertex_offset);
-        self.draw.first_instance = draw.first_instance;
-    }
-
     /// Draws nothing.
     pub(super) const NOTHING: LastDraw = LastDraw {
-        draw: Draw {
-            count: 0,
-            instances: 0,
-            first: 0,
-            vertex_offset: 0,
-            first_instance: 0,
-        },
+        numbers: DrawNumbers([0; 3]),
         kind: DrawKind::Plain,
         varies: false,
         planned: false,
@@ -75,61 +87,85 @@ impl LastDraw {
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Draws the last draw again, with the uniforms that it has now. False if it is another draw, or there is no room in the block:
     /// then nothing was done.
-    #[inline]
+    ///
+    /// Only comparisons are here: each way has a frame of its own, which is as large as it needs.
+    #[inline(always)]
     pub(super) fn repeat_draw(&mut self, draw: &Draw, kind: DrawKind) -> bool {
-        let state = &mut *self.state;
+        let state = &*self.state;
         let Some(last) = &state.last else {
             return false;
         };
         if state.stale.has(Stale::STATE) || last.kind != kind {
             return false;
         }
-        if last.draw != *draw {
+        if !last.numbers.are(&DrawNumbers::of(draw)) {
             return self.draw_numbers(draw);
         }
         if state.stale.has(CHANGED) {
             return self.draw_changed() || self.draw_otherwise(draw);
         }
+        if state.stale.has(Stale::UNIFORMS) {
+            return self.draw_uniforms();
+        }
+        self.draw_again()
+    }
+
+    /// Draws the last draw again, whose uniforms stand in memory. False if there is no room in the block.
+    #[inline(never)]
+    fn draw_again(&mut self) -> bool {
         let recorder = &mut *self.recorder;
-        let Some(passes) = &mut recorder.passes else {
+        let (Some(passes), Some(last)) = (&mut recorder.passes, &self.state.last) else {
             return false;
         };
-        let (Some(lane), Some(drawing)) = (&mut passes.tiling, &recorder.device.drawing) else {
+        let of_lane = passes.tiling_writer(&mut recorder.writer);
+        let (Some((writer, _)), Some(drawing)) = (of_lane, &recorder.device.drawing) else {
             return false;
         };
+        if !writer.has_room(1) {
+            return false;
+        }
         let platform = &mut recorder.device.hw.platform;
-        let varies = last.varies;
-        let run = drawing.encoded.run(varies);
-        if !state.stale.has(Stale::UNIFORMS) {
-            if !lane.writer.has_room(1) {
-                return false;
-            }
-            lane.writer.put(platform, run);
-            return true;
-        }
-        let DrawUniforms { words, places, .. } = &mut passes.uniforms;
-        let says = last.planned && state.says_state && state.says_sets;
-        if !(says && lane.writer.has_room_for(MOST_WORDS, places.bytes)) {
+        writer.put(platform, drawing.encoded.run(last.varies));
+        true
+    }
+
+    /// Draws the last draw again with other uniforms, as far as push constants say them. False if they are said by more, or there is
+    /// no room in the block.
+    #[inline(never)]
+    fn draw_uniforms(&mut self) -> bool {
+        let (recorder, state) = (&mut *self.recorder, &mut *self.state);
+        let (Some(passes), Some(last)) = (&mut recorder.passes, &state.last) else {
+            return false;
+        };
+        let parts = passes.parts_of_draws(&mut recorder.writer);
+        let (Some((writer, loaded)), Some(drawing)) = (parts.tiling, &recorder.device.drawing)
+        else {
+            return false;
+        };
+        let DrawUniforms { words, places, .. } = parts.uniforms;
+        let says = last.planned & state.says_state & state.says_sets;
+        if !(says && writer.has_room_for(MOST_WORDS, places.bytes)) {
             return false;
         }
-        let (memory, address) = lane.writer.take(places.bytes);
+        let platform = &mut recorder.device.hw.platform;
+        let (memory, address) = writer.take(places.bytes);
         platform.write_words(memory, words.again());
         // High halves of the registers, where the numbers of uniforms are, mostly stay as they are.
         let values = places.registers(address);
-        let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
-        load_uniforms(&mut loads, values, varies);
-        loads.put(run);
-        loads.write(platform, &mut lane.writer);
+        let mut loads = DrawLoads::new(&drawing.encoded, loaded);
+        load_uniforms(&mut loads, values, last.varies);
+        loads.put(drawing.encoded.run(last.varies));
+        loads.write(platform, writer);
         state.uniforms = values.map(Some);
         state.stale = Stale::NOTHING;
         true
     }
 
-    /// Draws the last draw again with sets that are used for the first time, with another index buffer, or from another instance than
-    /// the first on. False as [`RenderPass::draw_numbers`].
+    /// Draws the last draw again with sets that are used for the first time, or with another index buffer. False as
+    /// [`RenderPass::draw_numbers`].
     #[inline(never)]
     fn draw_otherwise(&mut self, draw: &Draw) -> bool {
-        if self.state.stale.has(Stale::INDICES) || draw.first_instance != 0 {
+        if self.state.stale.has(Stale::INDICES) {
             return self.draw_numbers(draw);
         }
         self.complete_sets() && self.draw_changed()
@@ -158,23 +194,24 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             return self.draw_numbers_changed(draw)
                 || self.complete_sets() && self.draw_numbers_changed(draw);
         }
-        let (Some(lane), Some(drawing), Some(last)) =
-            (&mut passes.tiling, &device.drawing, &mut state.last)
+        let of_lane = passes.tiling_writer(&mut recorder.writer);
+        let (Some((writer, loaded)), Some(drawing), Some(last)) =
+            (of_lane, &device.drawing, &mut state.last)
         else {
             return false;
         };
-        if !lane.writer.has_room(MOST_NUMBERS) {
+        if !writer.has_room(MOST_NUMBERS) {
             return false;
         }
-        let mut loads = DrawLoads::new(&drawing.encoded, &mut lane.loaded);
+        let mut loads = DrawLoads::new(&drawing.encoded, loaded);
         load_numbers(
             &mut loads,
             DrawRegisters::of(device.hw.properties.arch),
             draw,
         );
         loads.put(drawing.encoded.run(last.varies));
-        loads.write(&mut device.hw.platform, &mut lane.writer);
-        last.note_numbers(draw);
+        loads.write(&mut device.hw.platform, writer);
+        last.numbers = DrawNumbers::of(draw);
         true
     }
 }

@@ -3,9 +3,9 @@
 //! A stage that uses one set, and has no inputs, uses the table that stands in the set's own memory.
 //! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.22, compiler-abi.md 1.
 
-use super::draw_state::{DrawState, FRAGMENT, TABLES, VERTEX};
+use super::draw_state::{DrawState, FRAGMENT, VERTEX};
 use super::error::GraphicsError;
-use super::input_table::write_inputs;
+use super::pass_bound::TABLES;
 use super::pipeline::{GraphicsPipelined, Places};
 use crate::command::{CommandError, Recorder};
 use crate::error::Error;
@@ -80,9 +80,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// The set that is bound to a stage for a table.
     #[inline]
     fn set_at(&self, stage: usize, table: u8) -> Option<DescriptorSet> {
-        let bound = &self.passes.as_ref()?.bound;
-        let bound = bound.sets.get(stage)?.get(usize::from(table))?;
-        Some(bound.as_ref()?.set)
+        Some(self.passes.as_ref()?.bound.set(stage, table)?.set)
     }
 
     /// The same, as it is used.
@@ -101,16 +99,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Some(known) = state.resources[VERTEX] {
             return Ok(known);
         }
-        let inputs = self.inputs(state, places, made)?;
-        let buffers = self.vertex_buffers(made)?;
+        let (_, inputs) = places.inputs();
+        let buffers = self.vertex_buffers(state.values.base_instance, places, made)?;
         let tables = Tables::of_vertices(made, inputs, buffers);
         let resources = self.place_tables(made, &tables)?;
         state.resources[VERTEX] = Some(resources);
         Ok(resources)
     }
 
-    /// The descriptors of vertex buffers that a pipeline reads, with their bytes.
-    pub(super) fn vertex_buffers(&mut self, made: &GraphicsPipelined) -> Result<Part, Error> {
+    /// The descriptors of vertex buffers that a pipeline reads, with their bytes, for a draw from instance `base` on.
+    pub(super) fn vertex_buffers(
+        &mut self,
+        base: u32,
+        places: &Places,
+        made: &GraphicsPipelined,
+    ) -> Result<Part, Error> {
         let count = u16::BITS.saturating_sub(made.bindings.leading_zeros());
         let bytes = count.saturating_mul(DESCRIPTOR_BYTES as u32);
         if count == 0 {
@@ -124,32 +127,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 let bound = bound.and_then(|it| it.vertex_buffers.get(binding as usize)?.as_ref());
                 let missing = GraphicsError::NoVertexBuffer { binding };
                 let bound = bound.ok_or(CommandError::from(missing))?;
-                let length = u32::try_from(bound.bytes).unwrap_or(u32::MAX);
+                let platform = &mut self.device.hw.platform;
+                let moved = bound.behind_instances(binding, base, platform, (made, places));
                 if let Some(drawing) = &self.device.drawing {
-                    words = drawing.shapes.buffer.with(bound.address, length);
+                    words = moved.descriptor(&drawing.shapes);
                 }
             }
             self.device.hw.platform.write_words(memory, &words);
             memory = memory.offset(DESCRIPTOR_BYTES);
         }
         Ok((at, bytes))
-    }
-
-    /// The vertex stage's own table. With a first instance what goes on with instances begins later.
-    fn inputs(
-        &mut self,
-        state: &DrawState,
-        places: &Places,
-        made: &GraphicsPipelined,
-    ) -> Result<GpuAddress, Error> {
-        let (_, at) = places.inputs();
-        let base = state.values.base_instance;
-        if base == 0 || !made.instanced {
-            return Ok(at);
-        }
-        let (memory, at) = self.room(Places::INPUT_BYTES)?;
-        write_inputs(&mut self.device.hw.platform, places, base, memory);
-        Ok(at)
     }
 
     /// The resource tables of the fragment stage: a sampler, and sets.
@@ -195,7 +182,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         set: Option<DescriptorSet>,
     ) -> Result<(), Error> {
         let complete = set.and_then(|set| self.device.set_part(set)?.complete);
-        if complete == Some((stage, self.device.recording())) {
+        if complete == Some((stage, self.device.removals())) {
             Ok(())
         } else {
             self.check_bindings_of(stage, table, set)
@@ -207,14 +194,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(set) = self.set_at(number, table) else {
             return false;
         };
-        let wanted = Some((stage, self.device.recording()));
+        let wanted = Some((stage, self.device.removals()));
         let known = self.device.set_part(set).and_then(|set| set.complete);
         if known != wanted && self.check_bindings_of(stage, table, Some(set)).is_err() {
             return false;
         }
         let bound = self.passes.as_mut().map(|passes| &mut passes.bound);
-        let place = bound.and_then(|bound| bound.set_mut(number, table)?.as_mut());
-        place.is_some_and(|it| core::mem::replace(&mut it.part.complete, wanted) != wanted)
+        bound.is_some_and(|bound| bound.note_complete((number, table), wanted))
     }
 
     /// The same, binding by binding.

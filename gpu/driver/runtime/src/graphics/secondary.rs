@@ -9,7 +9,7 @@
 use super::draw_state::{DrawState, DrawStatePlace};
 use super::error::{Attachment, GraphicsError, Inherited, Unsupported};
 use super::framebuffer::{ColorTarget, Framebuffer, MOST_COLORS, MOST_LAYERS};
-use super::lane::{Lane, Passes, TEMPORARY, VALUE};
+use super::lane::{Lane, Passes};
 use super::pass::RenderPass;
 use super::pipeline::PipelineColors;
 use super::registers::DrawRegisters;
@@ -25,7 +25,6 @@ use crate::queue::{CacheUse, Code, SubQueue};
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 use core::cell::RefMut;
-use eitri_cs::instr::Call;
 use eitri_descriptors::formats::VkFormat;
 
 /// The passes that may run draws of a secondary command buffer: what these inherit. A pass has to have all of it alike.
@@ -236,14 +235,14 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
 
     /// Calls code from a lane.
     fn call_from_lane(&mut self, stream: SubQueue, code: Code) -> Result<(), Error> {
-        self.in_lane(stream, |it| {
-            it.load_pair(TEMPORARY, code.start.0)?;
-            it.move_to(VALUE.low(), code.bytes)?;
-            it.push(Call {
-                address: TEMPORARY,
-                length: VALUE.low(),
-            })
-        })
+        let encoded = self.encoded()?;
+        let all = [
+            // Addresses of the GPU have fewer bits than one load takes.
+            encoded.call_address.with_address(code.start.0),
+            encoded.call_length.with(code.bytes),
+            encoded.call,
+        ];
+        self.in_lane(stream, |it| it.put_together(all))
     }
 }
 

@@ -31,17 +31,15 @@ pub(crate) struct UniformPlan {
     pub(super) of_state: u8,
     /// Pairs of each program.
     pairs: [u8; 3],
+    /// Bytes of whole lines that hold them.
+    bytes: u16,
 }
 
 impl UniformPlan {
     /// Bytes of a block that holds the uniforms of all programs.
     #[inline(always)]
     pub(super) const fn bytes(&self) -> u32 {
-        let [first, second, third] = self.pairs;
-        let pairs = lines(first as usize)
-            .wrapping_add(lines(second as usize))
-            .wrapping_add(lines(third as usize));
-        (pairs as u32).wrapping_mul(8)
+        self.bytes as u32
     }
 
     /// Where the uniforms of each program stand in the block.
@@ -83,6 +81,13 @@ impl UniformPlaces {
         self.tags
             .map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
     }
+}
+
+/// Bytes of whole lines of each program.
+fn bytes_of(pairs: [u8; 3]) -> u16 {
+    // There are no more pairs than uniforms of all programs together may have, and a line of each.
+    let all = pairs.map(|pairs| lines(pairs.into()) as u16);
+    all.iter().sum::<u16>().saturating_mul(8)
 }
 
 /// Pairs of whole lines.
@@ -258,6 +263,7 @@ pub(super) fn plan(
         words: words.len() as u8,
         bound: bound.len() as u8,
         of_state,
+        bytes: bytes_of(pairs),
         pairs,
     };
     Some((plan, words))

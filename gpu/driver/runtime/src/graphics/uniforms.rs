@@ -4,7 +4,8 @@
 //! Facts: hardware/compiler-abi.md 4, graphics.md 1.13, graphics-draw.md 3.5 and 3.8.
 
 use super::buffer_words::has_buffer_words;
-use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, TABLES, VARYINGS, VERTEX};
+use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, VARYINGS, VERTEX};
+use super::pass_bound::TABLES;
 use super::pipeline::{GraphicsPipelined, Places};
 use super::rendering::Viewport;
 use crate::command::Recorder;

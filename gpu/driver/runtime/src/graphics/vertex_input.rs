@@ -23,11 +23,15 @@ const UNUSED: [u32; 8] = [0x31C0_0005, 0x0000_0011, 0, 0, 0, 0, 0, 0];
 pub(super) struct Inputs {
     /// Attributes, and behind them the sampler of fetches.
     pub(super) descriptors: [[u32; 8]; MOST_ATTRIBUTES + 1],
+    /// Attributes up to the last that there is.
+    pub(super) attributes: u8,
     /// By location: bytes that an attribute goes on by with the first instance; 0 of those of vertices.
     pub(super) strides: [u32; MOST_ATTRIBUTES],
-    /// Bindings that are read, a bit each.
+    /// The same by binding.
+    pub(super) binding_strides: [u32; MOST_BINDINGS],
+    /// Bindings that are read, a bit each, and those of them that go on with instances.
     pub(super) bindings: u16,
-    pub(super) instanced: bool,
+    pub(super) instance_bindings: u16,
 }
 
 /// The table of inputs of a vertex program.
@@ -39,9 +43,11 @@ pub(super) fn descriptors(
 ) -> Result<Inputs, CommandError> {
     let mut inputs = Inputs {
         descriptors: [UNUSED; MOST_ATTRIBUTES + 1],
+        attributes: 0,
         strides: [0; MOST_ATTRIBUTES],
+        binding_strides: [0; MOST_BINDINGS],
         bindings: 0,
-        instanced: false,
+        instance_bindings: 0,
     };
     if let Some(sampler) = inputs.descriptors.last_mut() {
         *sampler = FETCHES;
@@ -68,7 +74,8 @@ pub(super) fn descriptors(
             binding: number,
             most,
         };
-        inputs.bindings |= bit.ok_or(no_binding)?;
+        let bit = bit.ok_or(no_binding)?;
+        inputs.bindings |= bit;
         if !attribute.format.uses.contains(Uses::VERTEX) {
             return Err(refused.into());
         }
@@ -77,6 +84,7 @@ pub(super) fn descriptors(
         let place = place
             .filter(|_| (location as usize) < MOST_ATTRIBUTES)
             .ok_or(refused)?;
+        inputs.attributes = inputs.attributes.max((location as u8).saturating_add(1));
         let one = Attribute {
             attribute_type: AttributeType::OneD,
             format: attribute.format.pixel_format(),
@@ -87,8 +95,10 @@ pub(super) fn descriptors(
         };
         *place = descriptor(arch, one, binding.stride, binding.rate)?;
         if let InputRate::Instance { .. } = binding.rate {
-            inputs.instanced = true;
-            if let Some(stride) = inputs.strides.get_mut(location as usize) {
+            inputs.instance_bindings |= bit;
+            let of_binding = inputs.binding_strides.get_mut(number as usize);
+            let of_location = inputs.strides.get_mut(location as usize);
+            for stride in of_binding.into_iter().chain(of_location) {
                 *stride = binding.stride;
             }
         }

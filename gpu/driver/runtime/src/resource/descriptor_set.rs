@@ -87,9 +87,8 @@ pub(crate) struct SetPart {
     pub(crate) bytes: u32,
     /// The value of the resource table register for a program that uses no other set.
     pub(crate) alone: u64,
-    /// The stage that was found last to have all that it needs of the set, in which recording: nothing changes a set, nor destroys
-    /// what is bound to it, while commands are recorded.
-    pub(crate) complete: Option<(Key, u32)>,
+    /// As [`Kind::Set`] has it: nothing changes a set, nor destroys what is bound to it, while commands are recorded.
+    pub(crate) complete: Option<(Key, u64)>,
 }
 
 impl SetPart {
@@ -231,11 +230,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Notes that a set has all that a stage needs of it.
     pub(crate) fn note_complete(&mut self, set: DescriptorSet, stage: Key) {
-        let recording = self.recording();
+        let removals = self.removals();
         if let Some(object) = self.objects.get_mut(set.0)
             && let Kind::Set { complete, .. } = &mut object.kind
         {
-            *complete = Some((stage, recording));
+            *complete = Some((stage, removals));
         }
     }
 

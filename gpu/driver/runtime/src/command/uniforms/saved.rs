@@ -94,6 +94,51 @@ impl Uniforms {
         true
     }
 
+    /// As [`Uniforms::restore`] of another pipeline than the last: `read` reads all words behind the first at once. False if they are too
+    /// many for that: then nothing was done.
+    #[inline(always)]
+    pub(crate) fn restore_at_once(
+        &mut self,
+        pipeline: Key,
+        counts: u64,
+        read: impl FnOnce(&mut [u64]),
+    ) -> bool {
+        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
+        let first = usize::from(pairs);
+        let changing_at = first.wrapping_add(worked.div_ceil(2).into());
+        let steps_at = changing_at.wrapping_add(changing.div_ceil(2).into());
+        let all = steps_at.wrapping_add(steps.div_ceil(2).into());
+        // What is read behind the pairs is none of them.
+        let Some(words) = self.pairs.get_mut(..all) else {
+            return false;
+        };
+        read(words);
+        (self.count, self.worked) = (pairs, worked);
+        self.plan = Some(pipeline);
+        let words = &self.pairs;
+        let values = self.values.get_mut(WORKED..).unwrap_or_default();
+        for (value, number) in values.iter_mut().zip(0..usize::from(worked)) {
+            *value = half(words, first, number);
+        }
+        self.changing.clear();
+        for number in 0..usize::from(changing) {
+            let [pair, low, high, _] = half(words, changing_at, number).to_le_bytes();
+            let from = [low, high];
+            let fixed = words.get(usize::from(pair)).copied().unwrap_or(0);
+            // There are as many places as pairs.
+            let _ = self.changing.push(Changing { pair, from, fixed });
+        }
+        self.steps.clear();
+        for number in 0..usize::from(steps) {
+            let [op, from, with, to] = half(words, steps_at, number).to_le_bytes();
+            if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
+                let _ = self.steps.push(UniformStep { op, from, with, to });
+            }
+        }
+        self.found = true;
+        true
+    }
+
     /// Takes what stands behind the pairs, of which all is at hand.
     #[inline(never)]
     fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
@@ -218,6 +263,14 @@ impl<R: FnMut(usize, &mut [u64])> Saved<R> {
     }
 }
 
+/// A number of those that stand in words from `first` on, as [`halves`] made them.
+#[inline(always)]
+fn half(words: &[u64], first: usize, number: usize) -> u32 {
+    let word = words.get(first.wrapping_add(number / 2));
+    let word = word.copied().unwrap_or(0);
+    (word >> (u32::BITS * (number as u32 % 2))) as u32
+}
+
 /// Words of two numbers each, the first one in the low half.
 fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
     core::iter::from_fn(move || {
@@ -271,9 +324,58 @@ mod tests {
             assert_eq!(other.push(4, &[1]), Some(false));
             assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
         }
+        let mut at_once = Uniforms::new();
+        at_once.add(0, Err(Source::Push(0)));
+        assert_eq!(at_once.push(4, &[2]), Some(true));
+        assert!(at_once.restore_at_once(Key::NONE, saved[0], |to| {
+            to.copy_from_slice(&saved[1..]);
+        }));
+        assert_eq!(at_once.of([1, 5, 1]), words, "at once");
+        assert_eq!(at_once.saved(), Some(saved.clone()), "and saved again");
         assert_eq!(other.push(4, &[2]), Some(true));
         assert_eq!(other.of([1, 5, 1]), words, "again");
         assert_eq!(other.saved(), Some(saved), "and saved again");
+    }
+
+    /// Restored in either way they are the same words, whatever was there before.
+    #[test]
+    fn words_are_the_same_restored_at_once_or_one_by_one() {
+        for changes in [&[][..], &[1], &[0, 3], &[0, 1, 5, 6, 7]] {
+            let mut uniforms = Uniforms::new();
+            for number in 0..16 {
+                let pair = number / 2;
+                let word = match changes.contains(&pair) && (pair < 6 || number % 2 == 0) {
+                    true => Err(Source::Push(number as u32 * 4)),
+                    false => Ok(100 + number as u32),
+                };
+                uniforms.add(number, word);
+            }
+            uniforms.added(None);
+            let saved = uniforms.saved::<MOST>().expect("few");
+            let (counts, words) = saved.split_first().expect("it is saved");
+            let mut steps = Uniforms::new();
+            steps.add(0, Err(Source::Push(0)));
+            let step = FauStep {
+                word: 0,
+                op: FauOp::Max,
+                operand: FauOperand::Constant(3),
+            };
+            assert!(steps.take(Err(Source::Push(0)), step).is_err());
+            let [mut at_once, mut long] = [steps, Uniforms::new()];
+            assert!(at_once.restore_at_once(Key::NONE, *counts, |to| {
+                to.copy_from_slice(words);
+            }));
+            assert!(long.restore(Key::NONE, *counts, None, |from, to| {
+                to.copy_from_slice(&words[from..][..to.len()]);
+            }));
+            for it in [&mut uniforms, &mut at_once, &mut long] {
+                let pushed: [u8; 64] = core::array::from_fn(|at| at as u8);
+                assert_eq!(it.push(0, &pushed), Some(true));
+            }
+            assert_eq!(at_once.again(), uniforms.again(), "{changes:?}");
+            assert_eq!(long.again(), uniforms.again(), "{changes:?}");
+            assert_eq!(at_once.saved(), Some(saved), "{changes:?}");
+        }
     }
 
     #[test]

@@ -5,18 +5,17 @@
 
 use super::super::buffer_words::has_buffer_words;
 use super::super::draw_state::{DrawState, VERTEX};
-use super::super::input_table::write_inputs;
 use super::super::pipeline::{GraphicsPipelined, Places};
 use super::super::resource_tables::Tables;
 use super::super::vertex_input::MOST_ATTRIBUTES;
 use super::{COPIED, INPUTS, Parameters};
 use crate::command::Recorder;
 use crate::error::Error;
-use crate::platform::Platform;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::SubQueue;
 use crate::resource::DESCRIPTOR_BYTES;
 use crate::vm::GpuAddress;
-use eitri_program::{DrawWord, EntryKind, FauWord, MAX_FAU_WORDS};
+use eitri_program::{DrawWord, EntryKind, EntryPoint, FauWord, MAX_FAU_WORDS};
 use heapless::Vec;
 
 /// Copies at most, and their bytes: those of an area of [`Recorder::written_room`].
@@ -24,6 +23,11 @@ const MOST_COPIES: u32 = 16;
 const COPY_BYTES: u32 = 4096;
 /// Bytes from one copy of the descriptors of inputs to the next.
 const INPUT_STEP: u32 = Places::INPUT_BYTES.next_multiple_of(64);
+/// Double words of a descriptor.
+const WORDS: usize = DESCRIPTOR_BYTES as usize / 8;
+/// Descriptors that are copied together, which divide the attributes.
+const TOGETHER: usize = 4;
+const _: () = assert!(MOST_ATTRIBUTES.is_multiple_of(TOGETHER));
 /// Where an attribute has its offset.
 const OFFSET_WORD: u64 = 8;
 
@@ -105,6 +109,16 @@ const fn is_base(word: FauWord) -> bool {
     )
 }
 
+/// The programs of vertices whose uniforms may depend on it.
+const fn kinds(made: &GraphicsPipelined) -> [EntryKind; 2] {
+    [made.position, EntryKind::Varying]
+}
+
+/// Pairs of uniforms of a program.
+fn pairs(entry: &EntryPoint<'_>) -> u32 {
+    entry.fau().count().div_ceil(2) as u32
+}
+
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Makes the copies that indirect draws of a pipeline need; `false` if they need none.
     pub(in super::super) fn make_copies(
@@ -115,56 +129,79 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         parameters: &Parameters,
         copies: &mut Copies,
     ) -> Result<bool, Error> {
-        if !(made.reads_first || made.reads_base || made.instanced) {
+        let steps = if made.reads_first || made.reads_base {
+            self.uniform_steps(made)?
+        } else {
+            [0; 2]
+        };
+        let [first, second] = steps;
+        let (of_uniforms, of_inputs) = (first.max(second), made.is_instanced());
+        if of_uniforms == 0 && !of_inputs {
             return Ok(false);
         }
-        let program = *self.device.stage_program(made.vertex)?;
-        let kinds = [made.position, EntryKind::Varying];
-        let entries = kinds.map(|kind| program.entry_point(kind));
-        let entries = entries.map(|entry| entry.filter(|entry| entry.fau().any(is_base)));
-        let inputs = made.instanced;
-        if entries.iter().all(Option::is_none) && !inputs {
-            return Ok(false);
+        let largest = of_uniforms.max(if of_inputs { INPUT_STEP } else { 0 });
+        let most = COPY_BYTES.checked_div(largest).unwrap_or(1);
+        copies.count = parameters.draws.min(MOST_COPIES).min(most).max(1);
+        self.fresh_uniforms(SubQueue::VertexTiler)?;
+        if of_uniforms != 0 {
+            self.copy_uniforms(state, made, steps, copies)?;
         }
-        let pairs = |entry: &eitri_program::EntryPoint<'_>| entry.fau().count().div_ceil(2) as u32;
-        let bytes = entries.map(|entry| {
+        if of_inputs {
+            self.copy_inputs(places, made, copies)?;
+        }
+        Ok(true)
+    }
+
+    /// Bytes from one copy to the next of the uniforms of each program of vertices that reads where a draw begins; 0 of others.
+    #[inline(never)]
+    fn uniform_steps(&self, made: &GraphicsPipelined) -> Result<[u32; 2], Error> {
+        let program = self.device.stage_program(made.vertex)?;
+        Ok(kinds(made).map(|kind| {
+            let entry = program.entry_point(kind);
+            let entry = entry.filter(|entry| entry.fau().any(is_base));
             let bytes = entry.map_or(0, |entry| pairs(&entry).saturating_mul(8));
             bytes.next_multiple_of(64)
-        });
-        let [first, second] = bytes;
-        let largest = first.max(second).max(if inputs { INPUT_STEP } else { 0 });
-        let most = COPY_BYTES.checked_div(largest).unwrap_or(1);
-        let count = parameters.draws.min(MOST_COPIES).min(most).max(1);
-        copies.count = count;
+        }))
+    }
+
+    /// Copies the uniforms that depend on where a draw begins.
+    #[inline(never)]
+    fn copy_uniforms(
+        &mut self,
+        state: &DrawState,
+        made: &GraphicsPipelined,
+        steps: [u32; 2],
+        copies: &mut Copies,
+    ) -> Result<(), Error> {
+        let program = *self.device.stage_program(made.vertex)?;
+        let count = copies.count;
         let sets = self.sets_of(VERTEX);
         let data = self.device.stage_places(made.vertex)?.data;
-        self.fresh_uniforms(SubQueue::VertexTiler)?;
-        for (place, (entry, step)) in copies.of.iter_mut().zip(entries.iter().zip(bytes)) {
+        let all = kinds(made).into_iter().zip(steps);
+        for (place, (kind, step)) in copies.of.iter_mut().zip(all) {
+            let entry = program.entry_point(kind).filter(|_| step != 0);
             let Some(entry) = entry else { continue };
             let (memory, at) = self.written_room(step.saturating_mul(count))?;
             let mut words = [0; MAX_FAU_WORDS];
-            self.words_of_draw(entry, data, &state.values, &sets, &mut words)?;
-            let used = words.get(..(pairs(entry) as usize).saturating_mul(2));
+            self.words_of_draw(&entry, data, &state.values, &sets, &mut words)?;
+            let used = words.get(..(pairs(&entry) as usize).saturating_mul(2));
             for number in 0..u64::from(count) {
                 let offset = number.saturating_mul(step.into());
                 self.device
                     .write_words(memory.offset(offset), used.unwrap_or_default());
-                if has_buffer_words(entry) {
+                if has_buffer_words(&entry) {
                     let to = at.offset(offset).0;
-                    self.copy_draw_words(SubQueue::VertexTiler, entry, to, &sets)?;
+                    self.copy_draw_words(SubQueue::VertexTiler, &entry, to, &sets)?;
                 }
             }
             *place = Some(Copied {
                 at,
                 step,
-                register: at.0 | u64::from(pairs(entry)) << 56,
+                register: at.0 | u64::from(pairs(&entry)) << 56,
                 register_step: step,
             });
         }
-        if inputs {
-            self.copy_inputs(places, made, copies)?;
-        }
-        Ok(true)
+        Ok(())
     }
 
     /// Copies the descriptors of inputs, and the resource tables that name them.
@@ -177,7 +214,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let count = copies.count;
         let (memory, at) = self.written_room(INPUT_STEP.saturating_mul(count))?;
         self.find_instance_inputs(places, &mut copies.inputs);
-        let buffers = self.vertex_buffers(made)?;
+        let buffers = self.vertex_buffers(0, places, made)?;
         let mut tables = Tables::of_vertices(made, at, buffers);
         let step = tables.bytes().next_multiple_of(64);
         let (place, resources) = self.room(step.saturating_mul(count))?;
@@ -185,7 +222,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             let offset = u64::from(number.saturating_mul(INPUT_STEP));
             let platform = &mut self.device.hw.platform;
             let memory = memory.offset(offset);
-            write_inputs(platform, places, 0, memory);
+            copy_table(platform, places, made, memory);
             platform.clean(memory.span(Places::INPUT_BYTES.into()));
             tables.own.0 = at.offset(offset);
             let place = place.offset(number.saturating_mul(step).into());
@@ -211,8 +248,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     ) {
         let platform = &mut self.device.hw.platform;
         let (from, _) = places.inputs();
-        for number in 0..MOST_ATTRIBUTES as u64 {
-            let stride = platform.load32(places.strides().offset(number.saturating_mul(4)));
+        let mut strides = [0_u64; MOST_ATTRIBUTES / 2];
+        platform.read_words(places.strides(), &mut strides);
+        let strides = strides
+            .iter()
+            .flat_map(|two| [*two as u32, (*two >> u32::BITS) as u32]);
+        for (number, stride) in (0_u64..).zip(strides) {
             if stride == 0 {
                 continue;
             }
@@ -227,4 +268,25 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             });
         }
     }
+}
+
+/// Copies the table of inputs of a pipeline: the attributes up to the last that there is, and the sampler. Nothing reads the others.
+fn copy_table<P: Platform>(
+    platform: &mut P,
+    places: &Places,
+    made: &GraphicsPipelined,
+    to: PhysicalAddress,
+) {
+    const BYTES: u64 = TOGETHER as u64 * DESCRIPTOR_BYTES;
+    const SAMPLER: u64 = MOST_ATTRIBUTES as u64 * DESCRIPTOR_BYTES;
+    let (from, _) = places.inputs();
+    for part in 0..usize::from(made.attributes).div_ceil(TOGETHER) {
+        let offset = (part as u64).wrapping_mul(BYTES);
+        let mut words = [0_u64; TOGETHER * WORDS];
+        platform.read_words(from.offset(offset), &mut words);
+        platform.write_words(to.offset(offset), &words);
+    }
+    let mut words = [0_u64; WORDS];
+    platform.read_words(from.offset(SAMPLER), &mut words);
+    platform.write_words(to.offset(SAMPLER), &words);
 }

@@ -3,7 +3,7 @@
 //! Needs: registers of draws loaded, but for those that the parameters are loaded to.  Guarantees: the loop stays in one block.
 //! Facts: hardware/graphics-draw.md 3.5, 3.6, 3.13 and 3.14, command-stream.md 3.2 and 3.3.
 
-use super::super::draw_state::Stale;
+use super::super::draw_state::{Stale, VARYINGS, VERTEX};
 use super::super::pass::RenderPass;
 use super::super::pipeline::GraphicsPipelined;
 use super::super::registers::DrawRegisters;
@@ -127,7 +127,15 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(Copying {
             copies,
             position: made.position,
-            program: *self.device.stage_program(made.vertex)?,
+            program: if copies
+                .uniforms(VERTEX)
+                .or(copies.uniforms(VARYINGS))
+                .is_some()
+            {
+                Some(*self.device.stage_program(made.vertex)?)
+            } else {
+                None
+            },
             iterators,
             flush: [
                 words.flush_always(),
@@ -143,7 +151,8 @@ struct Copying<'a, 'd> {
     copies: &'a Copies,
     /// Which of the programs makes positions.
     position: EntryKind,
-    program: GraphicsProgram<'d>,
+    /// The program of vertices, if its uniforms are copied.
+    program: Option<GraphicsProgram<'d>>,
     /// Waits for the iterator that draws.
     iterators: Checked,
     /// Flushes the caches of the cores, and waits for that.
@@ -166,6 +175,13 @@ impl<P: Platform> Stream<'_, P> {
     #[inline(always)]
     fn put(&mut self, it: Checked) {
         self.writer.put(self.platform, it);
+    }
+
+    /// Four at once: one by one they cost twice as much.
+    #[inline(always)]
+    fn put_four(&mut self, all: [Checked; 4]) {
+        self.writer
+            .put_words(self.platform, &all.map(Checked::word));
     }
 
     fn load(&mut self, load: Load64, value: u64) {
@@ -261,10 +277,13 @@ impl<P: Platform> Stream<'_, P> {
 
     /// The stream stores where the draw begins into copies of uniforms.
     fn store_bases(&mut self, copying: &Copying<'_, '_>) {
+        let Some(program) = &copying.program else {
+            return;
+        };
         let kinds = [copying.position, EntryKind::Varying];
         let all = self.of.store_base.iter().zip(kinds);
         for (([vertex, instance], kind), copied) in all.zip(&copying.copies.of) {
-            let entry = copied.and_then(|_| copying.program.entry_point(kind));
+            let entry = copied.and_then(|_| program.entry_point(kind));
             let Some(entry) = entry else { continue };
             for (word, offset) in entry.fau().zip((0..).step_by(4)) {
                 match word {
@@ -297,14 +316,10 @@ impl<P: Platform> Stream<'_, P> {
     fn multiply(&mut self, factor: u32) {
         let of = &self.of.multiply;
         let sum = |bit| of.add.with((factor << bit) as i32);
-        for it in [of.begin, of.unless_negative, of.take_sign, sum(31)] {
-            self.put(it);
-        }
+        self.put_four([of.begin, of.unless_negative, of.take_sign, sum(31)]);
         for bit in (0..31).rev() {
             let attempt = of.attempt.with((1_i32 << bit).wrapping_neg());
-            for it in [attempt, of.unless_less, of.take, sum(bit)] {
-                self.put(it);
-            }
+            self.put_four([attempt, of.unless_less, of.take, sum(bit)]);
         }
     }
 
