@@ -412,6 +412,14 @@ impl Fabric {
         })
     }
 
+    /// Counts an access that a cached translation has answered ([`Mmu::cached_frame`]).
+    #[inline]
+    pub(crate) fn translated_by_cache(&mut self, request: Request, physical: u64) {
+        self.note_translation(request, physical);
+        self.mmu.note_use(request.space);
+        self.activity.translated(request.address, true);
+    }
+
     /// Nothing answers at a physical address: the GPU records it.
     #[cold]
     pub(crate) fn bus_error(&mut self, request: Request, error: BusError) -> Refusal {

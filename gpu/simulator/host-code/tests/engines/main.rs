@@ -1,5 +1,7 @@
 //! Translated code against single steps, on random programs and values: registers, memory, counters, turns and diagnoses.
 
+mod messages;
+
 use eitri_host_code::Jit;
 use eitri_isa::row::Kind;
 use eitri_isa::{Arch, Instr, Syntax};
@@ -249,6 +251,7 @@ fn every_operation_computes_what_the_model_computes() {
                     lanes: u16::MAX,
                     policy,
                     turn: (128, 500),
+                    lends: true,
                 };
                 same(&trial, &jit, &|| {
                     format!("{words:016x?} on {arch}, {policy:?}")
@@ -276,6 +279,7 @@ fn programs_do_what_single_steps_do() {
                 lanes: random.one(&[u16::MAX, u16::MAX, 0x00ff, 0x0001]),
                 policy: random.one(&POLICIES),
                 turn: random.one(&[(128, 500), (128, 140), (40, 40), (1, 1), (7, 300)]),
+                lends: true,
             };
             let jit = jit();
             let left = same(&trial, &jit, &|| {
