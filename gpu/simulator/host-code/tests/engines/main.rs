@@ -189,22 +189,33 @@ const POLICIES: [FloatPolicy; 4] = [
 
 /// What differs, in words.
 fn differences(left: &Left, right: &Left) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut note = |what: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug| {
-        let (left, right) = (format!("{left:x?}"), format!("{right:x?}"));
+    fn note<T: std::fmt::Debug + PartialEq>(
+        all: &mut Vec<String>,
+        what: &str,
+        [left, right]: [&T; 2],
+    ) {
         if left != right {
-            all.push(format!("{what}: {left} / {right}"));
+            all.push(format!("{what}: {left:x?} / {right:x?}"));
         }
-    };
-    note("turns", &left.turns, &right.turns);
-    note("places", &left.places, &right.places);
-    note("counters", &left.counters, &right.counters);
-    note("diagnoses", &left.diagnoses, &right.diagnoses);
-    note("memory", &left.data, &right.data);
+    }
+    let mut all = Vec::new();
+    note(&mut all, "turns", [&left.turns, &right.turns]);
+    note(&mut all, "places", [&left.places, &right.places]);
+    note(&mut all, "counters", [&left.counters, &right.counters]);
+    note(&mut all, "diagnoses", [&left.diagnoses, &right.diagnoses]);
+    note(&mut all, "memory", [&left.data, &right.data]);
     for register in 0..64 {
         let name = format!("r{register}");
-        note(&name, &left.registers[register], &right.registers[register]);
-        note(&name, &left.valid[register], &right.valid[register]);
+        note(
+            &mut all,
+            &name,
+            [&left.registers[register], &right.registers[register]],
+        );
+        note(
+            &mut all,
+            &name,
+            [&left.valid[register], &right.valid[register]],
+        );
     }
     all
 }
