@@ -23,9 +23,10 @@ const WRITTEN: u64 = 1 << 63;
 pub(crate) struct Tags {
     tags: Vec<u64>,
     ways: usize,
-    /// The way of each set that is replaced next, and the one that had the last line asked for.
+    /// The way of each set that is replaced next.
     oldest: Vec<u8>,
-    last: Vec<u8>,
+    /// For each set the tag of the last line asked for.
+    last: Vec<u32>,
     /// It may have lines.
     in_use: bool,
 }
@@ -57,7 +58,7 @@ impl Tags {
             tags: vec![0; sets * ways],
             ways,
             oldest: vec![0; sets],
-            last: vec![0; sets],
+            last: (0..sets).map(|set| (set * ways) as u32).collect(),
             in_use: false,
         }
     }
@@ -79,8 +80,8 @@ impl Tags {
         let set = place_of(line as usize, self.last.len());
         let wanted = (line + 1) & !WRITTEN;
         // Most lines are asked for several times in a row.
-        let last = set * self.ways + usize::from(self.last[set]);
-        if let Some(tag) = self.tags.get_mut(last)
+        let last = self.last.get(set).copied().unwrap_or(0);
+        if let Some(tag) = self.tags.get_mut(last as usize)
             && *tag & !WRITTEN == wanted
         {
             *tag |= u64::from(write) << 63;
@@ -92,16 +93,17 @@ impl Tags {
     #[inline(never)]
     fn request_other(&mut self, set: usize, wanted: u64, write: bool) -> Moved {
         self.in_use = true;
-        let ways = &mut self.tags[set * self.ways..][..self.ways];
+        let first = set * self.ways;
+        let ways = &mut self.tags[first..][..self.ways];
         let written = if write { WRITTEN } else { 0 };
         let known = ways.iter().position(|tag| *tag & !WRITTEN == wanted);
         if let Some(way) = known {
             ways[way] |= written;
-            self.last[set] = way as u8;
+            self.last[set] = (first + way) as u32;
             return Moved::default();
         }
         let oldest = &mut self.oldest[set];
-        self.last[set] = *oldest;
+        self.last[set] = (first + usize::from(*oldest)) as u32;
         let left = core::mem::replace(&mut ways[usize::from(*oldest)], wanted | written);
         *oldest = (*oldest + 1) % self.ways as u8;
         Moved {

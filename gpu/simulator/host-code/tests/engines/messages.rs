@@ -42,7 +42,7 @@ fn engines() -> [Engine; 3] {
     [Engine::Interpret, Engine::Simd, jit()]
 }
 
-/// Registers with numbers, and addresses in r60 and r61.
+/// Registers with numbers, and addresses in r60 and r61 and again in r40 and r41; rounds of a loop in r42.
 fn registers(addresses: impl Fn(u32) -> u64) -> Vec<Lanes> {
     let number = |register: u32, lane: u32| (register << 8 | lane).wrapping_mul(0x0101_4567);
     let mut registers: Vec<Lanes> = (0..64)
@@ -50,21 +50,27 @@ fn registers(addresses: impl Fn(u32) -> u64) -> Vec<Lanes> {
         .collect();
     registers[60] = std::array::from_fn(|lane| addresses(lane as u32) as u32);
     registers[61] = std::array::from_fn(|lane| (addresses(lane as u32) >> 32) as u32);
+    (registers[40], registers[41]) = (registers[60], registers[61]);
+    registers[42] = [2; WARP];
     registers
 }
 
-/// A message behind one to the same place: the first access to a page walks its tables, and the first one to a buffer looks it up.
+/// Sends a message twice, from the same registers, behind one to the same place: the first access to a page walks its tables, the first
+/// one to a buffer looks it up, and an instruction's first execution is a single step.
 fn program(line: &str, arch: Arch) -> Vec<u64> {
     let first = match line.contains("r58") {
         true => line,
-        false => "LOAD.i8.unsigned.slot0.wait0.w0 @r3, r60, offset:0",
+        false => "LOAD.i8.unsigned.slot0.wait0.w0 @r4, r60, offset:0",
     };
     let lines = [
-        "NOP.wait0",
+        "IADD_IMM.i32 r2, 0x0, #0",
+        "IADD_IMM.i32 r60, r40, #0",
+        "IADD_IMM.i32 r61, r41, #0",
         first,
-        "IADD_IMM.i32 r2, 0x0, #7",
+        "IADD_IMM.i32 r2, r2, #1",
         line,
-        "NOP.wait0",
+        "ICMP_OR.u32.lt.m1 r3, r2, r42, 0x0",
+        "BRANCHZ.reconverge r3, offset:-7",
         "NOP.end",
     ];
     lines.map(|line| assemble(line, arch)).to_vec()

@@ -75,9 +75,12 @@ fn load_row(page: &Page, start: usize, register: &mut Lanes) {
     let row = page.get(start..).and_then(|row| row.first_chunk::<ROW>());
     // `places` has found all of it inside.
     let row = row.unwrap_or(&[0; ROW]).as_chunks().0;
-    for (register, bytes) in register.iter_mut().zip(row) {
-        *register = u32::from_le_bytes(*bytes);
+    // First all of it is read, then all of it is written: that is vector code.
+    let mut values = [0; WARP];
+    for (value, bytes) in values.iter_mut().zip(row) {
+        *value = u32::from_le_bytes(*bytes);
     }
+    *register = values;
 }
 
 /// All lanes load the same words.
@@ -176,8 +179,9 @@ pub(super) fn store(
         let row = page.get_mut(places.start()..);
         let row = row.and_then(|row| row.first_chunk_mut::<ROW>());
         let row = row.map_or(&mut [][..], |row| row.as_chunks_mut().0);
+        let values = values.map(u32::to_le_bytes);
         for (bytes, value) in row.iter_mut().zip(values) {
-            *bytes = value.to_le_bytes();
+            *bytes = value;
         }
         return;
     }

@@ -9,7 +9,7 @@
 
 use super::access::alignment;
 use super::bytes::{self, Loaded};
-use super::lines::{self, Counted};
+use super::lines;
 use super::places::Places;
 use super::{Memory, Requester, View};
 use crate::fabric::Fabric;
@@ -76,59 +76,99 @@ impl Memory {
         let Operation::Message(message) = &instruction.operation else {
             return false;
         };
-        let lanes = warp.lanes;
         let done = match message.action {
-            Action::Load {
-                bytes,
-                placement,
-                unsigned,
-                offset,
-            } => {
-                let aligned = (bytes, alignment(AccessKind::Read, bytes));
-                let places = around.places(warp, lanes, instruction, offset, aligned);
-                let loaded = Loaded {
-                    bytes,
-                    placement,
-                    unsigned,
-                };
-                places.and_then(|places| around.load(warp, message, &places, loaded))
-            }
-            Action::Store {
-                bytes,
-                skip,
-                offset,
-                helpers,
-            } => {
-                let lanes = match helpers {
-                    true => lanes,
-                    false => lanes & !warp.helpers,
-                };
-                let aligned = (bytes, alignment(AccessKind::Write, bytes));
-                let places = around.places(warp, lanes, instruction, offset, aligned);
-                places.and_then(|places| around.store(warp, message, &places, (lanes, skip)))
-            }
-            Action::LoadBuffer {
-                bytes,
-                placement,
-                unsigned,
-            } => {
-                let loaded = Loaded {
-                    bytes,
-                    placement,
-                    unsigned,
-                };
-                self.load_buffer(around, warp, instruction, message, loaded)
-            }
             Action::ElementAddress { handle } => {
                 self.address(around, warp, instruction, message, Some(handle))
             }
             Action::ByteAddress => self.address(around, warp, instruction, message, None),
-            _ => None,
+            _ => self.access(around, warp, instruction, message),
         };
         if done.is_some() {
             warp.send(message.slot, written_range(message.write));
         }
         done.is_some()
+    }
+
+    /// Loads or stores.
+    #[inline(always)]
+    fn access(
+        &mut self,
+        around: &mut Around<'_>,
+        warp: &mut Warp,
+        instruction: &Instruction,
+        message: &Message,
+    ) -> Option<()> {
+        let whole = warp.lanes == u16::MAX;
+        let (bytes, kind, lanes) = match message.action {
+            Action::Load { bytes, .. } | Action::LoadBuffer { bytes, .. } => {
+                (bytes, AccessKind::Read, warp.lanes)
+            }
+            Action::Store { bytes, helpers, .. } => match helpers {
+                true => (bytes, AccessKind::Write, warp.lanes),
+                false => (bytes, AccessKind::Write, warp.lanes & !warp.helpers),
+            },
+            _ => return None,
+        };
+        let aligned = (bytes, alignment(kind, bytes));
+        let mut places = Places::new();
+        match message.action {
+            Action::Load { offset, .. } | Action::Store { offset, .. } => {
+                around.find(&mut places, warp, instruction, (lanes, offset), aligned)?;
+            }
+            _ => self.find_in_buffer(&mut places, around, warp, instruction, aligned)?,
+        }
+        let request = Request {
+            space: around.environment.space,
+            address: places.first,
+            kind,
+            source: Requester::Core(around.place.core),
+        };
+        // What the L2 caches lies elsewhere.
+        let frame = around.fabric.mmu.cached_frame(request)?;
+        if frame & CACHED != 0 {
+            return None;
+        }
+        let write = match message.action {
+            Action::Store { skip, .. } => {
+                let page = around.memory.page_to_write(frame, &places.access(lanes))?;
+                bytes::store(page, &places, warp, message.read, (lanes, skip));
+                true
+            }
+            Action::Load {
+                placement,
+                unsigned,
+                ..
+            }
+            | Action::LoadBuffer {
+                placement,
+                unsigned,
+                ..
+            } => {
+                let page = around.memory.page_to_read(frame, &places.access(lanes))?;
+                let loaded = Loaded {
+                    bytes,
+                    placement,
+                    unsigned,
+                };
+                bytes::load(page, &places, warp, message.write.0, loaded);
+                false
+            }
+            _ => return None,
+        };
+        let fabric = &mut *around.fabric;
+        fabric.translated_by_cache(request, frame | (request.address % PAGE));
+        let touched = lines::request(fabric, frame, &places, lanes, write);
+        let core = fabric.activity.core(around.place.core);
+        core.lines += touched.lines;
+        let (beats, counter) = match (write, whole) {
+            (false, true) => (&mut core.read_beats, &mut core.full_reads),
+            (false, false) => (&mut core.read_beats, &mut core.short_reads),
+            (true, true) => (&mut core.write_beats, &mut core.full_writes),
+            (true, false) => (&mut core.write_beats, &mut core.short_writes),
+        };
+        *beats += touched.beats;
+        *counter += 1;
+        Some(())
     }
 
     /// The buffer that a source names, if it is the same one in all lanes and was looked up.
@@ -157,20 +197,21 @@ impl Memory {
         Some(*view)
     }
 
-    fn load_buffer(
-        &mut self,
+    /// Finds the places of a load from a buffer, if each lane's is inside of it.
+    #[inline(never)]
+    fn find_in_buffer(
+        &self,
+        places: &mut Places,
         around: &mut Around<'_>,
-        warp: &mut Warp,
+        warp: &Warp,
         instruction: &Instruction,
-        message: &Message,
-        loaded: Loaded,
+        aligned: (u8, u64),
     ) -> Option<()> {
         let view = self.known_view(around, warp, &instruction.sources[1])?;
-        let last = view.size.checked_sub(loaded.bytes.into())?;
+        let last = view.size.checked_sub(aligned.0.into())?;
         let mut buffer = [0; WARP];
         let offsets = around.operand(warp, &instruction.sources[0], &mut buffer)?;
-        let aligned = (loaded.bytes, alignment(AccessKind::Read, loaded.bytes));
-        let places = Places::find((view.address, offsets), warp.lanes, aligned)?;
+        places.find((view.address, offsets), warp.lanes, aligned)?;
         // No lane's offset is beyond the end of the page.
         let most = places
             .page()
@@ -183,12 +224,13 @@ impl Memory {
                 return None;
             }
         }
-        around.load(warp, message, &places, loaded)
+        Some(())
     }
 
     /// Addresses of bytes or elements of a buffer.
+    #[inline(never)]
     fn address(
-        &mut self,
+        &self,
         around: &mut Around<'_>,
         warp: &mut Warp,
         instruction: &Instruction,
@@ -244,15 +286,15 @@ impl Around<'_> {
         ))
     }
 
-    /// Places at the addresses of the message's 64-bit source, `offset` bytes further.
-    fn places(
+    /// Finds the places of lanes at the addresses of the message's 64-bit source, `offset` bytes further.
+    fn find(
         &mut self,
+        places: &mut Places,
         warp: &Warp,
-        lanes: u16,
         instruction: &Instruction,
-        offset: i32,
+        (lanes, offset): (u16, i32),
         aligned: (u8, u64),
-    ) -> Option<Places> {
+    ) -> Option<()> {
         let offset = i64::from(offset);
         let join = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         match instruction.wide[0].from {
@@ -260,14 +302,14 @@ impl Around<'_> {
                 let low = &warp.registers[usize::from(register & 63)];
                 let high = &warp.registers[usize::from((register + 1) & 63)];
                 let base = join(0, uniform(high, lanes)?).wrapping_add_signed(offset);
-                Places::find((base, low), lanes, aligned)
+                places.find((base, low), lanes, aligned)
             }
             From::Uniform(index) => {
                 let uniforms = &self.environment.uniforms;
                 let high = *uniforms.get(usize::from(index | 1))?;
                 let low = *uniforms.get(usize::from(index))?;
                 let base = join(low, high).wrapping_add_signed(offset);
-                Places::find((base, &[0; WARP]), lanes, aligned)
+                places.find((base, &[0; WARP]), lanes, aligned)
             }
             from => {
                 let journal = &mut self.fabric.journal;
@@ -281,84 +323,8 @@ impl Around<'_> {
                 }
                 let offsets = wide.map(|it| it.wrapping_sub(first) as u32);
                 let base = first.wrapping_add_signed(offset);
-                Places::find((base, &offsets), lanes, aligned)
+                places.find((base, &offsets), lanes, aligned)
             }
         }
-    }
-
-    /// An access to the page of some places.
-    fn request(&self, places: &Places, kind: AccessKind) -> Request {
-        Request {
-            space: self.environment.space,
-            address: places.first,
-            kind,
-            source: Requester::Core(self.place.core),
-        }
-    }
-
-    /// The physical address of a page, if a cached translation answers. What the L2 caches lies elsewhere.
-    fn frame(&self, request: Request) -> Option<u64> {
-        let frame = self.fabric.mmu.cached_frame(request)?;
-        (frame & CACHED == 0).then_some(frame)
-    }
-
-    fn load(
-        &mut self,
-        warp: &mut Warp,
-        message: &Message,
-        places: &Places,
-        loaded: Loaded,
-    ) -> Option<()> {
-        let lanes = warp.lanes;
-        let request = self.request(places, AccessKind::Read);
-        let frame = self.frame(request)?;
-        let page = self.memory.page_to_read(frame, &places.access(lanes))?;
-        bytes::load(page, places, warp, message.write.0, loaded);
-        let touched = self.touch(request, frame, places, lanes, false);
-        let core = self.fabric.activity.core(self.place.core);
-        core.lines += touched.lines;
-        core.read_beats += touched.beats;
-        match lanes {
-            u16::MAX => core.full_reads += 1,
-            _ => core.short_reads += 1,
-        }
-        Some(())
-    }
-
-    /// Stores the staging registers, from byte `skip` of the first one on.
-    fn store(
-        &mut self,
-        warp: &Warp,
-        message: &Message,
-        places: &Places,
-        (lanes, skip): (u16, u8),
-    ) -> Option<()> {
-        let request = self.request(places, AccessKind::Write);
-        let frame = self.frame(request)?;
-        let page = self.memory.page_to_write(frame, &places.access(lanes))?;
-        bytes::store(page, places, warp, message.read, (lanes, skip));
-        let touched = self.touch(request, frame, places, lanes, true);
-        let core = self.fabric.activity.core(self.place.core);
-        core.lines += touched.lines;
-        core.write_beats += touched.beats;
-        match warp.lanes {
-            u16::MAX => core.full_writes += 1,
-            _ => core.short_writes += 1,
-        }
-        Some(())
-    }
-
-    /// Counts the translation of an access that is done, and its lines.
-    fn touch(
-        &mut self,
-        request: Request,
-        frame: u64,
-        places: &Places,
-        lanes: u16,
-        write: bool,
-    ) -> Counted {
-        let physical = frame | (request.address % PAGE);
-        self.fabric.translated_by_cache(request, physical);
-        lines::request(self.fabric, frame, places, lanes, write)
     }
 }

@@ -49,9 +49,8 @@ fn request_span(
 ) -> Counted {
     let last = start + length - 1;
     let (first_line, last_line) = (start / LINE_BYTES, last / LINE_BYTES);
-    for line in first_line..=last_line {
-        fabric.line_requested(frame / LINE + line as u64, write);
-    }
+    let lines = first_line..=last_line;
+    fabric.lines_requested(lines.map(|line| frame / LINE + line as u64), write);
     Counted {
         lines: (last_line - first_line + 1) as u64,
         beats: (last / BEAT_BYTES - start / BEAT_BYTES + 1) as u64,
@@ -69,10 +68,8 @@ fn request_ascending(fabric: &mut Fabric, frame: u64, places: &Places, write: bo
     let differs = |lane: usize| starts[lane] ^ before[lane];
     let new_lines = 1 | lanes_where(|lane| differs(lane) >= LINE as u32);
     let new_beats = 1 | lanes_where(|lane| differs(lane) >= BEAT as u32);
-    for lane in bits(new_lines) {
-        let line = (places.start_of(lane) / LINE_BYTES) as u64;
-        fabric.line_requested(frame / LINE + line, write);
-    }
+    let lines = bits(new_lines).map(|lane| frame / LINE + u64::from(starts[lane]) / LINE);
+    fabric.lines_requested(lines, write);
     Counted {
         lines: new_lines.count_ones().into(),
         beats: new_beats.count_ones().into(),
@@ -144,9 +141,13 @@ mod tests {
             let lanes =
                 [u16::MAX, u16::MAX, random.below(0x1_0000) as u16][random.below(3) as usize];
             let base = 0x5000 + alignment * random.below(1024);
-            let Some(places) = Places::find((base, &offsets), lanes, (bytes, alignment)) else {
+            let mut places = Places::new();
+            if places
+                .find((base, &offsets), lanes, (bytes, alignment))
+                .is_none()
+            {
                 continue;
-            };
+            }
             let (frame, write) = (0x8_0000, random.below(2) == 0);
             let mut touched = Touched::default();
             touched.begin(0, false);

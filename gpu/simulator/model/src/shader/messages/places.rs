@@ -28,65 +28,130 @@ pub(super) enum Order {
     Any,
 }
 
-/// `bits` of every lane, or of none.
-fn any(lanes: &Lanes, bits: impl Fn(usize, u32) -> u32) -> u32 {
-    let lanes = lanes.iter().enumerate();
-    lanes.fold(0, |all, (lane, start)| all | bits(lane, *start))
+/// By the bytes of an element: how far from the first lane's the others are if they stand in a row.
+const ROWS: [Lanes; 17] = {
+    let mut rows = [[0; WARP]; 17];
+    let mut bytes = 0;
+    while bytes < rows.len() {
+        let mut lane = 0;
+        while lane < WARP {
+            rows[bytes][lane] = (lane * bytes) as u32;
+            lane += 1;
+        }
+        bytes += 1;
+    }
+    rows
+};
+
+// The loops over lanes stand alone: among other code compilers make scalar code of some.
+
+/// Bits in which lanes are not where they would be in a row.
+#[inline(never)]
+fn gaps(offsets: &Lanes, origin: u32, row: &Lanes) -> u32 {
+    let lanes = offsets.iter().zip(row);
+    lanes.fold(0, |all, (offset, step)| {
+        all | (offset.wrapping_sub(origin) ^ step)
+    })
+}
+
+/// Bits that any place has, and those in which any differs from `start`.
+#[inline(never)]
+fn union(starts: &Lanes, start: u32) -> (u32, u32) {
+    let none = (0, 0);
+    starts.iter().fold(none, |(all, differs), it| {
+        (all | it, differs | (it ^ start))
+    })
+}
+
+/// Whether a place is beyond `last`.
+#[inline(never)]
+fn exceed(starts: &Lanes, last: u32) -> bool {
+    // Places are small, so the difference of two has the sign of their order.
+    starts
+        .iter()
+        .fold(0, |all, it| all | last.wrapping_sub(*it))
+        >> 31
+        != 0
+}
+
+/// Whether no lane is before the one below it.
+#[inline(never)]
+fn ascend(starts: &Lanes) -> bool {
+    let pairs = starts.iter().zip(&starts[1..]);
+    let falls = pairs.fold(0, |all, (before, after)| all | after.wrapping_sub(*before));
+    falls >> 31 == 0
+}
+
+/// Whether the offsets of `lanes` are all in the lower half of 32 bits or all in the upper one, as `origin` is.
+#[cold]
+fn same_half(offsets: &Lanes, origin: u32, lanes: u16) -> bool {
+    let offsets = offsets.iter().zip(spread(lanes));
+    let differs = offsets.fold(0, |all, (it, runs)| all | (it ^ origin) & runs);
+    differs >> 31 == 0
+}
+
+/// Where each lane is in the page, of lanes whose offsets are `by` less; a lane that takes no part is at `start`.
+#[inline(never)]
+fn set_starts(starts: &mut Lanes, offsets: &Lanes, by: u32, (lanes, start): (u16, u32)) {
+    for ((place, offset), runs) in starts.iter_mut().zip(offsets).zip(spread(lanes)) {
+        *place = offset.wrapping_add(by) & runs | start & !runs;
+    }
 }
 
 impl Places {
-    /// The places of `lanes`, each `bytes` from its offset above `base` on; `None` if they are not all in one page, at multiples of
-    /// `alignment`, or if there are none. Offsets are at most 32 bits apart from each other, so places are found by them alone.
+    /// None found yet.
+    pub(super) fn new() -> Places {
+        Places {
+            first: 0,
+            starts: [0; WARP],
+            bytes: 0,
+            order: Order::Any,
+        }
+    }
+
+    /// Finds the places of `lanes`, each `bytes` from its offset above `base` on; `None` if they are not all in one page, at multiples
+    /// of `alignment`, or if there are none. Offsets are at most 32 bits apart from each other, so places are found by them alone.
     #[inline]
     pub(super) fn find(
+        &mut self,
         (base, offsets): (u64, &Lanes),
         lanes: u16,
         (bytes, alignment): (u8, u64),
-    ) -> Option<Places> {
+    ) -> Option<()> {
         let origin = *offsets.get(lanes.trailing_zeros() as usize)?;
+        let row = ROWS.get(usize::from(bytes))?;
         let address = base.wrapping_add(origin.into());
         let start = address as u32 % PAGE as u32;
         let (bytes, alignment) = (u32::from(bytes), alignment as u32);
-        let mut places = Places {
-            first: address,
-            starts: [start; WARP],
-            bytes,
-            order: Order::InRow,
-        };
         // At the ends of 32 bits, offsets that are far from each other look like neighbours.
         let near_an_end = origin.wrapping_add(PAGE as u32) < 2 * PAGE as u32;
         if near_an_end && !same_half(offsets, origin, lanes) {
             return None;
         }
+        (self.first, self.bytes) = (address, bytes);
+        let whole = lanes == u16::MAX;
+        if whole && start + bytes * WARP as u32 <= PAGE as u32 && gaps(offsets, origin, row) == 0 {
+            self.starts[0] = start;
+            self.order = Order::InRow;
+            return start.is_multiple_of(alignment).then_some(());
+        }
         let by = start.wrapping_sub(origin);
-        let room = PAGE as u32 - start;
-        let row = |lane: usize, it: u32| it.wrapping_sub(origin) ^ (lane as u32 * bytes);
-        if lanes == u16::MAX && any(offsets, row) == 0 && bytes * WARP as u32 <= room {
-            return (start % alignment == 0).then_some(places);
-        }
-        places.starts = offsets.map(|offset| offset.wrapping_add(by));
-        if lanes != u16::MAX {
-            for (start_of, runs) in places.starts.iter_mut().zip(spread(lanes)) {
-                *start_of = *start_of & runs | start & !runs;
-            }
-        }
-        let starts = &places.starts;
-        let all = any(starts, |_, it| it);
-        if all >= PAGE as u32 || all % alignment != 0 {
+        set_starts(&mut self.starts, offsets, by, (lanes, start));
+        let (all, differs) = union(&self.starts, start);
+        if all >= PAGE as u32 || !all.is_multiple_of(alignment) {
             return None;
         }
-        let last_start = PAGE as u32 - bytes;
-        if bytes > alignment && any(starts, |_, it| u32::from(it > last_start)) != 0 {
+        if bytes > alignment && exceed(&self.starts, PAGE as u32 - bytes) {
             return None;
         }
-        places.order = if any(starts, |_, it| it ^ start) == 0 {
+        self.order = if differs == 0 {
             Order::Same
-        } else if lanes == u16::MAX && all % bytes.next_power_of_two() == 0 && ascend(starts) {
+        } else if whole && all.is_multiple_of(bytes.next_power_of_two()) && ascend(&self.starts) {
             Order::Ascending
         } else {
             Order::Any
         };
-        Some(places)
+        Some(())
     }
 
     /// Virtual address of the page.
@@ -112,12 +177,11 @@ impl Places {
     /// The place of a lane.
     #[inline(always)]
     pub(super) fn start_of(&self, lane: usize) -> usize {
-        let start = self.starts[lane % WARP] as usize;
         let start = match self.order {
-            Order::InRow => start + lane * self.bytes as usize,
-            _ => start,
+            Order::InRow => self.starts[0] + lane as u32 * self.bytes,
+            _ => self.starts[lane % WARP],
         };
-        start % PAGE_BYTES
+        start as usize % PAGE_BYTES
     }
 
     /// The bytes of the page that `lanes` access.
@@ -135,21 +199,6 @@ impl Places {
     }
 }
 
-/// Whether the offsets of `lanes` are all in the lower half of 32 bits or all in the upper one, as `origin` is.
-#[cold]
-fn same_half(offsets: &Lanes, origin: u32, lanes: u16) -> bool {
-    let runs = spread(lanes);
-    any(offsets, |lane, it| (it ^ origin) & runs[lane]) >> 31 == 0
-}
-
-/// Whether no lane is before the one below it.
-fn ascend(starts: &Lanes) -> bool {
-    let pairs = starts.iter().zip(&starts[1..]);
-    // Places are small, so the difference of two has the sign of their order.
-    let falls = pairs.fold(0, |all, (before, after)| all | after.wrapping_sub(*before));
-    falls >> 31 == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +208,13 @@ mod tests {
     /// Finds words of lanes whose offsets are `offset(lane)`.
     fn words(base: u64, offset: impl Fn(u32) -> u32, lanes: u16) -> Option<Places> {
         let offsets = array::from_fn(|lane| offset(lane as u32));
-        Places::find((base, &offsets), lanes, (4, 4))
+        found((base, &offsets), lanes, (4, 4))
+    }
+
+    fn found(reach: (u64, &Lanes), lanes: u16, aligned: (u8, u64)) -> Option<Places> {
+        let mut places = Places::new();
+        places.find(reach, lanes, aligned)?;
+        Some(places)
     }
 
     #[track_caller]
@@ -196,7 +251,7 @@ mod tests {
         none(words(0x1000, |lane| 0x1000 * (lane & 1), ALL));
         none(words(0x1000, |lane| 4 * lane, 0));
         let offsets = array::from_fn(|lane| 0xff8 - 8 * (lane as u32 & 1));
-        none(Places::find((0x1000, &offsets), ALL, (16, 4)));
+        none(found((0x1000, &offsets), ALL, (16, 4)));
     }
 
     #[test]
