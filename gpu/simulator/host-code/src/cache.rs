@@ -197,3 +197,29 @@ impl Translator for Jit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(words: &[u64]) -> Section<'_> {
+        Section {
+            arch: Arch::V10,
+            policy: FloatPolicy::default(),
+            words,
+            start: 0,
+        }
+    }
+
+    #[test]
+    fn the_fourth_job_of_a_section_has_it_translated() {
+        let mut made = Made::default();
+        let (words, others) = ([1, 2, 3], [1, 2, 4]);
+        let mut begins = |words: &[u64]| made.begins(&section(words));
+        let first: Vec<bool> = (0..3).map(|_| begins(&words)).collect();
+        assert_eq!(first, [false; 3]);
+        assert!(!begins(&others), "another section");
+        assert!(begins(&words), "the fourth job");
+        assert!(!begins(&words), "it was asked for already");
+    }
+}

@@ -93,6 +93,7 @@ struct Wear {
     stale: bool,
     /// Whose accesses go through whose tables.
     mixed: Option<(u8, u8)>,
+    /// Anything is.
     any: bool,
 }
 
