@@ -53,8 +53,11 @@ const MESSAGES: &str = "
     BRANCHZ.reconverge r8, offset:-5
     NOP.end";
 
+/// Where a lane's bytes begin in the data.
+type PlaceOf = fn(u32) -> u32;
+
 /// Messages alone: a loop of eight, and three instructions that count. What is loaded or stored, and where each lane does.
-const EIGHT: [(&str, &str, fn(u32) -> u32); 9] = [
+const EIGHT: [(&str, &str, PlaceOf); 9] = [
     ("nothing", "NOP.wait0", |_| 0),
     ("load, row", LOAD, |lane| 4 * lane),
     ("load, same", LOAD, |_| 64),
@@ -98,7 +101,7 @@ fn main() {
     let jit = Jit::at_once().expect("a host for which code can be made");
     let engines = [Engine::Interpret, Engine::Simd, Engine::Jit(Arc::new(jit))];
     let mut programs = vec![
-        ("floats", FLOATS.to_owned(), row as fn(u32) -> u32),
+        ("floats", FLOATS.to_owned(), row as PlaceOf),
         ("integers", INTEGERS.to_owned(), row),
         ("lanes apart", APART.to_owned(), row),
         ("messages", MESSAGES.to_owned(), row),
@@ -120,7 +123,7 @@ fn row(lane: u32) -> u32 {
 }
 
 /// Nanoseconds of an instruction, in the shortest run: others interrupt the longer ones.
-fn time(text: &str, place: fn(u32) -> u32, engine: &Engine, runs: u32) -> f64 {
+fn time(text: &str, place: PlaceOf, engine: &Engine, runs: u32) -> f64 {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let words: Vec<u64> = lines
         .map(|line| Instr::assemble(line, Arch::V10, Syntax::Mesa24).expect(line))

@@ -106,8 +106,11 @@ const STORES: [&str; 8] = [
     "STORE.i128.slot0.wait0 @r12:r13:r14:r15, r60, offset:0",
 ];
 
-/// Where lanes access memory, by the bytes of an element.
-const PLACES: [(&str, fn(u32, u32) -> u64); 14] = [
+/// The address of a lane's element of so many bytes.
+type AddressOf = fn(u32, u32) -> u64;
+
+/// Where lanes access memory.
+const PLACES: [(&str, AddressOf); 14] = [
     ("in a row", |lane, bytes| at(0x40 + bytes * lane)),
     ("in a row that ends with the page", |lane, bytes| {
         u64::from(BORDER - bytes * (16 - lane))
