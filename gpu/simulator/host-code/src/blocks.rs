@@ -27,6 +27,8 @@ pub(crate) enum End {
     Reconverge,
     /// The last step is a branch.
     Branch,
+    /// The last step sends a message.
+    Message,
 }
 
 impl Block {
@@ -94,6 +96,7 @@ pub(crate) fn blocks(steps: &BTreeMap<usize, Option<Step>>) -> Vec<Block> {
 fn end(step: &Step) -> End {
     match (step.does(), step.flow()) {
         (Does::Branch { .. }, _) => End::Branch,
+        (Does::Message, _) => End::Message,
         (_, Flow::Reconverge) => End::Reconverge,
         (_, flow) => End::Wait(flow.waits_for()),
     }

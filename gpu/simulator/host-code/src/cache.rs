@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Sections whose code is kept; with more, all are made again when they are hot.
 const KEPT: usize = 1024;
 
+/// Jobs after which a section that none of them made hot is translated all the same: it is dispatched again and again.
+const JOBS: u32 = 4;
+
 /// Translates shaders of all devices of the process.
 #[derive(Debug)]
 pub struct Jit {
@@ -33,6 +36,21 @@ struct Made {
     count: usize,
     /// Sections that were asked for; those without code, too.
     asked: HashMap<Request, ()>,
+    /// How many jobs have begun with a section that has no code, by [`key`].
+    begun: HashMap<u64, u32>,
+}
+
+/// A number that hardly two sections have in common; if they do, one of them is translated too soon.
+fn key(section: &Section<'_>) -> u64 {
+    let mix = |key: u64, word: u64| {
+        (key ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29)
+    };
+    section
+        .words
+        .iter()
+        .fold(section.start as u64, |key, word| mix(key, *word))
 }
 
 impl Request {
@@ -88,6 +106,18 @@ impl Made {
     }
 }
 
+impl Made {
+    /// Counts a job that begins without code; whether it is one too many.
+    fn begins(&mut self, section: &Section<'_>) -> bool {
+        if self.begun.len() >= KEPT {
+            self.begun.clear();
+        }
+        let jobs = self.begun.entry(key(section)).or_default();
+        *jobs += 1;
+        *jobs == JOBS
+    }
+}
+
 impl Jit {
     /// Translates on a thread of its own. `None` if code can't be made for the host.
     pub fn beside() -> Option<Jit> {
@@ -131,8 +161,16 @@ impl Translator for Jit {
         if self.requests.is_none() {
             return self.translate(section);
         }
-        let code = lock(&self.made).find(section)?;
-        Some(code)
+        let mut made = lock(&self.made);
+        if let Some(code) = made.find(section) {
+            return Some(code);
+        }
+        let is_hot = made.begins(section);
+        drop(made);
+        if is_hot {
+            return self.translate(section);
+        }
+        None
     }
 
     fn translate(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>> {
@@ -157,5 +195,31 @@ impl Translator for Jit {
                 Some(code)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(words: &[u64]) -> Section<'_> {
+        Section {
+            arch: Arch::V10,
+            policy: FloatPolicy::default(),
+            words,
+            start: 0,
+        }
+    }
+
+    #[test]
+    fn the_fourth_job_of_a_section_has_it_translated() {
+        let mut made = Made::default();
+        let (words, others) = ([1, 2, 3], [1, 2, 4]);
+        let mut begins = |words: &[u64]| made.begins(&section(words));
+        let first: Vec<bool> = (0..3).map(|_| begins(&words)).collect();
+        assert_eq!(first, [false; 3]);
+        assert!(!begins(&others), "another section");
+        assert!(begins(&words), "the fourth job");
+        assert!(!begins(&words), "it was asked for already");
     }
 }

@@ -95,6 +95,17 @@ calls! {
     }
 }
 
+/// Sends a step's message; whether that was done.
+///
+/// # Safety
+/// Generated code alone calls it, with the context that it was given and one of its own steps.
+pub(crate) unsafe extern "C" fn send(context: *mut Context, step: *const Step) -> u32 {
+    // SAFETY: as for the other calls.
+    let running = unsafe { (*context).running() };
+    // SAFETY: the address is that of a step that the code owns, which lives as long as the code (`Code::steps`).
+    running.send(unsafe { &*step }).into()
+}
+
 /// Computes a step that is not in generated code.
 ///
 /// # Safety

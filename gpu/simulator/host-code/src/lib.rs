@@ -5,10 +5,10 @@
 //! process, so the next dispatch of the same shader, on whatever device, begins with it.
 //!
 //! What an instruction means stands in the model. Here are the plain ones again, as vector code of 4 lanes (`operation`), held
-//! against the model by tests; the others are calls of the model's functions.
+//! against the model by tests; the others are calls of the model's functions, and so are messages.
 //!
 //! Needs: a host on which Cranelift makes code.  Guarantees: results, counters, times and diagnoses of single steps.
-//! Never: executes messages, or decides what a fault is.
+//! Never: accesses the shader's memory, or decides what a fault is.
 //!
 //! ```
 //! use eitri_model::{Config, Gpu};

@@ -145,8 +145,9 @@ macro_rules! of_warp {
     }};
 }
 
-// Behind the macros, which it uses.
+// Behind the macros, which they use.
 mod flow;
+mod message;
 
 impl Translation<'_> {
     fn pointer(&self) -> Type {
@@ -242,7 +243,10 @@ impl Translation<'_> {
         let lanes = of_warp!(self, I16, lanes);
         let lanes = self.code.ins().uextend(I32, lanes);
         let taken = self.write_steps(block, steps, lanes);
-        self.write_notes(block);
+        if block.end == End::Message {
+            self.write_message(block, steps);
+        }
+        self.write_notes(&block.steps);
         match block.end {
             End::Joined => {
                 if block.goes_on {
@@ -259,6 +263,7 @@ impl Translation<'_> {
             }
             End::Reconverge => self.write_reconverge(block),
             End::Branch => self.write_branch(block, taken),
+            End::Message => self.write_message_end(block),
         }
     }
 
@@ -353,7 +358,7 @@ impl Translation<'_> {
         let mut stretch: Option<Stretch> = None;
         let mut taken = None;
         for (index, step) in block.steps.iter().enumerate() {
-            if step.does() == Does::Nothing {
+            if matches!(step.does(), Does::Nothing | Does::Message) {
                 continue;
             }
             let mut open = match stretch.take() {
@@ -367,10 +372,7 @@ impl Translation<'_> {
                 }
                 None => {
                     self.close_stretch(&open, lanes, None);
-                    if let Some(step) = steps.get(&(block.place + index)) {
-                        let pointer = self.pointer();
-                        let address = std::ptr::from_ref(step) as i64;
-                        let address = self.code.ins().iconst(pointer, address);
+                    if let Some(address) = self.address_of(steps, block.place + index) {
                         self.call(context::compute as *const (), &[address], false);
                     }
                 }
@@ -378,6 +380,13 @@ impl Translation<'_> {
         }
         let open = stretch.take()?;
         self.close_stretch(&open, lanes, taken)
+    }
+
+    /// The address of the step at a place, which the code owns.
+    fn address_of(&mut self, steps: &BTreeMap<usize, Step>, place: usize) -> Option<Value> {
+        let address = std::ptr::from_ref(steps.get(&place)?) as i64;
+        let pointer = self.pointer();
+        Some(self.code.ins().iconst(pointer, address))
     }
 
     /// Begins a loop over the quarters of the lanes.
@@ -414,7 +423,7 @@ impl Translation<'_> {
         let held = &mut stretch.held;
         let (register, mask) = step.destination();
         match step.does() {
-            Does::Nothing => {}
+            Does::Nothing | Does::Message => {}
             Does::Alu(alu) => {
                 let value = operation(&mut v, held, step, alu, self.host)?;
                 held.set(&mut v, register, mask, value);

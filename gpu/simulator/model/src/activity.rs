@@ -397,8 +397,14 @@ impl Activity {
     /// The core with this number.
     #[inline]
     pub(crate) fn core(&mut self, number: u8) -> &mut CoreActivity {
-        let count = self.cores.len();
-        &mut self.cores[usize::from(number) % count]
+        let (number, count) = (usize::from(number), self.cores.len());
+        // A division takes longer than what is counted.
+        let number = if number < count {
+            number
+        } else {
+            number % count
+        };
+        &mut self.cores[number]
     }
 
     /// The cores, by number.
@@ -472,6 +478,9 @@ impl Activity {
         let slice = self.slice(line * LINE);
         slice.writes += u64::from(write);
         slice.reads += u64::from(!write);
+        if moved == Moved::default() {
+            return;
+        }
         slice.fetched += moved.read;
         slice.evicted += moved.written;
         self.external_lines += moved.read + moved.written;

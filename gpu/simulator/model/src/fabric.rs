@@ -216,6 +216,20 @@ impl Fabric {
         self.activity.requested(line, write, moved);
     }
 
+    /// Lines are asked of the L2, one after the other.
+    #[inline]
+    pub(crate) fn lines_requested(&mut self, lines: impl Iterator<Item = u64>, write: bool) {
+        if self.recording.is_some() {
+            lines.for_each(|line| self.line_requested(line, write));
+            return;
+        }
+        let Fabric { tags, activity, .. } = self;
+        for line in lines {
+            let moved = tags.request(line, write);
+            activity.requested(line, write, moved);
+        }
+    }
+
     /// Time passes.
     pub(crate) fn pass(&mut self, time: Nanoseconds) {
         self.activity.pass(time);
@@ -410,6 +424,14 @@ impl Fabric {
             Refusal::Bus(error) => self.bus_error(request, error),
             other => other,
         })
+    }
+
+    /// Counts an access that a cached translation has answered ([`Mmu::cached_frame`]).
+    #[inline]
+    pub(crate) fn translated_by_cache(&mut self, request: Request, physical: u64) {
+        self.note_translation(request, physical);
+        self.mmu.note_use(request.space);
+        self.activity.translated(request.address, true);
     }
 
     /// Nothing answers at a physical address: the GPU records it.

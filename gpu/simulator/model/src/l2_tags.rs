@@ -25,6 +25,8 @@ pub(crate) struct Tags {
     ways: usize,
     /// The way of each set that is replaced next.
     oldest: Vec<u8>,
+    /// For each set the tag of the last line asked for.
+    last: Vec<u32>,
     /// It may have lines.
     in_use: bool,
 }
@@ -56,6 +58,7 @@ impl Tags {
             tags: vec![0; sets * ways],
             ways,
             oldest: vec![0; sets],
+            last: (0..sets).map(|set| (set * ways) as u32).collect(),
             in_use: false,
         }
     }
@@ -66,23 +69,41 @@ impl Tags {
             tags: Vec::new(),
             ways: 0,
             oldest: Vec::new(),
+            last: Vec::new(),
             in_use: false,
         }
     }
 
-    /// A line is read or written.
+    /// A line is read or written; what that moves.
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool) -> Moved {
-        self.in_use = true;
-        let set = place_of(line as usize, self.oldest.len());
-        let ways = &mut self.tags[set * self.ways..][..self.ways];
+        let set = place_of(line as usize, self.last.len());
         let wanted = (line + 1) & !WRITTEN;
+        // Most lines are asked for several times in a row.
+        let last = self.last.get(set).copied().unwrap_or(0);
+        if let Some(tag) = self.tags.get_mut(last as usize)
+            && *tag & !WRITTEN == wanted
+        {
+            *tag |= u64::from(write) << 63;
+            return Moved::default();
+        }
+        self.request_other(set, wanted, write)
+    }
+
+    #[inline(never)]
+    fn request_other(&mut self, set: usize, wanted: u64, write: bool) -> Moved {
+        self.in_use = true;
+        let first = set * self.ways;
+        let ways = &mut self.tags[first..][..self.ways];
         let written = if write { WRITTEN } else { 0 };
-        if let Some(tag) = ways.iter_mut().find(|tag| **tag & !WRITTEN == wanted) {
-            *tag |= written;
+        let known = ways.iter().position(|tag| *tag & !WRITTEN == wanted);
+        if let Some(way) = known {
+            ways[way] |= written;
+            self.last[set] = (first + way) as u32;
             return Moved::default();
         }
         let oldest = &mut self.oldest[set];
+        self.last[set] = (first + usize::from(*oldest)) as u32;
         let left = core::mem::replace(&mut ways[usize::from(*oldest)], wanted | written);
         *oldest = (*oldest + 1) % self.ways as u8;
         Moved {

@@ -6,14 +6,14 @@ use crate::context::{self, Context};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
-use eitri_model::host_code::{Does, PAGE_WORDS, Warp};
+use eitri_model::host_code::{Does, PAGE_WORDS, Step, Warp};
 use std::mem::offset_of;
 
 impl Translation<'_> {
     /// Notes which registers hold something.
-    pub(super) fn write_notes(&mut self, block: &Block) {
+    pub(super) fn write_notes(&mut self, steps: &[Step]) {
         let (mut written, mut dead) = (0u64, 0u64);
-        for step in &block.steps {
+        for step in steps {
             dead = (dead | step.last_use()) & !step.writes();
             written |= step.writes();
         }

@@ -164,6 +164,18 @@ impl Fabric {
         true
     }
 
+    /// Notes a translation, if translations are recorded.
+    #[inline]
+    pub(super) fn note_translation(&mut self, request: Request, physical: u64) {
+        if let Some(recording) = &mut self.recording {
+            recording.translations.push(Translated {
+                address: request.address,
+                physical,
+                kind: request.kind,
+            });
+        }
+    }
+
     /// Translates without anybody's counting it, and notes it.
     pub(super) fn translate_recorded(
         &mut self,

@@ -84,7 +84,7 @@ pub(crate) struct Mmu {
 }
 
 /// What of it is broken.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Wear {
     /// Bits of virtual addresses that count as 0, but in the firmware's space.
     ignored: u64,
@@ -93,6 +93,8 @@ struct Wear {
     stale: bool,
     /// Whose accesses go through whose tables.
     mixed: Option<(u8, u8)>,
+    /// Anything is.
+    any: bool,
 }
 
 impl Wear {
@@ -101,7 +103,7 @@ impl Wear {
             Defect::AddressBitIgnored { bit } => Some(1 << (bit & 63)),
             _ => None,
         });
-        Wear {
+        let wear = Wear {
             ignored: ignored.unwrap_or(0),
             permitted: defects.find(|it| match it {
                 Defect::PermissionIgnored { kind } => Some(kind),
@@ -112,6 +114,11 @@ impl Wear {
                 Defect::SpacesMixed { from, to } => Some((from, to)),
                 _ => None,
             }),
+            any: false,
+        };
+        Wear {
+            any: wear != Wear::default(),
+            ..wear
         }
     }
 
@@ -225,6 +232,19 @@ impl Mmu {
             return Ok(cached.frame | (request.address % PAGE));
         }
         self.translate_slowly(memory, irq, journal, request)
+    }
+
+    /// The physical address of the page of an access, if a cached translation answers. Nothing is changed.
+    #[inline]
+    pub(crate) fn cached_frame(&self, request: Request) -> Option<u64> {
+        // Where the MMU is broken, nothing is taken for granted.
+        if self.wear.any {
+            return None;
+        }
+        let space = &self.spaces[usize::from(request.space) % SPACES];
+        let cached = space.cached(request.address)?;
+        let answers = cached.allows(request.kind) && !space.is_locked(request.address);
+        answers.then_some(cached.frame)
     }
 
     fn translate_slowly(

@@ -109,6 +109,7 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         interpolated: 0,
         issued: Issued::default(),
         is_straight: false,
+        may_be_direct: false,
     }
 }
 
@@ -167,6 +168,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     ready.reads |= mask(instr.read);
     ready.writes |= mask(instr.write);
     ready.is_straight = ready.can_run_straight();
+    ready.may_be_direct = ready.can_be_direct();
     ready
 }
 

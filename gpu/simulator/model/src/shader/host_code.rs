@@ -20,12 +20,11 @@ pub use super::warp::Warp;
 pub use eitri_isa::{Arch, Flow};
 
 use super::decode::decode;
-use super::environment::{Environment, Place};
 use super::execute::{compute, compute_wide};
 use super::flow::branch;
 use super::instruction::{Instruction, Operation};
+use super::messages::{Around, Memory};
 use super::registers::note_registers;
-use crate::fabric::Fabric;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -40,7 +39,7 @@ pub const STRIDE: usize = 32;
 
 /// Makes host code of shaders. One is shared by everything in the process that executes shaders.
 pub trait Translator: Debug + Send + Sync {
-    /// The code of a section if it was translated before; takes little time.
+    /// The code of a section if it was translated before; takes little time. A job asks once for each page, when it comes to it.
     fn find(&self, section: &Section<'_>) -> Option<Arc<dyn HostCode>>;
 
     /// Asks for the code of a section that is hot. `None`: not yet, or never; the model asks again when it has become hotter.
@@ -52,8 +51,8 @@ pub trait HostCode: Debug + Send + Sync {
     /// Whether it can begin at the instruction with this number in its page.
     fn begins_at(&self, place: usize) -> bool;
 
-    /// Executes from the warp's place on, as long as `running` allows and nothing but arithmetic and branches comes. Returns whether
-    /// the warp's turn may end there.
+    /// Executes from the warp's place on, as long as `running` allows and nothing but steps comes. Returns whether the warp's turn may
+    /// end there.
     fn run(&self, running: &mut Running<'_>) -> bool;
 }
 
@@ -97,9 +96,9 @@ impl Section<'_> {
                 open.extend((place + 1).checked_add_signed(offset as isize));
             }
             // What is wrong with a word is reported when the model decodes it itself.
-            let translates = instruction.is_straight
+            let computes = instruction.is_straight && !reads_special(&instruction);
+            let translates = (computes || instruction.may_be_direct)
                 && trouble.is_none()
-                && !reads_special(&instruction)
                 && !instruction.repeats_a_last_use();
             steps.insert(place, translates.then_some(Step(instruction)));
         }
@@ -132,6 +131,8 @@ pub enum Does {
     Alu(Alu),
     /// Computes 64 bits.
     Wide(Wide),
+    /// Sends a message ([`Running::send`]).
+    Message,
     /// Branches by a number of instructions.
     Branch {
         /// What of the source is tested.
@@ -162,6 +163,7 @@ impl Step {
                 if_zero,
                 offset,
             },
+            Operation::Message(_) => Does::Message,
             _ => Does::Nothing,
         }
     }
@@ -249,35 +251,49 @@ pub struct Running<'a> {
     pub diverged: u64,
     /// Cycles of issue by unit ([`Step::issued`]).
     pub issued: u64,
-    pub(super) fabric: &'a mut Fabric,
-    pub(super) environment: &'a Environment,
-    pub(super) place: Place,
+    pub(super) around: Around<'a>,
+    pub(super) memory_unit: &'a mut Memory,
+    /// Whether messages may be sent.
+    pub(super) sends: bool,
     pub(super) buffers: &'a mut [Lanes; 4],
 }
 
 impl Running<'_> {
     /// Registers that the program has, a bit a register.
     pub fn allocated(&self) -> u64 {
-        self.environment.allocated
+        self.around.environment.allocated
     }
 
     /// The uniform words.
     pub fn uniforms(&self) -> &[u32] {
-        &self.environment.uniforms
+        &self.around.environment.uniforms
     }
 
     /// Computes what a step computes, in the running lanes.
     pub fn compute(&mut self, step: &Step) {
-        let around = (self.environment, self.place);
+        let Around {
+            fabric,
+            environment,
+            place,
+            ..
+        } = &mut self.around;
+        let around = (*environment, *place);
         match step.0.operation {
             Operation::Alu(alu) => {
-                compute(self.fabric, around, self.warp, &step.0, alu, self.buffers);
+                compute(fabric, around, self.warp, &step.0, alu, self.buffers);
             }
-            Operation::Wide(wide) => {
-                compute_wide(self.fabric, around, self.warp, &step.0, wide);
-            }
+            Operation::Wide(wide) => compute_wide(fabric, around, self.warp, &step.0, wide),
             _ => {}
         }
+    }
+
+    /// Sends a step's message from the running lanes, with all that follows but its flow control and what becomes of its registers.
+    /// `false`, with nothing done, if that takes a single step.
+    pub fn send(&mut self, step: &Step) -> bool {
+        self.sends
+            && self
+                .memory_unit
+                .send_directly(&mut self.around, self.warp, &step.0)
     }
 
     /// Whether registers that are not valid in every lane hold a value in the running ones.

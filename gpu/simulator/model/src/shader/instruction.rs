@@ -166,6 +166,8 @@ pub(crate) struct Instruction {
     /// What it adds to the counts of a run of instructions, and whether one may execute it (`straight`).
     pub(crate) issued: Issued,
     pub(crate) is_straight: bool,
+    /// Whether it is a message that a run may send (`messages::direct`).
+    pub(crate) may_be_direct: bool,
 }
 
 impl Instruction {

@@ -42,6 +42,25 @@ pub(crate) fn spread(lanes: u16) -> Lanes {
     })
 }
 
+/// The value of some lanes, if it is the same in all of them; `None` also of no lanes.
+#[inline]
+pub(crate) fn uniform(values: &Lanes, lanes: u16) -> Option<u32> {
+    let value = *values.get(lanes.trailing_zeros() as usize)?;
+    let differs = if lanes == u16::MAX {
+        differences(values, value)
+    } else {
+        let running = values.iter().zip(spread(lanes));
+        running.fold(0, |all, (it, runs)| all | (it ^ value) & runs)
+    };
+    (differs == 0).then_some(value)
+}
+
+/// Bits in which any lane differs. It stands alone, so that it is vector code.
+#[inline(never)]
+fn differences(values: &Lanes, value: u32) -> u32 {
+    values.iter().fold(0, |all, it| all | (it ^ value))
+}
+
 /// Two registers of a warp as one 64-bit value a thread.
 pub(crate) type WideLanes = [u64; WARP];
 

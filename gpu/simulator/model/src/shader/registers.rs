@@ -101,7 +101,9 @@ pub(super) fn note_registers(warp: &mut Warp, lanes: u16, writes: u64, last_use:
 
 /// The registers of a written range, a bit a register.
 pub(super) fn written_range((first, count): (u8, u8)) -> u64 {
-    (0..count).fold(0, |mask, index| mask | 1 << ((first + index) & 63))
+    // A range that goes beyond the last register goes on with the first.
+    let registers = 1u64.checked_shl(count.into()).unwrap_or(0).wrapping_sub(1);
+    registers.rotate_left(first.into())
 }
 
 /// Whether [`check_registers`] would report something.

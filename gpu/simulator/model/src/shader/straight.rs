@@ -7,16 +7,15 @@
 //! Guarantees: registers, lanes, counters and time are those of as many single steps.
 
 use super::engine::Engine;
-use super::environment::{Environment, Place};
 use super::execute::{Executor, WarpTurn, begins_stride, compute, compute_wide};
 use super::flow::{branch, taken};
 use super::host_code::Running;
 use super::instruction::{Instruction, Operation, Source, Test};
 use super::lanes::Lanes;
+use super::messages::Around;
 use super::registers::{has_trouble, note_registers, operand};
 use super::warp::Warp;
 use crate::activity::CoreActivity;
-use crate::fabric::Fabric;
 use crate::memory::PAGE;
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
@@ -53,13 +52,6 @@ impl Issued {
         core.cvt += count(1);
         core.sfu += count(2);
     }
-}
-
-/// What executes a branch needs beside the warp.
-struct Around<'a> {
-    fabric: &'a mut Fabric,
-    environment: &'a Environment,
-    place: Place,
 }
 
 /// What a run came to.
@@ -137,9 +129,14 @@ impl Executor<'_> {
             executed: 0,
             diverged: 0,
             issued: 0,
-            fabric: self.fabric,
-            environment: self.environment,
-            place: self.place,
+            sends: self.fabric.allows_direct_messages(),
+            around: Around {
+                fabric: self.fabric,
+                memory: self.memory,
+                environment: self.environment,
+                place: self.place,
+            },
+            memory_unit: self.memory_unit,
             buffers,
         };
         let may_end = code.run(&mut running);
@@ -153,8 +150,10 @@ impl Executor<'_> {
 
     /// Runs a warp by what was decoded.
     fn run_decoded(&mut self, warp: &mut Warp, turn: WarpTurn, buffers: &mut [Lanes; 4]) -> Ran {
+        let direct = self.fabric.allows_direct_messages();
         let mut around = Around {
             fabric: self.fabric,
+            memory: self.memory,
             environment: self.environment,
             place: self.place,
         };
@@ -174,10 +173,18 @@ impl Executor<'_> {
             let Some(instruction) = page.decoded(warp.pc) else {
                 break;
             };
-            if !instruction.is_straight || has_trouble(around.environment, warp, instruction) {
+            let is_known = instruction.is_straight || (direct && instruction.may_be_direct);
+            if !is_known || has_trouble(around.environment, warp, instruction) {
                 break;
             }
             let running = warp.lanes;
+            if !instruction.is_straight
+                && !self
+                    .memory_unit
+                    .send_directly(&mut around, warp, instruction)
+            {
+                break;
+            }
             issued.0 += instruction.issued.0;
             diverged += u64::from(running != warp.live);
             executed += 1;
@@ -187,6 +194,7 @@ impl Executor<'_> {
                         fabric,
                         environment,
                         place,
+                        ..
                     } = &mut around;
                     let surroundings = (*environment, *place);
                     compute(fabric, surroundings, warp, instruction, alu, buffers);
@@ -210,12 +218,12 @@ impl Executor<'_> {
                     }
                     continue;
                 }
-                // `is_straight` leaves only what does nothing.
+                // What is left is a message, which was sent, or does nothing.
                 _ => {}
             }
             note_registers(warp, running, instruction.writes, instruction.last_use);
             warp.pc = warp.pc.wrapping_add(8);
-            may_end = begins_stride(warp.pc);
+            may_end = !instruction.is_straight || begins_stride(warp.pc);
             if instruction.flow == Flow::None {
                 continue;
             }

@@ -25,6 +25,7 @@ fn run(words: &[u64], arch: Arch, registers: &[Lanes], steps: bool) -> Left {
         lanes: u16::MAX,
         policy: FloatPolicy::default(),
         turn: TURN,
+        lends: true,
     };
     trial.run(if steps {
         &Engine::Interpret

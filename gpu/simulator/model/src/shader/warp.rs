@@ -250,6 +250,12 @@ impl Warp {
             return;
         }
         let lanes = self.lanes;
+        // Mostly all have sent the messages, and wait for all of them.
+        if self.slots & !mask == 0 && !lanes & self.all == 0 {
+            self.outstanding.clear();
+            (self.pending, self.slots) = (0, 0);
+            return;
+        }
         for entry in &mut self.outstanding {
             if mask & slot_bit(entry.slot) != 0 {
                 entry.lanes &= !lanes;

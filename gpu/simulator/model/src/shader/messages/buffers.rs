@@ -8,7 +8,7 @@ use super::{Lanes, Lookup, Memory, REMEMBERED, Sender, Targets, View, look_up};
 use crate::defect::ShaderDefect;
 use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
-use crate::shader::lanes::{lanes_where, spread};
+use crate::shader::lanes::{spread, uniform};
 use crate::shader::stopped::{JobFault, Stopped, exception};
 use crate::shader::warp::{Warp, bits};
 
@@ -105,11 +105,4 @@ impl Memory {
         }
         Ok(targets)
     }
-}
-
-/// The value of some lanes, if it is the same in all of them; `None` also of no lanes.
-fn uniform(values: &Lanes, lanes: u16) -> Option<u32> {
-    let value = values[bits(lanes).next()?];
-    let differs = lanes & !lanes_where(|lane| values[lane] == value);
-    (differs == 0).then_some(value)
 }

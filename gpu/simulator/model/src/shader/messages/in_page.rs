@@ -1,7 +1,8 @@
 //! Accesses of a warp that all lie in one page: translated once, and made on the page's own bytes where the host lends them.
 //!
 //! Most messages of most programs are of this kind. The others go lane by lane (`access`), with the same effects and in the same
-//! order: first the translation of the first lane, then the lanes.
+//! order: first the translation of the first lane, then the lanes. This is the way of single steps, which note what each lane accesses
+//! for those who watch; runs of instructions send the same messages by `direct`, where nobody does.
 
 use super::super::lanes::{Lanes, WARP, spread};
 use super::super::message::Placement;

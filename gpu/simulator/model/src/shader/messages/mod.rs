@@ -10,8 +10,12 @@ mod atest;
 mod attribute;
 mod blend;
 mod buffers;
+mod bytes;
+mod direct;
 mod in_page;
+mod lines;
 mod observed;
+mod places;
 mod samples;
 mod texels;
 mod tile;
@@ -47,6 +51,8 @@ use eitri_isa::row::Unit;
 use texels::ReadBy;
 use touched::Touched;
 use units::requester;
+
+pub(super) use direct::Around;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

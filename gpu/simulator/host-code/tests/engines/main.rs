@@ -1,5 +1,7 @@
 //! Translated code against single steps, on random programs and values: registers, memory, counters, turns and diagnoses.
 
+mod messages;
+
 use eitri_host_code::Jit;
 use eitri_isa::row::Kind;
 use eitri_isa::{Arch, Instr, Syntax};
@@ -187,22 +189,33 @@ const POLICIES: [FloatPolicy; 4] = [
 
 /// What differs, in words.
 fn differences(left: &Left, right: &Left) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut note = |what: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug| {
-        let (left, right) = (format!("{left:x?}"), format!("{right:x?}"));
+    fn note<T: std::fmt::Debug + PartialEq>(
+        all: &mut Vec<String>,
+        what: &str,
+        [left, right]: [&T; 2],
+    ) {
         if left != right {
-            all.push(format!("{what}: {left} / {right}"));
+            all.push(format!("{what}: {left:x?} / {right:x?}"));
         }
-    };
-    note("turns", &left.turns, &right.turns);
-    note("places", &left.places, &right.places);
-    note("counters", &left.counters, &right.counters);
-    note("diagnoses", &left.diagnoses, &right.diagnoses);
-    note("memory", &left.data, &right.data);
+    }
+    let mut all = Vec::new();
+    note(&mut all, "turns", [&left.turns, &right.turns]);
+    note(&mut all, "places", [&left.places, &right.places]);
+    note(&mut all, "counters", [&left.counters, &right.counters]);
+    note(&mut all, "diagnoses", [&left.diagnoses, &right.diagnoses]);
+    note(&mut all, "memory", [&left.data, &right.data]);
     for register in 0..64 {
         let name = format!("r{register}");
-        note(&name, &left.registers[register], &right.registers[register]);
-        note(&name, &left.valid[register], &right.valid[register]);
+        note(
+            &mut all,
+            &name,
+            [&left.registers[register], &right.registers[register]],
+        );
+        note(
+            &mut all,
+            &name,
+            [&left.valid[register], &right.valid[register]],
+        );
     }
     all
 }
@@ -249,6 +262,7 @@ fn every_operation_computes_what_the_model_computes() {
                     lanes: u16::MAX,
                     policy,
                     turn: (128, 500),
+                    lends: true,
                 };
                 same(&trial, &jit, &|| {
                     format!("{words:016x?} on {arch}, {policy:?}")
@@ -276,6 +290,7 @@ fn programs_do_what_single_steps_do() {
                 lanes: random.one(&[u16::MAX, u16::MAX, 0x00ff, 0x0001]),
                 policy: random.one(&POLICIES),
                 turn: random.one(&[(128, 500), (128, 140), (40, 40), (1, 1), (7, 300)]),
+                lends: true,
             };
             let jit = jit();
             let left = same(&trial, &jit, &|| {
