@@ -5,7 +5,7 @@
 //! How: what stands between the first access of such a group and the last instruction that reads what it loads is there twice,
 //! behind a branch that all lanes take together: so few values as may be have to come to the same registers from both. `row * width + 3` is what this is for, with a width that the shader is given: whether it is a multiple of 4 is worked
 //! out before the job.  Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::alignment::{Alignment, Requirement};
 use super::merge_accesses::{Group, MAX_ALIGN, groups, saved_if_aligned};
@@ -145,13 +145,14 @@ fn double(function: &mut Function, region: &Region, replaced: &mut Replaced) {
     let rest = function.new_block();
     let data = function.block_mut(block);
     let after = data.insts.split_off(region.last + 1);
-    let doubled = data.insts.split_off(region.first);
+    let parted = data.insts.split_off(region.first);
     let (terminator, position) = (data.terminator.clone(), data.position);
     for target in terminator.targets() {
         retarget(function, target, block, rest);
     }
     let data = function.block_mut(rest);
     (data.insts, data.terminator, data.position) = (after, terminator, position);
+    let doubled = move_others(function, region, parted);
     let mut b = Builder::new(function, block);
     if let Some(first) = doubled.first() {
         b.position = b.function.inst(*first).position;
@@ -193,6 +194,23 @@ fn double(function: &mut Function, region: &Region, replaced: &mut Replaced) {
             replaced.extend([(result, joined)]);
         }
     }
+}
+
+/// Moves what needs nothing of the accesses to the block in front: offsets stay sums, of which others ask. Gives the rest.
+fn move_others(function: &mut Function, region: &Region, insts: Vec<Inst>) -> Vec<Inst> {
+    let mut behind: HashSet<Value> = HashSet::default();
+    let mut rest = vec![];
+    for inst in insts {
+        let data = function.inst(inst);
+        let moves = data.op.is_pure() && !region.aligned.contains_key(&inst);
+        if moves && !data.args.iter().any(|arg| behind.contains(arg)) {
+            function.block_mut(region.block).insts.push(inst);
+        } else {
+            behind.extend(data.results.iter().copied());
+            rest.push(inst);
+        }
+    }
+    rest
 }
 
 /// Copies instructions into a block, with the alignment of those that have one. Gives what takes the place of their results.
