@@ -121,19 +121,23 @@ fn region(function: &Function, uniformity: &Uniformity, block: BlockId) -> Optio
     }
     found.filter(|region| {
         let mut doubled = insts[region.first..=region.last].iter();
-        let is_convergent = |inst: &Inst| function.inst(*inst).op.is_convergent();
-        doubled.len() <= MOST && !doubled.any(is_convergent)
+        doubled.len() <= MOST && !doubled.any(|inst| stands_once(function.inst(*inst).op))
     })
+}
+
+/// Whether lanes, or those of a quad, do something together, or what a stage gives is stored.
+fn stands_once(op: Op) -> bool {
+    op.is_convergent() || op.effects().needs_quad || matches!(op, Op::StoreOutput(_) | Op::Demote)
 }
 
 impl Region {
     fn add(&mut self, function: &Function, group: &Group) {
         self.first = self.first.min(group.first);
         self.last = self.last.max(group.last);
-        for (inst, _) in &group.members {
+        for (inst, access) in &group.members {
             if let Some(extent) = Extent::of(function, function.inst(*inst)) {
                 let align = 1 << extent.offset.trailing_zeros().min(MAX_ALIGN.ilog2());
-                self.aligned.insert(*inst, align);
+                self.aligned.insert(*inst, access.align.max(align));
             }
         }
     }
