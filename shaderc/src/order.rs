@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::ir::Function;
-use crate::pass::{Changed, IrUnit, Pass, Runner};
+use crate::pass::{Changed, IrUnit, NeedlessBehind, Pass, Runner};
 
 /// Steps that belong together.
 pub(crate) struct Stage<U: 'static = Function, A: 'static = ()> {
@@ -37,6 +37,8 @@ pub(crate) enum Step<U: 'static = Function, A: 'static = ()> {
 pub(crate) struct Group<U: 'static = Function> {
     pub(crate) name: &'static str,
     pub(crate) passes: &'static [Pass<U>],
+    /// By the name of a pass: those whose changes leave nothing to do for it.
+    pub(crate) needless_behind: NeedlessBehind,
 }
 
 /// A question whose answer is the same for a whole compilation.
@@ -71,7 +73,9 @@ fn take<U: IrUnit, A>(
         changed |= match step {
             Step::Run(pass) => runner.run(unit, *pass) == Changed::Yes,
             Step::Improve(pass) => runner.improve(unit, *pass) == Changed::Yes,
-            Step::Fixpoint(group) => runner.fixpoint(unit, group.passes) == Changed::Yes,
+            Step::Fixpoint(group) => {
+                runner.fixpoint(unit, group.passes, group.needless_behind) == Changed::Yes
+            }
             Step::If(condition, then, otherwise) => {
                 let holds = (condition.holds)(asked);
                 take(if holds { then } else { otherwise }, unit, asked, runner)
@@ -224,6 +228,7 @@ mod tests {
     const BOTH: Group = Group {
         name: "both",
         passes: &[GROWS, IDLE],
+        needless_behind: |_| &[],
     };
 
     /// How often passes ran.

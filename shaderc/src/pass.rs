@@ -100,9 +100,12 @@ pub struct Timing {
 #[derive(Clone, Default)]
 struct Known {
     timing: Timing,
-    /// How many passes had changed something when it found nothing to do.
-    settled: Option<u64>,
+    /// How many passes had changed something when it last ran as one that is repeated; its own change is none of them.
+    ran: Option<usize>,
 }
+
+/// By the name of a pass that is repeated with others: those of them whose changes leave nothing to do for it.
+pub(crate) type NeedlessBehind = fn(&str) -> &'static [&'static str];
 
 /// Passes that were repeated and still changed something in the last round: rules that undo one another, or a function
 /// beyond all bounds. The function is right all the same.
@@ -179,8 +182,8 @@ pub struct Runner<'o> {
     pub warnings: Vec<Warning>,
     /// The calls of `debugPrintfEXT`, which the front end numbers.
     pub printf: Vec<PrintfCall>,
-    /// How many passes have changed something.
-    changes: u64,
+    /// The passes that have changed something, one after the other.
+    changers: Vec<&'static str>,
     /// By name of the pass. Asked for before and after each run, of which there are hundreds: so not in order.
     passes: HashMap<&'static str, Known>,
     stopped: Option<String>,
@@ -210,7 +213,7 @@ impl<'o> Runner<'o> {
             unsettled: vec![],
             warnings: vec![],
             printf: vec![],
-            changes: 0,
+            changers: vec![],
             passes: HashMap::default(),
             stopped: None,
             broken: None,
@@ -227,7 +230,7 @@ impl<'o> Runner<'o> {
             unsettled: self.unsettled.clone(),
             warnings: self.warnings.clone(),
             printf: self.printf.clone(),
-            changes: self.changes,
+            changers: self.changers.clone(),
             passes: self.passes.clone(),
             stopped: self.stopped.clone(),
             broken: self.broken.clone(),
@@ -274,7 +277,7 @@ impl<'o> Runner<'o> {
         let target = self.target;
         let changed = self.time(pass.name, |()| (pass.run)(unit, &target));
         if changed == Changed::Yes {
-            self.changes += 1;
+            self.changers.push(pass.name);
             self.known(pass.name).timing.changes += 1;
         }
         self.after(pass.name, unit);
@@ -349,32 +352,46 @@ impl<'o> Runner<'o> {
     }
 
     /// Runs passes that may be left out in turn until none changes anything. Between two calls all changes are made by
-    /// passes of this runner: one that has found nothing to do runs again only after something has changed.
+    /// passes of this runner: one that has run does so again only after a change that may leave it something to do.
     ///
     /// The passes come to an end: [`crate::measure`] says what each change makes smaller, and tests hold it. The limit on
     /// rounds bounds the time of compilation. Where it is reached, the function is right all the same, so this is no panic
     /// in any build: it is noted in [`Runner::unsettled`], which users see as a warning and tests take for a failure.
-    pub fn fixpoint<U: IrUnit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Changed {
-        let before = self.changes;
-        if let Err(unsettled) = self.settle(unit, passes) {
+    pub(crate) fn fixpoint<U: IrUnit>(
+        &mut self,
+        unit: &mut U,
+        passes: &[Pass<U>],
+        needless_behind: NeedlessBehind,
+    ) -> Changed {
+        let before = self.changers.len();
+        if let Err(unsettled) = self.settle(unit, passes, needless_behind) {
             self.unsettled.push(unsettled);
         }
-        Changed::from_bool(self.changes > before)
+        Changed::from_bool(self.changers.len() > before)
     }
 
-    fn settle<U: IrUnit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Result<(), Unsettled> {
+    fn settle<U: IrUnit>(
+        &mut self,
+        unit: &mut U,
+        passes: &[Pass<U>],
+        needless_behind: NeedlessBehind,
+    ) -> Result<(), Unsettled> {
         let mut changing = vec![];
         for _ in 0..MAX_ROUNDS {
             changing.clear();
             for pass in passes {
-                let changes = self.changes;
-                if self.known(pass.name).settled == Some(changes) {
-                    continue;
+                if let Some(ran) = self.known(pass.name).ran {
+                    let needless = needless_behind(pass.name);
+                    let mut since = self.changers[ran..].iter();
+                    if since.all(|changer| needless.contains(changer)) {
+                        continue;
+                    }
                 }
-                match self.improve(unit, *pass) {
-                    Changed::Yes => changing.push(pass.name),
-                    Changed::No => self.known(pass.name).settled = Some(changes),
+                let before = self.changers.len();
+                if self.improve(unit, *pass) == Changed::Yes {
+                    changing.push(pass.name);
                 }
+                self.known(pass.name).ran = Some(before);
             }
             if changing.is_empty() {
                 return Ok(());
@@ -422,7 +439,7 @@ mod tests {
     fn passes_that_never_settle_are_named() {
         let mut runner = Runner::new(Target::default(), &[]);
         let unsettled = runner
-            .settle(&mut function(), &[IDLE, RESTLESS])
+            .settle(&mut function(), &[IDLE, RESTLESS], |_| &[])
             .unwrap_err();
         assert_eq!(
             unsettled.to_string(),
@@ -433,7 +450,7 @@ mod tests {
     #[test]
     fn passes_that_never_settle_are_no_panic_in_the_build_that_users_run() {
         let mut runner = Runner::new(Target::default(), &[]);
-        runner.fixpoint(&mut function(), &[IDLE, RESTLESS]);
+        runner.fixpoint(&mut function(), &[IDLE, RESTLESS], |_| &[]);
         let [unsettled] = runner.unsettled.as_slice() else {
             panic!("{:?}", runner.unsettled);
         };

@@ -12,7 +12,7 @@ use crate::opt::{
     distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
     hoist_loads, idle_atomics, keep_own_words, keep_products, merge_accesses, pack_colors,
     pair_halves, push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets,
-    trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    test_alignment, trim_shared, trivial_phis, unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -32,9 +32,31 @@ pub const CLEAN_UP: &[Pass] = &[
     dead_flow::PASS,
 ];
 
+/// The passes of [`CLEAN_UP`] whose changes leave nothing to do for one that has run before them, by its name: its own, where one
+/// run is enough. It waits until another pass has changed something. No entry is needed for right code, and a wrong one makes it
+/// worse: a test runs what would wait.
+pub fn needless_behind(pass: &str) -> &'static [&'static str] {
+    match pass {
+        "promote_variables" => &["promote_variables", "operand_order", "share_values"],
+        "trivial_phis" => &["trivial_phis", "operand_order"],
+        "fold_constants" => &[
+            "fold_constants",
+            "operand_order",
+            "share_values",
+            "dead_code",
+        ],
+        "operand_order" => &["operand_order", "share_values", "dead_code"],
+        // Equal instructions have equal operands, so with one of them no operand dies.
+        "share_values" | "dead_code" => &["operand_order", "share_values", "dead_code"],
+        "dead_flow" => &["operand_order"],
+        _ => &[],
+    }
+}
+
 const CLEANED_UP: Step<Function, Asked> = Step::Fixpoint(&Group {
     name: "clean-up",
     passes: CLEAN_UP,
+    needless_behind,
 });
 
 /// Deepest nest of loops that is unrolled: each level is a whole round of clean-up.
@@ -190,6 +212,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
                 &[
                     Step::Improve(forward_stores::PASS),
                     Step::Improve(split_offsets::PASS),
+                    Step::Improve(test_alignment::PASS),
                 ],
                 &[CLEANED_UP],
             ),
@@ -288,7 +311,8 @@ pub fn pack_colors(function: &mut Function, runner: &mut Runner<'_>) {
 
 /// Passes that make loops faster and may keep more values in registers: where these run out, it may be better without. That
 /// which gains least comes first.
-pub(crate) const KEEPS_REGISTERS: [&[Pass]; 3] = [
+pub(crate) const KEEPS_REGISTERS: [&[Pass]; 4] = [
+    &[test_alignment::PASS],
     &[reduce_strength::PASS, keep_products::PASS],
     &[hoist_loads::PASS],
     &[unroll_partly::PASS],

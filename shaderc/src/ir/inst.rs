@@ -289,7 +289,19 @@ impl Op {
     }
 
     /// What it does besides giving its results, and what must hold where it stands.
+    // Nearly all passes ask, and most instructions compute.
+    #[inline]
     pub fn effects(self) -> Effects {
+        match self {
+            Op::Alu(_) => Effects {
+                speculatable: true,
+                ..Effects::default()
+            },
+            _ => self.effects_but_of_alu(),
+        }
+    }
+
+    fn effects_but_of_alu(self) -> Effects {
         let none = Effects::default();
         match self {
             Op::Alu(_)

@@ -296,6 +296,17 @@ fn computed_bound(function: &Function, value: Value, tested: &Tested, depth: u32
     };
     let of = |index: usize| bound(function, data.args[index], tested, depth);
     let constant = |index: usize| function.as_word(data.args[index]);
+    // Where one operand has no bound, the others are not asked: each may be a tree of operations.
+    let largest = |indices: &[usize]| {
+        let mut most = 0;
+        for index in indices {
+            most = most.max(of(*index));
+            if most == u32::MAX {
+                break;
+            }
+        }
+        most
+    };
     let alu = match data.op {
         Op::Alu(alu) => alu,
         Op::SysVal(sys_val) => return sys_val.upper_bound(function),
@@ -308,9 +319,15 @@ fn computed_bound(function: &Function, value: Value, tested: &Tested, depth: u32
         Alu::IAdd => {
             let less = constant(1).map_or(0, u32::wrapping_neg);
             let difference = tested.difference(function, data, less, depth);
-            difference.unwrap_or_else(|| of(0).saturating_add(of(1)))
+            difference.unwrap_or_else(|| match of(0) {
+                u32::MAX => u32::MAX,
+                most => most.saturating_add(of(1)),
+            })
         }
-        Alu::IMul => of(0).saturating_mul(of(1)),
+        Alu::IMul => match of(0) {
+            u32::MAX if constant(1) != Some(0) => u32::MAX,
+            most => most.saturating_mul(of(1)),
+        },
         Alu::IShl => match constant(1) {
             Some(by) => {
                 let bits = u64::from(of(0)) << (by & 31);
@@ -323,9 +340,12 @@ fn computed_bound(function: &Function, value: Value, tested: &Tested, depth: u32
             None => of(0),
         },
         Alu::IAnd | Alu::UMin => of(0).min(of(1)),
-        Alu::IOr | Alu::IXor => all_ones(of(0) | of(1)),
-        Alu::UMax => of(0).max(of(1)),
-        Alu::Select => of(1).max(of(2)),
+        Alu::IOr | Alu::IXor => match all_ones(of(0)) {
+            u32::MAX => u32::MAX,
+            most => all_ones(most | of(1)),
+        },
+        Alu::UMax => largest(&[0, 1]),
+        Alu::Select => largest(&[1, 2]),
         // Division by zero gives some value, which `lower/division` makes larger than the dividend.
         Alu::UDiv => match constant(1) {
             Some(divisor) if divisor != 0 => of(0) / divisor,

@@ -124,3 +124,28 @@ fn fences_of_one_place_are_one_of_all_their_memories() {
           store.shared 0, %y          ; expect: stl.u32",
     );
 }
+
+/// What lanes have together is known of waves alone.
+#[test]
+fn subgroups_that_are_no_waves_are_refused() {
+    let text = "
+function main
+workgroup 64 1 1
+lanes 32
+binding 0 0 storage written
+b0:
+  %low = ballot true
+  store.buffer @0.0, 0, %low
+  return
+";
+    let target = Target::ir3_named("a6xx").expect("it is one");
+    let Machine::Ir3(device) = target.machine else {
+        panic!("a6xx is no Adreno");
+    };
+    let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut runner = Runner::with(target, Settings::default());
+    let lowered = lower(&ir, &device.parts, Choices::default(), &mut runner);
+    let refused = lowered.err().map(|error| error.to_string());
+    let refused = refused.unwrap_or_default();
+    assert!(refused.contains("subgroups of 32 lanes"), "{refused}");
+}

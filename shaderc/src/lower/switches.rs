@@ -206,7 +206,7 @@ fn any(b: &mut Builder<'_>, selector: Value, values: &[u64]) -> Value {
 }
 
 /// Phi sources of `block` that came from `old` come from `new`.
-pub(super) fn retarget(function: &mut Function, block: BlockId, old: BlockId, new: BlockId) {
+pub(crate) fn retarget(function: &mut Function, block: BlockId, old: BlockId, new: BlockId) {
     for phi in &mut function.block_mut(block).phis {
         for (from, _) in &mut phi.sources {
             if *from == old {

@@ -54,8 +54,10 @@ struct Operand {
     any: Rules,
     /// Those that ask for some constant word.
     constant: Rules,
-    /// Those that ask for a certain one: a few in a row.
-    made: Vec<(Made, Rules)>,
+    /// Those that ask for a certain constant: a few in a row.
+    constants: Vec<(Made, Rules)>,
+    /// By operation, as far as any is asked for: those that ask for its result.
+    operations: Vec<Rules>,
 }
 
 impl Operand {
@@ -68,19 +70,33 @@ impl Operand {
             Pattern::Bool(value) => Made::Bool(*value),
             Pattern::Op(alu, _) => Made::Alu(*alu),
         };
-        match self.made.iter_mut().find(|(other, _)| *other == made) {
+        if let Made::Alu(alu) = made {
+            let number = alu as usize;
+            if self.operations.len() <= number {
+                self.operations.resize(number + 1, 0);
+            }
+            self.operations[number] |= rule;
+            return;
+        }
+        let mut constants = self.constants.iter_mut();
+        match constants.find(|(other, _)| *other == made) {
             Some((_, rules)) => *rules |= rule,
-            None => self.made.push((made, rule)),
+            None => self.constants.push((made, rule)),
         }
     }
 
     fn may_match(&self, made: Made) -> Rules {
-        let constant = match made {
-            Made::Word(_) => self.constant,
-            Made::Bool(_) | Made::Alu(_) | Made::Otherwise => 0,
+        let certain = || {
+            let known = self.constants.iter().find(|(other, _)| *other == made);
+            known.map_or(0, |(_, rules)| *rules)
         };
-        let known = self.made.iter().find(|(other, _)| *other == made);
-        self.any | constant | known.map_or(0, |(_, rules)| *rules)
+        let found = match made {
+            Made::Word(_) => self.constant | certain(),
+            Made::Bool(_) => certain(),
+            Made::Alu(alu) => self.operations.get(alu as usize).copied().unwrap_or(0),
+            Made::Otherwise => 0,
+        };
+        self.any | found
     }
 }
 

@@ -56,10 +56,12 @@ fn range(function: &Function, value: Value) -> (u32, u32) {
     }
     let most = upper_bound(function, value);
     let least = function.def_inst(value).and_then(|data| {
-        let constant = function.as_word(*data.args.get(1)?)?;
-        let adds = data.op == Op::Alu(Alu::IAdd);
+        if data.op != Op::Alu(Alu::IAdd) {
+            return None;
+        }
+        let constant = function.as_word(data.args[1])?;
         let whole = upper_bound(function, data.args[0]).checked_add(constant);
-        (adds && whole.is_some()).then_some(constant)
+        whole.map(|_| constant)
     });
     (least.unwrap_or(0), most)
 }

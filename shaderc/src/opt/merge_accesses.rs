@@ -29,20 +29,20 @@ const MAX_WORDS: usize = 4;
 pub(super) const MAX_ALIGN: u32 = 16;
 
 /// Accesses that may be merged as far as order goes: all loads or all stores, from one base.
-struct Group {
+pub(super) struct Group {
     /// In the order in which they begin.
     number: usize,
     load: bool,
     memory: Memory,
-    base: Base,
+    pub(super) base: Base,
     /// Byte offset and alignment of each member.
-    members: Vec<(Inst, Access)>,
+    pub(super) members: Vec<(Inst, Access)>,
     /// The address at this offset is a multiple of `MAX_ALIGN`, or of as much as is known.
     aligned_at: (i32, u32),
     words: BTreeMap<i32, Word>,
     /// Where in the block the first and the last member stand.
-    first: usize,
-    last: usize,
+    pub(super) first: usize,
+    pub(super) last: usize,
     /// Of loads: the bytes that have been written since the first.
     written: HashSet<i32>,
 }
@@ -88,7 +88,8 @@ struct BlockWalk {
     begun: usize,
 }
 
-fn groups(function: &Function, block: BlockId) -> Vec<Group> {
+/// The groups of a block.
+pub(super) fn groups(function: &Function, block: BlockId) -> Vec<Group> {
     let mut walk = BlockWalk::default();
     for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
@@ -302,6 +303,33 @@ impl Group {
             ..Access::words(self.base.space, count as u8)
         }
     }
+}
+
+/// How many fewer accesses a group becomes if the part of its address that isn't constant is a multiple of [`MAX_ALIGN`].
+pub(super) fn saved_if_aligned(group: &Group) -> usize {
+    let accesses = |aligned_at: (i32, u32)| {
+        let aligned = Group {
+            members: group.members.clone(),
+            words: group
+                .words
+                .keys()
+                .map(|offset| {
+                    (
+                        *offset,
+                        Word {
+                            at: 0,
+                            values: vec![],
+                        },
+                    )
+                })
+                .collect(),
+            written: HashSet::default(),
+            aligned_at,
+            ..*group
+        };
+        pieces(&aligned).map_or(group.members.len(), |pieces| pieces.len())
+    };
+    accesses(group.aligned_at).saturating_sub(accesses((0, MAX_ALIGN)))
 }
 
 /// The largest power of two up to [`MAX_ALIGN`] that surely divides a value.

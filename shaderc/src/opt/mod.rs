@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
 pub(crate) mod algebra;
+mod alignment;
 pub(crate) mod bound_loops;
 pub(crate) mod constant_tables;
 pub(crate) mod constant_varyings;
@@ -34,6 +35,7 @@ pub(crate) mod share_rows;
 pub(crate) mod share_values;
 mod shifted_offsets;
 pub(crate) mod split_offsets;
+pub(crate) mod test_alignment;
 pub(crate) mod trim_shared;
 pub(crate) mod trivial_phis;
 pub(crate) mod unroll_loops;

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use eitri_shaderc::{Target, pipeline};
+use eitri_compute_cases::Growth;
+use eitri_shaderc::{Options, Target, compile, pipeline};
 
 const BEGIN: &str = "<!-- The order of passes, printed from the code: begin -->\n";
 const END: &str = "<!-- The order of passes: end -->\n";
@@ -68,5 +69,21 @@ fn lists_of_passes_have_what_runs() {
                 row.name
             );
         }
+    }
+}
+
+/// Compilation takes both parts of the order, that before loops are copied and that behind.
+#[test]
+fn compilation_follows_the_order_to_its_end() {
+    let module = Growth::ALL[0].module(4);
+    let compiled = compile(&module, &Options::default());
+    let compiled = compiled.unwrap_or_else(|errors| panic!("{errors}"));
+    for pass in [
+        "division",
+        "robust_access",
+        "critical_edges",
+        "insert_waits",
+    ] {
+        assert!(compiled.timings.contains_key(pass), "{pass} has not run");
     }
 }

@@ -4,7 +4,7 @@ use eitri_shaderc::ir::verify::verify;
 use eitri_shaderc::ir::{Function, Terminator};
 use eitri_shaderc::measure::Measure;
 use eitri_shaderc::pass::{Changed, Runner};
-use eitri_shaderc::pipeline::{self, CLEAN_UP, passes};
+use eitri_shaderc::pipeline::{self, CLEAN_UP, needless_behind, passes};
 use eitri_shaderc::{Robust, Target};
 
 use crate::support::random_function::{Content, generate};
@@ -13,8 +13,17 @@ use crate::support::random_function::{Content, generate};
 fn clean_up(function: &mut Function, target: &Target, place: &str) {
     let mut measure = Measure::of(function);
     let mut idle = 0;
-    for pass in CLEAN_UP.iter().cycle() {
+    // The passes that have changed something, and by pass how many had when it ran last.
+    let mut changers: Vec<&str> = vec![];
+    let mut ran = vec![None; CLEAN_UP.len()];
+    for (number, pass) in CLEAN_UP.iter().enumerate().cycle() {
         let before = function.to_string();
+        let since = ran[number].map(|ran: usize| &changers[ran..]);
+        let needless = needless_behind(pass.name);
+        let waits = since.is_some_and(|since| since.iter().all(|other| needless.contains(other)));
+        if !waits {
+            ran[number] = Some(changers.len());
+        }
         match (pass.run)(function, target) {
             Changed::Yes => {
                 let now = Measure::of(function);
@@ -23,6 +32,12 @@ fn clean_up(function: &mut Function, target: &Target, place: &str) {
                     "{place}: {} makes nothing smaller:\n{before}\nbecame\n{function}",
                     pass.name
                 );
+                assert!(
+                    !waits,
+                    "{place}: {} finds something behind {changers:?}, but would wait:\n{before}\nbecame\n{function}",
+                    pass.name
+                );
+                changers.push(pass.name);
                 (measure, idle) = (now, 0);
             }
             Changed::No => {

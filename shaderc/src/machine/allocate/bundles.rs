@@ -154,10 +154,10 @@ impl Bundles {
     pub(crate) fn build<M: Machine>(
         function: &Function<M>,
         liveness: &Liveness,
+        origins: &Origins,
         joins: Joins,
         grain: usize,
     ) -> Bundles {
-        let origins = Origins::find(function, liveness, grain);
         let live = liveness.ranges.iter().filter(|ranges| !ranges.is_empty());
         let mut bundles = Bundles {
             bundles: Vec::with_capacity(live.count()),

@@ -17,6 +17,7 @@ pub(crate) mod spill;
 
 use self::assign::{Order, Until, assign};
 use self::bundles::{Bundle, Bundles, Joins, clobbered, copies_preloads, grain_of, most_taken};
+use self::origins::Origins;
 use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
@@ -91,7 +92,7 @@ pub(crate) fn allocate<M: Machine>(
         return Err(AllocateError::NoRoom);
     }
     if let Some(kept) = &kept {
-        for room in rooms(kept, last) {
+        for room in rooms(most_units(kept, last), grain_of(kept)) {
             let mut spilled = kept.clone();
             let spills = match runner.time("spill", |()| spill_ssa(&mut spilled, room)) {
                 Ok(spills) => spills,
@@ -138,16 +139,20 @@ fn lower<M: Machine>(function: &mut Function<M>, runner: &mut Runner<'_>) {
     runner.run(function, Shared::<M>::ISOLATE_GROUPS.pass);
 }
 
-/// How many units to leave alive, one after the other: groups and what lives across others leave holes between them.
-fn rooms<M: Machine>(function: &Function<M>, file: &RegisterFile) -> impl Iterator<Item = usize> {
+/// How many units of those that a value may lie in there are at most.
+fn most_units<M: Machine>(function: &Function<M>, file: &RegisterFile) -> usize {
     let spans = function.values.iter().filter(|class| class.may_spill());
     let units = |class: &M::Class| {
         let span = class.span();
         file.bases(1).filter(|unit| span.contains(unit)).count()
     };
-    let most = spans.map(units).max().unwrap_or(0);
+    spans.map(units).max().unwrap_or(0)
+}
+
+/// How many of so many units to leave alive, one after the other: groups and what lives across others leave holes between them.
+/// More than half: with fewer, values are better put into memory whole.
+fn rooms(most: usize, grain: usize) -> impl Iterator<Item = usize> {
     const LESS: [usize; 7] = [0, 2, 4, 6, 8, 12, 16];
-    let grain = grain_of(function);
     LESS.into_iter()
         .map(move |less| most.saturating_sub(less * grain))
         .filter(move |room| 2 * room > most)
@@ -243,16 +248,21 @@ fn place_all<M: Machine>(
     let grain = grain_of(function);
     let clobbers = clobbered(liveness, grain);
     let moves_preloads = copies_preloads(function);
+    let origins = Origins::find(function, liveness, grain);
+    let most_live = origins.most_live(liveness);
     for (number, file) in files.iter().enumerate().skip(first) {
         let file = &file.coarse(grain);
         let room = file.bases(1).count();
+        if most_live > room {
+            continue;
+        }
         for (bundles, &joins) in bundles.iter_mut().zip(joins) {
             // These would be the same bundles as before.
             if joins == Joins::ButPreloads && !moves_preloads {
                 continue;
             }
             let build = || {
-                let bundles = Bundles::build(function, liveness, joins, grain).into_vec();
+                let bundles = Bundles::build(function, liveness, &origins, joins, grain).into_vec();
                 let taken = most_taken(&bundles);
                 (bundles, taken)
             };
@@ -300,7 +310,9 @@ fn find_victims<M: Machine>(
     spills: &Spills,
 ) -> Vec<Vec<(Value, usize)>> {
     let grain = grain_of(function);
-    let bundles = Bundles::build(function, liveness, Joins::ButPreloads, grain).into_vec();
+    let origins = Origins::find(function, liveness, grain);
+    let bundles =
+        Bundles::build(function, liveness, &origins, Joins::ButPreloads, grain).into_vec();
     let may_spill = |(value, _): (Value, usize)| {
         !spills.keep.contains(&value) && function.class(value).may_spill()
     };
@@ -389,4 +401,16 @@ fn is_in_place<M: Machine>(
         to.is_some() && to == unit(copy.from)
     };
     !copies.is_empty() && copies.iter().all(stays)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_half_of_the_registers_are_tried() {
+        assert_eq!(rooms(24, 1).collect::<Vec<_>>(), [24, 22, 20, 18, 16]);
+        assert_eq!(rooms(48, 2).collect::<Vec<_>>(), [48, 44, 40, 36, 32]);
+        assert_eq!(rooms(0, 1).count(), 0);
+    }
 }

@@ -3,7 +3,7 @@
 //! Needs: liveness, which knows how often a value is written.
 //! Facts: hardware/compiler-backend.md 7.4.
 
-use crate::machine::liveness::Liveness;
+use crate::machine::liveness::{Liveness, Range};
 use crate::machine::{Class, Function, Instruction, Machine, Value};
 
 /// A unit of a value.
@@ -54,6 +54,54 @@ impl Origins {
             chain.drain(..).for_each(|at| origins.parts[at] = root);
         }
         origins
+    }
+
+    /// The most units that hold different bits at one point: no fewer registers can hold the values, however they are joined.
+    pub(super) fn most_live(&self, liveness: &Liveness) -> usize {
+        let mut sharers = vec![0_u32; self.parts.len()];
+        for root in &self.parts {
+            sharers[self.index(*root)] += 1;
+        }
+        let ranges = |value: usize| &liveness.ranges[value];
+        let ends = liveness.ranges.iter().flatten().map(|range| range.to);
+        // By point, how many more units hold something from there on.
+        let mut more = vec![0_isize; ends.max().unwrap_or(0) as usize + 1];
+        let mut add = |range: Range| {
+            more[range.from as usize] += 1;
+            more[range.to as usize] -= 1;
+        };
+        // Several parts with the same bits count once wherever more than one of them lives.
+        let mut shared: Vec<(usize, Range)> = Vec::new();
+        for value in 0..self.starts.len() {
+            let end = self.starts.get(value + 1);
+            let end = end.map_or(self.parts.len(), |end| *end as usize);
+            for root in &self.parts[self.starts[value] as usize..end] {
+                let root = self.index(*root);
+                match sharers[root] {
+                    1 => ranges(value).iter().for_each(|range| add(*range)),
+                    _ => shared.extend(ranges(value).iter().map(|range| (root, *range))),
+                }
+            }
+        }
+        shared.sort_unstable_by_key(|(root, range)| (*root, range.from));
+        let mut shared = shared.into_iter();
+        if let Some((mut root, mut whole)) = shared.next() {
+            for (other, range) in shared {
+                if other == root && range.from <= whole.to {
+                    whole.to = whole.to.max(range.to);
+                } else {
+                    add(whole);
+                    (root, whole) = (other, range);
+                }
+            }
+            add(whole);
+        }
+        let mut live = 0;
+        let counts = more.into_iter().map(|more| {
+            live += more;
+            live
+        });
+        counts.max().unwrap_or(0).unsigned_abs()
     }
 
     fn index(&self, (value, unit): Part) -> usize {

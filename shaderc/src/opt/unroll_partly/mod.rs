@@ -8,15 +8,14 @@
 //! or may not be, and all lanes agree, the copies ask once, before the first round.
 //! Facts: hardware/compiler-ir.md 4.6 and 4.12; hardware/compiler-lowering.md 5.3.
 
-mod alignment;
 mod copies;
 
-use self::alignment::{Alignment, Requirement};
 use crate::ir::alias::{Extent, split_offset};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Body, Loop, Loops};
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{Access, BlockId, Function, Inst, Memory, Op, Space, Type};
+use crate::opt::alignment::{Alignment, Requirement};
 use crate::opt::loop_counter::Counter;
 use crate::opt::loop_steps::Steps;
 use crate::pass::{Changed, Pass};
@@ -178,7 +177,7 @@ impl Known<'_> {
             if rounds as usize * size > MOST_MERGING {
                 continue;
             }
-            let mut alignment = Alignment::new(steps, self.uniformity, rounds);
+            let mut alignment = Alignment::in_loop(steps, self.uniformity, rounds);
             let mut aligned = vec![];
             for block in body.blocks() {
                 // What only some rounds do has no neighbour in the next.
@@ -252,5 +251,55 @@ impl Known<'_> {
                     && (1..4).contains(&apart.wrapping_div(*step).unsigned_abs())
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    /// Whether a loop over neighbouring words with so many operations besides is unrolled.
+    fn is_unrolled(operations: usize) -> bool {
+        let mut text = String::from(
+            "
+function main
+workgroup 4 1 1
+binding 0 0 storage
+binding 0 1 storage written
+b0:
+  %n = load.buffer.constant @0.0, 0
+  jump b1
+b1:
+  %i = phi.w32 b0: 0, b2: %next
+  %sum = phi.w32 b0: 0, b2: %more
+  %go = ult %i, %n
+  branch %go, b2, b3
+b2:
+  %place = ishl %i, 2
+  %x0 = load.buffer.constant @0.0, %place
+",
+        );
+        for number in 0..operations {
+            text += &format!("  %x{} = imul %x{number}, %sum\n", number + 1);
+        }
+        text += &format!(
+            "  %more = iadd %sum, %x{operations}
+  %next = iadd %i, 1
+  jump b1
+b3:
+  store.buffer @0.1, 0, %sum
+  return
+"
+        );
+        let mut function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        run(&mut function, &Target::default()) == Changed::Yes
+    }
+
+    /// Two rounds of what is left of such a loop are the fewest.
+    #[test]
+    fn copies_that_merge_loads_are_bounded_by_all_their_instructions() {
+        assert!(is_unrolled(MOST_MERGING / 2 - 16));
+        assert!(!is_unrolled(MOST_MERGING / 2));
     }
 }

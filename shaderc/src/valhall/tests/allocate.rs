@@ -201,4 +201,24 @@ mod checker {
             Err(Wrong::Holds { .. })
         ));
     }
+
+    /// A copy is its source wherever it is read, so an allocation may do without it.
+    #[test]
+    fn a_copy_may_be_left_out_where_it_has_the_register_of_its_source() {
+        let text = "preload %0 = r60
+            b0:
+              %1 = IADD.u32 %0, %0
+              %2 = MOV.i32 %1
+              STORE.i32 @%2, u0, imm:0, space:buffer
+              end";
+        let program = Function::parse(text).expect("text is MIR");
+        let without = text.replace("%2 = MOV.i32 %1\n", "\n");
+        let without = Function::parse(&without).expect("text is MIR");
+        let judge = |registers: [u8; 3]| {
+            let registers = registers.map(Register::new).to_vec();
+            check([&program; 2], &without, &registers, &Spills::default())
+        };
+        assert_eq!(judge([60, 0, 0]), Ok(()));
+        assert!(matches!(judge([60, 0, 1]), Err(Wrong::Holds { .. })));
+    }
 }

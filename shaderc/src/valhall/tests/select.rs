@@ -547,3 +547,25 @@ b0:
         );
     }
 }
+
+/// What could be worked out before the job stays with the warps where there is no room for another word.
+#[test]
+fn uniform_work_ends_where_words_do() {
+    let mut text = String::from("function main\nworkgroup 64 1 1\nb0:\n");
+    // Of 64 words 48 are taken: there is room for 16 of 24.
+    for number in 0..48 {
+        text.push_str(&format!(
+            "  %p{number} = uniform.push.{0}\n  store.shared {0}, %p{number}\n",
+            4 * number
+        ));
+    }
+    for number in 0..24 {
+        text.push_str(&format!(
+            "  %w{number} = iadd %p{number}, 77\n  store.shared {}, %w{number}\n",
+            256 + 4 * number
+        ));
+    }
+    text.push_str("  return\n");
+    let text = text.replace("b0:", "shared 1024\npush 192\nb0:");
+    assert_eq!(after(&text, "select").matches("work ").count(), 16);
+}

@@ -360,3 +360,65 @@ mod verify {
         );
     }
 }
+
+mod variants {
+    use std::convert::Infallible;
+
+    use crate::machine::variants::{Attempt, Base, Candidate, Variant, cheapest};
+    use crate::pass::{Changed, Pass, Runner};
+    use crate::target::Target;
+    use crate::valhall::mir::{Function, Valhall};
+
+    const CHANGES: Pass<Function> = Pass {
+        name: "changes",
+        what: "says that it changed something",
+        run: |_, _| Changed::Yes,
+    };
+    const IDLE: Pass<Function> = Pass {
+        name: "idle",
+        what: "does nothing",
+        run: |_, _| Changed::No,
+    };
+
+    /// What is always short of registers.
+    struct Tight;
+
+    impl Candidate for Tight {
+        type Cost = u32;
+
+        fn cost(&self) -> u32 {
+            0
+        }
+
+        fn is_tight(&self) -> bool {
+            true
+        }
+    }
+
+    /// How many variants are finished of two, of which the second does without the pass at the end of the first.
+    fn finished(last: Pass<Function>) -> u32 {
+        let variant = |last, without| Variant::<Valhall> {
+            what: "a variant",
+            base: Base::Best,
+            change: None,
+            last,
+            without,
+        };
+        let variants = [variant(Some(last), None), variant(None, Some(last))];
+        let function = Function::parse("b0:\n  end").expect("text is MIR");
+        let mut runner = Runner::new(Target::default(), &[]);
+        let mut count = 0;
+        let best = cheapest(function, IDLE, &variants, &mut runner, |_, _, _| {
+            count += 1;
+            Ok::<_, Infallible>(Attempt::Finished(Tight))
+        });
+        assert!(best.is_ok_and(|best| best.is_some()));
+        count
+    }
+
+    #[test]
+    fn doing_without_a_pass_is_tried_where_it_has_changed_something() {
+        assert_eq!(finished(CHANGES), 2);
+        assert_eq!(finished(IDLE), 1);
+    }
+}

@@ -1,13 +1,13 @@
-//! Alignment: what must hold before a loop so that addresses in it are multiples of a power of two.
+//! Alignment: what must hold so that addresses are multiples of a power of two: in a loop before it, else where they are read.
 
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{Alu, Op, Value};
+use crate::ir::{Alu, Function, Op, Value};
 use crate::opt::loop_steps::Steps;
 use crate::opt::merge_accesses::known_align;
 
 /// Deepest expression that is looked through.
 const DEPTH: u32 = 16;
-/// Most tests before a loop.
+/// Most tests together.
 const MOST: usize = 4;
 
 /// A word that must be a multiple of a power of two.
@@ -19,28 +19,38 @@ pub(super) struct Requirement {
 
 /// What must hold for the addresses asked for so far.
 pub(super) struct Alignment<'f> {
-    steps: &'f Steps<'f>,
+    function: &'f Function,
     uniformity: &'f Uniformity,
-    rounds: u32,
+    /// The loop before which is tested, and how many of its rounds are made at once.
+    rounds: Option<(&'f Steps<'f>, u32)>,
     pub(super) requirements: Vec<Requirement>,
 }
 
 impl<'f> Alignment<'f> {
-    pub(super) fn new(
+    /// Of addresses where they are read.
+    pub(super) fn new(function: &'f Function, uniformity: &'f Uniformity) -> Alignment<'f> {
+        Alignment {
+            function,
+            uniformity,
+            rounds: None,
+            requirements: vec![],
+        }
+    }
+
+    /// Of addresses in a loop that makes so many rounds at once.
+    pub(super) fn in_loop(
         steps: &'f Steps<'f>,
         uniformity: &'f Uniformity,
         rounds: u32,
     ) -> Alignment<'f> {
         Alignment {
-            steps,
-            uniformity,
-            rounds,
-            requirements: vec![],
+            rounds: Some((steps, rounds)),
+            ..Alignment::new(steps.function, uniformity)
         }
     }
 
-    /// Requires that a value be a multiple of a power of two in the first of so many rounds. False, and nothing is required, if that
-    /// can't be tested by all lanes together before the loop.
+    /// Requires that a value be a multiple of a power of two, in a loop in the first of its rounds. False, and nothing is required,
+    /// if that can't be tested by all lanes together.
     pub(super) fn require(&mut self, value: Value, multiple: u32) -> bool {
         let before = self.requirements.len();
         let required = self.need(value, multiple, DEPTH) && self.requirements.len() <= MOST;
@@ -51,18 +61,21 @@ impl<'f> Alignment<'f> {
     }
 
     fn need(&mut self, value: Value, multiple: u32, depth: u32) -> bool {
-        let function = self.steps.function;
+        let function = self.function;
         if known_align(function, value, 8).is_multiple_of(multiple) {
             return true;
         }
         if function.as_word(value).is_some() || depth == 0 {
             return false;
         }
-        if let Some((start, step)) = self.steps.counter(value) {
-            let grows = self.rounds.wrapping_mul(step);
+        if let Some((steps, rounds)) = self.rounds
+            && let Some((start, step)) = steps.counter(value)
+        {
+            let grows = rounds.wrapping_mul(step);
             return grows.is_multiple_of(multiple) && self.need(start, multiple, depth - 1);
         }
-        if self.uniformity.is_uniform(value) && self.steps.is_invariant(value) {
+        let can_be_tested = |(steps, _): (&Steps<'_>, _)| steps.is_invariant(value);
+        if self.uniformity.is_uniform(value) && self.rounds.is_none_or(can_be_tested) {
             let requirement = Requirement { value, multiple };
             if !self.requirements.contains(&requirement) {
                 self.requirements.push(requirement);
@@ -78,7 +91,7 @@ impl<'f> Alignment<'f> {
         };
         let depth = depth - 1;
         match data.op {
-            Op::Alu(Alu::IAdd | Alu::ISub | Alu::IOr | Alu::IXor) => {
+            Op::Alu(Alu::IAdd | Alu::ISub | Alu::IOr | Alu::IXor | Alu::UMin | Alu::UMax) => {
                 self.need(a, multiple, depth) && self.need(b, multiple, depth)
             }
             Op::Alu(Alu::IShl) => match function.as_word(b) {
