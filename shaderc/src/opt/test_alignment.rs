@@ -3,8 +3,9 @@
 //! Needs: addresses as `x + constant`; what may be dropped behind guards.  Guarantees: the same accesses in the same order, once
 //! each; those behind the test say how they are aligned, so that `merge_accesses` can join them.
 //! How: what stands between the first access of such a group and the last instruction that reads what it loads is there twice,
-//! behind a branch that all lanes take together: so few values as may be have to come to the same registers from both. `row * width + 3` is what this is for, with a width that the shader is given: whether it is a multiple of 4 is worked
-//! out before the job.  Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
+//! behind a branch that all lanes take together: so few values as may be have to come to the same registers from both. `row * width +
+//! 3` is what this is for, with a width that the shader is given: whether it is a multiple of 4 is worked out before the job.
+//! Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::alignment::{Alignment, Requirement};
