@@ -13,8 +13,8 @@ pub struct HostBuffer {
     pub bytes: Vec<u8>,
     /// Width and height.
     pub size: (u32, u32),
-    /// Of an image with mip levels, the texels of each level that was drawn to, from level 1 on. A level that is missing here, or
-    /// empty, takes its texels from the beginning of `bytes`.
+    /// Texels of an image's mip levels that were drawn to, level by level from level 1 on. A level that is missing here, or empty, takes
+    /// its texels from the beginning of `bytes`.
     pub levels: Vec<Vec<u8>>,
 }
 

@@ -91,17 +91,19 @@ impl Translator<'_> {
 
     /// Whether the lane only helps its quad by now.
     pub(crate) fn is_helper(&mut self, instr: &Instr) -> Result<Value> {
-        let helper = self.stage.helper;
-        let helper = helper.ok_or_else(|| instr.invalid(Invalid::Misplaced))?;
+        let helper = self.load_helper();
+        helper.ok_or_else(|| instr.invalid(Invalid::Misplaced))
+    }
+
+    fn load_helper(&mut self) -> Option<Value> {
+        let helper = self.stage.helper?;
         let zero = self.builder.word(0);
-        Ok(self.builder.load_var(helper, zero))
+        Some(self.builder.load_var(helper, zero))
     }
 
     /// Whether the lane still does more than to help its quad; `None` where none only helps.
     pub(crate) fn is_no_helper(&mut self) -> Option<Value> {
-        let helper = self.stage.helper?;
-        let zero = self.builder.word(0);
-        let helper = self.builder.load_var(helper, zero);
+        let helper = self.load_helper()?;
         Some(self.builder.alu(ir::Alu::BNot, &[helper]))
     }
 

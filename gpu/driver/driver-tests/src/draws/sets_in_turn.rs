@@ -18,7 +18,7 @@ const SETS: usize = 3;
 const DRAWS: usize = 40;
 const RECORDINGS: usize = 3;
 
-/// What draws use.
+/// The objects that the draws use.
 struct Parts {
     image: Image,
     /// Two of the same programs.

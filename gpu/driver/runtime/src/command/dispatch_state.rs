@@ -43,21 +43,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     }
 
     /// Where `bytes` from `offset` on of a buffer are, which the commands refer to from here on; all are multiples of 4.
-    pub(super) fn part_of(
+    pub(crate) fn part_of(
         &mut self,
         buffer: Buffer,
         offset: u64,
         bytes: u64,
     ) -> Result<GpuAddress, Error> {
-        let size = self.device.buffer_bytes(buffer)?;
-        let end = offset.checked_add(bytes).filter(|end| *end <= size);
-        if end.is_none() {
-            return Err(Error::Outside {
-                offset,
-                bytes,
-                size,
-            });
-        }
+        self.device.check_part(buffer, offset, bytes)?;
         if let Some(offset) = [offset, bytes].into_iter().find(|it| !it.is_multiple_of(4)) {
             return Err(Error::Misaligned { offset });
         }

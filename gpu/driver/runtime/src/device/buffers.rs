@@ -54,6 +54,20 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
+    /// Whether so many bytes from `offset` on are inside of a buffer.
+    pub(crate) fn check_part(&self, buffer: Buffer, offset: u64, bytes: u64) -> Result<(), Error> {
+        let size = self.buffer_bytes(buffer)?;
+        let end = offset.checked_add(bytes).filter(|end| *end <= size);
+        if end.is_none() {
+            return Err(Error::Outside {
+                offset,
+                bytes,
+                size,
+            });
+        }
+        Ok(())
+    }
+
     /// Writes into a buffer at `offset`, a multiple of 4. What a job in flight reads meanwhile is not defined.
     ///
     /// # Errors
@@ -100,16 +114,8 @@ impl<P: Platform> Device<'_, '_, P> {
         offset: u64,
         bytes: usize,
     ) -> Result<(PhysicalAddress, u64), Error> {
-        let size = self.buffer_bytes(buffer)?;
         let bytes = bytes as u64;
-        let end = offset.checked_add(bytes).filter(|end| *end <= size);
-        if end.is_none() {
-            return Err(Error::Outside {
-                offset,
-                bytes,
-                size,
-            });
-        }
+        self.check_part(buffer, offset, bytes)?;
         if offset & 3 != 0 {
             return Err(Error::Misaligned { offset });
         }

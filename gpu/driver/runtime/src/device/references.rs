@@ -120,7 +120,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.recordings
     }
 
-    /// How many things that sets can name were removed, ever: as long as it is the same, what is bound to a set is still there.
+    /// Counts buffers and images that were destroyed. As long as it is the same, everything that is bound to a set still exists.
     pub(crate) const fn removals(&self) -> u64 {
         self.removals
     }

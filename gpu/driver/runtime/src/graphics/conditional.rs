@@ -40,7 +40,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         offset: u64,
         inverted: bool,
     ) -> Result<&mut Self, Error> {
-        let at = self.recorder.words_of(buffer, offset, 4)?;
+        let at = self.recorder.part_of(buffer, offset, 4)?;
         self.state.predicate = Some(Predicate { at, inverted });
         // The next draw is no repetition of one that depended on nothing.
         self.state.last = None;

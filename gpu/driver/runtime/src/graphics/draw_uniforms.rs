@@ -98,7 +98,7 @@ impl DrawUniforms {
         plan: &UniformPlan,
         at: PhysicalAddress,
     ) {
-        // It was saved from words that fit.
+        // This can't fail: only words that fit were saved.
         self.words.restore(key, plan.counts, None, |number, words| {
             platform.read_words(word_of_plan(at, number), words);
         });

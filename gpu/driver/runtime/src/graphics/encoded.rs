@@ -36,7 +36,7 @@ pub(crate) struct EncodedDraws {
     run: [Checked; 2],
     /// By the number of the slot, from the first iterator's on.
     pub(super) iterators: [OfIterator; ITERATORS],
-    /// What lanes begin with, of vertices and of fragments.
+    /// The first instructions of the vertex lane and of the fragment lane.
     begin: [LaneBegin; 2],
     /// Those of a tiling.
     pub(super) tiling: OfTiling,
@@ -195,7 +195,7 @@ impl EncodedDraws {
         })
     }
 
-    /// What the lane of a stream begins with.
+    /// The first instructions of a stream's lane.
     pub(super) const fn begin(&self, stream: SubQueue) -> &LaneBegin {
         let [vertices, fragments] = &self.begin;
         match stream {

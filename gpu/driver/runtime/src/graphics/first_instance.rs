@@ -11,7 +11,7 @@ use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::DESCRIPTOR_BYTES;
 
 impl Bound {
-    /// What of a vertex buffer a draw from instance `base` on reads, if it is one of those that go on with instances.
+    /// The part of a vertex buffer that a draw reads whose first instance is `base`; all of it if the buffer goes on with vertices.
     pub(super) fn behind_instances<P: Platform>(
         &self,
         binding: u32,

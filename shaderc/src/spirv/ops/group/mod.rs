@@ -122,9 +122,9 @@ fn row(op: Op) -> Option<Row> {
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
-    let stages = Stages::TOGETHER;
-    if !stages.has(t.builder.function.stage) && (combine(op).is_some() || row(op).is_some()) {
-        let stage = t.builder.function.stage.name();
+    let stage = t.builder.function.stage;
+    if !Stages::TOGETHER.has(stage) && (combine(op).is_some() || row(op).is_some()) {
+        let stage = stage.name();
         let what = format!("subgroup operations in a {stage} shader (subgroupSupportedStages)");
         return Err(instr.unsupported(Feature::Use, what));
     }

@@ -335,15 +335,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         bytes: u64,
         alignment: u64,
     ) -> Result<GpuAddress, Error> {
-        let size = self.device.buffer_bytes(buffer)?;
-        let end = offset.checked_add(bytes).filter(|end| *end <= size);
-        if end.is_none() {
-            return Err(Error::Outside {
-                offset,
-                bytes,
-                size,
-            });
-        }
+        self.device.check_part(buffer, offset, bytes)?;
         if !offset.is_multiple_of(alignment) {
             return Err(Error::Misaligned { offset });
         }

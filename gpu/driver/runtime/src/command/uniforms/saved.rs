@@ -108,7 +108,7 @@ impl Uniforms {
         let changing_at = first.wrapping_add(worked.div_ceil(2).into());
         let steps_at = changing_at.wrapping_add(changing.div_ceil(2).into());
         let all = steps_at.wrapping_add(steps.div_ceil(2).into());
-        // What is read behind the pairs is none of them.
+        // The list of pairs has room for the other words too; `count` says how many of them are pairs.
         let Some(words) = self.pairs.get_mut(..all) else {
             return false;
         };

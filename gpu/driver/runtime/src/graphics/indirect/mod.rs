@@ -15,8 +15,7 @@ pub(super) use words::EncodedIndirect;
 
 use super::pass::RenderPass;
 use super::repeat::DrawKind;
-use crate::command::Recorder;
-use crate::error::{Error, Thing};
+use crate::error::Error;
 use crate::handle::Buffer;
 use crate::platform::Platform;
 use crate::vm::GpuAddress;
@@ -64,34 +63,6 @@ impl Parameters {
     }
 }
 
-impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Where words of a buffer stand that the stream reads; the recording refers to the buffer from here on.
-    ///
-    /// # Errors
-    /// If they are not inside the buffer, the offset is no multiple of 4, or there is no place for the reference.
-    pub(super) fn words_of(
-        &mut self,
-        buffer: Buffer,
-        offset: u64,
-        bytes: u64,
-    ) -> Result<GpuAddress, Error> {
-        let size = self.device.buffer_bytes(buffer)?;
-        let end = offset.checked_add(bytes).filter(|end| *end <= size);
-        if end.is_none() {
-            return Err(Error::Outside {
-                offset,
-                bytes,
-                size,
-            });
-        }
-        if !offset.is_multiple_of(4) {
-            return Err(Error::Misaligned { offset });
-        }
-        self.refer(buffer.0, Thing::Buffer)?;
-        Ok(self.device.buffer_address(buffer)?.offset(offset))
-    }
-}
-
 impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     /// Draws vertices, as many and as often as a buffer says. [`crate::Accesses::INDIRECT_READ`] reads it.
     ///
@@ -136,9 +107,9 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             });
         }
         let bytes = if draws == 0 { 0 } else { bytes };
-        parameters.at = self.recorder.words_of(buffer, offset, bytes)?;
+        parameters.at = self.recorder.part_of(buffer, offset, bytes)?;
         if let Some((buffer, offset)) = count {
-            parameters.count = Some(self.recorder.words_of(buffer, offset, 4)?);
+            parameters.count = Some(self.recorder.part_of(buffer, offset, 4)?);
         }
         Ok(parameters)
     }
