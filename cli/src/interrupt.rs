@@ -11,7 +11,7 @@ use crate::process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long the process waits for what a job leaves to be written.
-const WRITING: Duration = Duration::from_secs(10);
+/// How long the process waits for what a job leaves to be written before it says what it waits for.
+const QUIET: Duration = Duration::from_secs(2);
 
 fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {
     ACTIONS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -59,12 +59,17 @@ pub(crate) struct HeldUp {
     _registered: Registered,
 }
 
-/// Has the process, if it is told to end, wait for what is being written, though not for long.
+/// Has the process, if it is told to end, wait for what is being written: a second signal ends it at once.
+///
+/// Meanwhile the thread that holds it must register nothing and take nothing back: it would wait for itself.
 pub(crate) fn hold_up() -> HeldUp {
     let (written, waits) = channel();
     let registered = before_end(move || {
         // Nothing is sent: it is over when the other end is gone.
-        let _ = waits.recv_timeout(WRITING);
+        if waits.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
+            talk!("writing what the job leaves; a second signal ends this at once");
+            let _ = waits.recv();
+        }
         Ok(())
     });
     HeldUp {

@@ -12,6 +12,7 @@ mod display;
 mod documentation;
 mod draw;
 mod driver;
+mod failures;
 mod fidelity;
 mod fuzz;
 mod kernel;
@@ -34,7 +35,6 @@ mod validation;
 use crate::outcome::{Failure, FileError};
 use crate::output::streams::talk;
 use crate::output::whole_file;
-use crate::process::End;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::Tool;
@@ -307,7 +307,7 @@ pub(crate) struct Outcome {
     pub(crate) tally: Tally,
     pub(crate) took: Duration,
     pub(crate) log: PathBuf,
-    /// The end of what it printed, when it failed.
+    /// What it printed of what failed.
     pub(crate) failure: Option<String>,
 }
 
@@ -389,7 +389,7 @@ impl Check {
             tally,
             took: finished.took,
             log,
-            failure: (!finished.end.good()).then(|| tail(&output, &finished.end)),
+            failure: (!finished.end.good()).then(|| failures::shown(&output, &finished.end)),
         })
     }
 
@@ -455,18 +455,6 @@ impl Check {
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|cause| Failure::missing(FileError::at("make the folder", folder, cause)))
-}
-
-/// The last lines of a failed check's output.
-fn tail(output: &str, end: &End) -> String {
-    const LINES: usize = 60;
-    let lines: Vec<&str> = output.lines().collect();
-    let from = lines.len().saturating_sub(LINES);
-    let mut text = lines.get(from..).unwrap_or(&[]).join("\n");
-    if matches!(end, End::TimedOut) {
-        text.push_str("\nstopped: it ran into its time limit");
-    }
-    text
 }
 
 #[cfg(test)]
