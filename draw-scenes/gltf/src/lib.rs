@@ -28,6 +28,7 @@ mod texture;
 mod accessor;
 mod extensions;
 mod file;
+mod members;
 
 mod error;
 mod matrix;

@@ -5,6 +5,7 @@ use crate::error::{Fault, ModelError};
 use crate::extensions;
 use crate::file::{self, Buffers};
 use crate::matrix::Matrix;
+use crate::members;
 use crate::scene;
 use eitri_draw_scenes::Scene;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,7 @@ impl Model {
             let what = format!("it is glTF of version {version}; version 2 is drawn");
             return Err(of(Fault::Unsupported(what)));
         }
+        members::check(&root).map_err(of)?;
         let document = gltf::Document::from_json(root).map_err(|error| {
             invalid(match error {
                 gltf::Error::Validation(all) => {

@@ -135,6 +135,18 @@ fn bad_files_are_errors_with_a_place() {
         "no triangles and no lines",
     );
     refused(
+        |json| json["cameras"][0]["type"] = json!("orthographic"),
+        "cameras[0] lacks `orthographic`",
+    );
+    refused(
+        |json| json["images"] = json!([{"name": "nothing"}]),
+        "images[0] has neither `uri` nor `bufferView`",
+    );
+    refused(
+        |json| json["images"] = json!([{"bufferView": 0}]),
+        "images[0] has a `bufferView` and no `mimeType`",
+    );
+    refused(
         |json| json["cameras"][0]["perspective"]["yfov"] = json!(0.0),
         "cameras[0] has no perspective",
     );

@@ -246,7 +246,7 @@ pub fn sample(image: &Image, sampler: &Sampler, wanted: &Wanted) -> [u32; 4] {
 /// A component of the four texels of a footprint: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
 pub fn gather(image: &Image, sampler: &Sampler, wanted: &Wanted, component: usize) -> [u32; 4] {
     let (at, face) = on_level(image, sampler, wanted, 0);
-    let [x, y] = [at[0], at[1]].map(|at| (at - 0.5).floor() as i64);
+    let [x, y] = [at[0], at[1]].map(|at| number(at - 0.5));
     let corners = [(x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y)];
     let texels = corners.map(|(x, y)| {
         let place = Texel {
@@ -286,7 +286,9 @@ fn on_level(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64) -> ([
         } else {
             f64::from(size[axis])
         };
-        at[axis] * scale + wanted.offset[axis] as f64
+        // What is no number is 0.
+        let at = if at[axis].is_nan() { 0.0 } else { at[axis] };
+        at * scale + wanted.offset[axis] as f64
     });
     (texels, layer)
 }
@@ -334,6 +336,12 @@ fn direction(face: i64, s: f64, t: f64) -> [f64; 3] {
     }
 }
 
+/// The texel that a coordinate lies in. Beyond every image all places are alike.
+fn number(at: f64) -> i64 {
+    const FAR: f64 = (1_u64 << 40) as f64;
+    at.floor().clamp(-FAR, FAR) as i64
+}
+
 /// One level, filtered.
 fn filter(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64, linear: bool) -> [f64; 4] {
     let (at, layer) = on_level(image, sampler, wanted, level);
@@ -345,7 +353,7 @@ fn filter(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64, linear:
     };
     if !linear {
         let used = |axis: usize| match axis < wanted.axes.min(3) {
-            true => at[axis].floor() as i64,
+            true => number(at[axis]),
             false => 0,
         };
         return tap(image, sampler, wanted, place([used(0), used(1), used(2)]));
@@ -359,13 +367,13 @@ fn filter(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64, linear:
     for corner in 0..1 << axes {
         let mut weight = 1.0;
         let at = std::array::from_fn(|axis| {
-            let (low, part) = (base[axis].floor(), base[axis] - base[axis].floor());
             if axis >= axes {
                 return 0;
             }
-            let up = corner >> axis & 1;
+            let (low, up) = (number(base[axis]), corner >> axis & 1);
+            let part = (base[axis] - low as f64).clamp(0.0, 1.0);
             weight *= if up == 1 { part } else { 1.0 - part };
-            low as i64 + up
+            low + up
         });
         if weight > 0.0 {
             let texel = tap(image, sampler, wanted, place(at));
@@ -445,4 +453,57 @@ fn cube_tap(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Texel) -> 
         ..place
     };
     compared(image, sampler, wanted, place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_that_no_image_has_are_sampled_like_others() {
+        let image = Image {
+            format: TexelFormat::of_name("R8_UNORM").expect("a format"),
+            size: [2, 2, 1],
+            layers: 1,
+            levels: 1,
+            samples: 1,
+            bytes: vec![0, 255, 0, 255],
+        };
+        let far = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e300];
+        for wrap in [
+            Wrap::Repeat,
+            Wrap::Mirror,
+            Wrap::Clamp,
+            Wrap::Border,
+            Wrap::MirrorOnce,
+        ] {
+            for linear in [false, true] {
+                let sampler = Sampler {
+                    magnify_linear: linear,
+                    minify_linear: linear,
+                    wrap: [wrap; 3],
+                    ..Sampler::default()
+                };
+                for (x, y) in far.into_iter().zip(far.into_iter().rev()) {
+                    let wanted = Wanted {
+                        at: [x, y, 0.0],
+                        axes: 2,
+                        ..Wanted::default()
+                    };
+                    let [red, ..] = sample(&image, &sampler, &wanted).map(f32::from_bits);
+                    assert!((0.0..=1.0).contains(&red), "{wrap:?} {x} {y}: {red}");
+                    gather(&image, &sampler, &wanted, 0);
+                }
+                if wrap == Wrap::Clamp {
+                    let wanted = Wanted {
+                        at: [f64::INFINITY, 0.5, 0.0],
+                        axes: 2,
+                        ..Wanted::default()
+                    };
+                    let [red, ..] = sample(&image, &sampler, &wanted).map(f32::from_bits);
+                    assert_eq!(red, 1.0, "the texel at the edge, linear: {linear}");
+                }
+            }
+        }
+    }
 }
