@@ -1,13 +1,14 @@
-//! Members that one of several must be there for, which the crate that reads documents takes for granted.
+//! What the crate that reads documents takes for granted: members of which one must be there, and accessors of attributes.
 //!
-//! Facts: glTF 2.0, "Images" and "Cameras".
+//! Facts: glTF 2.0, "Images", "Cameras" and "Meshes".
 
 use crate::error::Fault;
 use gltf::json::Root;
 use gltf::json::camera::Type;
+use gltf::json::mesh::Primitive;
 use gltf::json::validation::Checked;
 
-/// Says what is missing.
+/// Says what is missing, before the crate looks at it.
 pub(crate) fn check(root: &Root) -> Result<(), Fault> {
     for (index, image) in root.images.iter().enumerate() {
         let lacks = match (&image.buffer_view, &image.uri) {
@@ -25,5 +26,18 @@ pub(crate) fn check(root: &Root) -> Result<(), Fault> {
         };
         return Err(Fault::invalid(format!("cameras[{index}] lacks `{lacks}`")));
     }
+    for (mesh, primitive) in primitives(root) {
+        let mut accessors = primitive.attributes.values().map(|index| index.value());
+        if let Some(number) = accessors.find(|index| *index >= root.accessors.len()) {
+            let what = format!("meshes[{mesh}] has an attribute in accessors[{number}]");
+            return Err(Fault::invalid(format!("{what}, which is not there")));
+        }
+    }
     Ok(())
+}
+
+/// The primitives of all meshes, with the mesh's number.
+fn primitives(root: &Root) -> impl Iterator<Item = (usize, &Primitive)> {
+    let meshes = root.meshes.iter().enumerate();
+    meshes.flat_map(|(index, mesh)| mesh.primitives.iter().map(move |it| (index, it)))
 }

@@ -135,6 +135,12 @@ fn bad_files_are_errors_with_a_place() {
         "no triangles and no lines",
     );
     refused(
+        |json| {
+            json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(99);
+        },
+        "meshes[0] has an attribute in accessors[99], which is not there",
+    );
+    refused(
         |json| json["cameras"][0]["type"] = json!("orthographic"),
         "cameras[0] lacks `orthographic`",
     );
