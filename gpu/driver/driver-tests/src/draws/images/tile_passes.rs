@@ -2,8 +2,10 @@
 
 use super::super::bench::Bench;
 use super::{flat, words};
-use crate::bench::OrFail;
+use crate::bench::{OrFail, config};
+use crate::machine::Machine;
 use alloc::vec::Vec;
+use eitri_model::Config;
 use eitri_program::ImageDimension;
 use eitri_runtime::{
     Accesses, Aspect, BlitFilter, BlitRegion, ClearColor, ImageRange, ImageSubresource, Tiling,
@@ -254,7 +256,20 @@ pub(crate) fn depth_is_blitted_to_a_level() {
 
 /// Each level is the mean of the one before, in all layers.
 pub(crate) fn levels_are_generated() {
-    let mut it = Bench::new();
+    check_levels(Bench::new());
+}
+
+/// Each level waits for the one before, on a GPU on which passes overlap that nothing orders.
+pub(crate) fn levels_are_generated_one_after_the_other() {
+    for seed in 1..4 {
+        check_levels(Bench::on(Machine::new(Config {
+            overlap: Some(seed),
+            ..config()
+        })));
+    }
+}
+
+fn check_levels(mut it: Bench) {
     let mut info = flat(&it, "R32_SFLOAT", [16, 8], Tiling::UInterleaved);
     (info.levels, info.layers) = (5, 2);
     let image = it.new_image(info);
