@@ -225,7 +225,7 @@ macro_rules! each_test {
                 slices_are_scaled_too;
                 depth_is_blitted_to_a_level;
                 levels_are_generated;
-                levels_are_generated_one_after_the_other;
+                levels_are_generated_of_what_was_written_last;
                 samples_are_stored_beside_their_mean;
                 means_of_raw_formats_are_worked_out;
                 depth_is_resolved_in_every_mode;

@@ -2,10 +2,8 @@
 
 use super::super::bench::Bench;
 use super::{flat, words};
-use crate::bench::{OrFail, config};
-use crate::machine::Machine;
+use crate::bench::OrFail;
 use alloc::vec::Vec;
-use eitri_model::Config;
 use eitri_program::ImageDimension;
 use eitri_runtime::{
     Accesses, Aspect, BlitFilter, BlitRegion, ClearColor, ImageRange, ImageSubresource, Tiling,
@@ -256,20 +254,16 @@ pub(crate) fn depth_is_blitted_to_a_level() {
 
 /// Each level is the mean of the one before, in all layers.
 pub(crate) fn levels_are_generated() {
-    check_levels(Bench::new());
+    check_levels(false);
 }
 
-/// Each level waits for the one before, on a GPU on which passes overlap that nothing orders.
-pub(crate) fn levels_are_generated_one_after_the_other() {
-    for seed in 1..4 {
-        check_levels(Bench::on(Machine::new(Config {
-            overlap: Some(seed),
-            ..config()
-        })));
-    }
+/// The same where a level was read before it is generated: the next one is made of what is written then, not of what caches have.
+pub(crate) fn levels_are_generated_of_what_was_written_last() {
+    check_levels(true);
 }
 
-fn check_levels(mut it: Bench) {
+fn check_levels(reads_before: bool) {
+    let mut it = Bench::new();
     let mut info = flat(&it, "R32_SFLOAT", [16, 8], Tiling::UInterleaved);
     (info.levels, info.layers) = (5, 2);
     let image = it.new_image(info);
@@ -284,8 +278,24 @@ fn check_levels(mut it: Bench) {
             .write_image(image, part, &bytes)
             .or_fail("it fits");
     }
+    let other = flat(&it, "R32_SFLOAT", [8, 4], Tiling::UInterleaved);
+    let other = it.new_image(other);
     it.record(|recorder| {
         recorder.barrier(Accesses::HOST_WRITE, Accesses::TRANSFER_READ)?;
+        if reads_before {
+            let of = |level| ImageSubresource {
+                level,
+                ..ImageSubresource::default()
+            };
+            let region = BlitRegion {
+                from: of(1),
+                from_corners: [[0, 0, 0], [8, 4, 1]],
+                to: of(0),
+                to_corners: [[0, 0, 0], [8, 4, 1]],
+            };
+            recorder.blit_image(image, other, BlitFilter::Nearest, &region)?;
+            recorder.barrier(Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE)?;
+        }
         recorder.generate_levels(image)?;
         Ok(())
     });
