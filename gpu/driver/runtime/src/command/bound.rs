@@ -109,13 +109,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             return Ok(self);
         }
         let (by, shape) = ((self.commands, self.space), &mut self.pipeline);
-        self.device.mention(by, pipeline.0, Thing::Pipeline, |object| {
-            let Kind::Pipeline(it) = &object.kind else {
-                return None;
-            };
-            it.put_shape(object.mapping.address(), shape);
-            Some(())
-        })?;
+        self.device
+            .mention(by, pipeline.0, Thing::Pipeline, |object| {
+                let Kind::Pipeline(it) = &object.kind else {
+                    return None;
+                };
+                it.put_shape(object.mapping.address(), shape);
+                Some(())
+            })?;
         self.pipeline_of = Some(pipeline);
         self.made.forget_pipeline();
         self.device.uniforms.found = false;
