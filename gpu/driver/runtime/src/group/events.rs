@@ -1,8 +1,8 @@
 //! Events of a slot: what its interrupt says, in the order that loses nothing.
 //!
-//! The words of the slot are read once. The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again. A stream's bit
-//! of it differs from that of `CSG_IRQ_ACK` from its first event on until the answer, however many follow: the others have
-//! nothing to say.
+//! The words of the slot are read once. The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between
+//! interrupts again. A stream's bit of it differs from that of `CSG_IRQ_ACK` from its first event on until the answer, however many
+//! follow: the others have nothing to say.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
 use super::{Group, Termination, doorbells};
@@ -101,7 +101,7 @@ pub(crate) struct SlotWords {
 }
 
 impl SlotWords {
-    /// Those of a slot.
+    /// Reads the words of a slot.
     pub(crate) fn read<P: Platform>(platform: &mut P, slot: &SlotBlocks) -> SlotWords {
         SlotWords {
             irq_req: slot.output.read_word(platform, CSG_IRQ_REQ),
