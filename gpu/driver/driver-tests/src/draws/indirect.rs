@@ -137,8 +137,8 @@ pub(crate) fn buffers_say_what_is_drawn() {
     }
 }
 
-/// A program that reads the first instance and not the first vertex has that of each draw: here it says where the draw is, as the
-/// bits of a float.
+/// A program that reads the first instance and not the first vertex has that of each draw: here it says at which pixel the draw
+/// begins, as the bits of a float.
 pub(crate) fn programs_read_the_first_instance_of_an_indirect_draw() {
     let mut it = Bench::new();
     let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
@@ -152,7 +152,7 @@ pub(crate) fn programs_read_the_first_instance_of_an_indirect_draw() {
     );
     let pipeline = it.pipeline_of(&programs, &info);
     let vertices = it.buffer(&rectangle([0.0, -1.0], [0.25, 1.0], 0.5, RED));
-    let places = [0.5_f32, -0.75];
+    let places = [8.0_f32, 48.0];
     let words = places.map(|place| [4, 1, 0, place.to_bits()]);
     let buffer = it.buffer(&[&[0][..], words.as_flattened()].concat());
     it.record(|recorder| {
