@@ -175,6 +175,7 @@ macro_rules! each_test {
                 pipelines_in_turn_have_the_lengths_of_their_buffers;
                 fragments_with_memory_of_their_own_draw_the_same;
                 buffers_say_what_is_drawn;
+                programs_read_the_first_instance_of_an_indirect_draw;
                 more_indirect_draws_than_copies_are_drawn;
                 draws_in_turn_are_as_each_alone;
                 draws_of_secondaries_are_as_each_alone;
@@ -195,6 +196,7 @@ macro_rules! each_test {
                 queries_count_the_samples_that_are_seen;
                 queries_of_several_views_add_up;
                 a_query_spans_passes_and_is_copied;
+                results_that_are_copied_alone_reach_the_host;
                 a_pass_tells_when_it_is_done;
                 faces_and_topologies_are_those_of_the_moment;
                 tests_are_those_of_the_moment;
@@ -241,6 +243,7 @@ macro_rules! each_test {
                 slices_are_scaled_too;
                 depth_is_blitted_to_a_level;
                 levels_are_generated;
+                levels_are_generated_of_what_was_written_last;
                 samples_are_stored_beside_their_mean;
                 means_of_raw_formats_are_worked_out;
                 depth_is_resolved_in_every_mode;
@@ -353,6 +356,7 @@ macro_rules! each_test {
                 firmware_of_later_interfaces_is_halted_and_started_again;
                 jobs_outlive_a_suspended_device;
                 a_signal_of_the_host_wakes_the_gpu;
+                a_ping_wakes_a_gpu_that_is_on_its_way_off;
                 whatever_goes_wrong_on_the_way_ends_in_bounded_time;
                 a_space_that_does_not_leave_costs_a_reset;
                 a_supply_that_does_not_come_is_told;

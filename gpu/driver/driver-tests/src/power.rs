@@ -162,6 +162,24 @@ pub(crate) fn a_signal_of_the_host_wakes_the_gpu() {
     assert_eq!(machine.supply().strays, 0);
 }
 
+/// A call that needs a GPU with power waits until one that is on its way off is off, and switches it on again.
+pub(crate) fn a_ping_wakes_a_gpu_that_is_on_its_way_off() {
+    let machine = slow_supply();
+    let mut device = up_with(machine.clone(), options());
+    sleep_and_poll(&machine, &mut device, IDLE / 2);
+    let mut polls = 0..10_000;
+    while device.power() != DevicePower::GoingOff {
+        assert!(polls.next().is_some(), "{:?}", device.power());
+        machine.pass(Duration::from_micros(100));
+        device.poll(Instant(machine.time()));
+    }
+    let switched = machine.supply().switched;
+    assert_eq!(device.ping(), Ok(()));
+    assert_eq!(device.power(), DevicePower::On);
+    assert_eq!(machine.supply().switched, switched + 2, "off and on");
+    assert_eq!(machine.supply().strays, 0);
+}
+
 /// Everything that can go wrong on the way off and on again: the job behind it is done, or the device says why not.
 pub(crate) fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
     // What is quick to tell; a halt that is ignored takes the model half a minute.

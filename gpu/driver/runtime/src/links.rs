@@ -62,6 +62,12 @@ impl<'s> Links<'s> {
         self.links.len()
     }
 
+    /// Whether there is no place for another reference.
+    #[inline]
+    pub(crate) const fn is_full(&self) -> bool {
+        self.free as usize >= self.links.len()
+    }
+
     /// What a list refers to, with the tags.
     pub(crate) fn of(&self, list: List) -> impl Iterator<Item = (Key, Option<u32>)> + Clone {
         let mut at = list.0;

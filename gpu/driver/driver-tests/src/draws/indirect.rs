@@ -137,6 +137,42 @@ pub(crate) fn buffers_say_what_is_drawn() {
     }
 }
 
+/// A program that reads the first instance and not the first vertex has that of each draw: here it says at which pixel the draw
+/// begins, as the bits of a float.
+pub(crate) fn programs_read_the_first_instance_of_an_indirect_draw() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let programs = (
+        shaders::instance_placed_vertices(it.arch()),
+        shaders::color(it.arch()),
+    );
+    let pipeline = it.pipeline_of(&programs, &info);
+    let vertices = it.buffer(&rectangle([0.0, -1.0], [0.25, 1.0], 0.5, RED));
+    let places = [8.0_f32, 48.0];
+    let words = places.map(|place| [4, 1, 0, place.to_bits()]);
+    let buffer = it.buffer(&[&[0][..], words.as_flattened()].concat());
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, vertices, 0)?
+            .draw_indirect(draws(buffer, 2, 16))?;
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 0, |x, _| match x {
+        8..16 | 48..56 => RED_WORD,
+        _ => BLUE_WORD,
+    });
+}
+
 /// One draw for each cell: the stream waits until copies of what depends on the first instance can be used again.
 pub(crate) fn more_indirect_draws_than_copies_are_drawn() {
     let mut cells = Cells::new();

@@ -218,6 +218,39 @@ pub(crate) fn a_query_spans_passes_and_is_copied() {
     assert_eq!(words, expected);
 }
 
+/// Results that a job copies, and does nothing else, are what the host reads.
+pub(crate) fn results_that_are_copied_alone_reach_the_host() {
+    let mut it = Bench::new();
+    let pool = it.device.create_query_pool(it.space, 1);
+    let pool = pool.or_fail("there is memory");
+    let to = it.buffer(&[9; 4]);
+    it.record(|recorder| {
+        recorder.reset_queries(pool, 0, 1)?;
+        recorder.write_timestamp(pool, 0)?;
+        Ok(())
+    });
+    it.run();
+    let mut results = [None];
+    it.device
+        .query_results(pool, 0, &mut results)
+        .or_fail("it is there");
+    let time = results[0].or_fail("the job is done");
+    it.record(|recorder| {
+        let how = QueryCopy {
+            wide: true,
+            wait: true,
+            availability: false,
+            stride: 8,
+        };
+        recorder.copy_query_results_as(pool, (0, 1), (to, 0), how)?;
+        Ok(())
+    });
+    it.run();
+    let mut bytes = [0; 8];
+    it.device.read_buffer(to, 0, &mut bytes).or_fail("it fits");
+    assert_eq!(u64::from_le_bytes(bytes), time);
+}
+
 /// The times of two passes, and that of the commands between them, are in their order.
 pub(crate) fn a_pass_tells_when_it_is_done() {
     let mut it = Bench::new();

@@ -108,13 +108,15 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if self.pipeline_of == Some(pipeline) {
             return Ok(self);
         }
-        let what = Thing::Pipeline;
-        self.refer(pipeline.0, what)?;
-        let object = self.device.object(pipeline.0, what)?;
-        let Kind::Pipeline(it) = &object.kind else {
-            return Err(Error::Gone { what });
-        };
-        it.put_shape(object.mapping.address(), &mut self.pipeline);
+        let (by, shape) = ((self.commands, self.space), &mut self.pipeline);
+        self.device
+            .mention(by, pipeline.0, Thing::Pipeline, |object| {
+                let Kind::Pipeline(it) = &object.kind else {
+                    return None;
+                };
+                it.put_shape(object.mapping.address(), shape);
+                Some(())
+            })?;
         self.pipeline_of = Some(pipeline);
         self.made.forget_pipeline();
         self.device.uniforms.found = false;

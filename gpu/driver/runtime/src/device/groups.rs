@@ -8,7 +8,8 @@ use super::{Device, DeviceLost};
 use crate::fault::{Cause, Recovery};
 use crate::graphics::News;
 use crate::group::{
-    Ending, Off, Reported, Request, Residency, Saved, Stage, Termination, Whom, discard_events,
+    Ending, Off, Reported, Request, Residency, Saved, SlotWords, Stage, Termination, Whom,
+    discard_events,
 };
 use crate::handle::Queue;
 use crate::platform::{Instant, Platform};
@@ -108,15 +109,18 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> Reported {
         let group = self.groups.get(key);
         let draws = self.drawing.is_some() && group.is_some_and(|group| group.tiler.is_some());
+        let slot = group.and_then(|group| group.blocks(&self.hw.interface));
+        let words = slot.map(|slot| SlotWords::read(&mut self.hw.platform, slot));
         // What failed is found while the streams still stand there.
-        if draws {
+        if draws && words.is_some_and(SlotWords::may_be_failure) {
             self.name_failed(News::Reports(key));
         }
-        let reported = match self.groups.get_mut(key) {
-            Some(group) => {
-                group.take_reports(&mut self.hw, &mut self.jobs, Queue(key), lives, whom)
+        let reported = match (self.groups.get_mut(key), words) {
+            (Some(group), Some(words)) => {
+                let (hw, jobs) = (&mut self.hw, &mut self.jobs);
+                group.take_reports(hw, jobs, words, Queue(key), lives, whom)
             }
-            None => Reported::NOTHING,
+            _ => Reported::NOTHING,
         };
         if draws && self.has_named() {
             self.name_failed(News::Faults(key));

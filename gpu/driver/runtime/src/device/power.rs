@@ -149,9 +149,9 @@ impl<P: Platform> Device<'_, '_, P> {
         if self.power.suspended {
             return Err(Error::Suspended);
         }
-        let now = self.hw.platform.now();
-        self.wake(now);
+        // A GPU that is on its way off can be woken only when it is off.
         self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
+        let now = self.hw.platform.now();
         self.wake(now);
         self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead));
         self.alive()
@@ -328,10 +328,10 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Waits until the GPU is not on its way off, and has its supply, for whoever is about to reset it.
     pub(super) fn supply_for_reset(&mut self) {
-        let now = self.hw.platform.now();
         if self.power.going_off {
             self.wait_for_phase(|phase| matches!(phase, Phase::Running | Phase::Dead | Phase::Off));
         }
+        let now = self.hw.platform.now();
         self.wake(now);
         self.wait_for_phase(|phase| !matches!(phase, Phase::Supplying { .. }));
         self.power.suspended = false;

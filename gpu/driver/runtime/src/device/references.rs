@@ -46,7 +46,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return Ok(());
         };
         let put = self.links.put(&mut object.list, to, tag);
-        put.map_err(|Full| self.no_references())
+        put.map_err(|Full| no_references(self.links.capacity()))
     }
 
     /// Lets an object refer to another, which it does not do yet.
@@ -55,15 +55,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return Ok(());
         };
         let pushed = self.links.push(&mut object.list, to, tag);
-        pushed.map_err(|Full| self.no_references())
-    }
-
-    #[cold]
-    fn no_references(&self) -> Error {
-        Error::Full {
-            table: Table::References,
-            places: self.links.capacity(),
-        }
+        pushed.map_err(|Full| no_references(self.links.capacity()))
     }
 
     /// Begins a recording: its commands have mentioned nothing yet.
@@ -86,6 +78,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ///
     /// # Errors
     /// If it was destroyed, `take` finds it to be something else, it is in another space, or there is no place for the reference.
+    /// After an error `take` was not called, or returned `None`.
     #[inline]
     pub(crate) fn mention<T>(
         &mut self,
@@ -94,13 +87,19 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         what: Thing,
         take: impl FnOnce(&Object<'d>) -> Option<T>,
     ) -> Result<T, Error> {
-        let object = self.objects.get(key).ok_or(Error::Gone { what })?;
+        let object = self.objects.get_mut(key).ok_or(Error::Gone { what })?;
         if object.space != space {
             return Err(Error::OtherSpace { what });
         }
+        let is_first = object.mentioned != self.recordings;
+        // Before anything is taken: the commands must be able to refer to it.
+        if is_first && self.links.is_full() {
+            return Err(no_references(self.links.capacity()));
+        }
         let taken = take(object).ok_or(Error::Gone { what })?;
-        if object.mentioned != self.recordings {
-            self.mention_first(commands, key)?;
+        if is_first {
+            object.mentioned = self.recordings;
+            self.link_mentioned(commands, key);
         }
         Ok(taken)
     }
@@ -125,13 +124,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.removals
     }
 
+    /// Lets commands refer to what was marked as mentioned just now.
     #[inline(never)]
-    fn mention_first(&mut self, commands: Key, key: Key) -> Result<(), Error> {
-        self.link_new(commands, key, None)?;
-        if let Some(object) = self.objects.get_mut(key) {
-            object.mentioned = self.recordings;
+    fn link_mentioned(&mut self, commands: Key, key: Key) {
+        if let Some(object) = self.objects.get_mut(commands) {
+            // There is a place: the caller has asked.
+            let _ = self.links.push(&mut object.list, key, None);
         }
-        Ok(())
     }
 
     /// Lets the commands that are being recorded refer to all that others refer to.
@@ -147,9 +146,21 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let object = self.objects.get(used);
             // Of what was destroyed there is no mark; nothing is held of it, and so nothing of these commands.
             if object.is_none_or(|object| object.mentioned != self.recordings) {
-                self.mention_first(commands, used)?;
+                self.link_new(commands, used, None)?;
+                if let Some(object) = self.objects.get_mut(used) {
+                    object.mentioned = self.recordings;
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// The error that all of so many references are taken.
+#[cold]
+const fn no_references(places: usize) -> Error {
+    Error::Full {
+        table: Table::References,
+        places,
     }
 }

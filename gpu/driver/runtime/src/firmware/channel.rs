@@ -57,7 +57,17 @@ impl Channel {
 
     /// The events of `mask` that are raised; acknowledges them.
     pub(crate) fn take_events<P: Platform>(&self, platform: &mut P, mask: u32) -> u32 {
-        let (req, ack) = self.read(platform);
+        let words = self.read(platform);
+        self.take_events_of(platform, words, mask)
+    }
+
+    /// The same of words that were read before, as [`Channel::read`] gives them. The firmware tells of what it raises meanwhile anew.
+    pub(crate) fn take_events_of<P: Platform>(
+        &self,
+        platform: &mut P,
+        (req, ack): (u32, u32),
+        mask: u32,
+    ) -> u32 {
         let events = (req ^ ack) & mask;
         if events != 0 {
             self.write(platform, handshake::acknowledge(req, ack, events));

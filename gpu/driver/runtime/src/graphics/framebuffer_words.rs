@@ -93,7 +93,8 @@ impl Framebuffer {
             self.color(color.as_ref(), layer, offset)
                 .pack(arch, &mut part)?;
             if let Some(word) = part.get_mut(COMPRESSION_WORD) {
-                *word |= self.compression_of(color.as_ref());
+                let written = color.as_ref().and_then(|color| color.written);
+                *word |= self.compression_of(written.and_then(|target| target.compression));
             }
             write_part(&part);
             let bytes = color.map_or(0, |color| color.bytes.saturating_mul(self.samples));
@@ -230,10 +231,9 @@ impl Framebuffer {
         it.clear || self.texels.is_some() || (compressed && self.has_small_tiles())
     }
 
-    /// What a colour target says of its compression: the order of tiles, too, if several are in a superblock.
-    fn compression_of(&self, color: Option<&ColorTarget>) -> u32 {
-        let written = color.and_then(|color| color.written);
-        match written.and_then(|target| target.compression) {
+    /// The bits of a colour target's compression, if it is compressed, with the order of tiles if several are in a superblock.
+    fn compression_of(&self, bits: Option<u32>) -> u32 {
+        match bits {
             Some(bits) if self.has_small_tiles() => bits | COLOR_REVERSED,
             Some(bits) => bits,
             None => 0,
@@ -311,4 +311,26 @@ fn swizzle(color: &ColorTarget) -> Swizzle {
         _ => [0, 1, 2, 3],
     };
     Swizzle(a | b << 3 | c << 6 | d << 9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hardware has to know when a superblock is larger than a tile (hardware/descriptors.md 15: bit 3 of the third word).
+    #[test]
+    fn compressed_targets_tell_whether_superblocks_are_larger_than_tiles() {
+        const BITS: u32 = 0b11;
+        for (pixels, bits, word) in [
+            (256, Some(BITS), BITS),
+            (128, Some(BITS), BITS | 1 << 3),
+            (256, None, 0),
+            (128, None, 0),
+        ] {
+            let mut framebuffer = Framebuffer::NOTHING;
+            framebuffer.tile.pixels = pixels;
+            let found = framebuffer.compression_of(bits);
+            assert_eq!(found, word, "{bits:x?} with tiles of {pixels} pixels");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Events of a slot: what its interrupt says, in the order that loses nothing.
 //!
-//! The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again. A stream's bit
-//! of it differs from that of `CSG_IRQ_ACK` from its first event on until the answer, however many follow: the others have
-//! nothing to say.
+//! The words of the slot are read once. The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between
+//! interrupts again. A stream's bit of it differs from that of `CSG_IRQ_ACK` from its first event on until the answer, however many
+//! follow: the others have nothing to say.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
 use super::{Group, Termination, doorbells};
@@ -27,15 +27,17 @@ impl Group {
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
         slot: &SlotBlocks,
+        words: SlotWords,
         whom: Whom,
     ) -> Reported {
         let state = self.residency.state();
-        let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
-        let asking = irq_req ^ slot.input.read_word(platform, CSG_IRQ_ACK);
+        let asking = words.asking();
         if asking != 0 {
-            slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+            slot.input
+                .write(platform, CSG_IRQ_ACK, u64::from(words.irq_req));
         }
-        let events = slot.requests().take_events(platform, GROUP_EVENTS);
+        let requests = slot.requests();
+        let events = requests.take_events_of(platform, words.requests, GROUP_EVENTS);
         if asking == 0 && events == 0 && whom == Whom::Asking {
             return Reported::NOTHING;
         }
@@ -86,6 +88,43 @@ impl Group {
             sync_changed: csg_req::SYNC_UPDATE.get(events),
             exhausted,
         }
+    }
+}
+
+/// The words in which a slot reports, as they were read once for all who ask for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotWords {
+    irq_req: u32,
+    irq_ack: u32,
+    /// `CSG_REQ` and `CSG_ACK`.
+    requests: (u32, u32),
+}
+
+impl SlotWords {
+    /// Reads the words of a slot.
+    pub(crate) fn read<P: Platform>(platform: &mut P, slot: &SlotBlocks) -> SlotWords {
+        SlotWords {
+            irq_req: slot.output.read_word(platform, CSG_IRQ_REQ),
+            irq_ack: slot.input.read_word(platform, CSG_IRQ_ACK),
+            requests: slot.requests().read(platform),
+        }
+    }
+
+    /// The streams that ask for a look, a bit each.
+    pub(crate) const fn asking(self) -> u32 {
+        self.irq_req ^ self.irq_ack
+    }
+
+    /// Whether the progress timer has run out.
+    pub(crate) fn is_stuck(self) -> bool {
+        let (req, ack) = self.requests;
+        csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack)
+    }
+
+    /// Whether something is reported that may be a failure: a stream asks for a look, or the progress timer has run out. Most polls find
+    /// neither.
+    pub(crate) fn may_be_failure(self) -> bool {
+        self.asking() != 0 || self.is_stuck()
     }
 }
 

@@ -8,7 +8,7 @@ mod events;
 mod residency;
 mod termination;
 
-pub(crate) use events::{Reported, Whom};
+pub(crate) use events::{Reported, SlotWords, Whom};
 pub(crate) use residency::{Off, Residency, Saved, Seated, Stage};
 pub(crate) use termination::{Ending, SpaceFault, Termination};
 
@@ -289,11 +289,12 @@ impl Group {
         streams.find_map(|stream| stream.abandon(jobs, cause, recovery))
     }
 
-    /// Answers what the slot reports, if the group has one; rings for the answer if the firmware `lives`.
+    /// Answers what the slot reports in its words, if the group has one; rings for the answer if the firmware `lives`.
     pub(crate) fn take_reports<P: Platform>(
         &mut self,
         hw: &mut Hw<P>,
         jobs: &mut Slab<'_, Job>,
+        words: SlotWords,
         queue: Queue,
         lives: bool,
         whom: Whom,
@@ -301,7 +302,7 @@ impl Group {
         let Some(slot) = self.blocks(&hw.interface) else {
             return Reported::NOTHING;
         };
-        let reported = self.process_events(&mut hw.platform, jobs, queue, slot, whom);
+        let reported = self.process_events(&mut hw.platform, jobs, queue, slot, words, whom);
         if reported.answered && lives {
             ring(&mut hw.platform, &hw.interface.global, slot);
         }

@@ -254,6 +254,15 @@ pub(crate) fn depth_is_blitted_to_a_level() {
 
 /// Each level is the mean of the one before, in all layers.
 pub(crate) fn levels_are_generated() {
+    check_levels(false);
+}
+
+/// The same where a level was read before it is generated: the next one is made of what is written then, not of what caches have.
+pub(crate) fn levels_are_generated_of_what_was_written_last() {
+    check_levels(true);
+}
+
+fn check_levels(reads_before: bool) {
     let mut it = Bench::new();
     let mut info = flat(&it, "R32_SFLOAT", [16, 8], Tiling::UInterleaved);
     (info.levels, info.layers) = (5, 2);
@@ -269,8 +278,24 @@ pub(crate) fn levels_are_generated() {
             .write_image(image, part, &bytes)
             .or_fail("it fits");
     }
+    let other = flat(&it, "R32_SFLOAT", [8, 4], Tiling::UInterleaved);
+    let other = it.new_image(other);
     it.record(|recorder| {
         recorder.barrier(Accesses::HOST_WRITE, Accesses::TRANSFER_READ)?;
+        if reads_before {
+            let of = |level| ImageSubresource {
+                level,
+                ..ImageSubresource::default()
+            };
+            let region = BlitRegion {
+                from: of(1),
+                from_corners: [[0, 0, 0], [8, 4, 1]],
+                to: of(0),
+                to_corners: [[0, 0, 0], [8, 4, 1]],
+            };
+            recorder.blit_image(image, other, BlitFilter::Nearest, &region)?;
+            recorder.barrier(Accesses::TRANSFER_READ, Accesses::TRANSFER_WRITE)?;
+        }
         recorder.generate_levels(image)?;
         Ok(())
     });

@@ -148,3 +148,25 @@ fn events_of_a_free_slot_are_not_its_next_users() {
     end_job(&mut device, 1, 0);
     assert_eq!(wait(&mut device, next), Ok(()));
 }
+
+/// The next user of a slot must find its streams stopped (hardware/csf-scheduling.md section 3).
+#[test]
+fn streams_are_stopped_when_their_group_has_left_its_slot() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    let states = |device: &mut Device<'_, '_, Fake>| {
+        let slot = &device.hw.interface.slots[0];
+        let it = &mut device.hw.platform;
+        [0, 1, 2].map(|number| {
+            let request = slot.streams[number].input.read_word(it, CS_REQ);
+            request & cs_req::STATE.mask32()
+        })
+    };
+    end_job(&mut device, 1, 0);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    assert_eq!(states(&mut device), [cs_req::STATE.word(CsState::Start); 3]);
+    device.destroy_command_buffer(commands).expect("unused");
+    device.destroy_queue(fence.queue).expect("idle");
+    assert!(device.settle());
+    assert_eq!(states(&mut device), [cs_req::STATE.word(CsState::Stop); 3]);
+}

@@ -20,8 +20,8 @@ use eitri_csf::interface::group::{
     CSG_IRQ_REQ, CSG_PROTM_SUSPEND_BUF, ep_req,
 };
 use eitri_csf::interface::stream::{
-    CS_ACK, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
-    CS_USER_INPUT, cs_config,
+    CS_ACK, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_REQ,
+    CS_STATUS_BLOCKED_REASON, CS_USER_INPUT, CsState, cs_config, cs_req,
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};

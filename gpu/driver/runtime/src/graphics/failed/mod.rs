@@ -48,7 +48,7 @@ pub(crate) type FailedPasses = Vec<(Key, FailedPass), KEPT>;
 /// What makes the device name what failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
-    /// The slot of a group may report a failure, which was not answered.
+    /// The slot of a group may report a failure, as its words say, which was not answered.
     Reports(Key),
     /// An access in a space failed.
     Access(Key, FailedAccess),
@@ -104,7 +104,6 @@ impl<P: Platform> Device<'_, '_, P> {
         match news {
             News::Faults(key) => self.attach_failed_passes(key),
             News::FaultsIn(space) => self.each_group_in(space, Self::attach_failed_passes),
-            News::Reports(key) if !self.may_report_failure(key) => {}
             News::Reports(key) => {
                 let (reports, stuck) = self.failures_reported(key);
                 if stuck || reports.iter().any(Option::is_some) {

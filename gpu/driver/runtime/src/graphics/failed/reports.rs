@@ -2,12 +2,11 @@
 
 use super::FailedAccess;
 use crate::device::Device;
-use crate::group::{Ending, STREAMS, SpaceFault, Termination};
+use crate::group::{Ending, STREAMS, SlotWords, SpaceFault, Termination};
 use crate::platform::Platform;
 use crate::slab::Key;
 use core::ops::Range;
 use eitri_csf::fault::Unit;
-use eitri_csf::interface::group::{CSG_IRQ_ACK, CSG_IRQ_REQ, csg_req};
 use eitri_csf::interface::stream::{
     CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_CMD_PTR, cs_fault, cs_req,
 };
@@ -43,11 +42,9 @@ impl<P: Platform> Device<'_, '_, P> {
             return (reports, false);
         };
         let it = &mut self.hw.platform;
-        let (req, ack) = slot.requests().read(it);
-        let stuck = csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack);
+        let words = SlotWords::read(it, slot);
         // Streams with news have a bit that differs, until that is answered.
-        let streams =
-            slot.output.read_word(it, CSG_IRQ_REQ) ^ slot.input.read_word(it, CSG_IRQ_ACK);
+        let streams = words.asking();
         for (number, (report, blocks)) in (0..).zip(reports.iter_mut().zip(&slot.streams)) {
             if streams >> number & 1 == 0 {
                 continue;
@@ -67,20 +64,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 pointer: blocks.output.read(it, CS_STATUS_CMD_PTR),
             });
         }
-        (reports, stuck)
-    }
-
-    /// Whether the slot of a group reports something that may be a failure: a stream asks for a look, or the progress timer has run out.
-    /// Most polls find neither.
-    pub(super) fn may_report_failure(&mut self, key: Key) -> bool {
-        let group = self.groups.get(key);
-        let Some(slot) = group.and_then(|group| group.blocks(&self.hw.interface)) else {
-            return false;
-        };
-        let it = &mut self.hw.platform;
-        let (req, ack) = slot.requests().read(it);
-        let asked = slot.output.read_word(it, CSG_IRQ_REQ) ^ slot.input.read_word(it, CSG_IRQ_ACK);
-        asked != 0 || csg_req::PROGRESS_TIMER_EVENT.get(req ^ ack)
+        (reports, words.is_stuck())
     }
 
     /// Reads which access failed in the space of a group, whether that was answered or not.
