@@ -8,11 +8,12 @@ use crate::lower::{
     wide_words, window_position,
 };
 use crate::opt::{
-    algebra, bound_loops, choose_loaded, constant_tables, count_down, dead_code, dead_flow, demote_branches,
-    distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
-    hoist_loads, idle_atomics, keep_own_words, keep_products, load_bytes, merge_accesses, pack_colors,
-    pair_halves, push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets,
-    test_alignment, thread_conditions, trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    algebra, bound_loops, choose_loaded, constant_tables, count_down, dead_code, dead_flow,
+    demote_branches, distribute_shifts, flatten_branches, fold_constants, forward_stores,
+    fuse_multiply_add, hoist_loads, idle_atomics, keep_own_words, keep_products, load_bytes,
+    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_rows,
+    share_values, split_offsets, test_alignment, thread_conditions, trim_shared, trivial_phis,
+    unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};

@@ -26,6 +26,8 @@ pub(crate) const PASS: Pass = Pass {
 
 /// How many blocks back loads are looked for.
 const MOST_BLOCKS: usize = 4;
+/// How many instructions back: so that the time grows with the function, however long its blocks are.
+const MOST_INSTS: usize = 128;
 
 /// Where a word lies: what the address counts from, the sum of the offset and the largest offset, if there is one.
 #[derive(Clone, PartialEq)]
@@ -77,10 +79,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let mut replaced = Replaced::default();
     for block in cfg.rpo() {
         // One of a block: it may split the edges that lead there.
-        let insts = function.block(*block).insts.iter().enumerate();
-        let plan = insts
-            .filter_map(|(at, inst)| Some((*inst, plan(function, &cfg, &places, *block, at)?)))
-            .next();
+        let mut insts = function.block(*block).insts.iter().enumerate();
+        let plan =
+            insts.find_map(|(at, inst)| Some((*inst, plan(function, &cfg, &places, *block, at)?)));
         if let Some((load, plan)) = plan {
             let word = apply(function, *block, load, plan);
             replaced.insert(function.inst(load).results[0], word);
@@ -116,13 +117,13 @@ fn plan(
     if let Some((condition, words)) = both(chosen.condition, block, before) {
         return Some(Plan::Select(condition, words));
     }
+    let mut phis = function.block(block).phis.iter();
+    let phi = phis.find(|phi| phi.result == chosen.condition)?;
     let own = cfg.innermost_loop(block);
     let is_header = own.is_some_and(|own| cfg.loops[own].header == block);
     if is_header || before.iter().any(|inst| ends_knowledge(function, *inst)) {
         return None;
     }
-    let mut phis = function.block(block).phis.iter();
-    let phi = phis.find(|phi| phi.result == chosen.condition)?;
     let sources = phi.sources.iter().map(|(from, condition)| {
         let insts = &function.block(*from).insts;
         if let Some((condition, words)) = both(*condition, *from, insts) {
@@ -203,11 +204,13 @@ fn loaded<'f>(
     mut insts: &'f [Inst],
     wanted: &Place,
 ) -> Option<Value> {
+    let mut left = MOST_INSTS;
     for _ in 0..MOST_BLOCKS {
         for inst in insts.iter().rev() {
-            if ends_knowledge(function, *inst) {
+            if left == 0 || ends_knowledge(function, *inst) {
                 return None;
             }
+            left -= 1;
             if place(function, *inst).as_ref() == Some(wanted) {
                 return function.inst(*inst).results.first().copied();
             }

@@ -78,8 +78,7 @@ fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values>
             let values: Option<Values> = elements(&access, &extent)
                 .map(|place| {
                     let mut found = known.get(&place);
-                    let found =
-                        found.find(|own| (own.ty, own.held) == (access.elem, access.held));
+                    let found = found.find(|own| (own.ty, own.held) == (access.elem, access.held));
                     found.map(|element| element.value)
                 })
                 .collect();

@@ -218,13 +218,7 @@ fn load(builder: &mut Builder<'_>, word: &InstData, byte: &Byte, replaced: &mut 
 }
 
 /// An offset in bytes, with the number of a byte in the place of that of its word.
-fn exact(
-    builder: &mut Builder<'_>,
-    offset: Value,
-    wanted: Value,
-    unit: Unit,
-    depth: u32,
-) -> Value {
+fn exact(builder: &mut Builder<'_>, offset: Value, wanted: Value, unit: Unit, depth: u32) -> Value {
     let function = &*builder.function;
     let depth = depth.saturating_sub(1);
     if let Some([a, b]) = operands(function, offset, Alu::IAdd) {
@@ -250,7 +244,10 @@ fn count_reads(function: &Function) -> Vec<usize> {
     let mut reads = vec![0; function.value_count()];
     for block in &function.layout {
         let data = function.block(*block);
-        let args = data.insts.iter().flat_map(|inst| &function.inst(*inst).args);
+        let args = data
+            .insts
+            .iter()
+            .flat_map(|inst| &function.inst(*inst).args);
         let sources = data.phis.iter().flat_map(|phi| &phi.sources);
         let values = args.copied().chain(sources.map(|(_, value)| *value));
         for value in values.chain(data.terminator.operand()) {

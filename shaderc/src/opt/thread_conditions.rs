@@ -155,13 +155,24 @@ fn used_elsewhere(function: &Function, candidates: &[Candidate]) -> HashSet<Valu
     let mut used = HashSet::default();
     for block in &function.layout {
         let data = function.block(*block);
-        let args = data.insts.iter().flat_map(|inst| &function.inst(*inst).args);
+        let args = data
+            .insts
+            .iter()
+            .flat_map(|inst| &function.inst(*inst).args);
         used.extend(args.filter(|arg| conditions.contains(*arg)));
         let sources = data.phis.iter().flat_map(|phi| &phi.sources);
         let other = sources.filter(|source| !at.contains(*source));
-        used.extend(other.map(|(_, value)| value).filter(|value| conditions.contains(*value)));
+        used.extend(
+            other
+                .map(|(_, value)| value)
+                .filter(|value| conditions.contains(*value)),
+        );
         let decides = data.terminator.operand();
-        used.extend(decides.filter(|value| !at.contains(&(*block, *value))).iter());
+        used.extend(
+            decides
+                .filter(|value| !at.contains(&(*block, *value)))
+                .iter(),
+        );
     }
     used.retain(|value| conditions.contains(value));
     used
