@@ -186,10 +186,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
     Stage {
         why: "What became selects needs no way of its own; loops show the first of their tests at the top.",
         steps: &[Step::IfChanged(
-            &[
-                Step::Improve(choose_loaded::PASS),
-                Step::Improve(thread_conditions::PASS),
-            ],
+            &[Step::Improve(thread_conditions::PASS)],
             &[CLEANED_UP],
         )],
     },
@@ -229,6 +226,8 @@ const STAGES: &[Stage<Function, Asked>] = &[
             Step::IfChanged(
                 &[
                     Step::Improve(forward_stores::PASS),
+                    // What is loaded again from a chosen place has gone.
+                    Step::Improve(choose_loaded::PASS),
                     Step::Improve(split_offsets::PASS),
                     Step::Improve(test_alignment::PASS),
                 ],

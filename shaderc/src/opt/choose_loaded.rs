@@ -4,7 +4,8 @@
 //! select of what they gave. Where control comes from several blocks, those without the two words make the load themselves, so no
 //! way through the function loads more than it did.
 //!
-//! Needs: short branches flattened, which makes the selects.  Guarantees: nothing between the loads may write.
+//! Needs: short branches flattened, which makes the selects; `forward_stores`, so that one load of a place stands for all behind it.
+//! Guarantees: nothing between the loads may write.
 //! Facts: hardware/compiler-ir.md 4.12.
 use super::known_edges::known_on_edge;
 use super::linear::{Form, Term, build};
