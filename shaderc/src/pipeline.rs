@@ -8,11 +8,12 @@ use crate::lower::{
     wide_words, window_position,
 };
 use crate::opt::{
-    algebra, bound_loops, constant_tables, count_down, dead_code, dead_flow, demote_branches,
-    distribute_shifts, flatten_branches, fold_constants, forward_stores, fuse_multiply_add,
-    hoist_loads, idle_atomics, keep_own_words, keep_products, merge_accesses, pack_colors,
-    pair_halves, push_uniform_buffers, reduce_strength, share_rows, share_values, split_offsets,
-    test_alignment, trim_shared, trivial_phis, unroll_loops, unroll_partly,
+    algebra, bound_loops, choose_loaded, constant_tables, count_down, dead_code, dead_flow,
+    demote_branches, distribute_shifts, flatten_branches, fold_constants, forward_stores,
+    fuse_multiply_add, hoist_loads, idle_atomics, keep_own_words, keep_products, load_bytes,
+    merge_accesses, pack_colors, pair_halves, push_uniform_buffers, reduce_strength, share_rows,
+    share_values, split_offsets, test_alignment, thread_conditions, trim_shared, trivial_phis,
+    unroll_loops, unroll_partly,
 };
 use crate::options::Robust;
 use crate::order::{self, Condition, Group, Members, Stage, Step};
@@ -183,6 +184,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
         )],
     },
     Stage {
+        why: "What became selects needs no way of its own; loops show the first of their tests at the top.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(thread_conditions::PASS)],
+            &[CLEANED_UP],
+        )],
+    },
+    Stage {
         why: "Before rounds are copied: each copy would load the same.",
         steps: &[Step::IfChanged(
             &[Step::Improve(hoist_loads::PASS)],
@@ -194,6 +202,13 @@ const STAGES: &[Stage<Function, Asked>] = &[
         steps: &[Step::IfChanged(
             &[Step::Improve(unroll_partly::PASS)],
             &[Step::Run(promote_variables::PASS), CLEANED_UP],
+        )],
+    },
+    Stage {
+        why: "A byte lies where its word did: before guards, which hide what the offset is made of.",
+        steps: &[Step::IfChanged(
+            &[Step::Improve(load_bytes::PASS)],
+            &[CLEANED_UP],
         )],
     },
     Stage {
@@ -211,6 +226,8 @@ const STAGES: &[Stage<Function, Asked>] = &[
             Step::IfChanged(
                 &[
                     Step::Improve(forward_stores::PASS),
+                    // What is loaded again from a chosen place has gone.
+                    Step::Improve(choose_loaded::PASS),
                     Step::Improve(split_offsets::PASS),
                     Step::Improve(test_alignment::PASS),
                 ],

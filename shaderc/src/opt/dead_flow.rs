@@ -217,7 +217,9 @@ fn skip_empty(function: &mut Function) -> bool {
             continue;
         };
         let sources = edges.sources(function, block);
-        if sources.is_empty() {
+        // Where several ways lead into a loop, their join is where what the loop needs is computed once.
+        let enters_loop = sources.len() > 1 && loops[target.index()];
+        if sources.is_empty() || enters_loop {
             continue;
         }
         let mut new = sources.clone();

@@ -24,6 +24,7 @@ pub(crate) const PASS: Pass = Pass {
 #[derive(Clone, Copy)]
 struct Element {
     ty: Type,
+    held: Held,
     value: Value,
     /// Whether its address is a multiple of its size.
     aligned: bool,
@@ -73,11 +74,11 @@ fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values>
     });
     let extent = Extent::of(function, data)?;
     match data.op {
-        Op::Load(access) if is_followed(&access) => {
+        Op::Load(access) if access.memory == Memory::Plain => {
             let values: Option<Values> = elements(&access, &extent)
                 .map(|place| {
                     let mut found = known.get(&place);
-                    let found = found.find(|element| element.ty == access.elem);
+                    let found = found.find(|own| (own.ty, own.held) == (access.elem, access.held));
                     found.map(|element| element.value)
                 })
                 .collect();
@@ -113,7 +114,7 @@ fn is_aligned(access: &Access) -> bool {
     u32::from(access.align) >= access.bytes() / u32::from(access.count)
 }
 
-/// Whether values of an access are what lies in memory, for as long as nobody is told to look.
+/// Whether values of a store are what lies in memory, for as long as nobody is told to look.
 fn is_followed(access: &Access) -> bool {
     access.memory == Memory::Plain && access.held == Held::Own
 }
@@ -132,6 +133,7 @@ fn remember(known: &mut Elements, access: &Access, extent: &Extent, values: &[Va
     for (place, value) in elements(access, extent).zip(values) {
         let element = Element {
             ty: access.elem,
+            held: access.held,
             value: *value,
             aligned: is_aligned(access),
         };

@@ -44,6 +44,26 @@ impl Form {
         Some(form)
     }
 
+    /// The sum of terms and a multiple of a value.
+    pub(super) fn with(
+        function: &Function,
+        terms: Vec<Term>,
+        value: Value,
+        by: &Term,
+    ) -> Option<Form> {
+        let mut form = Form {
+            terms,
+            through: vec![],
+        };
+        let by = Term {
+            value: None,
+            ..by.clone()
+        };
+        form.add(function, value, &by, DEPTH)?;
+        form.terms.sort();
+        Some(form)
+    }
+
     /// Adds a multiple of a value.
     fn add(&mut self, function: &Function, value: Value, by: &Term, depth: u32) -> Option<()> {
         if let Some(word) = function.as_word(value) {
