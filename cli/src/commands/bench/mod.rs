@@ -6,6 +6,7 @@ mod code;
 mod compile;
 mod draw;
 mod faults;
+mod fixed_costs;
 mod graphics;
 mod lavapipe;
 mod model;

@@ -1,8 +1,10 @@
 //! `eitri bench model`: how fast the model executes compute kernels, on one thread.
 //!
 //! A kernel's time is that of its jobs in the model: bring-up, compilation and the driver's work are not in it. Each kernel is measured
-//! twice by the same program in turn; the ratio of both is what the machine's noise is.
+//! twice by the same program in turn; the ratio of both is what the machine's noise is. Behind the kernels is what the model takes for
+//! nothing (`fixed_costs`).
 
+use super::fixed_costs::FixedCosts;
 use super::lavapipe;
 use crate::commands::kernel::read_cases;
 use crate::input::check_arguments::Wanted;
@@ -217,6 +219,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             Err(Verdict::Passed(_)) => {}
         }
     }
+    let fixed = FixedCosts::measure()?;
     let total = Total::of(&rows);
     if args.json {
         let kernels: Vec<serde_json::Value> = rows.iter().map(Row::json).collect();
@@ -230,10 +233,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         });
         outln!(
             "{}",
-            json!({"schema": SCHEMA, "engine": engine, "kernels": kernels, "total": total})
+            json!({
+                "schema": SCHEMA,
+                "engine": engine,
+                "kernels": kernels,
+                "total": total,
+                "fixed": fixed.json(),
+            })
         )?;
-    } else if let Some(total) = &total {
-        total.print(rows.len(), engine)?;
+    } else {
+        if let Some(total) = &total {
+            total.print(rows.len(), engine)?;
+        }
+        fixed.print()?;
     }
     let slower = total.and_then(|total| total.against_vulkan);
     Ok(match failed || slower.is_some_and(|times| times > 1.0) {

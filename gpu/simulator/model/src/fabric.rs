@@ -16,6 +16,7 @@ use crate::l2_tags::Tags;
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::pace::{LATENCY, Pace, numbers};
+use crate::shader::DecodedWords;
 use crate::trace::Event;
 use crate::undefined::UndefinedMemory;
 use alloc::boxed::Box;
@@ -112,6 +113,8 @@ pub(crate) struct Fabric {
     pub(crate) turns_taken: u64,
     /// Descriptors that were read so far.
     pub(crate) lookups: u64,
+    /// Words of code that were decoded so far.
+    pub(crate) decoded: DecodedWords,
     /// Where effects are noted, if this is a fabric apart.
     recording: Option<Box<Recording>>,
 }
@@ -157,6 +160,7 @@ impl Fabric {
             turns_ahead: 0,
             turns_taken: 0,
             lookups: 0,
+            decoded: DecodedWords::default(),
             recording: None,
             config,
         }

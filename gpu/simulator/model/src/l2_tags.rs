@@ -27,8 +27,8 @@ pub(crate) struct Tags {
     oldest: Vec<u8>,
     /// For each set the tag of the last line asked for.
     last: Vec<u32>,
-    /// It may have lines.
-    in_use: bool,
+    /// Sets that may have lines, a bit each: a flush visits no others.
+    in_use: Vec<u64>,
 }
 
 /// Lines that a request moved between the L2 and memory.
@@ -59,7 +59,7 @@ impl Tags {
             ways,
             oldest: vec![0; sets],
             last: (0..sets).map(|set| (set * ways) as u32).collect(),
-            in_use: false,
+            in_use: vec![0; sets.div_ceil(64)],
         }
     }
 
@@ -70,7 +70,7 @@ impl Tags {
             ways: 0,
             oldest: Vec::new(),
             last: Vec::new(),
-            in_use: false,
+            in_use: Vec::new(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Tags {
 
     #[inline(never)]
     fn request_other(&mut self, set: usize, wanted: u64, write: bool) -> Moved {
-        self.in_use = true;
+        self.in_use[set / 64] |= 1 << (set % 64);
         let first = set * self.ways;
         let ways = &mut self.tags[first..][..self.ways];
         let written = if write { WRITTEN } else { 0 };
@@ -116,13 +116,19 @@ impl Tags {
     /// Lines are cleaned, or dropped too; how many were written to memory.
     pub(crate) fn flush(&mut self, invalidate: bool) -> Moved {
         let mut moved = Moved::default();
-        if !self.in_use {
-            return moved;
-        }
-        self.in_use = !invalidate;
-        for tag in &mut self.tags {
-            moved.written += *tag >> 63;
-            *tag = if invalidate { 0 } else { *tag & !WRITTEN };
+        for (word, sets) in self.in_use.iter_mut().enumerate() {
+            let mut left = *sets;
+            while left != 0 {
+                let set = 64 * word + left.trailing_zeros() as usize;
+                left &= left - 1;
+                for tag in &mut self.tags[set * self.ways..][..self.ways] {
+                    moved.written += *tag >> 63;
+                    *tag = if invalidate { 0 } else { *tag & !WRITTEN };
+                }
+            }
+            if invalidate {
+                *sets = 0;
+            }
         }
         moved
     }
@@ -166,5 +172,24 @@ mod tests {
         );
         assert_eq!(tags.flush(true).written, 0);
         assert_eq!(tags.request(1, false).read, 1);
+    }
+
+    #[test]
+    fn a_flush_reaches_every_set_however_often() {
+        // 16 KiB in two ways: 128 sets.
+        let features = l2_features::ASSOCIATIVITY.word(1);
+        let mut tags = Tags::new(l2_features::CACHE_SIZE.set32(features, 14), 1);
+        for time in 0..3 {
+            for line in 0..256 {
+                tags.request(line, line % 3 != 0);
+            }
+            let cleaned = tags.flush(false).written;
+            assert_eq!(cleaned, 170, "time {time}: two lines of three were written");
+            for line in 0..256 {
+                tags.request(line, line % 5 == 0);
+            }
+            assert_eq!(tags.flush(true).written, 52, "time {time}");
+            assert!(tags.tags.iter().all(|tag| *tag == 0), "time {time}");
+        }
     }
 }

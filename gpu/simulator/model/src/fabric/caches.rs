@@ -3,9 +3,11 @@
 use super::{Access, Fabric};
 use crate::defect::Defect;
 use crate::first_level::FirstLevel;
-use crate::l2::{CACHED, Requester};
+use crate::l2::{CACHED, LINE, Requester};
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Refusal, Source};
+use core::array;
+use core::iter::repeat_n;
 use eitri_csf::command::{CacheFlush, FlushMode};
 
 impl Fabric {
@@ -158,6 +160,37 @@ impl Fabric {
         let read = self.read_by_core(memory, (access, core), &mut caches, bytes);
         self.first_level = Some(caches);
         read
+    }
+
+    /// The words at an address, if they lie in one line of a page that the host lends and whose translation is cached; `None`, with
+    /// nothing done, if not. Counted as a read of each word, one after the other.
+    pub(crate) fn lent_words<const N: usize>(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+    ) -> Option<[u32; N]> {
+        let in_one_line = access.address % LINE + 4 * N as u64 <= LINE;
+        let goes_further =
+            self.recording.is_some() || self.first_level.is_some() || !self.injections.is_empty();
+        if !in_one_line || goes_further {
+            return None;
+        }
+        let request = access.at(access.address, AccessKind::Read);
+        let frame = self.mmu.cached_frame(request)?;
+        if frame & CACHED != 0 {
+            return None;
+        }
+        let start = access.address % PAGE;
+        let page = memory.page(frame)?;
+        let bytes = page.get(start as usize..)?.as_chunks().0;
+        let words = array::from_fn(|word| bytes.get(word).copied().map_or(0, u32::from_le_bytes));
+        memory.accessed_by(Accessor::Unit(access.source));
+        for offset in (0..4 * N as u64).step_by(4) {
+            let request = access.at(access.address + offset, AccessKind::Read);
+            self.translated_by_cache(request, frame | (start + offset));
+        }
+        self.lines_requested(repeat_n((frame | start) / LINE, N), false);
+        Some(words)
     }
 
     fn read_by_core(

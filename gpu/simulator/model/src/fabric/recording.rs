@@ -16,6 +16,7 @@ use crate::l2_tags::Tags;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request};
 use crate::pace::Pace;
+use crate::shader::DecodedWords;
 use crate::undefined::UndefinedMemory;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -105,6 +106,7 @@ impl Origin<'_> {
             turns_ahead: 0,
             turns_taken: 0,
             lookups: 0,
+            decoded: DecodedWords::default(),
             recording: Some(Box::default()),
             config,
         }

@@ -213,7 +213,13 @@ pub(crate) fn fma32(a: u32, b: u32, c: u32, round: Round) -> u32 {
 /// of branches, so that a loop over lanes becomes vector code.
 #[inline(always)]
 pub(crate) fn fma32_nearest(a: u32, b: u32, c: u32) -> (u32, bool) {
-    let near = wide32(a) * wide32(b) + wide32(c);
+    nearest32(wide32(a) * wide32(b) + wide32(c))
+}
+
+/// The nearest binary32 of a sum that was rounded to binary64, and whether that is what one rounding gives. A power of two may have
+/// been multiplied to the sum, as long as it stayed normal.
+#[inline(always)]
+pub(crate) fn nearest32(near: f64) -> (u32, bool) {
     let result = near as f32;
     // Two roundings differ from one only at a tie of the second, or where the result is subnormal. A sum that is 0 in binary64 is
     // exact, since what binary32 can hold stays far above the smallest binary64.

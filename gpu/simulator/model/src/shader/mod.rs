@@ -11,6 +11,7 @@ mod select;
 
 // From words to instructions that are ready to run.
 mod decode;
+mod decoded_words;
 mod instruction;
 mod meaning;
 mod message;
@@ -42,6 +43,7 @@ mod warp_times;
 mod yuv;
 
 pub(crate) use alu::{Alu, Arithmetic};
+pub(crate) use decoded_words::DecodedWords;
 pub(crate) use environment::{Environment, Place};
 pub(crate) use execute::{Executor, WarpTurn};
 pub(crate) use float::{FloatPolicy, Round, wide16 as half};

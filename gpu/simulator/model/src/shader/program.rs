@@ -2,7 +2,7 @@
 //!
 //! Guarantees: at most [`PAGES`] pages are kept, whatever a program jumps to.
 
-use super::decode::{Trouble, decode};
+use super::decode::Trouble;
 use super::float::FloatPolicy;
 use super::host_code::{HostCode, Section, Translator};
 use super::instruction::Instruction;
@@ -138,10 +138,10 @@ impl Program {
         let page = &mut self.pages[self.current];
         let mut trouble = None;
         if page.decoded[index] == 0 {
-            let (instruction, problem) = decode(page.words[index], self.arch);
+            let (instruction, problem) = fabric.decoded.decode(page.words[index], self.arch);
             trouble = problem;
             self.depends_on_core |= instruction.depends_on_core();
-            self.instructions.push(instruction);
+            self.instructions.push(*instruction);
             // At most as many as `PAGES` have words: far below 65,536.
             page.decoded[index] = self.instructions.len() as u16;
         }

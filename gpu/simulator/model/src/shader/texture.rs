@@ -173,6 +173,7 @@ impl Texture {
         memory: &mut dyn PhysicalMemory,
         access: Access,
         (format, texel): (&PixelFormat, Texel),
+        last: &mut LastPlane,
     ) -> Result<Found, Refusal> {
         if texel.level >= self.levels || texel.sample >= self.samples {
             return Ok(Found::Nowhere);
@@ -190,6 +191,11 @@ impl Texture {
         }
         let plane = self.plane_address(1, &texel, 0);
         let words = descriptor_words::<8>(fabric, memory, access.to(plane))?;
+        if let Some((decoded, surface, elements)) = &last.0
+            && *decoded == words
+        {
+            return Ok(surface.find(*elements, self.is_3d(), format, texel));
+        }
         if words[0] >> 4 & 0xf == PlaneType::Null as u32 {
             return Ok(Found::Nowhere);
         }
@@ -219,9 +225,14 @@ impl Texture {
         if matches!(elements, Elements::Texels(element) if element.texel != element.bytes) {
             fabric.fidelity.meet(Inexact::ClumpParts);
         }
-        Ok(surface.find(elements, self.is_3d(), format, texel))
+        let (_, surface, elements) = last.0.insert((words, surface, elements));
+        Ok(surface.find(*elements, self.is_3d(), format, texel))
     }
 }
+
+/// The plane of texels whose descriptor was decoded last, with the descriptor's words: most texels of a message lie in one plane.
+#[derive(Default)]
+pub(crate) struct LastPlane(Option<([u32; 8], Surface, Elements)>);
 
 /// What the elements of a plane are.
 #[derive(Clone, Copy)]

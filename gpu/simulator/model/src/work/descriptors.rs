@@ -51,6 +51,9 @@ pub(crate) fn descriptor_words<const N: usize>(
     // Who reads a descriptor remembers it.
     fabric.spoil_recording();
     fabric.lookups += 1;
+    if let Some(words) = fabric.lent_words(memory, access) {
+        return Ok(words);
+    }
     let mut words = [0; N];
     for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
         let mut bytes = [0; 4];
@@ -260,4 +263,55 @@ pub(super) fn local_storage(
             1
         },
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::memory::{BusError, SparseMemory};
+    use crate::mmu::Source;
+    use eitri_csf::registers::address_space::{TranslationMode, transcfg};
+    use std::format;
+
+    /// Memory that the host does not lend.
+    struct Unlent(SparseMemory);
+
+    impl PhysicalMemory for Unlent {
+        fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
+            self.0.read(address, bytes)
+        }
+
+        fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
+            self.0.write(address, bytes)
+        }
+    }
+
+    #[test]
+    fn words_of_lent_memory_are_counted_as_words_that_are_read_one_by_one() {
+        let left = |memory: &mut dyn PhysicalMemory| {
+            let mut fabric = Fabric::new(Config::default());
+            let space = fabric.mmu.space_mut(1);
+            space.programmed.transcfg = transcfg::MODE.set(0, TranslationMode::Identity);
+            space.update();
+            for word in 0..2048 {
+                let value = (word as u32).wrapping_mul(0x9e37_79b9);
+                memory.write32(0x5000 + 4 * word, value).expect("memory");
+            }
+            // Twice at one place, in the same line, across two, between words, at the end of a page and beyond.
+            let addresses = [0x5000, 0x5000, 0x5020, 0x5030, 0x5042, 0x5fe0, 0x5ff0];
+            let words = addresses.map(|address| {
+                let access = Access {
+                    space: 1,
+                    address,
+                    source: Source::Core(0),
+                };
+                descriptor_words::<8>(&mut fabric, memory, access).expect("words")
+            });
+            let counted = format!("{:?}", fabric.activity.slices());
+            (words, counted, fabric.mmu.walks(), fabric.lookups)
+        };
+        let memory = || SparseMemory::new(1 << 20);
+        assert_eq!(left(&mut memory()), left(&mut Unlent(memory())));
+    }
 }

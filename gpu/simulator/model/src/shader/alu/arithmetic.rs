@@ -4,8 +4,8 @@
 
 use super::singles;
 use crate::shader::float::{
-    self, Clamp, FloatPolicy, Format, Round, add_odd, add32, clamp16, clamp32, clamped, flush16,
-    flush32, fma_odd, narrow, single_to_half, wide16, wide32,
+    self, Clamp, FloatPolicy, Format, Round, add_odd, add32, clamp16, clamped, flush16, flush32,
+    fma_odd, narrow, single_to_half, wide16, wide32,
 };
 use crate::shader::lanes::{Lanes, halves, words};
 
@@ -256,14 +256,8 @@ impl Arithmetic {
                 clamp,
                 toward_zero,
             } => {
-                let round = if toward_zero {
-                    Round::Zero
-                } else {
-                    Round::NearestEven
-                };
-                words([a, b, c, d], out, |[a, b, c, d]| {
-                    clamp32(fma_rscale(a, b, c, d as i32, mode, round), clamp)
-                });
+                singles::multiply_add_scaled([a, b, c, d], out, mode, toward_zero);
+                singles::finish(out, clamp, false, Round::NearestEven);
             }
             Arithmetic::AddLscale {
                 round,
@@ -356,17 +350,6 @@ fn extreme_halves(
         let chosen = clamped(chosen, clamp);
         narrow(chosen, 0, Format::Binary16, Round::NearestEven) as u16
     });
-}
-
-fn fma_rscale(a: u32, b: u32, c: u32, scale: i32, mode: RscaleMode, round: Round) -> u32 {
-    let (x, y, z) = (wide32(a), wide32(b), wide32(c));
-    let zero_factor = x == 0.0 || y == 0.0;
-    let exact = match mode {
-        RscaleMode::Zero if zero_factor => add_odd(0.0, z, round),
-        RscaleMode::Left if zero_factor => add_odd(x, z, round),
-        _ => fma_odd(x, y, z, round),
-    };
-    narrow(exact, scale, Format::Binary32, round)
 }
 
 /// A finite binary32 that is not zero, taken apart and made normal.

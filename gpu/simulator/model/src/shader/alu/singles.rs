@@ -5,8 +5,10 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.2 and 9.6.
 
+use super::arithmetic::RscaleMode;
 use crate::shader::float::{
-    self, Clamp, Float, Round, add32, canonical32, clamp32, fma32, fma32_nearest, single_to_half,
+    self, Clamp, Float, Format, Round, add_odd, add32, canonical32, clamp32, fma_odd, fma32,
+    fma32_nearest, narrow, nearest32, single_to_half, wide32,
 };
 use crate::shader::lanes::{Lanes, WARP, words};
 
@@ -37,6 +39,57 @@ pub(super) fn multiply_add([a, b, c]: [&Lanes; 3], out: &mut Lanes, round: Round
             out[lane] = fma32(a[lane], b[lane], c[lane], round);
         }
     }
+}
+
+/// Most powers of two, either way, by which the plain loop of [`multiply_add_scaled`] multiplies: so far a sum stays normal in binary64.
+const FAR: i32 = 512;
+
+/// (A * B + C) * 2^D, rounded once at the final exponent.
+pub(super) fn multiply_add_scaled(
+    [a, b, c, d]: [&Lanes; 4],
+    out: &mut Lanes,
+    mode: RscaleMode,
+    toward_zero: bool,
+) {
+    let round = match toward_zero {
+        true => Round::Zero,
+        false => Round::NearestEven,
+    };
+    let mut inexact = [u32::MAX; WARP];
+    if !toward_zero {
+        for lane in 0..WARP {
+            let (x, y) = (wide32(a[lane]), wide32(b[lane]));
+            let zero_factor = (x == 0.0) | (y == 0.0);
+            let product = match mode {
+                RscaleMode::Zero if zero_factor => 0.0,
+                RscaleMode::Left if zero_factor => x,
+                _ => x * y,
+            };
+            let scale = d[lane] as i32;
+            let near = scale.clamp(-FAR, FAR);
+            let factor = f64::from_bits(((1023 + near) as u64) << 52);
+            let (result, is_exact) = nearest32((product + wide32(c[lane])) * factor);
+            out[lane] = result;
+            inexact[lane] = u32::from(!is_exact | (near != scale));
+        }
+    }
+    for lane in 0..WARP {
+        if inexact[lane] != 0 {
+            out[lane] = scaled([a[lane], b[lane], c[lane]], d[lane] as i32, mode, round);
+        }
+    }
+}
+
+/// (A * B + C) * 2^`scale` of one lane.
+fn scaled(sources: [u32; 3], scale: i32, mode: RscaleMode, round: Round) -> u32 {
+    let [x, y, z] = sources.map(wide32);
+    let zero_factor = x == 0.0 || y == 0.0;
+    let exact = match mode {
+        RscaleMode::Zero if zero_factor => add_odd(0.0, z, round),
+        RscaleMode::Left if zero_factor => add_odd(x, z, round),
+        _ => fma_odd(x, y, z, round),
+    };
+    narrow(exact, scale, Format::Binary32, round)
 }
 
 /// min(A, B) or max(A, B) by `choose`; `propagate` prefers NaN.
@@ -94,4 +147,54 @@ pub(super) fn minimum(sources: [&Lanes; 2], out: &mut Lanes, propagate: bool) {
 /// The greater of A and B.
 pub(super) fn maximum(sources: [&Lanes; 2], out: &mut Lanes, propagate: bool) {
     extreme(sources, out, propagate, float::max::<f32>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Floats of all kinds; most are near 1, so that sums cancel and results are in range.
+    fn float(random: &mut Random) -> u32 {
+        let bits = random.below(1 << 32) as u32;
+        match random.below(8) {
+            0 => bits,
+            1 => bits & 0x807f_ffff,
+            2 => [0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000][random.below(5) as usize],
+            // Few bits, so that sums lie half way between two results.
+            3 => bits & 0x83ff_f000 | 0x3c00_0000,
+            _ => bits & 0x83ff_ffff | 0x3c00_0000,
+        }
+    }
+
+    #[test]
+    fn scaled_sums_are_those_of_one_lane_after_the_other() {
+        let mut random = Random::new(5);
+        for time in 0..6_000 {
+            let mode = [RscaleMode::None, RscaleMode::Zero, RscaleMode::Left][time % 3];
+            let toward_zero = time % 7 == 0;
+            let [a, b, c]: [Lanes; 3] =
+                core::array::from_fn(|_| core::array::from_fn(|_| float(&mut random)));
+            let d: Lanes = core::array::from_fn(|_| match random.below(4) {
+                0 => random.below(1 << 32) as u32,
+                1 => (random.below(300) as i32 - 150) as u32,
+                _ => (random.below(60) as i32 - 30) as u32,
+            });
+            let mut out = [0; WARP];
+            multiply_add_scaled([&a, &b, &c, &d], &mut out, mode, toward_zero);
+            let round = match toward_zero {
+                true => Round::Zero,
+                false => Round::NearestEven,
+            };
+            for lane in 0..WARP {
+                let sources = [a[lane], b[lane], c[lane]];
+                let expected = scaled(sources, d[lane] as i32, mode, round);
+                assert_eq!(
+                    out[lane], expected,
+                    "{sources:#010x?} by 2^{}, {mode:?}, {round:?}",
+                    d[lane] as i32
+                );
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Bytes of a direct message: between a page that is lent and the registers of a warp.
+//! Bytes of a message whose lanes lie in one page: between a page that is lent and the registers of a warp.
 
 use super::places::{Order, Places};
 use super::staged;

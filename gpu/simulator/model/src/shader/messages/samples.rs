@@ -13,7 +13,7 @@ use super::super::texture::Texture;
 use super::super::texture_request::{Gradient, Payload, TextureRequest, Wanted};
 use super::super::typed::masked_registers;
 use super::super::warp::{Warp, bits};
-use super::texels::ReadBy;
+use super::texels::{Decoded, ReadBy};
 use super::{Memory, REMEMBERED, Sender, set_registers};
 use crate::diagnosis::ShaderMisuse;
 use crate::fidelity::Inexact;
@@ -89,6 +89,7 @@ impl Memory {
             })
             .collect();
         let mut registers = [[0; 4]; WARP];
+        let mut decoded = Decoded::default();
         for lane in bits(warp.lanes) {
             let payload = &payloads[lane];
             let texture = self.texture(sender, payload.texture)?;
@@ -123,7 +124,8 @@ impl Memory {
                     [first, second, 0, 0]
                 }
                 Wanted::Sample(mode) => {
-                    let sampled = unit.sampled(sender, instruction, mode, (payload, quad))?;
+                    let from = (payload, quad);
+                    let sampled = unit.sampled(sender, instruction, mode, from, &mut decoded)?;
                     let colour = texture.swizzled(sampled);
                     masked_registers((request.mask, request.narrow), colour, &format)
                 }
@@ -132,6 +134,7 @@ impl Memory {
                     let taps = sampler.gathered(&unit.footing, &payload.coordinates);
                     let mut gathered = [0.0; 4];
                     for (to, taps) in gathered.iter_mut().zip(&taps) {
+                        let taps = (taps.as_slice(), &mut decoded);
                         let colour = unit.colour(sender, instruction, taps, payload)?;
                         *to = texture.swizzled(colour)[usize::from(component)];
                     }
@@ -165,7 +168,7 @@ impl Unit<'_> {
         &self,
         sender: &mut Sender<'_>,
         instruction: &Instruction,
-        taps: &[Tap],
+        (taps, decoded): (&[Tap], &mut Decoded),
         payload: &Payload,
     ) -> Result<Colour, Stopped> {
         // A tap beyond a corner is three instead of one.
@@ -185,7 +188,8 @@ impl Unit<'_> {
                 Some(texel) => {
                     let texel = (self.texture, texel);
                     let unit = ReadBy::Texture;
-                    match sender.stored_texel(instruction, texel, unit, &mut None)?.1 {
+                    let before = (&mut None, &mut *decoded);
+                    match sender.stored_texel(instruction, texel, unit, before)?.1 {
                         None => [0.0; 4],
                         Some(bits) => self.format.unpack(bits),
                     }
@@ -213,6 +217,7 @@ impl Unit<'_> {
         instruction: &Instruction,
         mode: LodMode,
         (payload, quad): (&Payload, [&Payload; 3]),
+        decoded: &mut Decoded,
     ) -> Result<Colour, Stopped> {
         let (probes, bias) = self.probes(mode, payload, quad);
         let level = if self.sampler.is_normalized() {
@@ -234,7 +239,7 @@ impl Unit<'_> {
         let mut sum = [0.0; 4];
         for place in probes.places(&payload.coordinates) {
             let taps = self.sampler.taps(&footing, &place, level);
-            let colour = self.colour(sender, instruction, &taps, payload)?;
+            let colour = self.colour(sender, instruction, (&taps, decoded), payload)?;
             sum = core::array::from_fn(|index| sum[index] + colour[index]);
         }
         Ok(sum.map(|component| component / f64::from(probes.count)))

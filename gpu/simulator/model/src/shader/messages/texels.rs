@@ -7,7 +7,9 @@ use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
 use super::super::stopped::{JobFault, Stopped, exception};
-use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
+use super::super::texture::{
+    BlockTexel, CompressedTexel, Found, LastPlane, NO_TEXEL, Texel, Texture,
+};
 use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
 use super::super::yuv::is_unmodelled_yuv;
@@ -28,6 +30,14 @@ pub(super) enum ReadBy {
     LoadStore,
     /// The texture unit: TEX_FETCH.
     Texture,
+}
+
+/// What was decoded for the texel before: most texels of a message have one format and lie in one plane.
+#[derive(Default)]
+pub(super) struct Decoded {
+    /// The format, with its word.
+    format: Option<(u32, PixelFormat)>,
+    plane: LastPlane,
 }
 
 /// The texel of each lane; `None` where there is no texture.
@@ -135,12 +145,14 @@ impl Memory {
     ) -> Result<(), Stopped> {
         let texels = self.image_texels(sender, warp, instruction, handle)?;
         let mut registers = [[0; 4]; WARP];
+        let mut decoded = Decoded::default();
         for lane in bits(warp.lanes) {
             registers[lane] = [0, 0, NO_TEXEL, 0];
             let Some((texture, texel)) = texels[lane] else {
                 continue;
             };
-            match sender.find_texel(instruction, &texture, texel)?.1 {
+            let texel = (&texture, texel);
+            match sender.find_texel(instruction, texel, &mut decoded)?.1 {
                 Found::At(address) => {
                     registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
                 }
@@ -161,10 +173,12 @@ impl Sender<'_> {
     pub(super) fn find_texel(
         &mut self,
         instruction: &Instruction,
-        texture: &Texture,
-        texel: Texel,
+        (texture, texel): (&Texture, Texel),
+        decoded: &mut Decoded,
     ) -> Result<(PixelFormat, Found), Stopped> {
-        let Some(format) = PixelFormat::of(texture.word) else {
+        let known = decoded.format.filter(|(word, _)| *word == texture.word);
+        let format = known.map(|(_, format)| format);
+        let Some(format) = format.or_else(|| PixelFormat::of(texture.word)) else {
             if is_unmodelled_yuv(texture.word) {
                 let format = texture.word;
                 self.report(ShaderMisuse::YuvFormat { format });
@@ -172,8 +186,10 @@ impl Sender<'_> {
             }
             return Err(self.not_modelled(instruction));
         };
-        let access = self.access(0);
-        let found = texture.find(self.fabric, self.memory, access, (&format, texel))?;
+        decoded.format = Some((texture.word, format));
+        let (access, plane) = (self.access(0), &mut decoded.plane);
+        let texel = (&format, texel);
+        let found = texture.find(self.fabric, self.memory, access, texel, plane)?;
         if found == Found::NotModelled {
             return Err(self.not_modelled(instruction));
         }
@@ -184,11 +200,11 @@ impl Sender<'_> {
     pub(super) fn stored_texel(
         &mut self,
         instruction: &Instruction,
-        (texture, texel): (&Texture, Texel),
+        texel: (&Texture, Texel),
         unit: ReadBy,
-        page: &mut LastPage,
+        (page, decoded): (&mut LastPage, &mut Decoded),
     ) -> Result<(PixelFormat, Option<u128>), Stopped> {
-        let (format, found) = self.find_texel(instruction, texture, texel)?;
+        let (format, found) = self.find_texel(instruction, texel, decoded)?;
         self.note_found(&found, &format);
         let bits = match found {
             Found::Nowhere | Found::NotModelled => None,
@@ -283,13 +299,14 @@ impl Sender<'_> {
         registers: impl Fn([f64; 4], &PixelFormat) -> [u32; 4],
     ) -> Result<[[u32; 4]; WARP], Stopped> {
         let mut result = [[0; 4]; WARP];
-        let mut page = None;
+        let (mut page, mut decoded) = (None, Decoded::default());
         for lane in bits(warp.lanes) {
-            let Some((texture, texel)) = texels[lane] else {
+            let Some((texture, texel)) = &texels[lane] else {
                 continue;
             };
             self.touched.lane = lane as u8;
-            let stored = self.stored_texel(instruction, (&texture, texel), unit, &mut page)?;
+            let before = (&mut page, &mut decoded);
+            let stored = self.stored_texel(instruction, (texture, *texel), unit, before)?;
             let (format, Some(read)) = stored else {
                 continue;
             };
@@ -311,10 +328,16 @@ impl Sender<'_> {
         let conversions = self.source(warp, &instruction.sources[1]);
         let mut located = [None; WARP];
         let mut page = None;
+        // All lanes mostly have one conversion.
+        let mut last = None;
         for lane in bits(lanes) {
-            let Some(conversion) = Conversion::of(conversions[lane]) else {
+            let word = conversions[lane];
+            let known = last.filter(|(known, _)| *known == word);
+            let Some(conversion) = known.map_or_else(|| Conversion::of(word), |(_, it)| Some(it))
+            else {
                 return Err(self.not_modelled(instruction));
             };
+            last = Some((word, conversion));
             let address = bases[lane].wrapping_add(offset.into());
             self.touched.lane = lane as u8;
             let target = self.target(address, conversion.format.bytes(), kind, &mut page)?;
