@@ -204,8 +204,8 @@ mod tests {
                     0 => random.below(1 << 32) as u32,
                     // From below 1/8 to beyond what 32 bits hold: most have a fraction.
                     _ => {
-                        0x3e00_0000 + random.below(0x1200_0000) as u32
-                            | (random.below(2) as u32) << 31
+                        let positive = 0x3e00_0000 + random.below(0x1200_0000) as u32;
+                        positive | (random.below(2) as u32) << 31
                     }
                 }),
             };
