@@ -6,7 +6,7 @@
 //! Needs: `flatten_branches`, which makes selects of what costs less than a branch.  Guarantees: the same instructions in the same
 //! order. Loops keep their headers, latches and merges.
 //! Never: changes who does something convergent together. Barriers are safe: all lanes reach one or none does.
-//! Facts: hardware/compiler-ir.md 4.4; hardware/valhall-isa.md (lanes at the lowest address run first).
+//! Facts: hardware/compiler-ir.md 4.4.
 use rustc_hash::FxHashSet as HashSet;
 
 use super::known_edges::known_on_edge;
