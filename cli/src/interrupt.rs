@@ -22,7 +22,7 @@ static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long the process waits for what a job leaves to be written before it says what it waits for.
+/// How long the process waits in silence for a job's files to be written; then it says that it waits.
 const QUIET: Duration = Duration::from_secs(2);
 
 fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {
@@ -59,9 +59,9 @@ pub(crate) struct HeldUp {
     _registered: Registered,
 }
 
-/// Has the process, if it is told to end, wait for what is being written: a second signal ends it at once.
+/// If the process is told to end, it waits until this is dropped, so that files are whole. A second signal ends it at once.
 ///
-/// Meanwhile the thread that holds it must register nothing and take nothing back: it would wait for itself.
+/// The thread that holds it must not register actions or take them back meanwhile: it would wait for itself.
 pub(crate) fn hold_up() -> HeldUp {
     let (written, waits) = channel();
     let registered = before_end(move || {

@@ -1,11 +1,11 @@
-//! What is shown of the output of a check that failed: the tests that failed and what they said, or else its last lines.
+//! The part of a failed check's output that is shown: the tests that failed with their messages, or else the last lines.
 
 use crate::process::End;
 
 /// The most lines that are shown; the log has them all.
 const LINES: usize = 120;
 
-/// What to show of `output`, which ended as `end` says.
+/// The part of `output` to show; `end` says how the command ended.
 pub(super) fn shown(output: &str, end: &End) -> String {
     let failed = of_tests(output);
     let lines: Vec<&str> = output.lines().collect();
@@ -26,12 +26,12 @@ pub(super) fn shown(output: &str, end: &End) -> String {
     text
 }
 
-/// What libtest prints of the tests that failed, of all test programs: it stands before the results of the programs that ran later.
+/// The lines that libtest prints about failed tests, of all test programs. Programs that run later print their results behind them.
 fn of_tests(output: &str) -> Vec<&str> {
     let mut failed = Vec::new();
     let mut inside = false;
     for line in output.lines() {
-        // The first such line opens what they said, the second one the list of their names.
+        // The first such line begins the messages, the second one the list of names.
         inside |= line == "failures:";
         if line.starts_with("test result: ") {
             inside = false;

@@ -307,7 +307,7 @@ pub(crate) struct Outcome {
     pub(crate) tally: Tally,
     pub(crate) took: Duration,
     pub(crate) log: PathBuf,
-    /// What it printed of what failed.
+    /// The part of its output that is shown if it failed.
     pub(crate) failure: Option<String>,
 }
 

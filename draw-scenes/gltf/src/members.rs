@@ -1,4 +1,4 @@
-//! What the crate that reads documents takes for granted: members of which one must be there, and accessors of attributes.
+//! Checks that the crate `gltf` does not make before it unwraps: images have a source, cameras their projection, attributes an accessor.
 //!
 //! Facts: glTF 2.0, "Images", "Cameras" and "Meshes".
 
@@ -8,7 +8,7 @@ use gltf::json::camera::Type;
 use gltf::json::mesh::Primitive;
 use gltf::json::validation::Checked;
 
-/// Says what is missing, before the crate looks at it.
+/// Refuses a document that the crate would panic on.
 pub(crate) fn check(root: &Root) -> Result<(), Fault> {
     for (index, image) in root.images.iter().enumerate() {
         let lacks = match (&image.buffer_view, &image.uri) {

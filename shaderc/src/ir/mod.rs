@@ -70,6 +70,7 @@ pub mod print;
 #[cfg(test)]
 pub(crate) mod random_expression;
 pub mod range;
+pub(crate) mod reads;
 pub mod rewrite;
 pub mod source_names;
 mod spaces;

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use super::decided;
 use super::rules::{Pattern, RULES, Rounding, Rule};
 use super::whole_numbers;
+use crate::ir::reads::count_reads;
 use crate::ir::rewrite::rewrite_where;
 use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value, ValueDef, Values};
 use crate::pass::{Changed, Pass};
@@ -181,22 +182,13 @@ fn has_double<T: PartialEq>(mut items: impl Iterator<Item = T> + Clone) -> bool 
 struct Reads(Vec<u32>);
 
 impl Reads {
-    fn count(function: &mut Function) -> Reads {
-        let mut reads = vec![0; function.value_count()];
-        function.map_uses(|value| {
-            reads[value.index()] += 1;
-            value
-        });
-        Reads(reads)
-    }
-
     fn is_once(&self, value: Value) -> bool {
         self.0.get(value.index()) == Some(&1)
     }
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let reads = Reads::count(function);
+    let reads = Reads(count_reads(function));
     let wanted = |function: &Function, data: &InstData| {
         let root = root_of(data);
         let may_match = root.is_some_and(|root| root.may_match(function, &data.args) != 0);

@@ -9,6 +9,7 @@
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Loop, Loops};
 use crate::ir::range::Tested;
+use crate::ir::reads::count_reads;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Op, Terminator, Type, Value, ValueDef};
 use crate::opt::loop_counter::Counter;
@@ -87,11 +88,7 @@ fn run(function: &mut Function, target: &Target) -> Changed {
     if cfg.loops.is_empty() {
         return Changed::No;
     }
-    let mut reads = vec![0_u32; function.value_count()];
-    function.map_uses(|value| {
-        reads[value.index()] += 1;
-        value
-    });
+    let reads = count_reads(function);
     let places = inst_blocks(function);
     let loops = Loops::new(function, &cfg);
     let plans: Vec<Plan> = loops

@@ -8,6 +8,7 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::cfg::{Cfg, inst_blocks};
+use crate::ir::reads::count_reads;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Type, Value};
 use crate::pass::{Changed, Pass};
@@ -73,12 +74,8 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// The shifted sums that are offsets of loads from buffers, which take no shift in.
-fn sums(function: &mut Function) -> Vec<Sum> {
-    let mut reads = vec![0u32; function.value_count()];
-    function.map_uses(|value| {
-        reads[value.index()] += 1;
-        value
-    });
+fn sums(function: &Function) -> Vec<Sum> {
+    let reads = count_reads(function);
     let mut offsets: HashSet<Value> = HashSet::default();
     for (_, inst) in function.placed_insts() {
         let data = function.inst(inst);

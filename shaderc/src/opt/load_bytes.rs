@@ -9,6 +9,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::linear::Form;
+use crate::ir::reads::count_reads;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{
     Access, Alu, BindingKind, Builder, Function, Held, Inst, InstData, Memory, Op, Space, Type,
@@ -75,7 +76,7 @@ fn bytes(function: &Function) -> HashMap<Inst, Byte> {
     let reads = count_reads(function);
     let found = cuts
         .into_iter()
-        .filter(|(shifted, cuts)| reads[shifted.index()] == cuts.len())
+        .filter(|(shifted, cuts)| reads[shifted.index()] as usize == cuts.len())
         .filter_map(|(shifted, cuts)| byte(function, &reads, shifted, cuts));
     found.collect()
 }
@@ -89,7 +90,7 @@ fn mask(function: &Function, data: &InstData) -> Option<u32> {
 /// The load that a byte is cut out of.
 fn byte(
     function: &Function,
-    reads: &[usize],
+    reads: &[u32],
     shifted: Value,
     cuts: Vec<(Value, u32)>,
 ) -> Option<(Inst, Byte)> {
@@ -237,22 +238,4 @@ fn exact(builder: &mut Builder<'_>, offset: Value, wanted: Value, unit: Unit, de
         Some(words) => exact(builder, words, wanted, Unit::Word, depth),
         None => wanted,
     }
-}
-
-/// By value: how many read it.
-fn count_reads(function: &Function) -> Vec<usize> {
-    let mut reads = vec![0; function.value_count()];
-    for block in &function.layout {
-        let data = function.block(*block);
-        let args = data
-            .insts
-            .iter()
-            .flat_map(|inst| &function.inst(*inst).args);
-        let sources = data.phis.iter().flat_map(|phi| &phi.sources);
-        let values = args.copied().chain(sources.map(|(_, value)| *value));
-        for value in values.chain(data.terminator.operand()) {
-            reads[value.index()] += 1;
-        }
-    }
-    reads
 }

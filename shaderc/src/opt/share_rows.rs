@@ -8,6 +8,7 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::cfg::inst_blocks;
+use crate::ir::reads::count_reads;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Inst, Op, Space, Type, Value, ValueDef};
 use crate::opt::linear::{Form, Term, build, cost};
@@ -47,7 +48,7 @@ fn run(function: &mut Function, target: &Target) -> Changed {
         return Changed::No;
     }
     groups.sort_by_key(|((block, _), offsets)| (*block, offsets[0].value));
-    let readers = readers(function);
+    let readers = count_reads(function);
     let mut left = MOST_WORDS;
     let mut replaced = Replaced::default();
     for ((block, rest), offsets) in groups {
@@ -102,16 +103,6 @@ fn groups(function: &Function) -> Groups {
         });
     }
     groups
-}
-
-/// By value: how often it is read.
-fn readers(function: &mut Function) -> Vec<u32> {
-    let mut reads = vec![0; function.value_count()];
-    function.map_uses(|value| {
-        reads[value.index()] += 1;
-        value
-    });
-    reads
 }
 
 /// Whether a word is made of uniform words and constants.

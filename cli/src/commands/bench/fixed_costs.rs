@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Rounds of the program that decoding is measured with.
 const ROUNDS: u32 = 100;
 
-/// What the model takes for nothing.
+/// Real time that the model takes where hardly anything is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedCosts {
     /// Letting a microsecond pass on a GPU that has nothing to do.
@@ -120,7 +120,7 @@ fn idle_poll() -> Result<Duration, Box<dyn Error>> {
     let options = Options::default();
     let mut device = Device::bring_up(machine.clone(), &firmware, &mut storage, options, &mut ())?;
     device.create_queue(QueueConfig::default())?;
-    // What bring-up has left to do is done then.
+    // Long enough for the last steps of the bring-up, which are not to be measured.
     machine.pass(Duration::from_millis(100));
     let polls = (0..TIMES).map(|_| {
         let begin = Instant::now();
