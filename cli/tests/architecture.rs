@@ -36,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-program-file"]),
     ("eitri-mmio",        &["eitri-runtime"]),
-    ("eitri-c-interface", &["eitri-mmio", "eitri-program", "eitri-runtime"]),
+    ("eitri-c-interface", &["eitri-dump", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-c-library",   &["eitri-c-interface"]),
     ("eitri-cache-line",  &[]),
     ("eitri-host-code",   &["eitri-model"]),

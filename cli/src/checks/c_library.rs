@@ -1,4 +1,5 @@
-//! The driver for C: the example builds by the steps of its page, computes and draws in QEMU, and the library builds without drawing.
+//! The driver for C: the example builds by the steps of its page, computes and draws in QEMU; so does a program that calls what the example
+//! does not; and the library builds without drawing.
 
 use super::Case;
 use crate::outcome::{Failure, FileError};
@@ -40,6 +41,16 @@ in parts: the same
 refused: the address space was destroyed
 ";
 
+/// What the program prints that calls everything else.
+const CALLED: &str = "\
+words and times: right
+an imported buffer: right
+events and dumps: right
+semaphores: right
+stencil and indirect draws: right
+images: right
+";
+
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let check = Check {
         workspace,
@@ -47,7 +58,14 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     };
     Ok(vec![
         Case::ran("eitri.h is what the source says", check.header()?),
-        Case::ran("examples/c computes and draws in QEMU", check.example()?),
+        Case::ran(
+            "examples/c computes and draws in QEMU",
+            check.program("example", None, PRINTED)?,
+        ),
+        Case::ran(
+            "qemu-tests/c-program calls everything else in QEMU",
+            check.program("others", Some("qemu-tests/c-program/main.c"), CALLED)?,
+        ),
         Case::ran("the library builds without drawing", check.compute_only()?),
     ])
 }
@@ -58,7 +76,7 @@ struct Check<'w> {
 }
 
 impl Check<'_> {
-    /// Runs a command in the folder of the copy.
+    /// Runs a command; its output is kept.
     fn step(&self, command: &mut Command) -> Result<Finished, Failure> {
         let log = self.folder.join("step.log");
         Ok(process::run_logged(command, &log, LIMIT)?)
@@ -74,13 +92,21 @@ impl Check<'_> {
         Ok((!finished.end.good()).then(|| finished.output()))
     }
 
-    /// The steps of the example's README, in a copy of its folder; gives what is wrong.
-    fn example(&self) -> Result<Option<String>, Failure> {
-        let from = self.workspace.root().join("examples/c");
-        let copy = self.folder.join("example");
+    /// The steps of the example's README, in a copy of its folder, with another program in place of its `main.c`; gives what is wrong.
+    fn program(
+        &self,
+        folder: &str,
+        main: Option<&str>,
+        printed: &str,
+    ) -> Result<Option<String>, Failure> {
+        let root = self.workspace.root();
+        let copy = self.folder.join(folder);
         for file in FILES {
-            let bytes = std::fs::read(from.join(file))
-                .map_err(|cause| Failure::unreadable(from.join(file), cause))?;
+            let from = match main {
+                Some(main) if *file == "main.c" => root.join(main),
+                _ => root.join("examples/c").join(file),
+            };
+            let bytes = std::fs::read(&from).map_err(|cause| Failure::unreadable(&from, cause))?;
             whole_file::put(&copy.join(file), &bytes)?;
         }
         let eitri = std::env::current_exe()
@@ -132,8 +158,8 @@ impl Check<'_> {
             .args(["boot", "--timeout", "60", "example.elf"]);
         let finished = self.step(&mut boot)?;
         let output = finished.output();
-        let good = finished.end.good() && output.contains(PRINTED);
-        Ok((!good).then(|| format!("wanted\n{PRINTED}found\n{output}")))
+        let good = finished.end.good() && output.contains(printed);
+        Ok((!good).then(|| format!("wanted\n{printed}found\n{output}")))
     }
 
     fn compute_only(&self) -> Result<Option<String>, Failure> {

@@ -36,6 +36,15 @@
 // The CPU reads after the job.
 #define EITRI_ACCESS_CPU 16
 
+// There is no dump: nothing failed.
+#define EITRI_DUMP_NONE 0
+
+// The dump is whole.
+#define EITRI_DUMP_WHOLE 1
+
+// The dump ends early: the sink did not take it, or memory changed meanwhile.
+#define EITRI_DUMP_CUT 2
+
 // A use of an image: passes render to it.
 #define EITRI_USE_ATTACHMENT 1
 
@@ -47,6 +56,69 @@
 
 // The host reads or writes it: eitri_read_image(), eitri_write_image().
 #define EITRI_USE_HOST 8
+
+// A comparison that never holds. The numbers are Vulkan's.
+#define EITRI_COMPARE_NEVER 0
+
+// It is less.
+#define EITRI_COMPARE_LESS 1
+
+// It is equal.
+#define EITRI_COMPARE_EQUAL 2
+
+// It is less or equal.
+#define EITRI_COMPARE_LESS_OR_EQUAL 3
+
+// It is greater.
+#define EITRI_COMPARE_GREATER 4
+
+// It is another.
+#define EITRI_COMPARE_NOT_EQUAL 5
+
+// It is greater or equal.
+#define EITRI_COMPARE_GREATER_OR_EQUAL 6
+
+// A comparison that always holds.
+#define EITRI_COMPARE_ALWAYS 7
+
+// The value stays. The numbers are Vulkan's.
+#define EITRI_STENCIL_KEEP 0
+
+// It becomes 0.
+#define EITRI_STENCIL_ZERO 1
+
+// It becomes the reference.
+#define EITRI_STENCIL_REPLACE 2
+
+// It becomes one more, 255 at most.
+#define EITRI_STENCIL_INCREMENT_AND_CLAMP 3
+
+// It becomes one less, 0 at least.
+#define EITRI_STENCIL_DECREMENT_AND_CLAMP 4
+
+// Its bits are inverted.
+#define EITRI_STENCIL_INVERT 5
+
+// It becomes one more, and 0 behind 255.
+#define EITRI_STENCIL_INCREMENT_AND_WRAP 6
+
+// It becomes one less, and 255 before 0.
+#define EITRI_STENCIL_DECREMENT_AND_WRAP 7
+
+// Outside of an image are the texels of its edge.
+#define EITRI_WRAP_CLAMP_TO_EDGE 0
+
+// The image is repeated.
+#define EITRI_WRAP_REPEAT 1
+
+// The image is repeated, each one mirrored.
+#define EITRI_WRAP_MIRRORED_REPEAT 2
+
+// Outside of an image is the sampler's border.
+#define EITRI_WRAP_CLAMP_TO_BORDER 3
+
+// The image is mirrored once; further outside are the texels of its edge.
+#define EITRI_WRAP_MIRRORED_CLAMP_TO_EDGE 4
 
 // Vertices make a point each.
 #define EITRI_TOPOLOGY_POINTS 0
@@ -204,6 +276,10 @@ typedef struct EitriPlatform {
   size_t memory_bytes;
   // Where the GPU has this memory: its physical address, a multiple of 4096.
   uint64_t memory_bus_address;
+  // Memory beside it that eitri_import_buffer() and eitri_import_image() may give the GPU, a display's: its physical address.
+  uint64_t lent_bus_address;
+  // Bytes of it; 0: there is none.
+  uint64_t lent_bytes;
   // Hertz of the system counter, CNTFRQ_EL0. 0 if it is not known.
   uint64_t counter_hertz;
   // How many times slower than usual the GPU is clocked; 0 is as 1.
@@ -317,6 +393,60 @@ typedef struct EitriCommands {
   uint64_t id;
 } EitriCommands;
 
+// What commands of a space set, reset and wait for.
+typedef struct EitriEvent {
+  // 0 names nothing.
+  uint64_t id;
+} EitriEvent;
+
+// A value that only grows, waited for and signalled by jobs of any queue and by the CPU.
+typedef struct EitriSemaphore {
+  // 0 names nothing.
+  uint64_t id;
+} EitriSemaphore;
+
+// A value of a semaphore: reached when the semaphore has it, or a larger one.
+typedef struct EitriPoint {
+  // The semaphore.
+  struct EitriSemaphore semaphore;
+  // The value.
+  uint64_t value;
+} EitriPoint;
+
+// What a job waits for, and what it signals.
+typedef struct EitriSubmit {
+  // What it waits for before it begins: at most 4.
+  const struct EitriPoint *waits;
+  // How many.
+  size_t wait_count;
+  // What it signals when it is over, whether it is done or has failed: at most 4. Each value is larger than those before it.
+  const struct EitriPoint *signals;
+  // How many.
+  size_t signal_count;
+} EitriSubmit;
+
+// Results that commands write: times, and counts.
+typedef struct EitriQueries {
+  // 0 names nothing.
+  uint64_t id;
+} EitriQueries;
+
+// The result of a query.
+typedef struct EitriQueryResult {
+  // Not 0: it is there.
+  uint32_t is_there;
+  // Ticks of the system's counter, or samples that passed.
+  uint64_t value;
+} EitriQueryResult;
+
+// Where a dump goes: an ELF file, which `eitri explain` and `eitri dump` read.
+typedef struct EitriSink {
+  // Handed to `put`. May be null.
+  void *context;
+  // Takes the next bytes of the file, and gives 0; anything else ends the dump.
+  uint32_t (*put)(void *context, const void *data, size_t bytes);
+} EitriSink;
+
 // What an image of two dimensions is to be.
 typedef struct EitriImageInfo {
   // Vulkan's name of its format, without VK_FORMAT_: "R8G8B8A8_UNORM", "D32_SFLOAT".
@@ -350,6 +480,86 @@ typedef struct EitriTilerHeap {
   uint64_t id;
 } EitriTilerHeap;
 
+// Memory of the caller's, and how the texels of an image lie in it.
+typedef struct EitriPlacement {
+  // Where the GPU has the memory: its physical address, a multiple of 4096, inside of what the platform lends (`lent_bus_address`).
+  uint64_t bus_address;
+  // Its bytes, a multiple of 4096.
+  uint64_t bytes;
+  // Bytes of it before the first texel, a multiple of 64.
+  uint32_t offset;
+  // Bytes from one row of texels to the next, a multiple of 64; of an image that is not linear from one row of tiles to the next.
+  uint32_t row_bytes;
+} EitriPlacement;
+
+// Where the rows of a picture lie.
+typedef struct EitriScanOut {
+  // Physical address of the first texel of the first row.
+  uint64_t bus_address;
+  // Bytes from one row to the next.
+  uint64_t row_bytes;
+  // Texels of a row.
+  uint32_t width;
+  // Rows.
+  uint32_t height;
+} EitriScanOut;
+
+// Texels of some layers of a level of an image.
+typedef struct EitriRegion {
+  // The image.
+  struct EitriImage image;
+  // The level.
+  uint32_t level;
+  // The first layer.
+  uint32_t layer;
+  // Layers; 0 is as 1.
+  uint32_t layers;
+  // The first texel, in x and y.
+  uint32_t x;
+  // See `x`.
+  uint32_t y;
+  // Texels along x.
+  uint32_t width;
+  // Texels along y.
+  uint32_t height;
+} EitriRegion;
+
+// How an image is sampled. All that is 0 is as usual: the nearest texel of the first level, clamped to the edge.
+typedef struct EitriSampler {
+  // Not 0: texels are mixed where the image is made larger.
+  uint32_t magnify_linear;
+  // Not 0: texels are mixed where the image is made smaller.
+  uint32_t minify_linear;
+  // Not 0: levels are mixed.
+  uint32_t levels_linear;
+  // EITRI_WRAP_…, along each axis.
+  uint32_t wrap[3];
+  // Least level.
+  float least_level;
+  // Greatest level.
+  float greatest_level;
+  // Added to the level.
+  float level_bias;
+  // Probes along the longer axis, 2 to 16; 0 and 1 are none.
+  uint32_t anisotropy;
+  // Not 0: a reference is compared with texels, by `compare`.
+  uint32_t compares;
+  // EITRI_COMPARE_…: the reference, then the texel.
+  uint32_t compare;
+  // Not 0: coordinates count texels.
+  uint32_t counts_texels;
+  // The border, for EITRI_WRAP_CLAMP_TO_BORDER: four floats, or integers, by their bits.
+  uint32_t border[4];
+} EitriSampler;
+
+// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
+typedef struct EitriGraphicsSet {
+  // Of the vertex stage; 0 if it has none.
+  uint64_t vertex;
+  // Of the fragment stage; 0 if it has none.
+  uint64_t fragment;
+} EitriGraphicsSet;
+
 // A buffer that the vertex shader's inputs are read from.
 typedef struct EitriVertexBinding {
   // Its number.
@@ -371,6 +581,24 @@ typedef struct EitriVertexAttribute {
   // Vulkan's name of its format in memory: "R32G32B32_SFLOAT".
   const char *format;
 } EitriVertexAttribute;
+
+// A test of stencil, of front or back faces. All numbers but `compare`, `fail`, `depth_fail` and `pass` are below 256.
+typedef struct EitriStencil {
+  // EITRI_COMPARE_…: how the reference has to compare with the value that is there.
+  uint32_t compare;
+  // EITRI_STENCIL_…, if it does not.
+  uint32_t fail;
+  // EITRI_STENCIL_…, if it does and the test of depth fails.
+  uint32_t depth_fail;
+  // EITRI_STENCIL_…, if both are passed.
+  uint32_t pass;
+  // Bits that are compared.
+  uint32_t compare_mask;
+  // Bits that are written.
+  uint32_t write_mask;
+  // What is compared: eitri_pass_set_stencil_reference() changes it.
+  uint32_t reference;
+} EitriStencil;
 
 // What a graphics pipeline is. All that is 0 is as usual: no buffers, points, no tests.
 typedef struct EitriGraphicsPipelineInfo {
@@ -408,6 +636,18 @@ typedef struct EitriGraphicsPipelineInfo {
   uint32_t front_is_clockwise;
   // Samples of a pixel; 0 is as 1.
   uint32_t samples;
+  // Not 0: the pass has stencil.
+  uint32_t has_stencil;
+  // The test of stencil; null: none.
+  const struct EitriStencil *stencil;
+  // That of back faces; null: it is the same.
+  const struct EitriStencil *stencil_back;
+  // Not 0: the largest index begins anew.
+  uint32_t primitive_restart;
+  // Not 0: alpha becomes coverage.
+  uint32_t alpha_to_coverage;
+  // Not 0: the fragment shader runs for each sample.
+  uint32_t sample_shading;
 } EitriGraphicsPipelineInfo;
 
 // Shaders of vertices and fragments, with the state of their draws.
@@ -415,14 +655,6 @@ typedef struct EitriGraphicsPipeline {
   // 0 names nothing.
   uint64_t id;
 } EitriGraphicsPipeline;
-
-// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
-typedef struct EitriGraphicsSet {
-  // Of the vertex stage; 0 if it has none.
-  uint64_t vertex;
-  // Of the fragment stage; 0 if it has none.
-  uint64_t fragment;
-} EitriGraphicsSet;
 
 // A colour that a pass renders to.
 typedef struct EitriColorAttachment {
@@ -459,23 +691,15 @@ typedef struct EitriRendering {
   // EITRI_PART_…, of a pass in several parts: all have the same attachments, and each but the first resumes the one before. What
   // the pass loads or clears the first part does, what it resolves the last. 0: the pass is whole.
   uint32_t part;
+  // Stencil; 0: none. The same image as depth where its format has both.
+  struct EitriImage stencil;
+  // EITRI_LOAD_…, of stencil.
+  uint32_t stencil_load;
+  // Not 0: stencil is not kept.
+  uint32_t stencil_discard;
+  // Stencil at first, for EITRI_LOAD_CLEAR: below 256.
+  uint32_t stencil_clear;
 } EitriRendering;
-
-// Where vertices go: clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the picture over.
-typedef struct EitriViewport {
-  // Left edge.
-  float x;
-  // Upper edge.
-  float y;
-  // Pixels along x.
-  float width;
-  // Pixels along y.
-  float height;
-  // Depth of what is nearest.
-  float near;
-  // Depth of what is furthest.
-  float far;
-} EitriViewport;
 
 // Vertices and instances of a draw.
 typedef struct EitriDraw {
@@ -493,6 +717,41 @@ typedef struct EitriDraw {
   uint32_t indexed;
 } EitriDraw;
 
+// Where vertices go: clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the picture over.
+typedef struct EitriViewport {
+  // Left edge.
+  float x;
+  // Upper edge.
+  float y;
+  // Pixels along x.
+  float width;
+  // Pixels along y.
+  float height;
+  // Depth of what is nearest.
+  float near;
+  // Depth of what is furthest.
+  float far;
+} EitriViewport;
+
+// Draws whose numbers lie in a buffer as Vulkan has them: count, instances, first and first instance; of indexed ones count, instances,
+// first, vertex offset and first instance.
+typedef struct EitriIndirectDraws {
+  // The buffer.
+  struct EitriBuffer buffer;
+  // Where the first one stands, a multiple of 4.
+  uint64_t offset;
+  // How many there are; at most, if there is `count`.
+  uint32_t draws;
+  // Bytes from one to the next, a multiple of 4.
+  uint32_t stride;
+  // The buffer of the word that says how many are drawn of them; 0: all are.
+  struct EitriBuffer count;
+  // Where that word stands, a multiple of 4.
+  uint64_t count_offset;
+  // Not 0: vertices are those that the indices name.
+  uint32_t indexed;
+} EitriIndirectDraws;
+
 // The passes that may run draws: they have all of this alike.
 typedef struct EitriInherited {
   // Vulkan's names of the formats of the colours, by location: at most 8.
@@ -507,6 +766,8 @@ typedef struct EitriInherited {
   uint32_t samples;
   // Not 0: there is depth.
   uint32_t has_depth;
+  // Not 0: there is stencil.
+  uint32_t has_stencil;
 } EitriInherited;
 
 // Where in its render passes a submission failed.
@@ -641,6 +902,18 @@ EitriStatus eitri_discard(struct EitriDevice *device, struct EitriFence fence);
 // `device` is null, or what eitri_open() gave; `buffer` may be written to.
 EitriStatus eitri_create_buffer(struct EitriDevice *device,
                                 struct EitriSpace space,
+                                uint64_t bytes,
+                                struct EitriBuffer *buffer);
+
+// Makes a buffer of memory of the caller's: `bytes` from `bus_address` on, both multiples of 4096, inside of what the platform lends
+// (`lent_bus_address`). It holds what it held. Caches of the CPU are the caller's to see to; eitri_read_buffer() and
+// eitri_write_buffer() don't reach it.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `buffer` may be written to.
+EitriStatus eitri_import_buffer(struct EitriDevice *device,
+                                struct EitriSpace space,
+                                uint64_t bus_address,
                                 uint64_t bytes,
                                 struct EitriBuffer *buffer);
 
@@ -806,6 +1079,219 @@ EitriStatus eitri_submit(struct EitriDevice *device,
                          struct EitriCommands commands,
                          struct EitriFence *fence);
 
+// Fills `bytes` of a buffer from `offset` on with a word; both are multiples of 4. EITRI_ACCESS_COPIES orders it.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_fill_buffer(struct EitriRecorder *recorder,
+                                  struct EitriBuffer buffer,
+                                  uint64_t offset,
+                                  uint64_t bytes,
+                                  uint32_t word);
+
+// Writes bytes, which the commands keep, into a buffer at `offset`; both are multiples of 4. EITRI_ACCESS_COPIES orders it.
+//
+// # Safety
+// `recorder` is what the function that records was given; `data` has so many bytes.
+EitriStatus eitri_cmd_update_buffer(struct EitriRecorder *recorder,
+                                    struct EitriBuffer buffer,
+                                    uint64_t offset,
+                                    const void *data,
+                                    size_t bytes);
+
+// Makes an event, which is not set.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `event` may be written to.
+EitriStatus eitri_create_event(struct EitriDevice *device,
+                               struct EitriSpace space,
+                               struct EitriEvent *event);
+
+// Destroys an event that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_event(struct EitriDevice *device, struct EitriEvent event);
+
+// Sets an event: commands that wait for it go on.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_set_event(struct EitriDevice *device, struct EitriEvent event);
+
+// Resets an event.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_reset_event(struct EitriDevice *device, struct EitriEvent event);
+
+// Says whether an event is set: `*is_set` is 1 or 0.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `is_set` may be written to.
+EitriStatus eitri_get_event(struct EitriDevice *device, struct EitriEvent event, uint32_t *is_set);
+
+// Sets an event when all commands before are done.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_set_event(struct EitriRecorder *recorder, struct EitriEvent event);
+
+// Resets an event when all commands before are done.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_reset_event(struct EitriRecorder *recorder, struct EitriEvent event);
+
+// Lets no command that comes after begin before an event is set.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_wait_event(struct EitriRecorder *recorder, struct EitriEvent event);
+
+// Makes a semaphore with a value.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `semaphore` may be written to.
+EitriStatus eitri_create_semaphore(struct EitriDevice *device,
+                                   uint64_t value,
+                                   struct EitriSemaphore *semaphore);
+
+// Destroys a semaphore that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_semaphore(struct EitriDevice *device, struct EitriSemaphore semaphore);
+
+// Lets the queues of a space wait for a semaphore and, if `signals` is not 0, signal it. Once for each space.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_map_semaphore(struct EitriDevice *device,
+                                struct EitriSemaphore semaphore,
+                                struct EitriSpace space,
+                                uint32_t signals);
+
+// Says what value a semaphore has.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `value` may be written to.
+EitriStatus eitri_get_semaphore_value(struct EitriDevice *device,
+                                      struct EitriSemaphore semaphore,
+                                      uint64_t *value);
+
+// Gives a semaphore a value, if its own is smaller: jobs that wait for it go on.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_signal_semaphore(struct EitriDevice *device,
+                                   struct EitriSemaphore semaphore,
+                                   uint64_t value);
+
+// Waits until a semaphore has a value, or a larger one, for so many nanoseconds at most: EITRI_STATUS_OK if it has, EITRI_STATUS_PENDING
+// if not yet.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_wait_semaphore(struct EitriDevice *device,
+                                 struct EitriSemaphore semaphore,
+                                 uint64_t value,
+                                 uint64_t limit);
+
+// As eitri_submit(), with semaphores that the job waits for and signals.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; what `info` leads to has the sizes that it says; `fence` may be written to.
+EitriStatus eitri_submit_with(struct EitriDevice *device,
+                              struct EitriQueue queue,
+                              struct EitriCommands commands,
+                              const struct EitriSubmit *info,
+                              struct EitriFence *fence);
+
+// Makes so many queries, without results.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `queries` may be written to.
+EitriStatus eitri_create_queries(struct EitriDevice *device,
+                                 struct EitriSpace space,
+                                 uint32_t count,
+                                 struct EitriQueries *queries);
+
+// Destroys queries that no job in flight uses.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_destroy_queries(struct EitriDevice *device, struct EitriQueries queries);
+
+// Reads the results of `count` queries from `first` on.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `results` has so many.
+EitriStatus eitri_get_query_results(struct EitriDevice *device,
+                                    struct EitriQueries queries,
+                                    uint32_t first,
+                                    struct EitriQueryResult *results,
+                                    uint32_t count);
+
+// Forgets the results of `count` queries from `first` on: a query is reset before it gets another result. No job in flight uses them.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_reset_queries(struct EitriDevice *device,
+                                struct EitriQueries queries,
+                                uint32_t first,
+                                uint32_t count);
+
+// Forgets them when what was asked of them before is done.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_reset_queries(struct EitriRecorder *recorder,
+                                    struct EitriQueries queries,
+                                    uint32_t first,
+                                    uint32_t count);
+
+// Stores the time when all commands before are done: ticks of the system's counter.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_write_timestamp(struct EitriRecorder *recorder,
+                                      struct EitriQueries queries,
+                                      uint32_t query);
+
+// Copies results of `count` queries from `first` on into a buffer, 8 bytes each; waits for those that are not there yet.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_copy_query_results(struct EitriRecorder *recorder,
+                                         struct EitriQueries queries,
+                                         uint32_t first,
+                                         uint32_t count,
+                                         struct EitriBuffer buffer,
+                                         uint64_t offset);
+
+// Writes a core dump of the GPU: registers, the firmware's interface, all memory that is mapped, and the jobs in flight. `overdue`
+// names the job that has run out of time, if that is why; else it is null. Nothing is changed.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `overdue` is null, or there; `sink` is there, and its function may be called with its
+// context.
+EitriStatus eitri_dump(struct EitriDevice *device,
+                       const struct EitriFence *overdue,
+                       const struct EitriSink *sink);
+
+// As eitri_wait(); but when the GPU reports a failure, or the job is not done in time, a core dump is written first, while everything
+// is as it was. `*dumped` is one of EITRI_DUMP_….
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `sink` is there, and its function may be called with its context; `dumped` may be
+// written to.
+EitriStatus eitri_wait_or_dump(struct EitriDevice *device,
+                               struct EitriFence fence,
+                               uint64_t limit,
+                               const struct EitriSink *sink,
+                               uint32_t *dumped);
+
 // Makes an image of two dimensions, full of zeros.
 //
 // # Safety
@@ -843,6 +1329,16 @@ EitriStatus eitri_read_image(struct EitriDevice *device,
                              void *texels,
                              size_t bytes);
 
+// Binds all of an image to a binding of a compute shader's set, to be sampled or as a storage image, whichever the shader has there.
+// Commands that were recorded with the set are recorded again.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_bind_image(struct EitriDevice *device,
+                             struct EitriSet set,
+                             uint32_t binding,
+                             struct EitriImage image);
+
 // Makes memory for the tiler of a queue, in the queue's space, and gives it to the queue: without it the queue draws nothing.
 // `chunks` of 2 MiB at first and `most_chunks` at most; both 0: as most need, 5 and 64.
 //
@@ -865,6 +1361,107 @@ EitriStatus eitri_destroy_tiler_heap(struct EitriDevice *device, struct EitriTil
 // # Safety
 // `device` is null, or what eitri_open() gave.
 EitriStatus eitri_refill_tiler_heap(struct EitriDevice *device, struct EitriTilerHeap heap);
+
+// Makes an image in memory of the caller's, with one level, one layer and one sample: a display's picture, which is `linear`. It holds
+// what the memory holds. eitri_read_image() and eitri_write_image() don't reach it: call eitri_get_scan_out() before the CPU reads the
+// texels where they lie, and eitri_imported_image_changed() after it has written some.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `info` and `place` are there, and the format's name ends with a zero; `image` may be
+// written to.
+EitriStatus eitri_import_image(struct EitriDevice *device,
+                               struct EitriSpace space,
+                               const struct EitriImageInfo *info,
+                               const struct EitriPlacement *place,
+                               struct EitriImage *image);
+
+// Lets jobs that are submitted from here on see what the caller has written into the memory of an imported image.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave.
+EitriStatus eitri_imported_image_changed(struct EitriDevice *device,
+                                         struct EitriImage image);
+
+// Says where a display finds the first level of an image that is `linear`, after what jobs that are done have drawn was written to
+// memory.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `scan_out` may be written to.
+EitriStatus eitri_get_scan_out(struct EitriDevice *device,
+                               struct EitriImage image,
+                               struct EitriScanOut *scan_out);
+
+// Copies texels from a buffer, from `offset` on, to an image. `row_length` texels lie from one row in the buffer to the next; 0: as
+// many as are copied. EITRI_ACCESS_COPIES orders it.
+//
+// # Safety
+// `recorder` is what the function that records was given; `to` is there.
+EitriStatus eitri_cmd_copy_buffer_to_image(struct EitriRecorder *recorder,
+                                           struct EitriBuffer from,
+                                           uint64_t offset,
+                                           uint32_t row_length,
+                                           const struct EitriRegion *to);
+
+// Copies texels from an image to a buffer, as eitri_cmd_copy_buffer_to_image() does the other way.
+//
+// # Safety
+// `recorder` is what the function that records was given; `from` is there.
+EitriStatus eitri_cmd_copy_image_to_buffer(struct EitriRecorder *recorder,
+                                           const struct EitriRegion *from,
+                                           struct EitriBuffer to,
+                                           uint64_t offset,
+                                           uint32_t row_length);
+
+// Copies texels of one image to another, bit by bit: their texels have as many bytes. Width, height and layers are those of `from`.
+// EITRI_ACCESS_COPIES orders it.
+//
+// # Safety
+// `recorder` is what the function that records was given; `from` and `to` are there.
+EitriStatus eitri_cmd_copy_image(struct EitriRecorder *recorder,
+                                 const struct EitriRegion *from,
+                                 const struct EitriRegion *to);
+
+// Scales texels of one image to a region of another, and converts them to its format: from the nearest texel, or `linear`ly mixed. It
+// is a pass: EITRI_ACCESS_ATTACHMENTS orders what is written, EITRI_ACCESS_SHADERS what is read.
+//
+// # Safety
+// `recorder` is what the function that records was given; `from` and `to` are there.
+EitriStatus eitri_cmd_blit_image(struct EitriRecorder *recorder,
+                                 const struct EitriRegion *from,
+                                 const struct EitriRegion *to,
+                                 uint32_t linear);
+
+// Clears all levels and layers of an image to a colour: red, green, blue and alpha. It is a pass: EITRI_ACCESS_ATTACHMENTS orders it.
+//
+// # Safety
+// `recorder` is what the function that records was given; `color` has four components.
+EitriStatus eitri_cmd_clear_image(struct EitriRecorder *recorder,
+                                  struct EitriImage image,
+                                  const float *color);
+
+// Makes all levels of an image from its first one. It is ordered as eitri_cmd_blit_image() is.
+//
+// # Safety
+// `recorder` is what the function that records was given.
+EitriStatus eitri_cmd_generate_levels(struct EitriRecorder *recorder, struct EitriImage image);
+
+// Binds a sampler to a binding of a compute shader's set. Commands that were recorded with the set are recorded again.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `sampler` is there.
+EitriStatus eitri_bind_sampler(struct EitriDevice *device,
+                               struct EitriSet set,
+                               uint32_t binding,
+                               const struct EitriSampler *sampler);
+
+// Binds a sampler, in every stage that has the binding.
+//
+// # Safety
+// `device` is null, or what eitri_open() gave; `sampler` is there.
+EitriStatus eitri_bind_graphics_sampler(struct EitriDevice *device,
+                                        struct EitriGraphicsSet set,
+                                        uint32_t binding,
+                                        const struct EitriSampler *sampler);
 
 // Makes a graphics pipeline.
 //
@@ -917,15 +1514,6 @@ EitriStatus eitri_bind_graphics_image(struct EitriDevice *device,
                                       struct EitriGraphicsSet set,
                                       uint32_t binding,
                                       struct EitriImage image);
-
-// Binds a sampler, in every stage that has the binding: of the nearest texel, or `linear`ly mixed; coordinates are clamped to the edge.
-//
-// # Safety
-// `device` is null, or what eitri_open() gave.
-EitriStatus eitri_bind_graphics_sampler(struct EitriDevice *device,
-                                        struct EitriGraphicsSet set,
-                                        uint32_t binding,
-                                        uint32_t linear);
 
 // Records a render pass: `draw` is called once, with `context`, and calls the eitri_pass_… functions on the pass. Nothing is bound at
 // first; viewport and scissor are all of the attachments. Null: the pass clears alone.
@@ -984,6 +1572,12 @@ EitriStatus eitri_pass_bind_indices(struct EitriPass *pass,
                                     uint64_t offset,
                                     uint32_t index_bytes);
 
+// Draws.
+//
+// # Safety
+// `pass` is what the function that draws was given; `draw` is there.
+EitriStatus eitri_pass_draw(struct EitriPass *pass, const struct EitriDraw *draw);
+
 // Sets the viewport of the draws that follow.
 //
 // # Safety
@@ -1000,11 +1594,60 @@ EitriStatus eitri_pass_set_scissor(struct EitriPass *pass,
                                    uint32_t width,
                                    uint32_t height);
 
-// Draws.
+// Sets what the tests of stencil compare with, and replace by, for front and back faces; both are below 256.
 //
 // # Safety
-// `pass` is what the function that draws was given; `draw` is there.
-EitriStatus eitri_pass_draw(struct EitriPass *pass, const struct EitriDraw *draw);
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_set_stencil_reference(struct EitriPass *pass,
+                                             uint32_t front,
+                                             uint32_t back);
+
+// Draws as often, and as many, as a buffer says. EITRI_ACCESS_DRAWS orders what is read.
+//
+// # Safety
+// `pass` is what the function that draws was given; `draws` is there.
+EitriStatus eitri_pass_draw_indirect(struct EitriPass *pass,
+                                     const struct EitriIndirectDraws *draws);
+
+// Lets what is drawn from here on be drawn only if a word of a buffer is not 0, or if it is 0 where `inverted` is not 0.
+// EITRI_ACCESS_DRAWS orders what is read.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_begin_conditional(struct EitriPass *pass,
+                                         struct EitriBuffer buffer,
+                                         uint64_t offset,
+                                         uint32_t inverted);
+
+// Lets everything be drawn again.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_end_conditional(struct EitriPass *pass);
+
+// Begins to count the samples that pass the tests of depth and stencil, into a query that was reset: as many as pass if `exact` is not
+// 0, else 1 if any does.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_begin_query(struct EitriPass *pass,
+                                   struct EitriQueries queries,
+                                   uint32_t query,
+                                   uint32_t exact);
+
+// Ends counting: the result is there when the pass is done.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_end_query(struct EitriPass *pass);
+
+// Stores the time when the pass is done: ticks of the system's counter.
+//
+// # Safety
+// `pass` is what the function that draws was given.
+EitriStatus eitri_pass_write_timestamp(struct EitriPass *pass,
+                                       struct EitriQueries queries,
+                                       uint32_t query);
 
 // Records draws in place of what commands held: `draw` is called once, with `context`, and calls the eitri_pass_… functions on the
 // pass. Passes run them by eitri_pass_execute(); passes that do are to be recorded again when the draws are.

@@ -101,6 +101,10 @@ fn answer(
             let _ = Text(text).write_str(what);
             EitriStatus::Argument
         }
+        Refusal::CannotBe(why) => {
+            let _ = Text(text).write_str(why);
+            EitriStatus::Refused
+        }
     }
 }
 
@@ -405,7 +409,7 @@ pub unsafe extern "C" fn eitri_cancel(device: *mut EitriDevice, queue: EitriQueu
     unsafe { done(device, |it| Ok(it.cancel(queue.own()?)?)) }
 }
 
-fn of_status(status: Status) -> Result<EitriStatus, Refusal> {
+pub(crate) fn of_status(status: Status) -> Result<EitriStatus, Refusal> {
     match status {
         Status::Pending => Ok(EitriStatus::Pending),
         Status::Done => Ok(EitriStatus::Ok),

@@ -25,6 +25,8 @@ pub struct EitriInherited {
     pub samples: u32,
     /// Not 0: there is depth.
     pub has_depth: u32,
+    /// Not 0: there is stencil.
+    pub has_stencil: u32,
 }
 
 /// Records draws in place of what commands held: `draw` is called once, with `context`, and calls the eitri_pass_… functions on the
@@ -59,6 +61,7 @@ pub unsafe extern "C" fn eitri_record_draws(
             samples: info.samples,
             colors: &colors,
             has_depth: info.has_depth != 0,
+            has_stencil: info.has_stencil != 0,
             ..InheritedRendering::default()
         };
         let mut refusal = None;

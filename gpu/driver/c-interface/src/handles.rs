@@ -2,8 +2,8 @@
 
 use crate::status::Refusal;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Error, Fence, GraphicsPipeline, GraphicsSet, Image,
-    Pipeline, Queue, Space, SubQueue, TilerHeap,
+    Buffer, CommandBuffer, DescriptorSet, Error, Event, Fence, GraphicsPipeline, GraphicsSet,
+    Image, Pipeline, QueryPool, Queue, Semaphore, Space, SubQueue, TilerHeap,
 };
 
 /// A handle of C's that the driver has one of its own for.
@@ -90,6 +90,33 @@ pub struct EitriCommands {
     pub id: u64,
 }
 handle!(EitriCommands, CommandBuffer);
+
+/// A value that only grows, waited for and signalled by jobs of any queue and by the CPU.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriSemaphore {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriSemaphore, Semaphore);
+
+/// What commands of a space set, reset and wait for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriEvent {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriEvent, Event);
+
+/// Results that commands write: times, and counts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EitriQueries {
+    /// 0 names nothing.
+    pub id: u64,
+}
+handle!(EitriQueries, QueryPool);
 
 /// A job that was submitted.
 #[repr(C)]

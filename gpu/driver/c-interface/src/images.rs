@@ -1,11 +1,13 @@
 //! Images, and the memory of the tiler.
 
 use crate::device::{CDevice, EitriDevice, done, make};
-use crate::handles::{EitriImage, EitriQueue, EitriSpace, EitriTilerHeap, Handle};
+use crate::handles::{EitriImage, EitriQueue, EitriSet, EitriSpace, EitriTilerHeap, Handle};
 use crate::memory::{NO_BYTES, array, array_mut};
 use crate::status::{EitriStatus, Refusal};
 use core::ffi::{CStr, c_char, c_void};
-use eitri_runtime::{ImageInfo, ImagePart, ImageUses, TilerHeapConfig, Tiling, VkFormat};
+use eitri_runtime::{
+    BindingElement, ImageInfo, ImagePart, ImageUses, TilerHeapConfig, Tiling, VkFormat,
+};
 
 /// A use of an image: passes render to it.
 pub const EITRI_USE_ATTACHMENT: u32 = 1;
@@ -71,24 +73,38 @@ pub unsafe extern "C" fn eitri_create_image(
     // SAFETY: the caller's promise.
     unsafe {
         make(device, image, |it| {
-            let info = info.as_ref().ok_or(Refusal::Argument("info is null"))?;
-            let format = format(it, info.format)?;
-            let uses = uses(info.uses)?;
-            let made = ImageInfo {
-                layers: info.layers.max(1),
-                levels: info.levels.max(1),
-                samples: info.samples.max(1),
-                tiling: Tiling::UInterleaved,
-                ..ImageInfo::two_d(format, info.width, info.height)
-            };
-            let tiling = match (info.linear, uses) {
-                (0, Some(uses)) => made.for_uses(uses).tiling,
-                (0, None) => Tiling::UInterleaved,
-                _ => Tiling::Linear,
-            };
-            Ok(it.create_image(space.own()?, ImageInfo { tiling, ..made })?)
+            let info = image_info(it, info)?;
+            Ok(it.create_image(space.own()?, info)?)
         })
     }
+}
+
+/// What an image is to be, as the driver has it.
+///
+/// # Safety
+/// `info` is null, or there, and its name ends with a zero.
+pub(crate) unsafe fn image_info(
+    device: &CDevice,
+    info: *const EitriImageInfo,
+) -> Result<ImageInfo, Refusal> {
+    // SAFETY: the caller's promise.
+    let info = unsafe { info.as_ref() }.ok_or(Refusal::Argument("info is null"))?;
+    // SAFETY: the caller's promise.
+    let format = unsafe { format(device, info.format)? };
+    let uses = uses(info.uses)?;
+    let made = ImageInfo {
+        layers: info.layers.max(1),
+        levels: info.levels.max(1),
+        samples: info.samples.max(1),
+        tiling: Tiling::UInterleaved,
+        ..ImageInfo::two_d(format, info.width, info.height)
+    };
+    let tiling = match (info.linear, uses) {
+        (0, Some(uses)) => made.for_uses(uses).tiling,
+        (0, None) => Tiling::UInterleaved,
+        _ => Tiling::Linear,
+    };
+    Ok(ImageInfo { tiling, ..made })
 }
 
 /// The uses of an image; `None` if it is for anything.
@@ -164,6 +180,26 @@ pub unsafe extern "C" fn eitri_read_image(
         done(device, |it| {
             let texels = array_mut(texels.cast::<u8>(), bytes, NO_BYTES)?;
             Ok(it.read_image(image.own()?, part(level, layer), texels)?)
+        })
+    }
+}
+
+/// Binds all of an image to a binding of a compute shader's set, to be sampled or as a storage image, whichever the shader has there.
+/// Commands that were recorded with the set are recorded again.
+///
+/// # Safety
+/// `device` is null, or what eitri_open() gave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_bind_image(
+    device: *mut EitriDevice,
+    set: EitriSet,
+    binding: u32,
+    image: EitriImage,
+) -> EitriStatus {
+    // SAFETY: the caller's promise.
+    unsafe {
+        done(device, |it| {
+            Ok(it.bind_image(set.own()?, BindingElement::first(binding), image.own()?)?)
         })
     }
 }

@@ -37,14 +37,45 @@ pub mod compute;
 
 pub mod record;
 
+pub mod transfers;
+
+pub mod events;
+
+pub mod semaphores;
+
+pub mod queries;
+
+pub mod dump;
+
 #[cfg(feature = "draw")]
 pub mod images;
+
+#[cfg(feature = "draw")]
+pub mod imports;
+
+#[cfg(feature = "draw")]
+pub mod image_commands;
+
+#[cfg(feature = "draw")]
+pub mod stencil;
+
+#[cfg(feature = "draw")]
+pub mod samplers;
 
 #[cfg(feature = "draw")]
 pub mod pipelines;
 
 #[cfg(feature = "draw")]
 pub mod passes;
+
+#[cfg(feature = "draw")]
+pub mod pass_state;
+
+#[cfg(feature = "draw")]
+pub mod indirect;
+
+#[cfg(feature = "draw")]
+pub mod pass_queries;
 
 #[cfg(feature = "draw")]
 pub mod draws;

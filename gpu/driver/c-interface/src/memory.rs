@@ -5,6 +5,7 @@ use crate::handles::{EitriBuffer, EitriSpace, Handle};
 use crate::status::{EitriStatus, Refusal};
 use core::ffi::c_void;
 use core::slice;
+use eitri_runtime::PhysicalAddress;
 
 /// An array of the caller's, of any length; a null pointer is one of none.
 ///
@@ -57,6 +58,29 @@ pub unsafe extern "C" fn eitri_create_buffer(
     unsafe {
         make(device, buffer, |it| {
             Ok(it.create_buffer(space.own()?, bytes)?)
+        })
+    }
+}
+
+/// Makes a buffer of memory of the caller's: `bytes` from `bus_address` on, both multiples of 4096, inside of what the platform lends
+/// (`lent_bus_address`). It holds what it held. Caches of the CPU are the caller's to see to; eitri_read_buffer() and
+/// eitri_write_buffer() don't reach it.
+///
+/// # Safety
+/// `device` is null, or what eitri_open() gave; `buffer` may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_import_buffer(
+    device: *mut EitriDevice,
+    space: EitriSpace,
+    bus_address: u64,
+    bytes: u64,
+    buffer: *mut EitriBuffer,
+) -> EitriStatus {
+    let memory = PhysicalAddress(bus_address)..PhysicalAddress(bus_address.saturating_add(bytes));
+    // SAFETY: the caller's promise.
+    unsafe {
+        make(device, buffer, |it| {
+            Ok(it.import_buffer(space.own()?, memory)?)
         })
     }
 }

@@ -5,11 +5,12 @@ use crate::memory::{NO_BYTES, array};
 use crate::platform::CPlatform;
 use crate::record::{EitriRecorder, of_refusal, put};
 use crate::status::{EitriStatus, Refusal};
+use crate::stencil::byte;
 use core::ffi::c_void;
 use core::ptr;
 use eitri_runtime::{
-    ClearColor, ColorAttachment, DepthAttachment, Draw, ImageView, IndexType, LoadOp, Rect,
-    RenderPass, RenderingInfo, Resolve, StoreOp, Viewport,
+    ClearColor, ColorAttachment, DepthAttachment, Draw, ImageView, IndexType, LoadOp, RenderPass,
+    RenderingInfo, Resolve, StencilAttachment, StoreOp,
 };
 
 /// The caller's function that draws.
@@ -91,6 +92,14 @@ pub struct EitriRendering {
     /// EITRI_PART_…, of a pass in several parts: all have the same attachments, and each but the first resumes the one before. What
     /// the pass loads or clears the first part does, what it resolves the last. 0: the pass is whole.
     pub part: u32,
+    /// Stencil; 0: none. The same image as depth where its format has both.
+    pub stencil: EitriImage,
+    /// EITRI_LOAD_…, of stencil.
+    pub stencil_load: u32,
+    /// Not 0: stencil is not kept.
+    pub stencil_discard: u32,
+    /// Stencil at first, for EITRI_LOAD_CLEAR: below 256.
+    pub stencil_clear: u32,
 }
 
 /// The pass goes on with the one that was suspended last: nothing is loaded or cleared.
@@ -166,12 +175,21 @@ pub unsafe extern "C" fn eitri_cmd_render(
                     store: store(info.depth_discard),
                 }),
             };
+            let stencil = match info.stencil.id {
+                0 => None,
+                _ => Some(StencilAttachment {
+                    view: ImageView::of(info.stencil.own()?),
+                    load: load(info.stencil_load, byte(info.stencil_clear)?)?,
+                    store: store(info.stencil_discard),
+                }),
+            };
             if info.part & !(EITRI_PART_RESUMING | EITRI_PART_SUSPENDING) != 0 {
                 return Err(Refusal::Argument("part has bits that mean nothing"));
             }
             let mut pass = recorder.begin_rendering(&RenderingInfo {
                 colors: &colors,
                 depth,
+                stencil,
                 resuming: info.part & EITRI_PART_RESUMING != 0,
                 suspending: info.part & EITRI_PART_SUSPENDING != 0,
                 ..RenderingInfo::default()
@@ -310,75 +328,6 @@ pub unsafe extern "C" fn eitri_pass_bind_indices(
             _ => return Err(Refusal::Argument("index_bytes is not 1, 2 or 4")),
         };
         it.bind_index_buffer(buffer.own()?, offset, kind)?;
-        Ok(())
-    };
-    // SAFETY: the caller's promise.
-    unsafe { put_in(pass, work) }
-}
-
-/// Where vertices go: clip coordinates from -1 to 1 to `width` pixels from `x` on, and so on. A negative height turns the picture over.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct EitriViewport {
-    /// Left edge.
-    pub x: f32,
-    /// Upper edge.
-    pub y: f32,
-    /// Pixels along x.
-    pub width: f32,
-    /// Pixels along y.
-    pub height: f32,
-    /// Depth of what is nearest.
-    pub near: f32,
-    /// Depth of what is furthest.
-    pub far: f32,
-}
-
-/// Sets the viewport of the draws that follow.
-///
-/// # Safety
-/// `pass` is what the function that draws was given; `viewport` is there.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_pass_set_viewport(
-    pass: *mut EitriPass,
-    viewport: *const EitriViewport,
-) -> EitriStatus {
-    // SAFETY: the caller's promise.
-    unsafe {
-        put_in(pass, |it| {
-            let missing = Refusal::Argument("viewport is null");
-            let viewport = viewport.as_ref().ok_or(missing)?;
-            it.set_viewport(Viewport {
-                x: viewport.x,
-                y: viewport.y,
-                width: viewport.width,
-                height: viewport.height,
-                depth: [viewport.near, viewport.far],
-            });
-            Ok(())
-        })
-    }
-}
-
-/// Sets the pixels that the draws that follow may touch.
-///
-/// # Safety
-/// `pass` is what the function that draws was given.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_pass_set_scissor(
-    pass: *mut EitriPass,
-    x: i32,
-    y: i32,
-    width: u32,
-    height: u32,
-) -> EitriStatus {
-    let work = |it: &mut CPass| {
-        it.set_scissor(Rect {
-            x,
-            y,
-            width,
-            height,
-        });
         Ok(())
     };
     // SAFETY: the caller's promise.

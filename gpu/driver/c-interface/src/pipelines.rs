@@ -7,12 +7,13 @@ use crate::handles::{
 use crate::images::format;
 use crate::memory::{NO_BYTES, array};
 use crate::status::{EitriStatus, Refusal};
+use crate::stencil::{EitriStencil, stencil};
 use core::ffi::{c_char, c_void};
 use eitri_program::GraphicsProgram;
 use eitri_runtime::{
     BindingElement, BlendComponent, BlendFactor, BlendOp, BufferRange, ColorBlend, DepthState,
-    FrontFace, Func, GraphicsPipelineInfo, InputRate, SamplerInfo, Topology, VertexAttribute,
-    VertexBinding, VkFormat,
+    FrontFace, Func, GraphicsPipelineInfo, InputRate, Topology, VertexAttribute, VertexBinding,
+    VkFormat,
 };
 
 /// Vertices make a point each.
@@ -117,6 +118,18 @@ pub struct EitriGraphicsPipelineInfo {
     pub front_is_clockwise: u32,
     /// Samples of a pixel; 0 is as 1.
     pub samples: u32,
+    /// Not 0: the pass has stencil.
+    pub has_stencil: u32,
+    /// The test of stencil; null: none.
+    pub stencil: *const EitriStencil,
+    /// That of back faces; null: it is the same.
+    pub stencil_back: *const EitriStencil,
+    /// Not 0: the largest index begins anew.
+    pub primitive_restart: u32,
+    /// Not 0: alpha becomes coverage.
+    pub alpha_to_coverage: u32,
+    /// Not 0: the fragment shader runs for each sample.
+    pub sample_shading: u32,
 }
 
 const MOST_INPUTS: usize = 16;
@@ -253,6 +266,11 @@ pub unsafe extern "C" fn eitri_create_graphics_pipeline(
                 colors: &colors,
                 blends: &blends,
                 has_depth: info.has_depth != 0,
+                has_stencil: info.has_stencil != 0,
+                stencil: stencil(info.stencil, info.stencil_back)?,
+                primitive_restart: info.primitive_restart != 0,
+                alpha_to_coverage: info.alpha_to_coverage != 0,
+                sample_shading: info.sample_shading != 0,
                 ..GraphicsPipelineInfo::default()
             };
             let space = space.own()?;
@@ -356,34 +374,6 @@ pub unsafe extern "C" fn eitri_bind_graphics_image(
             let image = image.own()?;
             Ok(it.bind_in_stages(set.own()?, |it, set| {
                 it.bind_image(set, BindingElement::first(binding), image)
-            })?)
-        })
-    }
-}
-
-/// Binds a sampler, in every stage that has the binding: of the nearest texel, or `linear`ly mixed; coordinates are clamped to the edge.
-///
-/// # Safety
-/// `device` is null, or what eitri_open() gave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn eitri_bind_graphics_sampler(
-    device: *mut EitriDevice,
-    set: EitriGraphicsSet,
-    binding: u32,
-    linear: u32,
-) -> EitriStatus {
-    // SAFETY: the caller's promise.
-    unsafe {
-        done(device, |it| {
-            let mixed = linear != 0;
-            let info = SamplerInfo {
-                magnify_linear: mixed,
-                minify_linear: mixed,
-                mipmap_linear: mixed,
-                ..SamplerInfo::default()
-            };
-            Ok(it.bind_in_stages(set.own()?, |it, set| {
-                it.bind_sampler(set, BindingElement::first(binding), &info)
             })?)
         })
     }

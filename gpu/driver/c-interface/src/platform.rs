@@ -32,6 +32,10 @@ pub struct EitriPlatform {
     pub memory_bytes: usize,
     /// Where the GPU has this memory: its physical address, a multiple of 4096.
     pub memory_bus_address: u64,
+    /// Memory beside it that eitri_import_buffer() and eitri_import_image() may give the GPU, a display's: its physical address.
+    pub lent_bus_address: u64,
+    /// Bytes of it; 0: there is none.
+    pub lent_bytes: u64,
     /// Hertz of the system counter, CNTFRQ_EL0. 0 if it is not known.
     pub counter_hertz: u64,
     /// How many times slower than usual the GPU is clocked; 0 is as 1.
@@ -139,7 +143,7 @@ impl EitriPlatform {
     /// The driver's platform; or which part can't be.
     ///
     /// # Safety
-    /// As [`Mmio::new_at`], of the window and the memory; and the functions may be called with the context for as long as the
+    /// As [`Mmio::new_at`], of the window and the memory; as [`Mmio::with_lent`], of what is lent; and the functions may be called with the context for as long as the
     /// platform lives.
     pub(crate) unsafe fn platform(
         &self,
@@ -175,6 +179,14 @@ impl EitriPlatform {
                 "platform.memory is null or not whole pages, or device_bytes is less than EITRI_DEVICE_BYTES says"
             }
         })?;
+        let lent = self.lent_bus_address;
+        let lent_end = lent.saturating_add(self.lent_bytes);
+        // SAFETY: the caller's promise.
+        let platform = unsafe {
+            platform.with_lent(
+                eitri_runtime::PhysicalAddress(lent)..eitri_runtime::PhysicalAddress(lent_end),
+            )
+        };
         let coherency = match self.coherent {
             0 => eitri_runtime::SystemCoherency::None,
             _ => eitri_runtime::SystemCoherency::AceLite,

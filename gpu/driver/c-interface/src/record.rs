@@ -11,7 +11,7 @@ use core::ffi::c_void;
 use core::ptr;
 use eitri_runtime::{Accesses, Error, Recorder};
 
-type CRecorder = Recorder<'static, 'static, 'static, CPlatform>;
+pub(crate) type CRecorder = Recorder<'static, 'static, 'static, CPlatform>;
 
 /// Commands that are being recorded. Good inside of the function that was given to eitri_record() alone.
 pub struct EitriRecorder {
@@ -135,6 +135,7 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> EitriStatus {
     match refusal {
         Refusal::Driver(error) => EitriStatus::from(error),
         Refusal::Argument(_) => EitriStatus::Argument,
+        Refusal::CannotBe(_) => EitriStatus::Refused,
     }
 }
 

@@ -57,6 +57,8 @@ pub(crate) enum Refusal {
     Driver(Error),
     /// An argument that can't be: which, and what it must be.
     Argument(&'static str),
+    /// What is asked for can't be done: why.
+    CannotBe(&'static str),
 }
 
 impl From<Error> for Refusal {

@@ -146,7 +146,8 @@ pub use device::{
     TilerHeapConfig, TilerHeapInfo,
 };
 pub use eitri_descriptors::formats::VkFormat;
-pub use eitri_descriptors::texture::Func;
+pub use eitri_descriptors::raster::StencilOp;
+pub use eitri_descriptors::texture::{Func, WrapMode};
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use error_code::{CODE_BEGINS, Code, CodeError};
 pub use failed_pass::{DrawsKnownBy, FailedCode, FailedDraws, FailedPass, PassPart, PixelRange};
