@@ -3,7 +3,7 @@
 use super::bench::{
     BLUE, BLUE_WORD, Bench, GREEN, RED, RED_WORD, SIDE, check, rectangle, vertices,
 };
-use crate::bench::{LIMIT, OrFail, brief, diagnoses, inject, long, some, withdraw};
+use crate::bench::{LIMIT, OrFail, diagnoses, inject, long, some, withdraw};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -236,8 +236,11 @@ fn unharmed() -> Duration {
 
 /// The GPU sees each word that is published before the CPU goes on: parts of a submission begin before the others are there.
 pub(crate) fn parts_that_begin_before_the_others_are_submitted_wait_for_them() {
-    for pace in [5, 100].map(Duration::from_micros) {
-        for (chunks, seed) in [(2, 1), (8, 2)] {
+    // A heap that is too small with one pace, a large one with the other; both with both where there is time.
+    for (pace, heaps) in [(5, 0..1), (100, 1..2)] {
+        let pace = Duration::from_micros(pace);
+        let heaps = if long() { 0..2 } else { heaps };
+        for (chunks, seed) in [(2, 1), (8, 2)][heaps].iter().copied() {
             let case = format!("{pace:?}, {chunks} chunks");
             let mut it = Frames::on(Bench::behind_caches(chunks, seed));
             it.clear();
@@ -309,11 +312,7 @@ pub(crate) fn a_submission_is_lost_as_a_whole_and_the_next_draws() {
         Injection::FlushNeverCompletes,
         Injection::TilerOutOfMemory,
     ];
-    let steps = match (long(), brief()) {
-        (true, _) => 24,
-        (false, false) => 6,
-        (false, true) => 4,
-    };
+    let steps = if long() { 24 } else { 4 };
     for injection in some(&table, 3).iter().copied() {
         let mut all = [0; 2];
         for step in 0..steps {
