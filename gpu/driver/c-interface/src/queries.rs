@@ -64,12 +64,10 @@ pub unsafe extern "C" fn eitri_get_query_results(
     unsafe {
         done(device, |it| {
             let queries = queries.own()?;
-            for (to, query) in array_mut(results, count as usize, "results is null")?
-                .iter_mut()
-                .zip(first..)
-            {
+            let results = array_mut(results, count as usize, "results is null")?;
+            for (to, number) in results.iter_mut().zip(0..count) {
                 let mut found = [None];
-                it.query_results(queries, query, &mut found)?;
+                it.query_results(queries, first.saturating_add(number), &mut found)?;
                 let [found] = found;
                 *to = EitriQueryResult {
                     is_there: found.is_some().into(),
