@@ -439,7 +439,7 @@ typedef struct EitriQueryResult {
   uint64_t value;
 } EitriQueryResult;
 
-// Where a dump goes: an ELF file, which `eitri explain` and `eitri dump` read.
+// Where a dump goes: an ELF file for `eitri dump show` and `eitri dump replay`.
 typedef struct EitriSink {
   // Handed to `put`. May be null.
   void *context;
