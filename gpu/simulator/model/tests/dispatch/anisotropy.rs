@@ -25,7 +25,7 @@ fn anisotropic(most: u32) -> Sampler {
     }
 }
 
-/// Quads with these steps along x and along y, in texels, all of whose threads but the steps are in the middle of texel 8.
+/// Quads whose first thread samples the middle of texel 8; the others are these steps, in texels, to the right of it and below.
 fn quads([x, y]: [f32; 2]) -> Vec<[u32; 3]> {
     let at = |texels: f32| ((8.5 + texels) / 16.0).to_bits();
     let thread = |lane: u32| {
