@@ -166,6 +166,11 @@ fn bad_scenes_are_refused() {
     );
     refused(r#""buffer": "b"}"#, r#""view": "w"}"#, "needs a buffer");
     refused(
+        r#""sets": ["#,
+        r#""samplers": [{"name": "n", "max_anisotropy": 17}], "sets": ["#,
+        "sampler n has a `max_anisotropy` of 17, not 1 to 16",
+    );
+    refused(
         r#""name": "b","#,
         r#""name": "b", "name": "b","#,
         "duplicate field",

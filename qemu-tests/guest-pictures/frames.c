@@ -161,11 +161,17 @@ void *dlsym(void *handle, const char *name)
 	return strcmp(name, "eglSwapBuffers") ? found : eglSwapBuffers;
 }
 
+/* Programs write what the next frame reads while the GPU may still draw this one, so it ends first. */
 int vkQueuePresentKHR(void *queue, const void *what)
 {
 	static int (*real_one)(void *, const void *);
-	if (!real_one)
+	static int (*wait_idle)(void *);
+	if (!real_one) {
+		wait_idle = real("vkQueueWaitIdle");
 		real_one = real("vkQueuePresentKHR");
+	}
+	if (wait_idle(queue))
+		fail("the queue does not become idle");
 	frames++;
 	return real_one(queue, what);
 }

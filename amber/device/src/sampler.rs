@@ -63,6 +63,7 @@ pub(crate) fn drawn(sampler: &Sampler) -> Drawn {
             CompareOperation::Always => state::CompareOp::Always,
         }),
         unnormalised: !sampler.normalized,
+        max_anisotropy: 1,
     }
 }
 

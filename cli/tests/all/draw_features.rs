@@ -100,6 +100,40 @@ fn an_image_of_one_level_is_magnified_and_minified() {
     }
 }
 
+/// Samples so that a pixel is eight texels wide and one high.
+const WIDE: &str = "#version 450
+layout(set = 0, binding = 0) uniform sampler2D image;
+layout(location = 0) out vec4 color;
+void main() {
+    vec2 at = gl_FragCoord.xy * vec2(8.0, 1.0) / 16.0;
+    color = COLOR;
+}
+";
+
+#[test]
+fn anisotropic_samples_take_a_finer_level_and_queries_give_it() {
+    for color in [
+        "texture(image, at)",
+        "textureLod(image, at, textureQueryLod(image, at).x)",
+    ] {
+        let words: Vec<u32> = (0..5).map(|level| 0xFF00_0000 | 40 * level).collect();
+        // The level of eight texels, 3, of which four probes take two each.
+        leaves(COVER, &WIDE.replace("COLOR", color), words[1], |it| {
+            samples(it, "o");
+            it["features"] = json!(["samplerAnisotropy"]);
+            it["samplers"][0]["max_anisotropy"] = json!(4);
+            it["samplers"][0]["u"] = json!("repeat");
+            it["images"][1]["levels"] = json!(5);
+            it["views"][1]["levels"] = json!(5);
+            let levels = (0..).zip(&words);
+            let init = levels.map(|(level, word)| {
+                json!({"level": level, "layer": 0, "layers": 1, "data": {"fill": word}})
+            });
+            it["images"][1]["init"] = init.collect();
+        });
+    }
+}
+
 #[test]
 fn cubes_have_layers() {
     let fragment = "#version 450

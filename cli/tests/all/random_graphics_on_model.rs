@@ -156,6 +156,7 @@ fn sampler() -> Sampler {
         max_lod: 100.0,
         compare: None,
         unnormalised: false,
+        max_anisotropy: 1,
     }
 }
 

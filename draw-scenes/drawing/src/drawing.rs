@@ -175,7 +175,7 @@ pub struct View {
     pub swizzle: Swizzle,
 }
 
-/// A sampler. Anisotropy is off.
+/// A sampler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampler {
     /// The filter where the image is made larger.
@@ -198,6 +198,8 @@ pub struct Sampler {
     pub compare: Option<CompareOp>,
     /// Whether coordinates count texels.
     pub unnormalised: bool,
+    /// The most samples along the longer axis of a pixel's footprint, 1 to 16; 1 is no anisotropic filter.
+    pub max_anisotropy: u32,
 }
 
 /// What a sampler reads outside of an image.

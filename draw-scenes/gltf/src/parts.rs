@@ -249,6 +249,7 @@ pub(crate) fn plain_sampler() -> Sampler {
         max_lod: 0.0,
         compare: None,
         unnormalised: false,
+        max_anisotropy: 1,
     }
 }
 

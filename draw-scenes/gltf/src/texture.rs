@@ -253,6 +253,7 @@ pub(crate) fn sampler(of: &gltf::texture::Sampler<'_>, name: String) -> Sampler 
         max_lod: if levels { 1000.0 } else { LEVEL_0_ALONE },
         compare: None,
         unnormalised: false,
+        max_anisotropy: 1,
     }
 }
 

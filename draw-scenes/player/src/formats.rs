@@ -94,7 +94,7 @@ pub fn sampler_info(sampler: &Sampler) -> SamplerInfo {
         lod_bias: sampler.lod_bias,
         min_lod: sampler.min_lod,
         max_lod: sampler.max_lod,
-        max_anisotropy: 1,
+        max_anisotropy: sampler.max_anisotropy,
         compare: sampler.compare.map(compare),
         border: border(sampler.border),
     }

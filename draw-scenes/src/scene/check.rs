@@ -127,6 +127,14 @@ impl Checker<'_> {
                 ));
             }
         }
+        for sampler in &self.scene.samplers {
+            if !(1..=16).contains(&sampler.max_anisotropy) {
+                return Err(format!(
+                    "sampler {} has a `max_anisotropy` of {}, not 1 to 16",
+                    sampler.name, sampler.max_anisotropy
+                ));
+            }
+        }
         for texels in &self.scene.texel_views {
             self.buffers.has(&texels.buffer)?;
         }

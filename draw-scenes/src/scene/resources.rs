@@ -139,7 +139,7 @@ pub struct View {
     pub swizzle: Swizzle,
 }
 
-/// A sampler. Anisotropy is off.
+/// A sampler.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampler {
@@ -184,6 +184,9 @@ pub struct Sampler {
     /// Whether coordinates count texels.
     #[serde(default)]
     pub unnormalised: bool,
+    /// The most samples along the longer axis of a pixel's footprint, 1 to 16; 1 is no anisotropic filter.
+    #[serde(default = "one")]
+    pub max_anisotropy: u32,
 }
 
 /// A view of a buffer as texels.

@@ -103,7 +103,7 @@ export GALLIVM_PERF=no_filter_hacks,no_aos_sampling
 python3 frames.py draw /tmp/cpu
 python3 frames.py compare /tmp/gpu /tmp/cpu",
     drivers: ["Panfrost", "llvmpipe"],
-    count: 17,
+    count: 18,
 };
 
 /// A compositor that the GPU draws for, on the guest's screen, and a window in it.

@@ -82,6 +82,7 @@ pub(super) fn sampler(sampler: &scenes::Sampler) -> Sampler {
         max_lod: sampler.max_lod,
         compare: sampler.compare,
         unnormalised: sampler.unnormalised,
+        max_anisotropy: sampler.max_anisotropy,
     }
 }
 

@@ -392,7 +392,9 @@ fn make_sampler(device: &Device, sampler: &scene::Sampler) -> Result<vk::Sampler
         .min_lod(sampler.min_lod)
         .max_lod(sampler.max_lod)
         .border_color(formats::border(sampler.border))
-        .unnormalized_coordinates(sampler.unnormalised);
+        .unnormalized_coordinates(sampler.unnormalised)
+        .anisotropy_enable(sampler.max_anisotropy > 1)
+        .max_anisotropy(sampler.max_anisotropy as f32);
     if let Some(compare) = sampler.compare {
         let compare = formats::compare(compare);
         create = create.compare_enable(true).compare_op(compare);

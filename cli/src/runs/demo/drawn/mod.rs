@@ -340,6 +340,7 @@ const NEAREST: Sampler = Sampler {
     max_lod: 0.0,
     compare: None,
     unnormalised: false,
+    max_anisotropy: 1,
 };
 
 fn attachment(view: ViewId, clear: ClearValue) -> Attachment {

@@ -54,13 +54,7 @@ impl Steps {
         })
     }
 
-    /// The level that the longer one asks for, 8 bits below the point.
-    pub(crate) fn level(&self, footing: &Footing) -> i64 {
-        let [x, y] = self.lengths(footing);
-        level_of(x.max(y))
-    }
-
-    /// Probes along the longer one, at most so many.
+    /// Probes along the longer one, at most so many; one probe has the level that the longer one asks for.
     pub(crate) fn probes(&self, footing: &Footing, most: u32) -> Probes {
         let [x, y] = self.lengths(footing);
         let (longer, shorter) = (x.max(y), x.min(y));
@@ -178,9 +172,9 @@ mod tests {
         let (first, right, lower) = (at(0.5, 0.5, 0), at(0.75, 0.5, 0), at(0.5, 0.625, 0));
         let steps = Steps::of_quad([&first, &right, &lower], false);
         // Four texels along x, two along y.
-        assert_eq!(steps.level(&FOOTING), 512);
+        assert_eq!(steps.probes(&FOOTING, 1).level, 512);
         let still = Steps::of_quad([&first; 3], false);
-        assert_eq!(still.level(&FOOTING), -32768);
+        assert_eq!(still.probes(&FOOTING, 1).level, -32768);
     }
 
     #[test]
@@ -216,7 +210,7 @@ mod tests {
         let edge = 1.0 - 1.0 / 64.0;
         let (first, right) = (at(edge, 0.5, 0), at(1.0 / 64.0, 0.5, 5));
         let steps = Steps::of_quad([&first, &right, &first], true);
-        let level = steps.level(&FOOTING);
+        let level = steps.probes(&FOOTING, 1).level;
         // About half of a texel, not all of the face.
         assert!((-280..-220).contains(&level), "{level}");
     }

@@ -3,9 +3,10 @@
 //! Coordinates have 8 bits below a texel, levels 8 bits below a level, so weights are 256ths.
 //! Never: reads memory; who asks for a footprint does.
 //! Facts: hardware/graphics-texture.md 7.5 and 7.6; hardware/descriptors.md 7; hardware/valhall-isa.md 11.10, 9.8 (cubes).
-// FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6); `detail` has the form
-// that Vulkan's text gives (graphics-model.md 5.2, free choice). Settled by sampling a pattern of single bright texels at a
-// grazing angle on any board.
+// FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6). `detail` spreads N probes
+// by the formula of graphics-model.md 5.2 (free choice): the middles of N equal parts of the step. That section calls its formula
+// the form of Vulkan's text, but lavapipe 26.2 has probe i of N, from 1 on, at i / (N + 1) - 1/2 (measured, docs/linux.md). Settled by
+// sampling a single bright column of texels at a grazing angle on any board.
 
 use super::format::Colour;
 use super::texture::Texel;
@@ -358,14 +359,15 @@ fn wrapped(mode: WrapMode, at: i64, size: i64) -> Option<i64> {
     }
 }
 
-/// The texels that a place on a face means, up to one texel beyond its edges: beyond an edge one of the next face.
+/// The texels that a place on a face means: beyond an edge one of the next face, as far from the edge. Filters go one texel beyond;
+/// probes of an anisotropic sample, which lie on the plane of the face, half of a step, and at most the whole next face.
 // FACT: what a tap beyond a corner of a cube gives, where no texel is, is not published (hardware/graphics-texture.md 7.6);
 // the mean of the three texels that meet there is taken, as APIs allow. Settled by sampling a cube of six colours towards
 // a corner on any board.
 fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> Vec<(Texel, f64)> {
     let (cube, face) = (layer / 6, layer % 6);
     let outside = |at: i64| !(0..size).contains(&at);
-    let [x, y, _] = place.map(|at| at.clamp(-1, size));
+    let [x, y, _] = place.map(|at| at.clamp(-size, 2 * size - 1));
     let texel = |face: u32, x: i64, y: i64| Texel {
         at: [x, y, 0],
         layer: 6 * cube + face,

@@ -189,6 +189,21 @@ fn beyond_the_edge_of_a_face_the_next_one_begins() {
 }
 
 #[test]
+fn a_probe_far_beyond_the_edge_of_a_face_lies_as_far_on_the_next_one() {
+    // Anisotropic samples go up to half of a face beyond: from +X to the right onto -Z, to the left onto +Z.
+    let texel = |x: i64| {
+        let found = on_cube([x, 1, 0], 0, 0, 4);
+        let only = found[0].0;
+        (found.len(), only.layer, only.at)
+    };
+    assert_eq!([4, 5, 6].map(texel), [0, 1, 2].map(|x| (1, 5, [x, 1, 0])));
+    assert_eq!(
+        [-1, -2, -3].map(texel),
+        [3, 2, 1].map(|x| (1, 4, [x, 1, 0]))
+    );
+}
+
+#[test]
 fn comparisons_and_reductions_are_of_texels() {
     let sampler = Sampler::new(SamplerDescriptor {
         compare_function: Func::Greater,

@@ -8,6 +8,7 @@ mod bench;
 mod vector_files;
 
 mod afbc_vectors;
+mod anisotropy;
 mod attribute_vectors;
 mod block_vectors;
 mod caches;

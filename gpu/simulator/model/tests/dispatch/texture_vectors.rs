@@ -237,7 +237,8 @@ fn coordinates_wrap_as_every_vector() {
 }
 
 /// The level that differences across a quad give, in r8; the same in r9 without the clamp.
-const LEVEL: &str = "TEX_GRADIENT.slot0.reserved.32.r.2d.lod_clamp_disable.wait0 @r8, @r4:r5, u2
+pub(super) const LEVEL: &str =
+    "TEX_GRADIENT.slot0.reserved.32.r.2d.lod_clamp_disable.wait0 @r8, @r4:r5, u2
     TEX_SINGLE.slot0.reserved.32.r.2d.computed.wait0 @r9, @r4:r5, u2
     MOV.i32 r10, 0x0
     MOV.i32 r11, 0x0";

@@ -271,13 +271,13 @@ impl Unit<'_> {
         Steps::of_quad(quad, self.footing.cube)
     }
 
-    /// A gradient descriptor; without derivatives it is a level.
+    /// A gradient descriptor; without derivatives it is the level that a sample of the quad takes.
     fn gradient(&self, gradient: Gradient, payload: &Payload, quad: [&Payload; 3]) -> [u32; 2] {
+        let most = self.sampler.most_probes();
         let mut probes = if gradient.derivatives {
-            let steps = Steps::of_derivatives(&payload.derivatives);
-            steps.probes(&self.footing, self.sampler.most_probes())
+            Steps::of_derivatives(&payload.derivatives).probes(&self.footing, most)
         } else {
-            Probes::one(self.steps(quad).level(&self.footing))
+            Probes::one(self.steps(quad).probes(&self.footing, most).level)
         };
         if !gradient.no_bias {
             probes.level = probes.level.saturating_add(self.sampler.bias());
