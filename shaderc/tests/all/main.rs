@@ -11,6 +11,7 @@ mod drawn;
 mod entry_points;
 mod errors;
 mod fences;
+mod glsl_operands;
 mod graphics;
 mod graphics_code;
 mod growth;
