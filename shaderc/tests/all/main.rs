@@ -37,3 +37,4 @@ mod subgroups;
 mod support;
 mod switches;
 mod vectors;
+mod workgroup_size;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ir::parse::parse;
 use crate::ir::{Access, Alu, Builder, Space};
+use crate::target::Target;
 
 /// What the verifier reports of a function, one violation a line.
 fn violations(function: &Function) -> String {
@@ -285,4 +286,79 @@ fn elements_of_bindings_exist() {
         reported.ends_with("is no element of a binding"),
         "{reported}"
     );
+}
+
+/// The rules of the lowered form that a function breaks which breaks no other, one a line.
+#[track_caller]
+fn check_lowered(body: &str, expected: &str) {
+    let text = format!("function main\nworkgroup 4 1 1\nbinding 0 0 storage written\n{body}");
+    let function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(violations(&function), "", "{function}");
+    let all = lowered(&function, &Target::default())
+        .err()
+        .unwrap_or_default();
+    let rules: Vec<String> = all.iter().map(|it| it.rule.to_string()).collect();
+    assert_eq!(rules.join("\n"), expected, "{function}");
+}
+
+#[test]
+fn the_lowered_form_has_no_switch_and_no_critical_edge() {
+    check_lowered(
+        "b0:
+          %x = local_id.x
+          switch %x, 1: b1, default: b2
+        b1:
+          return
+        b2:
+          return",
+        "not allowed in the lowered form",
+    );
+    check_lowered(
+        "b0:
+          %x = local_id.x
+          %c = ieq %x, 1
+          branch %c, b1, b2
+        b1:
+          jump b2
+        b2:
+          return",
+        "the edge to b2 is critical",
+    );
+}
+
+#[test]
+fn the_lowered_form_has_a_constant_last() {
+    for (sum, expected) in [
+        ("iadd %x, 1", ""),
+        ("iadd 2, 1", ""),
+        ("isub 1, %x", ""),
+        ("iadd 1, %x", "the constant must be the last operand"),
+    ] {
+        let body = format!("b0:\n  %x = local_id.x\n  %y = {sum}\n  return");
+        check_lowered(&body, expected);
+    }
+}
+
+#[test]
+fn the_lowered_form_has_accesses_as_the_machine_does() {
+    for (load, expected) in [
+        ("%a = load.buffer @0.0, 0", ""),
+        ("%a, %b = load.buffer.2.align8 @0.0, 0", ""),
+        (
+            "%a, %b = load.buffer.2 @0.0, 0",
+            "not allowed in the lowered form",
+        ),
+        ("%a, %b, %c = load.buffer.3.align16 @0.0, 0", ""),
+        (
+            "%a, %b, %c = load.buffer.3.align8 @0.0, 0",
+            "not allowed in the lowered form",
+        ),
+        ("%a = load.buffer.w8.zero @0.0, 0", ""),
+        (
+            "%a, %b = load.buffer.w8.2.zero.align2 @0.0, 0",
+            "not allowed in the lowered form",
+        ),
+    ] {
+        check_lowered(&format!("b0:\n  {load}\n  return"), expected);
+    }
 }

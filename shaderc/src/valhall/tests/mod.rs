@@ -1,6 +1,5 @@
 //! Tests of passes on small programs as text and on random functions.
 
-mod addresses;
 mod allocate;
 mod graphics;
 pub(super) mod random_function;
