@@ -38,3 +38,4 @@ mod support;
 mod switches;
 mod vectors;
 mod workgroup_size;
+mod zeroed_memory;
