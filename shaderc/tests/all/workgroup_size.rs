@@ -3,9 +3,9 @@ use eitri_shaderc::{Options, front_end};
 
 use crate::support::spvasm::assemble;
 
-/// Of several entry points, what none of an entry point's functions names is another one's: but for what its modes name.
+/// The mode names constants, of which one is specialised. The other entry point has a size of its own.
 #[test]
-fn constants_that_only_the_mode_names_are_the_size() {
+fn constants_that_the_mode_names_are_the_size() {
     let module = assemble(
         r#"
         OpCapability Shader
