@@ -171,3 +171,111 @@ fn may_be_stored(inner: &TypeInner) -> bool {
             | TypeInner::Array { .. }
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::build::shader_text::{Language, Names, to_spirv_with};
+    use crate::interp::{Buffer, Buffers, Dispatch, interpret};
+    use crate::options::Options;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    const SHADER: &str = "
+        @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+        fn twice(given: u32) -> u32 {
+            let doubled = given * 2u;
+            return doubled;
+        }
+        @compute @workgroup_size(4)
+        fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let place = id.x;
+            let sum = twice(place) + 1u;
+            let known = 7u;
+            let element = &words[place];
+            if place > 1u {
+                let inner = sum * known;
+                *element = inner;
+            } else {
+                let before = atomic_free(place);
+                *element = before + sum;
+            }
+        }
+        fn atomic_free(at: u32) -> u32 { return words[at]; }
+        ";
+
+    /// The names of the variables of functions, and of those to which something is stored.
+    fn variables(spirv: &[u8]) -> (BTreeSet<String>, BTreeSet<String>) {
+        let words: Vec<u32> = spirv
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        let (mut names, mut own, mut stored) = (BTreeMap::new(), vec![], BTreeSet::new());
+        let mut rest = &words[5..];
+        while let Some(first) = rest.first() {
+            let (instr, behind) = rest.split_at((first >> 16) as usize);
+            match (first & 0xffff, instr) {
+                // OpName
+                (5, [_, id, text @ ..]) => {
+                    let bytes = text.iter().flat_map(|word| word.to_le_bytes());
+                    let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+                    names.insert(*id, String::from_utf8(bytes).expect("a name is text"));
+                }
+                // OpVariable of the storage class Function
+                (59, [_, _, id, 7, ..]) => own.push(*id),
+                // OpStore
+                (62, [_, pointer, ..]) => {
+                    stored.insert(*pointer);
+                }
+                _ => {}
+            }
+            rest = behind;
+        }
+        let named = |ids: &mut dyn Iterator<Item = &u32>| -> BTreeSet<String> {
+            ids.filter_map(|id| names.get(id).cloned()).collect()
+        };
+        (
+            named(&mut own.iter()),
+            named(&mut own.iter().filter(|id| stored.contains(id))),
+        )
+    }
+
+    fn spirv(names: Names) -> Vec<u8> {
+        to_spirv_with(Language::Wgsl, "names.wgsl", SHADER, names)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn what_a_let_names_is_stored_to_a_variable_of_that_name() {
+        let (plain, _) = variables(&spirv(Names::Variables));
+        let (named, stored) = variables(&spirv(Names::All));
+        for name in ["place", "sum", "known", "inner", "before", "doubled", "id"] {
+            assert!(!plain.contains(name), "{name} of {plain:?} without names");
+            assert!(named.contains(name), "{name} is missing: {named:?}");
+            assert!(stored.contains(name), "nothing is stored to {name}");
+        }
+        assert!(!named.contains("element"), "a pointer has a variable");
+    }
+
+    #[test]
+    fn a_shader_with_more_names_does_the_same() {
+        let run = |names| {
+            let lowered = crate::front_end(&spirv(names), &Options::default());
+            let function = lowered
+                .unwrap_or_else(|errors| panic!("{}", errors[0]))
+                .function;
+            let bytes = (0..4u32).flat_map(|word| (100 * word).to_le_bytes());
+            let bytes = bytes.collect();
+            let mut buffers = Buffers::from([((0, 0, 0), Buffer { bytes })]);
+            let dispatch = Dispatch {
+                groups: [1; 3],
+                push_constants: vec![],
+                step_limit: 10_000,
+            };
+            interpret(&function, &dispatch, &mut buffers).unwrap_or_else(|trap| panic!("{trap}"));
+            let bytes = buffers[&(0, 0, 0)].bytes.chunks_exact(4);
+            let words = bytes.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            words.collect::<Vec<u32>>()
+        };
+        assert_eq!(run(Names::Variables), [1, 103, 35, 49]);
+        assert_eq!(run(Names::All), [1, 103, 35, 49]);
+    }
+}

@@ -174,3 +174,49 @@ fn share(
         function.block_mut(block).insts.push(inst);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    /// Whether so many rows of a grid share what they have in common.
+    fn is_shared(rows: usize) -> bool {
+        let mut text = String::from(
+            "function main
+            workgroup 4 4 1
+            binding 0 0 storage
+            binding 0 1 storage written
+            b0:
+              %x = local_id.x
+              %y = local_id.y
+              %width = uniform.num_workgroups.x
+              %sum0 = iadd %x, %y\n",
+        );
+        for row in 0..rows {
+            let next = row + 1;
+            text += &format!(
+                "%y{row} = iadd %y, {row}
+                 %r{row} = imul %y{row}, %width
+                 %s{row} = iadd %r{row}, %x
+                 %a{row} = ishl %s{row}, 2
+                 %v{row} = load.buffer.constant @0.0, %a{row}
+                 %sum{next} = iadd %sum{row}, %v{row}\n"
+            );
+        }
+        text += &format!(
+            "%at = ishl %x, 2
+             store.buffer @0.1, %at, %sum{rows}
+             return"
+        );
+        let mut function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        run(&mut function, &Target::default()) == Changed::Yes
+    }
+
+    /// The first row is nothing apart, each other one a uniform word.
+    #[test]
+    fn as_many_rows_share_as_there_is_room_for_their_words() {
+        assert!(is_shared(MOST_WORDS + 1), "all words are taken");
+        assert!(!is_shared(MOST_WORDS + 2), "a word too many");
+    }
+}

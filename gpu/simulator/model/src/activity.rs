@@ -500,33 +500,4 @@ impl Activity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_counts_for_as_long_as_it_holds() {
-        let mut activity = Activity::new(20, 4);
-        activity.pass(5);
-        activity.set(State::Queued(Work::Compute), true);
-        activity.set(State::InterfaceBlocked(3), true);
-        activity.set_busy_cores(BusyCores {
-            fragment: 1 << 2,
-            other: 1 << 2 | 1 << 18,
-        });
-        activity.pass(10);
-        activity.set(State::Queued(Work::Compute), false);
-        activity.set_busy_cores(BusyCores {
-            fragment: 0,
-            other: 1 << 18,
-        });
-        activity.pass(100);
-        assert_eq!(activity.time(State::Gpu), 0);
-        assert_eq!(activity.time(State::Queued(Work::Compute)), 10);
-        assert_eq!(activity.time(State::Queued(Work::Fragment)), 0);
-        assert_eq!(activity.time(State::InterfaceBlocked(3)), 110);
-        let busy = |core: usize| activity.cores()[core].busy;
-        assert_eq!((busy(2), busy(18), busy(0)), (10, 110, 0));
-        let core = activity.cores()[2];
-        assert_eq!((core.fragment, core.other), (10, 10));
-    }
-}
+mod tests;

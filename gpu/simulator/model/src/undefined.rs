@@ -289,4 +289,41 @@ mod tests {
         memory.end(2);
         assert!(memory.load((2, 0), MemorySort::Shared, word).is_none());
     }
+
+    #[test]
+    fn the_oldest_job_counts_as_written_once_too_many_take_turns() {
+        let mut memory = UndefinedMemory::default();
+        let word = (0x1000, 4);
+        let is_followed = |memory: &UndefinedMemory, job: u64| {
+            memory.load((job, 0), MemorySort::Shared, word).is_some()
+        };
+        let most = HOLDERS as u64;
+        for job in 0..most {
+            memory.begin((job, 0), &OWN);
+        }
+        // Another workgroup of a job that is followed takes no room.
+        memory.begin((7, 0), &OWN);
+        assert!((0..most).all(|job| is_followed(&memory, job)));
+        memory.begin((most, 0), &OWN);
+        assert!(!is_followed(&memory, 0), "the oldest is followed still");
+        assert!((1..=most).all(|job| is_followed(&memory, job)));
+    }
+
+    #[test]
+    fn so_many_undefined_bytes_that_were_stored_are_followed() {
+        let mut memory = UndefinedMemory::default();
+        let most = STORED as u64;
+        let own = OwnMemory {
+            shared: 0..2 * most,
+            scratch: 0..0,
+        };
+        memory.begin((1, 0), &own);
+        let undefined = ([u128::MAX; OTHERS], Some(LOAD));
+        for at in (0..most + 16).step_by(16) {
+            memory.store((1, 0), MemorySort::Shared, (at, 16), undefined);
+        }
+        let load = |at| memory.load((1, 0), MemorySort::Shared, (at, 1));
+        assert!(load(most - 1).is_some(), "the last of them");
+        assert!(load(most).is_none(), "one more");
+    }
 }

@@ -5,6 +5,8 @@
 
 mod lowered;
 mod rule;
+#[cfg(test)]
+mod tests;
 
 use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;

@@ -441,6 +441,28 @@ mod tests {
         check(Op::LShiftOr, 1, 24, Some("t14.b0"));
         check(Op::LShiftOr, 2, 0x8000_0000, Some("t2.not"));
     }
+
+    #[test]
+    fn a_selection_takes_a_part_of_a_word_and_widens_it() {
+        let integer = |select, signed| selected(select, 0x8001_f234, false, signed);
+        for (select, plain, signed) in [
+            (Select::H0, 0xf234, 0xffff_f234),
+            (Select::H1, 0x8001, 0xffff_8001),
+            (Select::B0, 0x34, 0x34),
+            (Select::B1, 0xf2, 0xffff_fff2),
+            (Select::B2, 0x01, 0x01),
+            (Select::B3, 0x80, 0xffff_ff80),
+            (Select::H00, 0xf234_f234, 0xf234_f234),
+            (Select::H11, 0x8001_8001, 0x8001_8001),
+        ] {
+            assert_eq!(integer(select, false), Some(plain), "{select:?}");
+            assert_eq!(integer(select, true), Some(signed), "{select:?}, signed");
+        }
+        let float = |select| selected(select, 0x3c00_c000, true, false).map(f32::from_bits);
+        assert_eq!(float(Select::H0), Some(-2.0));
+        assert_eq!(float(Select::H1), Some(1.0));
+    }
+
     #[test]
     fn where_words_run_out_constants_of_loops_have_them() {
         let mut target = Target::default();
