@@ -221,7 +221,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             shapes: &drawing.shapes,
         };
         let vertex_bytes = vertex_bytes(made);
-        let bytes = plan.bytes();
+        let bytes = plan.bytes.into();
         let wanted = vertex_bytes.saturating_add(bytes);
         if !writer.has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted) {
             return false;
