@@ -111,6 +111,7 @@ impl<'a, P: Platform> Emitter<'a, P> {
     }
 
     /// The same, one instruction at most.
+    #[inline(always)]
     pub(super) fn narrow(&mut self, what: Narrow, value: u32) {
         if self.known.change_narrow(what, value) {
             self.put(self.words.narrow(what).with(value));

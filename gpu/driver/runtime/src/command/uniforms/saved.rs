@@ -151,12 +151,12 @@ impl Uniforms {
     #[inline(never)]
     fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
         let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
-        let mut words = first.iter().skip(pairs.into()).copied();
         // Most programs take no steps, and one or two of their pairs change: one word says which.
         if worked != 0 || steps != 0 || changing > 2 || self.plan == Some(pipeline) {
+            let mut words = first.iter().skip(pairs.into()).copied();
             return self.restore_rest(pipeline, counts, &mut || words.next().unwrap_or(0));
         }
-        let word = words.next().unwrap_or(0);
+        let word = first.get(usize::from(pairs)).copied().unwrap_or(0);
         self.plan = Some(pipeline);
         self.changing.clear();
         self.steps.clear();
