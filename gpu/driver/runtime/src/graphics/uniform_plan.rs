@@ -221,8 +221,8 @@ impl Values {
 /// A program whose uniforms are planned: its entry point, its stage, and the address of the stage's data.
 pub(super) type Planned<'a> = (EntryPoint<'a>, usize, u64);
 
-/// The plan of the programs of a pipeline, with the words that stand in memory: the first ones, and the others; `None` where a draw finds them out each time: there are too many words, or
-/// some of them are words of buffers.
+/// The plan of the programs of a pipeline, with the words that stand in memory: the first ones, and the others. `None` where a draw
+/// finds them out each time: there are too many words, or some of them are words of buffers.
 pub(super) fn plan(
     programs: [Option<Planned<'_>>; 3],
 ) -> Option<(UniformPlan, [u64; FIRST_WORDS], Vec<u64, MOST_WORDS>)> {
