@@ -42,7 +42,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        if self.made.state && self.repeat(workgroups, &Changed::Nothing) {
+        let repeats = self.made.state && self.has_grid(workgroups);
+        if repeats && self.repeat(&Changed::Nothing) {
             Ok(self)
         } else {
             self.dispatch_changed(workgroups)
@@ -96,8 +97,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 task,
             },
         )?;
-        let repeats = self.made.state && base == [0; 3] && pairs > 0 && !buffer_words;
-        self.made.last = repeats.then(|| Last::new(workgroups, pairs, threads, run));
+        let pairs = if self.made.state && !buffer_words {
+            pairs
+        } else {
+            0
+        };
+        let last = Last::new(workgroups, pairs, threads, run);
+        self.made.last = (base == [0; 3]).then_some(last);
+        self.made.other_pipeline = false;
         Ok(self)
     }
 

@@ -33,6 +33,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             None => self.storage(total)?,
         };
         let state = self.shape()?.state(storage);
+        // If its job does not come about, nothing repeats what was before.
+        self.made.last = None;
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Resources, resources);
             it.wide(Wide::Uniforms, uniforms);

@@ -55,9 +55,16 @@ impl<'a, P: Platform> Emitter<'a, P> {
     }
 
     /// Loads the state of a pipeline's jobs as far as it has changed: six instructions at most.
-    #[inline(never)]
     pub(super) fn state(&mut self, pipeline: &PipelineState) {
-        let (shader, storage) = (pipeline.shader.0, pipeline.storage.0);
+        self.code(pipeline.shader, pipeline.storage);
+        self.narrow(Narrow::AttributeOffset, 0);
+        self.narrow(Narrow::WorkgroupSize, pipeline.workgroup);
+    }
+
+    /// Loads where the descriptors of a pipeline's shader and local storage are.
+    #[inline(never)]
+    pub(super) fn code(&mut self, shader: GpuAddress, storage: GpuAddress) {
+        let (shader, storage) = (shader.0, storage.0);
         if self.known.change_code(shader, storage) {
             let shader = self.words.wide(Wide::Program).with_address(shader);
             let storage = self.words.wide(Wide::Storage).with_address(storage);
@@ -65,8 +72,6 @@ impl<'a, P: Platform> Emitter<'a, P> {
             self.platform.write_words(self.at, &both);
             self.at = self.at.offset(16);
         }
-        self.narrow(Narrow::AttributeOffset, 0);
-        self.narrow(Narrow::WorkgroupSize, pipeline.workgroup);
     }
 
     /// Loads state of the next job, if it has changed: two instructions at most.
@@ -106,7 +111,8 @@ impl<'a, P: Platform> Emitter<'a, P> {
     }
 
     /// The same, one instruction at most.
-    fn narrow(&mut self, what: Narrow, value: u32) {
+    #[inline(always)]
+    pub(super) fn narrow(&mut self, what: Narrow, value: u32) {
         if self.known.change_narrow(what, value) {
             self.put(self.words.narrow(what).with(value));
         }

@@ -82,24 +82,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
-        let device = &mut *self.device;
-        let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
         let mut words = [0; 8];
-        platform.read_words(at, &mut words);
+        self.device.hw.platform.read_words(at, &mut words);
         let [key, second, counts, first @ ..] = words;
         if key != pipeline.0.number() || second != places.version {
             return Ok(false);
         }
+        if !self.refer_to_bound(table)? {
+            return Ok(false);
+        }
+        let device = &mut *self.device;
+        let (uniforms, platform) = (&mut device.uniforms, &mut device.hw.platform);
         let restored = uniforms.restore(pipeline.0, counts, Some(&first), |number, words| {
             let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
             platform.read_words(at.offset(behind), words);
         });
-        // What was restored counts once the commands refer to all of the set.
-        uniforms.found = false;
-        if !self.refer_to_bound(table)? {
-            return Ok(false);
-        }
-        self.device.uniforms.found = restored;
         if restored {
             self.made.complete = true;
             self.made.resources = alone;

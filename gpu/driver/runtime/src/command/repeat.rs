@@ -9,7 +9,7 @@ use super::dispatch::{COUNT_SHIFT, MOST_WORDS};
 use super::emitter::Emitter;
 use super::recorder::Recorder;
 use super::storage::Used;
-use super::words::{Grid, Wide};
+use super::words::{Narrow, Wide};
 use super::writer::ALIGNMENT;
 use crate::error::Error;
 use crate::platform::Platform;
@@ -29,16 +29,19 @@ pub(super) struct LastDispatch {
     pub(super) complete: bool,
     /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
     pub(super) state: bool,
-    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table.
+    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table and what another
+    /// pipeline changes.
     pub(super) last: Option<Last>,
+    /// Another pipeline than the last dispatch's is bound.
+    pub(super) other_pipeline: bool,
 }
 
-/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked. It has 32 bytes: more would be
-/// copied by a call.
+/// A dispatch that another of as many workgroups repeats with other uniforms, if it has any: its limits were checked. It has 32 bytes:
+/// more would be copied by a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     workgroups: [u32; 3],
-    /// Bytes that its uniforms take in a block; there are some.
+    /// Bytes that its uniforms take in a block; 0: it can't be repeated.
     bytes: u32,
     /// Its invocations.
     threads: u64,
@@ -55,6 +58,7 @@ impl LastDispatch {
         complete: false,
         state: false,
         last: None,
+        other_pipeline: false,
     };
 
     /// Other push constants are in use.
@@ -75,7 +79,7 @@ impl LastDispatch {
     pub(super) const fn forget_pipeline(&mut self) {
         self.forget_sets();
         self.storage = None;
-        self.last = None;
+        self.other_pipeline = true;
     }
 
     /// What the registers hold is not known.
@@ -100,7 +104,7 @@ impl Last {
         self.workgroups
     }
 
-    /// A dispatch of so many workgroups, with so many pairs of uniforms, of which there are some.
+    /// A dispatch of so many workgroups, with so many pairs of uniforms; of one that can't be repeated none.
     #[inline(always)]
     pub(super) const fn new(workgroups: [u32; 3], pairs: u32, threads: u64, run: Checked) -> Last {
         let bytes = pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
@@ -135,10 +139,17 @@ pub(super) enum Changed {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Runs the last dispatch again, with what has changed and the uniforms that it has now. False if it is none of as many
-    /// workgroups, or there is no room in the block: then nothing was done.
+    /// Whether the last dispatch had so many workgroups, and the registers hold them.
+    #[inline(always)]
+    pub(super) fn has_grid(&self, workgroups: [u32; 3]) -> bool {
+        let last = self.made.last.as_ref();
+        last.is_some_and(|last| last.workgroups == workgroups)
+    }
+
+    /// Runs the last dispatch again, with what has changed and the uniforms that it has now. False if it can't be repeated, or there is
+    /// no room in the block: then nothing was done.
     #[inline]
-    pub(super) fn repeat(&mut self, workgroups: [u32; 3], changed: &Changed) -> bool {
+    pub(super) fn repeat(&mut self, changed: &Changed) -> bool {
         let last = match changed {
             Changed::Pipeline(_) => self.pipeline.as_ref().map(|shape| &shape.last),
             Changed::Nothing | Changed::Sets(_) => self.made.last.as_ref(),
@@ -146,11 +157,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let (Some(last), Ok(words)) = (last, &self.device.words) else {
             return false;
         };
-        let has_room = self.writer.has_room_for(MOST_WORDS, last.bytes);
-        if last.workgroups != workgroups || !has_room {
+        if last.bytes == 0 || !self.writer.has_room_for(MOST_WORDS, last.bytes) {
             return false;
         }
-        let (run, threads) = (last.run, last.threads);
+        let (workgroups, run, threads) = (last.workgroups, last.run, last.threads);
         let (platform, uniforms) = (&mut self.device.hw.platform, &mut self.device.uniforms);
         let uniforms = match self.made.uniforms {
             Some((made, _)) => made,
@@ -177,9 +187,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             Changed::Pipeline(resources) => {
                 emitter.wide(Wide::Resources, *resources);
                 if let Some(shape) = &self.pipeline {
-                    // A pipeline whose dispatches can be repeated needs no local storage.
-                    emitter.state(&shape.state(shape.no_storage()));
+                    // A pipeline whose dispatches can be repeated needs no local storage. What pipelines have alike is loaded.
+                    emitter.code(shape.shader, shape.no_storage());
+                    emitter.narrow(Narrow::WorkgroupSize, shape.workgroup);
                     self.made.last = Some(shape.last);
+                    self.made.other_pipeline = false;
                 }
                 self.made.state = true;
             }
@@ -209,7 +221,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             } else {
                 Changed::Sets(resources)
             };
-            if self.repeat(workgroups, &changed) {
+            if self.repeat(&changed) {
                 return Ok(self);
             }
         }
@@ -222,14 +234,13 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// What differs from the last dispatch; `None` if the registers hold another grid.
     #[inline]
     fn differs(&self, workgroups: [u32; 3]) -> Option<Differs> {
-        if let Some(last) = &self.made.last {
-            return (last.workgroups == workgroups).then_some(Differs::Sets);
-        }
-        let known = &self.known;
-        if !known.has_grid(Grid::Count, workgroups) || !known.has_grid(Grid::First, [0; 3]) {
+        if !self.has_grid(workgroups) {
             return None;
         }
-        // The registers never hold a grid without workgroups, which [`Last::NONE`] has.
+        if !self.made.other_pipeline {
+            return Some(Differs::Sets);
+        }
+        // No dispatch is without workgroups, as [`Last::NONE`] is.
         let kept = self.pipeline.as_ref()?.last.workgroups == workgroups;
         Some(if kept {
             Differs::Pipeline
@@ -244,6 +255,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.dispatch_base([0; 3], workgroups)?;
         if let (Some(shape), Some(pipeline)) = (&mut self.pipeline, self.pipeline_of)
             && let Some(last) = self.made.last
+            && last.bytes != 0
         {
             shape.last = last;
             self.device.keep_last(pipeline, last);

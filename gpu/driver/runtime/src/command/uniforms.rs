@@ -257,9 +257,7 @@ impl Uniforms {
     /// Says that all words of a pipeline were added.
     pub(crate) fn added(&mut self, pipeline: Option<Key>) {
         self.plan = pipeline;
-        for it in &mut self.changing {
-            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
-        }
+        self.note_fixed();
         self.found = true;
     }
 

@@ -73,6 +73,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Whether there is one, and somebody wants to see it before it is answered.
+    #[inline(always)]
     pub(super) fn holds_a_fault(&mut self) -> bool {
         self.hold_faults && self.has_news_of_a_fault()
     }

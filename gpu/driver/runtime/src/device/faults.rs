@@ -75,7 +75,9 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn check_firmware(&mut self, faults: u64) -> Result<(), DeviceLost> {
         let arch = self.hw.properties.arch;
         let space = &self.firmware_vm.space;
-        if let Some(fault) = space.take_fault(&mut self.hw.platform, arch, faults) {
+        if faults != 0
+            && let Some(fault) = space.take_fault(&mut self.hw.platform, arch, faults)
+        {
             return Err(self.crash(Some(fault)));
         }
         if mcu_status::STATE.get(self.hw.platform.read(MCU_STATUS)) == Some(McuState::Fatal) {

@@ -28,37 +28,32 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(group) = self.groups.get(key) else {
             return Ok(changed);
         };
-        let (residency, ending) = (group.residency, group.ending);
-        if let Some(Ending {
-            fault: Some(fault), ..
-        }) = ending
-            && fault.recovery == Recovery::Reset
-            && residency.seated().is_some()
-        {
+        let ends = group.ending.is_some();
+        let seated = group.residency.seated();
+        if let (Some(_), Some(fault)) = (seated, group.fault_for_reset()) {
             return Err(DeviceLost::Stream(fault));
         }
-        match residency {
-            Residency::Seated(seated) => match seated.stage {
-                Stage::Waiting if ending.is_none() => self.start_seated(key, now),
-                Stage::Starting { until } => {
-                    if self.poll_answer(key, Request::START, until, now)? {
-                        self.started(key, now);
-                    }
+        match seated.map(|seated| seated.stage) {
+            Some(Stage::Starting { until }) => {
+                if self.poll_answer(key, Request::START, until, now)? {
+                    self.started(key, now);
                 }
-                Stage::Suspending { until } => {
-                    if self.poll_answer(key, Request::SUSPEND, until, now)? {
-                        self.suspended(key);
-                    }
+            }
+            Some(Stage::Suspending { until }) => {
+                if self.poll_answer(key, Request::SUSPEND, until, now)? {
+                    self.suspended(key);
                 }
-                Stage::Terminating { until } => {
-                    if self.poll_answer(key, Request::TERMINATE, until, now)? {
-                        self.terminated(key);
-                    }
+            }
+            Some(Stage::Terminating { until }) => {
+                if self.poll_answer(key, Request::TERMINATE, until, now)? {
+                    self.terminated(key);
                 }
-                Stage::Waiting | Stage::Running { .. } => self.go_on_ending(key, now),
-            },
-            Residency::Off(_) => self.go_on_ending(key, now),
-            Residency::Dead => {}
+            }
+            Some(Stage::Waiting | Stage::Running { .. }) | None if ends => {
+                self.go_on_ending(key, now);
+            }
+            Some(Stage::Waiting) => self.start_seated(key, now),
+            Some(Stage::Running { .. }) | None => {}
         }
         Ok(changed)
     }

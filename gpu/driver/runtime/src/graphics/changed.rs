@@ -12,7 +12,7 @@ use super::pass::RenderPass;
 use super::pass_bound::{ENTRIES, PassBound};
 use super::pipeline::{GraphicsPipelined, Places};
 use super::pipeline_registers::MOST_REGISTERS;
-use super::put_draw::{load_indices, load_numbers, load_resources, load_uniforms};
+use super::put_draw::{load_context, load_indices, load_numbers, load_resources, load_uniforms};
 use super::registers::{DrawLoads, DrawRegisters, Loaded, MOST_LOADS};
 use super::repeat::DrawNumbers;
 use super::tiling::Tiling;
@@ -221,7 +221,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             shapes: &drawing.shapes,
         };
         let vertex_bytes = vertex_bytes(made);
-        let bytes = plan.bytes();
+        let bytes = plan.bytes.into();
         let wanted = vertex_bytes.saturating_add(bytes);
         if !writer.has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted) {
             return false;
@@ -253,6 +253,10 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             load_pipeline(platform, (writer, loaded), made, places.registers());
         }
         let mut loads = DrawLoads::new(&drawing.encoded, loaded);
+        if let (true, Some(tiling)) = (state.stale.has(Stale::CONTEXT), &state.tiler) {
+            let registers = DrawRegisters::of(arch);
+            load_context(&mut loads, registers, tiling.context, state.scissor_box);
+        }
         let indices = match numbers {
             Some(_) => Stale::PIPELINE.and(Stale::INDICES),
             None => Stale::PIPELINE,

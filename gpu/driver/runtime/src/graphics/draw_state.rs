@@ -38,6 +38,8 @@ impl Stale {
     pub(super) const PIPELINE: Stale = Stale(8);
     /// The index buffer, of draws that have indices.
     pub(super) const INDICES: Stale = Stale(16);
+    /// The tiler's context and the scissor, where nothing else of [`Stale::STATE`] is.
+    pub(super) const CONTEXT: Stale = Stale(32);
 
     pub(super) const fn and(self, other: Stale) -> Stale {
         Stale(self.0 | other.0)
@@ -67,6 +69,8 @@ pub(crate) struct DrawState {
     pub(super) scissor: Rect,
     /// Viewport and scissor are all of the attachments.
     pub(super) whole: bool,
+    /// The scissor's register, for a first draw that goes on from another pass.
+    pub(super) scissor_box: u64,
     pub(super) stencil_reference: Option<[u8; 2]>,
     pub(super) blend_constants: Option<[f32; 4]>,
     /// What stands in memory for what is bound: resources of each stage, uniforms of each program, tests, blending, local storage.
@@ -114,6 +118,7 @@ impl DrawState {
             height: 0,
         },
         whole: false,
+        scissor_box: 0,
         stencil_reference: None,
         blend_constants: None,
         resources: [None; 2],

@@ -6,7 +6,8 @@
 use super::draw_state::DrawState;
 use super::pipeline::Places;
 use super::uniform_plan::{
-    BoundWord, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlaces, UniformPlan,
+    BoundWord, FIRST_WORDS, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlaces,
+    UniformPlan, word_of_plan,
 };
 use super::uniforms::Values;
 use crate::command::{Recorder, Uniforms};
@@ -78,7 +79,9 @@ impl DrawUniforms {
         plan: &UniformPlan,
         at: PhysicalAddress,
     ) {
-        self.said = platform.load64(at);
+        let mut first = [0; FIRST_WORDS];
+        platform.read_words(at, &mut first);
+        let [said, tags @ ..] = first;
         let at_once = self.words.restore_at_once(key, plan.counts, |words| {
             platform.read_words(word_of_plan(at, 0), words);
         });
@@ -86,8 +89,11 @@ impl DrawUniforms {
             self.recall_in_parts(platform, key, plan, at);
         }
         self.bound.clear();
-        self.places = plan.places();
-        self.pipeline = Some(key);
+        self.places = UniformPlaces {
+            tags,
+            bytes: plan.bytes.into(),
+        };
+        (self.said, self.pipeline) = (said, Some(key));
     }
 
     #[inline(never)]
@@ -171,13 +177,8 @@ impl DrawUniforms {
         });
         // As when the plan was written.
         let words = plan.words.wrapping_sub(plan.bound);
-        platform.clean(at.span(u64::from(words).wrapping_add(1).wrapping_mul(8)));
+        platform.clean(at..word_of_plan(at, words.into()));
     }
-}
-
-/// Where a word of a plan stands: behind the version of the words that are said.
-fn word_of_plan(at: PhysicalAddress, number: usize) -> PhysicalAddress {
-    at.offset((number as u64).wrapping_add(1).wrapping_mul(8))
 }
 
 /// What is bound to a descriptor of a stage's set.

@@ -9,8 +9,7 @@ use super::draw::{Draw, IndexType};
 use super::draw_state::{DrawState, Stale};
 use super::pass::RenderPass;
 use super::pass_bound::Bound;
-use super::put_draw::depths;
-use super::registers::DrawRegisters;
+use super::put_draw::{depths, scissor_of};
 use super::repeat::{DrawKind, DrawNumbers, LastDraw};
 use crate::command::Recorder;
 use crate::error::Error;
@@ -115,7 +114,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         state: &mut DrawState,
         draw: &Draw,
         kind: DrawKind,
-        [min_x, min_y, max_x, max_y]: [u32; 4],
+        scissor: [u32; 4],
     ) -> Result<bool, Error> {
         let (Some(key), Some(passes)) = (state.pipeline, &self.passes) else {
             return Ok(false);
@@ -131,19 +130,11 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         }
         let (provokes, stale) = (made.last_provokes, last.pipeline != key);
         state.last = Some(last.last);
-        let context = self.tiling(state, Some(provokes))?.context;
-        let registers = DrawRegisters::of(self.arch());
-        let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
-        self.load_draw_registers(|it| {
-            it.pair(registers.context, context.0);
-            it.pair(registers.scissor, scissor);
-            if let Some(register) = registers.viewport {
-                it.pair(register, scissor);
-            }
-        })?;
+        self.tiling(state, Some(provokes))?;
+        state.scissor_box = scissor_of(scissor);
         state.values.first_vertex = draw.vertex_offset as u32;
         state.values.base_instance = draw.first_instance;
-        state.stale = Stale::UNIFORMS.and(Stale::RESOURCES);
+        state.stale = Stale::UNIFORMS.and(Stale::RESOURCES).and(Stale::CONTEXT);
         if stale {
             state.stale = state.stale.and(Stale::PIPELINE);
         }

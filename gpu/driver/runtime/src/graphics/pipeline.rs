@@ -13,7 +13,7 @@ use super::framebuffer::MOST_COLORS;
 use super::pipeline_registers;
 use super::pipeline_state::{check_stage, pipelined};
 use super::state::GraphicsPipelineInfo;
-use super::uniform_plan::{self, UniformPlan};
+use super::uniform_plan::{self, UniformPlan, word_of_plan};
 use super::vertex_input::{self, MOST_ATTRIBUTES, MOST_BINDINGS};
 use crate::command::CommandError;
 use crate::device::{Device, Kind};
@@ -53,7 +53,7 @@ const BINDING_STRIDES: u64 = 0x440;
 const PLAN: u64 = 0x480;
 const _: () = assert!(REGISTERS + 8 * pipeline_registers::MOST_REGISTERS as u64 <= BINDING_STRIDES);
 const _: () = assert!(BINDING_STRIDES + 4 * MOST_BINDINGS as u64 <= PLAN);
-const BYTES: u64 = PLAN + 8 * (1 + uniform_plan::MOST_WORDS as u64);
+const BYTES: u64 = PLAN + 8 * (uniform_plan::FIRST_WORDS + uniform_plan::MOST_WORDS) as u64;
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
@@ -365,14 +365,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let entry = program.entry_point(kind);
             *place = entry.map(|entry| (entry, number, places.data.0));
         }
-        if let Some((plan, words)) = uniform_plan::plan(planned) {
+        if let Some((plan, first, words)) = uniform_plan::plan(planned) {
             made.plan = Some(plan);
-            // Behind the version of the words that are said: none are yet.
-            self.hw.platform.store64(at, 0);
-            self.hw.platform.write_words(at.offset(8), &words);
+            let behind = word_of_plan(at, 0);
+            self.hw.platform.write_words(at, &first);
+            self.hw.platform.write_words(behind, &words);
             // The GPU reads none of it; but a line that is written must not stay in a cache when the memory goes to another owner.
-            let bytes = (words.len() as u64).saturating_add(1).saturating_mul(8);
-            self.hw.platform.clean(at.span(bytes));
+            self.hw.platform.clean(at..word_of_plan(at, words.len()));
         }
         Ok(())
     }

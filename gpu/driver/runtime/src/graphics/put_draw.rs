@@ -266,6 +266,25 @@ pub(super) fn load_indices(
     kind.code()
 }
 
+/// The scissor's register.
+pub(super) fn scissor_of([min_x, min_y, max_x, max_y]: [u32; 4]) -> u64 {
+    u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x)
+}
+
+/// Loads the tiler's context and the scissor.
+pub(super) fn load_context(
+    it: &mut DrawLoads<'_>,
+    registers: &DrawRegisters,
+    context: GpuAddress,
+    scissor: u64,
+) {
+    it.pair(registers.context, context.0);
+    it.pair(registers.scissor, scissor);
+    if let Some(register) = registers.viewport {
+        it.pair(register, scissor);
+    }
+}
+
 /// Loads what neither resources nor uniforms are, nor the numbers of a draw.
 fn load_state(
     it: &mut DrawLoads<'_>,
@@ -273,14 +292,8 @@ fn load_state(
     (state, made): (&DrawState, &GraphicsPipelined),
     call: &Call,
 ) {
-    let [min_x, min_y, max_x, max_y] = call.scissor;
-    let scissor = u64::from(max_y << 16 | max_x) << 32 | u64::from(min_y << 16 | min_x);
     let [near, far] = depths(&state.values.viewport);
-    it.pair(registers.context, call.context.0);
-    it.pair(registers.scissor, scissor);
-    if let Some(register) = registers.viewport {
-        it.pair(register, scissor);
-    }
+    load_context(it, registers, call.context, scissor_of(call.scissor));
     it.word(registers.depths, near.to_bits());
     it.word(registers.depths.wrapping_add(1), far.to_bits());
     let code = match &call.indices {

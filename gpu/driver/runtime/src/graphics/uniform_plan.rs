@@ -7,6 +7,7 @@
 
 use super::uniforms::{COUNT_SHIFT, Values};
 use crate::command::{Source, Uniforms};
+use crate::platform::PhysicalAddress;
 use crate::vm::GpuAddress;
 use eitri_program::{
     AddressHalf, Axis, DescriptorSlot, DrawWord, EntryPoint, FauWord, MAX_FAU_WORDS,
@@ -16,6 +17,8 @@ use heapless::Vec;
 /// Words of a plan in memory at most, and of these those of what is bound.
 pub(super) const MOST_WORDS: usize = 128;
 pub(super) const MOST_BOUND: usize = 32;
+/// Words before them: the version of the words that are said, and what the register of each program holds besides an address.
+pub(super) const FIRST_WORDS: usize = 4;
 /// Pairs of a line: uniforms of a program begin at one.
 const LINE_PAIRS: usize = 8;
 
@@ -29,41 +32,24 @@ pub(crate) struct UniformPlan {
     pub(super) bound: u8,
     /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
     pub(super) of_state: u8,
-    /// Pairs of each program.
-    pairs: [u8; 3],
-    /// Bytes of whole lines that hold them.
-    bytes: u16,
+    /// Bytes of a block that holds the uniforms of all programs.
+    pub(super) bytes: u16,
 }
 
-impl UniformPlan {
-    /// Bytes of a block that holds the uniforms of all programs.
-    #[inline(always)]
-    pub(super) const fn bytes(&self) -> u32 {
-        self.bytes as u32
-    }
-
-    /// Where the uniforms of each program stand in the block.
-    pub(super) fn places(&self) -> UniformPlaces {
-        let mut first = 0_u64;
-        let tags = self.pairs.map(|pairs| {
-            let offset = first.wrapping_mul(8);
-            first = first.wrapping_add(lines(pairs.into()) as u64);
-            if pairs == 0 {
-                0
-            } else {
-                offset | u64::from(pairs) << COUNT_SHIFT
-            }
-        });
-        let bytes = (first as u32).wrapping_mul(8);
-        UniformPlaces { tags, bytes }
-    }
+/// Where a word of a plan at `at` stands: behind the first ones.
+pub(super) const fn word_of_plan(at: PhysicalAddress, number: usize) -> PhysicalAddress {
+    at.offset(
+        (number as u64)
+            .wrapping_add(FIRST_WORDS as u64)
+            .wrapping_mul(8),
+    )
 }
 
 /// Where the uniforms of the programs stand in the block that holds all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UniformPlaces {
     /// What each program's register holds beyond the address of the block; 0 of a program without uniforms.
-    tags: [u64; 3],
+    pub(super) tags: [u64; 3],
     /// Bytes of the block, whole lines.
     pub(super) bytes: u32,
 }
@@ -75,19 +61,28 @@ impl UniformPlaces {
         bytes: 0,
     };
 
+    /// Those of programs with so many pairs each: every program begins with a line.
+    fn of(pairs: [u8; 3]) -> UniformPlaces {
+        let mut first = 0_u64;
+        let tags = pairs.map(|pairs| {
+            let offset = first.wrapping_mul(8);
+            first = first.wrapping_add(lines(pairs.into()) as u64);
+            if pairs == 0 {
+                0
+            } else {
+                offset | u64::from(pairs) << COUNT_SHIFT
+            }
+        });
+        let bytes = (first as u32).wrapping_mul(8);
+        UniformPlaces { tags, bytes }
+    }
+
     /// The values of the registers for a block at `address`.
     #[inline(always)]
     pub(super) fn registers(&self, address: GpuAddress) -> [u64; 3] {
         self.tags
             .map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
     }
-}
-
-/// Bytes of whole lines of each program.
-fn bytes_of(pairs: [u8; 3]) -> u16 {
-    // There are no more pairs than uniforms of all programs together may have, and a line of each.
-    let all = pairs.map(|pairs| lines(pairs.into()) as u16);
-    all.iter().sum::<u16>().saturating_mul(8)
 }
 
 /// Pairs of whole lines.
@@ -226,11 +221,11 @@ impl Values {
 /// A program whose uniforms are planned: its entry point, its stage, and the address of the stage's data.
 pub(super) type Planned<'a> = (EntryPoint<'a>, usize, u64);
 
-/// The plan of the programs of a pipeline with its words; `None` where a draw finds them out each time: there are too many words, or
-/// some of them are words of buffers.
+/// The plan of the programs of a pipeline, with the words that stand in memory: the first ones, and the others. `None` where a draw
+/// finds them out each time: there are too many words, or some of them are words of buffers.
 pub(super) fn plan(
     programs: [Option<Planned<'_>>; 3],
-) -> Option<(UniformPlan, Vec<u64, MOST_WORDS>)> {
+) -> Option<(UniformPlan, [u64; FIRST_WORDS], Vec<u64, MOST_WORDS>)> {
     let mut uniforms = Uniforms::new();
     let mut bound = Vec::<BoundWord, MOST_BOUND>::new();
     let mut pairs = [0; 3];
@@ -258,15 +253,18 @@ pub(super) fn plan(
     for word in &bound {
         words.push(word.encode()).ok()?;
     }
+    let places = UniformPlaces::of(pairs);
     let plan = UniformPlan {
         counts,
         words: words.len() as u8,
         bound: bound.len() as u8,
         of_state,
-        bytes: bytes_of(pairs),
-        pairs,
+        // There are no more pairs than uniforms of all programs together may have, and a line of each.
+        bytes: places.bytes as u16,
     };
-    Some((plan, words))
+    let [vertices, varyings, fragments] = places.tags;
+    // No version of words is said yet.
+    Some((plan, [0, vertices, varyings, fragments], words))
 }
 
 /// Adds the words of a program.

@@ -5,7 +5,7 @@
 //! follow: the others have nothing to say.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
-use super::{Group, Termination, doorbells};
+use super::{ALL_STREAMS, Group, Termination, doorbells};
 use crate::fault::{Cause, JobFault, StreamException};
 use crate::firmware::{SlotBlocks, StreamBlocks};
 use crate::handle::{Fence, Queue};
@@ -30,7 +30,6 @@ impl Group {
         words: SlotWords,
         whom: Whom,
     ) -> Reported {
-        let state = self.residency.state();
         let asking = words.asking();
         if asking != 0 {
             slot.input
@@ -51,14 +50,12 @@ impl Group {
         }
         // The progress timer is the group's: it says nothing of streams.
         let all = whom == Whom::Everyone || csg_req::PROGRESS_TIMER_EVENT.get(events);
-        for number in 0..self.streams.len() {
-            let bit = u32::try_from(number)
-                .ok()
-                .and_then(|it| 1_u32.checked_shl(it));
-            let bit = bit.unwrap_or(0);
-            if !all && asking & bit == 0 {
-                continue;
-            }
+        let state = self.residency.state();
+        let mut left = if all { ALL_STREAMS } else { asking };
+        while left != 0 {
+            let number = left.trailing_zeros() as usize;
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
             let (Some(stream), Some(blocks)) = (self.streams.get(number), slot.streams.get(number))
             else {
                 continue;

@@ -3,7 +3,7 @@
 //! Who ends for what stands in [`crate::policy`].
 
 use super::{Group, STREAMS};
-use crate::fault::{Cause, JobFault};
+use crate::fault::{Cause, JobFault, Recovery};
 use crate::mmu::MmuFault;
 use crate::platform::Instant;
 
@@ -70,6 +70,12 @@ impl Group {
             fault: None,
             destroyed: false,
         })
+    }
+
+    /// The fault that stopped the group, if only a reset of the GPU helps.
+    pub(crate) fn fault_for_reset(&self) -> Option<JobFault> {
+        let fault = self.ending.as_ref()?.fault?;
+        (fault.recovery == Recovery::Reset).then_some(fault)
     }
 
     /// Whether the owner has destroyed the queue.

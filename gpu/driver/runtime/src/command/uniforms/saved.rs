@@ -79,6 +79,8 @@ impl Uniforms {
                 (*pair_a, *pair_b, *pair_c, *pair_d, *pair_e) = (a, b, c, d, e);
                 if left != 0 || !same {
                     self.restore_behind(pipeline, counts, first);
+                } else {
+                    self.note_fixed();
                 }
             }
             _ => {
@@ -86,9 +88,6 @@ impl Uniforms {
                 let mut saved = Saved::new(pairs.into(), left, read);
                 self.restore_rest(pipeline, counts, &mut || saved.next());
             }
-        }
-        for it in &mut self.changing {
-            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
         }
         self.found = true;
         true
@@ -116,25 +115,34 @@ impl Uniforms {
         (self.count, self.worked) = (pairs, worked);
         self.plan = Some(pipeline);
         let words = &self.pairs;
+        let part = |from: usize, to: usize| words.get(from..to).unwrap_or_default();
         let values = self.values.get_mut(WORKED..).unwrap_or_default();
-        for (value, number) in values.iter_mut().zip(0..usize::from(worked)) {
-            *value = half(words, first, number);
+        let (values, _) = values.as_chunks_mut();
+        for (two, word) in values.iter_mut().zip(part(first, changing_at)) {
+            *two = halves_of(*word);
         }
+        // Of an odd number the last word has half of nothing, which is taken off again.
         self.changing.clear();
-        for number in 0..usize::from(changing) {
-            let [pair, low, high, _] = half(words, changing_at, number).to_le_bytes();
-            let from = [low, high];
-            let fixed = words.get(usize::from(pair)).copied().unwrap_or(0);
-            // There are as many places as pairs.
-            let _ = self.changing.push(Changing { pair, from, fixed });
-        }
-        self.steps.clear();
-        for number in 0..usize::from(steps) {
-            let [op, from, with, to] = half(words, steps_at, number).to_le_bytes();
-            if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
-                let _ = self.steps.push(UniformStep { op, from, with, to });
+        for word in part(changing_at, steps_at) {
+            for half in halves_of(*word) {
+                let [pair, low, high, _] = half.to_le_bytes();
+                let from = [low, high];
+                let fixed = words.get(usize::from(pair)).copied().unwrap_or(0);
+                // There are as many places as pairs.
+                let _ = self.changing.push(Changing { pair, from, fixed });
             }
         }
+        self.changing.truncate(changing.into());
+        self.steps.clear();
+        for word in part(steps_at, all) {
+            for half in halves_of(*word) {
+                let [op, from, with, to] = half.to_le_bytes();
+                if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
+                    let _ = self.steps.push(UniformStep { op, from, with, to });
+                }
+            }
+        }
+        self.steps.truncate(steps.into());
         self.found = true;
         true
     }
@@ -143,22 +151,31 @@ impl Uniforms {
     #[inline(never)]
     fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
         let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
-        let mut words = first.iter().skip(pairs.into()).copied();
         // Most programs take no steps, and one or two of their pairs change: one word says which.
         if worked != 0 || steps != 0 || changing > 2 || self.plan == Some(pipeline) {
+            let mut words = first.iter().skip(pairs.into()).copied();
             return self.restore_rest(pipeline, counts, &mut || words.next().unwrap_or(0));
         }
-        let word = words.next().unwrap_or(0);
+        let word = first.get(usize::from(pairs)).copied().unwrap_or(0);
         self.plan = Some(pipeline);
         self.changing.clear();
         self.steps.clear();
         for (number, word) in [word, word >> 32].into_iter().enumerate() {
             if number < usize::from(changing) {
                 let [pair, low, high, ..] = word.to_le_bytes();
-                let (from, fixed) = ([low, high], 0);
+                let from = [low, high];
+                let fixed = self.pairs.get(usize::from(pair)).copied().unwrap_or(0);
                 // There are as many places as pairs.
                 let _ = self.changing.push(Changing { pair, from, fixed });
             }
+        }
+    }
+
+    /// Notes what stays of the pairs of which a word changes.
+    #[inline(always)]
+    pub(super) fn note_fixed(&mut self) {
+        for it in &mut self.changing {
+            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
         }
     }
 
@@ -175,7 +192,7 @@ impl Uniforms {
             }
         }
         if self.plan == Some(pipeline) {
-            return;
+            return self.note_fixed();
         }
         self.plan = Some(pipeline);
         self.changing.clear();
@@ -203,6 +220,7 @@ impl Uniforms {
                 let _ = self.steps.push(UniformStep { op, from, with, to });
             }
         }
+        self.note_fixed();
     }
 
     /// What [`Uniforms::restore`] takes of the pairs and the values of steps, as it is now: `write` puts words from a number on.
@@ -263,12 +281,10 @@ impl<R: FnMut(usize, &mut [u64])> Saved<R> {
     }
 }
 
-/// A number of those that stand in words from `first` on, as [`halves`] made them.
+/// The two numbers of a word, as [`halves`] made it.
 #[inline(always)]
-fn half(words: &[u64], first: usize, number: usize) -> u32 {
-    let word = words.get(first.wrapping_add(number / 2));
-    let word = word.copied().unwrap_or(0);
-    (word >> (u32::BITS * (number as u32 % 2))) as u32
+const fn halves_of(word: u64) -> [u32; 2] {
+    [word as u32, (word >> u32::BITS) as u32]
 }
 
 /// Words of two numbers each, the first one in the low half.
