@@ -1,5 +1,7 @@
 //! By how much values change from round to round of a loop, and what of them can be computed before it.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::cfg::Cfg;
@@ -17,6 +19,48 @@ pub(super) struct Steps<'f> {
     own: Loop<'f>,
     /// Of the header's phis that grow by a constant: the value in the first round, and the constant.
     counters: HashMap<Value, (Value, u32)>,
+    /// What is known of values inside: an expression may read one value many times, at each of its levels.
+    computed: RefCell<HashMap<Value, Searched<()>>>,
+    steps: RefCell<HashMap<Value, Searched<u32>>>,
+}
+
+/// What a search has found that looks through so many levels of an expression: more levels can only find more.
+struct Searched<T> {
+    /// What was found, and by how many levels at least.
+    found: Option<(u32, T)>,
+    /// One more than the most levels by which nothing was found.
+    vain: u32,
+}
+
+/// What a search of so many levels finds for a value, which is kept.
+fn search<T: Copy>(
+    known: &RefCell<HashMap<Value, Searched<T>>>,
+    value: Value,
+    levels: u32,
+    search: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    let nothing = || Searched {
+        found: None,
+        vain: 0,
+    };
+    if let Some(known) = known.borrow().get(&value) {
+        if levels < known.vain {
+            return None;
+        }
+        if let Some((least, found)) = known.found
+            && least <= levels
+        {
+            return Some(found);
+        }
+    }
+    let found = search();
+    let mut known = known.borrow_mut();
+    let known = known.entry(value).or_insert_with(nothing);
+    match found {
+        Some(found) => known.found = Some((levels, found)),
+        None => known.vain = levels + 1,
+    }
+    found
 }
 
 impl<'f> Steps<'f> {
@@ -48,6 +92,8 @@ impl<'f> Steps<'f> {
             places,
             own,
             counters,
+            computed: RefCell::default(),
+            steps: RefCell::default(),
         }
     }
 
@@ -75,9 +121,13 @@ impl<'f> Steps<'f> {
         if self.is_outside(value) {
             return true;
         }
-        self.function.def_inst(value).is_some_and(|data| {
+        let data = self.function.def_inst(value);
+        data.is_some_and(|data| {
             let operand = |arg: &Value| self.is_computed(*arg, depth - 1);
-            depth > 0 && is_repeatable(data.op) && data.args.iter().all(operand)
+            let all = || data.args.iter().all(operand).then_some(());
+            depth > 0
+                && is_repeatable(data.op)
+                && search(&self.computed, value, depth, all).is_some()
         })
     }
 
@@ -93,17 +143,17 @@ impl<'f> Steps<'f> {
         if self.is_outside(value) {
             return Some(0);
         }
-        let depth = depth.checked_sub(1)?;
+        let less = depth.checked_sub(1)?;
         let data = self.function.def_inst(value)?;
-        let of = |index: usize| self.step_of(data.args[index], depth);
+        let of = |index: usize| self.step_of(data.args[index], less);
         let constant = || self.function.as_word(data.args[1]);
-        match data.op {
+        search(&self.steps, value, depth, || match data.op {
             Op::Alu(Alu::IAdd) => Some(of(0)?.wrapping_add(of(1)?)),
             Op::Alu(Alu::ISub) => Some(of(0)?.wrapping_sub(of(1)?)),
             Op::Alu(Alu::IShl) if constant().is_some() => Some(of(0)?.wrapping_shl(constant()?)),
             Op::Alu(Alu::IMul) if constant().is_some() => Some(of(0)?.wrapping_mul(constant()?)),
-            _ => self.is_computed(value, depth).then_some(0),
-        }
+            _ => self.is_computed(value, less).then_some(0),
+        })
     }
 }
 
