@@ -138,3 +138,50 @@ impl<'f> Alignment<'f> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::cfg::Cfg;
+    use crate::ir::parse::parse;
+
+    /// Each of two values is made of both before: 2^14 ways lead to the word that all lanes have in common.
+    #[test]
+    fn what_an_address_reads_again_and_again_is_asked_for_once() {
+        let level = |level: usize| {
+            let (a, b) = (format!("%a{level}"), format!("%b{level}"));
+            let next = level + 1;
+            format!("  %a{next} = iadd {a}, {b}\n  %b{next} = ixor {a}, {b}\n")
+        };
+        let levels: String = (0..14).map(level).collect();
+        let text = format!(
+            "function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %lane = local_id.x
+  %width = workgroup_id.x
+  %a0 = ishl %lane, 4
+  %b0 = iadd %a0, %width
+{levels}  store.buffer @0.0, %a14, %b14
+  return
+"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let uniformity = Uniformity::new(&function, &Cfg::new(&function));
+        let mut alignment = Alignment::new(&function, &uniformity);
+        let insts = function.placed_insts().map(|(_, inst)| function.inst(inst));
+        let store = insts.last().expect("there is a store");
+        assert!(alignment.require(store.args[1], 16), "{function}");
+        let [Requirement { value, multiple }] = alignment.requirements[..] else {
+            panic!("{} requirements\n{function}", alignment.requirements.len());
+        };
+        assert!(uniformity.is_uniform(value), "{value}\n{function}");
+        assert_eq!(multiple, 16);
+        let asked = alignment.met.len();
+        assert!(
+            asked < 100,
+            "{asked} values and levels were looked at\n{function}"
+        );
+    }
+}

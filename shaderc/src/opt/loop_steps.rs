@@ -247,3 +247,71 @@ pub(super) fn enter_through(
     builder.terminate(Terminator::Jump(header));
     block
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::cfg::inst_blocks;
+    use crate::ir::loops::Loops;
+    use crate::ir::parse::parse;
+
+    /// Three reads of one value at each of 15 levels are 14 million ways through the expression.
+    #[test]
+    fn what_an_expression_reads_again_and_again_is_looked_through_once() {
+        // Each reads the one before, or what the first is given.
+        let name = |name: &str, level: usize, first: &str| match level.checked_sub(1) {
+            Some(before) => format!("%{name}{before}"),
+            None => first.to_owned(),
+        };
+        let cube = |level: usize| {
+            let read = name("y", level, "%x");
+            format!("  %y{level} = ffma {read}, {read}, {read}\n")
+        };
+        let double = |level: usize| {
+            let read = name("s", level, "%i");
+            format!("  %s{level} = iadd {read}, {read}\n")
+        };
+        let cubes: String = (0..17).map(cube).collect();
+        let doubled: String = (0..10).map(double).collect();
+        let text = format!(
+            "function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %x = load.buffer @0.0, 0
+  jump b1
+b1:
+  %i = phi.w32 b0: 0, b2: %j
+  %c = ult %i, %x
+  branch %c, b2, b3
+b2:
+{cubes}{doubled}  store.buffer @0.0, 0, %y16
+  store.buffer @0.0, 4, %s9
+  %j = iadd %i, 3
+  jump b1
+b3:
+  return
+"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let cfg = Cfg::new(&function);
+        let places = inst_blocks(&function);
+        let loops = Loops::new(&function, &cfg);
+        let own = loops.get(0);
+        let (_, latch) = own.ends().expect("it is entered once");
+        let steps = Steps::new(&function, &cfg, &places, own, latch);
+        let results = |op: Alu| -> Vec<Value> {
+            let insts = function.block(latch).insts.iter();
+            let insts = insts.map(|inst| function.inst(*inst));
+            let own = insts.filter(|data| data.op == Op::Alu(op));
+            own.map(|data| data.results[0]).collect()
+        };
+        let cubes = results(Alu::FFma);
+        // One level more than is looked through is not.
+        assert!(steps.is_invariant(cubes[15]), "{function}");
+        assert!(!steps.is_invariant(cubes[16]), "{function}");
+        assert!(steps.is_invariant(cubes[0]), "{function}");
+        assert_eq!(steps.step(results(Alu::IAdd)[9]), Some(3 << 10));
+        assert_eq!(steps.step(cubes[14]), Some(0));
+    }
+}
