@@ -35,7 +35,7 @@ impl Growth {
         Growth { name: "switch",       what: "cases of a switch",                                     large: 16_000, write: switch },
         Growth { name: "selects",      what: "selects in a row, each of what the one before chose",   large: 4_000,  write: selects },
         Growth { name: "rows",         what: "loads from rows and stores between them",               large: 1_000,  write: rows },
-        Growth { name: "phis",         what: "words that change places in each round of a loop",      large: 500,    write: phis },
+        Growth { name: "phis",         what: "words that change places in each round of a loop",      large: 250,    write: phis },
         Growth { name: "arrays",       what: "variables that are indexed by what was loaded from the one before", large: 200, write: arrays },
         Growth { name: "counters",     what: "loops in a row that count to a word of memory, and load", large: 500,  write: counters },
         Growth { name: "invariants",   what: "words that are squared again and again in a loop, which loads from there", large: 400, write: invariants },
