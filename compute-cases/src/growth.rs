@@ -2,13 +2,11 @@
 //!
 //! Needs: nothing.  Guarantees: valid SPIR-V 1.3 of one compute shader with one storage buffer of words at set 0, binding 0.
 
-use std::collections::BTreeSet;
+mod module;
 
-use rspirv::spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl,
-    GroupOperation, LoopControl, MAGIC_NUMBER, MemoryModel, Op, Scope, SelectionControl,
-    StorageClass,
-};
+use rspirv::spirv::{GroupOperation, LoopControl, Op, Scope, SelectionControl, StorageClass};
+
+use module::{BOOL, BUFFER, Id, Module, OWN_POINTER, POINTER, WORD, ZERO};
 
 /// A kind of code.
 pub struct Growth {
@@ -35,6 +33,12 @@ impl Growth {
         Growth { name: "nested_loops", what: "loops in loops",                                        large: 5_000,  write: nested_loops },
         Growth { name: "lanes",        what: "reductions over a subgroup in a row, each of the one before", large: 2_000, write: lanes },
         Growth { name: "switch",       what: "cases of a switch",                                     large: 16_000, write: switch },
+        Growth { name: "selects",      what: "selects in a row, each of what the one before chose",   large: 4_000,  write: selects },
+        Growth { name: "rows",         what: "loads from rows and stores between them",               large: 1_000,  write: rows },
+        Growth { name: "phis",         what: "words that change places in each round of a loop",      large: 250,    write: phis },
+        Growth { name: "arrays",       what: "variables that are indexed by what was loaded from the one before", large: 200, write: arrays },
+        Growth { name: "counters",     what: "loops in a row that count to a word of memory, and load", large: 500,  write: counters },
+        Growth { name: "invariants",   what: "words that are squared again and again in a loop, which loads from there", large: 400, write: invariants },
     ];
 
     /// A module with so many of them, little-endian.
@@ -42,168 +46,6 @@ impl Growth {
         let mut module = Module::new();
         (self.write)(&mut module, size);
         module.finish()
-    }
-}
-
-type Id = u32;
-
-/// A module under construction. The ids below are those of `new`.
-struct Module {
-    words: Vec<u32>,
-    next: Id,
-    /// Numbers that are needed as constants.
-    constants: BTreeSet<u32>,
-}
-
-const VOID: Id = 1;
-const WORD: Id = 2;
-const BOOL: Id = 3;
-const BUFFER: Id = 4;
-const POINTER: Id = 5;
-const MAIN: Id = 6;
-const ZERO: Id = 7;
-const FIRST_FREE: Id = 16;
-/// Words before the first instruction.
-const HEADER: usize = 5;
-
-/// Constants of words: that of `n` has the id `CONSTANTS + n`.
-const CONSTANTS: Id = 1 << 20;
-
-impl Module {
-    fn new() -> Module {
-        let [function, array, block, block_pointer, entry] = [8, 9, 10, 11, 12];
-        let mut module = Module {
-            words: vec![MAGIC_NUMBER, 0x0001_0300, 0, 0, 0],
-            next: FIRST_FREE,
-            constants: BTreeSet::new(),
-        };
-        let main = u32::from_le_bytes(*b"main");
-        for capability in [
-            Capability::Shader,
-            Capability::GroupNonUniform,
-            Capability::GroupNonUniformArithmetic,
-        ] {
-            module.op(Op::Capability, &[capability as u32]);
-        }
-        module.op(
-            Op::MemoryModel,
-            &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32],
-        );
-        module.op(
-            Op::EntryPoint,
-            &[ExecutionModel::GLCompute as u32, MAIN, main, 0],
-        );
-        module.op(
-            Op::ExecutionMode,
-            &[MAIN, ExecutionMode::LocalSize as u32, 1, 1, 1],
-        );
-        module.op(Op::Decorate, &[array, Decoration::ArrayStride as u32, 4]);
-        module.op(Op::Decorate, &[block, Decoration::Block as u32]);
-        module.op(
-            Op::MemberDecorate,
-            &[block, 0, Decoration::Offset as u32, 0],
-        );
-        module.op(Op::Decorate, &[BUFFER, Decoration::DescriptorSet as u32, 0]);
-        module.op(Op::Decorate, &[BUFFER, Decoration::Binding as u32, 0]);
-        let storage = StorageClass::StorageBuffer as u32;
-        module.op(Op::TypeVoid, &[VOID]);
-        module.op(Op::TypeInt, &[WORD, 32, 0]);
-        module.op(Op::TypeBool, &[BOOL]);
-        module.op(Op::TypeFunction, &[function, VOID]);
-        module.op(Op::TypeRuntimeArray, &[array, WORD]);
-        module.op(Op::TypeStruct, &[block, array]);
-        module.op(Op::TypePointer, &[block_pointer, storage, block]);
-        module.op(Op::TypePointer, &[POINTER, storage, WORD]);
-        module.op(Op::Constant, &[WORD, ZERO, 0]);
-        module.op(Op::Variable, &[block_pointer, BUFFER, storage]);
-        module.op(
-            Op::Function,
-            &[VOID, MAIN, FunctionControl::NONE.bits(), function],
-        );
-        module.op(Op::Label, &[entry]);
-        module
-    }
-
-    fn op(&mut self, op: Op, operands: &[u32]) {
-        self.words
-            .push((operands.len() as u32 + 1) << 16 | op as u32);
-        self.words.extend(operands);
-    }
-
-    fn id(&mut self) -> Id {
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// A constant less than [`CONSTANTS`]; `finish` declares it.
-    fn constant(&mut self, number: u32) -> Id {
-        self.constants.insert(number);
-        CONSTANTS + number
-    }
-
-    fn make(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
-        let id = self.id();
-        let all: Vec<u32> = [ty, id]
-            .into_iter()
-            .chain(operands.iter().copied())
-            .collect();
-        self.op(op, &all);
-        id
-    }
-
-    fn place(&mut self, index: u32) -> Id {
-        let index = self.constant(index);
-        self.make(Op::AccessChain, POINTER, &[BUFFER, ZERO, index])
-    }
-
-    fn load(&mut self, index: u32) -> Id {
-        let place = self.place(index);
-        self.make(Op::Load, WORD, &[place])
-    }
-
-    fn store(&mut self, index: u32, value: Id) {
-        let place = self.place(index);
-        self.op(Op::Store, &[place, value]);
-    }
-
-    fn label(&mut self, label: Id) {
-        self.op(Op::Label, &[label]);
-    }
-
-    fn jump(&mut self, label: Id) {
-        self.op(Op::Branch, &[label]);
-    }
-
-    /// `if value != 0 goto yes else no`, where both meet at `merge`.
-    fn branch(&mut self, value: Id, yes: Id, no: Id, merge: Id) {
-        let condition = self.make(Op::INotEqual, BOOL, &[value, ZERO]);
-        self.op(Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.op(Op::BranchConditional, &[condition, yes, no]);
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        self.op(Op::Return, &[]);
-        self.op(Op::FunctionEnd, &[]);
-        let mut declarations = vec![];
-        for number in &self.constants {
-            declarations.extend([
-                4 << 16 | Op::Constant as u32,
-                WORD,
-                CONSTANTS + number,
-                *number,
-            ]);
-        }
-        // Before the function, which is the only one.
-        let mut at = HEADER;
-        while self.words[at] & 0xffff != Op::Function as u32 {
-            at += (self.words[at] >> 16) as usize;
-        }
-        self.words.splice(at..at, declarations);
-        self.words[3] = 2 * CONSTANTS;
-        self.words
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect()
     }
 }
 
@@ -293,6 +135,154 @@ fn nested_ifs(module: &mut Module, size: u32) {
         module.jump(merge);
         module.label(merge);
     }
+}
+
+fn selects(module: &mut Module, size: u32) {
+    let [mut x, y] = [0, 1].map(|index| module.load(index));
+    for number in 0..size {
+        let constant = module.constant(number + 1);
+        let condition = module.make(Op::ULessThan, BOOL, &[x, constant]);
+        let sum = module.make(Op::IAdd, WORD, &[x, y]);
+        let other = module.make(Op::BitwiseXor, WORD, &[x, constant]);
+        x = module.make(Op::Select, WORD, &[condition, sum, other]);
+    }
+    module.store(0, x);
+}
+
+/// A word at `row * width + column`, where the row is one of several in turn.
+fn row(module: &mut Module, row: Id, width: Id, number: u32) -> Id {
+    let [down, column] = [number / 8 % 4, number % 8].map(|constant| module.constant(constant));
+    let row = module.make(Op::IAdd, WORD, &[row, down]);
+    let start = module.make(Op::IMul, WORD, &[row, width]);
+    let index = module.make(Op::IAdd, WORD, &[start, column]);
+    module.make(Op::AccessChain, POINTER, &[BUFFER, ZERO, index])
+}
+
+fn rows(module: &mut Module, size: u32) {
+    let [first, width] = [0, 1].map(|index| module.load(index));
+    let mut sum = first;
+    for number in 0..size {
+        let place = row(module, first, width, number);
+        let word = module.make(Op::Load, WORD, &[place]);
+        sum = module.make(Op::IAdd, WORD, &[sum, word]);
+        if number % 16 == 15 {
+            let place = row(module, sum, width, number);
+            module.op(Op::Store, &[place, sum]);
+        }
+    }
+    module.store(0, sum);
+}
+
+/// A loop that counts to a word of memory.
+struct Counted {
+    /// Its header, latch and merge, for `close`.
+    ends: [Id; 3],
+    counter: Id,
+}
+
+impl Counted {
+    /// Begins a loop whose phis `more` makes: it is given the blocks that control comes from.
+    fn open(module: &mut Module, bound: Id, more: impl FnOnce(&mut Module, [Id; 2])) -> Counted {
+        let [before, header, inside, latch, merge, next] = [(); 6].map(|()| module.id());
+        module.jump(before);
+        module.label(before);
+        module.jump(header);
+        module.label(header);
+        let counter = module.make(Op::Phi, WORD, &[ZERO, before, next, latch]);
+        more(module, [before, latch]);
+        let one = module.constant(1);
+        let condition = module.make(Op::ULessThan, BOOL, &[counter, bound]);
+        module.op(Op::LoopMerge, &[merge, latch, LoopControl::NONE.bits()]);
+        module.op(Op::BranchConditional, &[condition, inside, merge]);
+        module.label(inside);
+        module.op(Op::IAdd, &[WORD, next, counter, one]);
+        Counted {
+            ends: [header, latch, merge],
+            counter,
+        }
+    }
+
+    /// A word that lies so many words behind that of the counter's number.
+    fn load(&self, module: &mut Module, behind: u32) -> Id {
+        let behind = module.constant(behind);
+        let index = module.make(Op::IAdd, WORD, &[self.counter, behind]);
+        let place = module.make(Op::AccessChain, POINTER, &[BUFFER, ZERO, index]);
+        module.make(Op::Load, WORD, &[place])
+    }
+}
+
+fn phis(module: &mut Module, size: u32) {
+    let bound = module.load(size);
+    let starts: Vec<Id> = (0..size).map(|index| module.load(index)).collect();
+    let words: Vec<Id> = starts.iter().map(|_| module.id()).collect();
+    let counted = Counted::open(module, bound, |module, [before, latch]| {
+        for (number, (word, start)) in words.iter().zip(&starts).enumerate() {
+            let next = words[(number + 1) % words.len()];
+            module.op(Op::Phi, &[WORD, *word, *start, before, next, latch]);
+        }
+    });
+    close(module, counted.ends);
+    let sum = words
+        .iter()
+        .copied()
+        .reduce(|sum, word| module.make(Op::IMul, WORD, &[sum, word]));
+    if let Some(sum) = sum {
+        module.store(0, sum);
+    }
+}
+
+fn arrays(module: &mut Module, size: u32) {
+    const LENGTH: u32 = 6;
+    let length = module.constant(LENGTH);
+    let [array, pointer] = [(); 2].map(|()| module.id());
+    module.declare(Op::TypeArray, &[array, WORD, length]);
+    let own = StorageClass::Function as u32;
+    module.declare(Op::TypePointer, &[pointer, own, array]);
+    let variables: Vec<Id> = (0..size)
+        .map(|_| module.make(Op::Variable, pointer, &[own]))
+        .collect();
+    let mut sum = module.load(0);
+    for (variable, number) in variables.into_iter().zip(0..) {
+        for index in 0..LENGTH {
+            let constant = module.constant(index);
+            let place = module.make(Op::AccessChain, OWN_POINTER, &[variable, constant]);
+            let word = module.load(number + index);
+            module.op(Op::Store, &[place, word]);
+        }
+        let index = module.make(Op::UMod, WORD, &[sum, length]);
+        let place = module.make(Op::AccessChain, OWN_POINTER, &[variable, index]);
+        let word = module.make(Op::Load, WORD, &[place]);
+        sum = module.make(Op::IAdd, WORD, &[sum, word]);
+    }
+    module.store(0, sum);
+}
+
+fn counters(module: &mut Module, size: u32) {
+    let bound = module.load(0);
+    for number in 0..size {
+        let counted = Counted::open(module, bound, |_, _| {});
+        let word = counted.load(module, number);
+        module.store(number, word);
+        close(module, counted.ends);
+    }
+}
+
+fn invariants(module: &mut Module, size: u32) {
+    /// How often a word is squared: an expression with so many levels is read along 4096 ways.
+    const LEVELS: u32 = 12;
+    let bound = module.load(0);
+    let counted = Counted::open(module, bound, |_, _| {});
+    for number in 0..size {
+        let constant = module.constant(number);
+        let mut x = module.make(Op::IAdd, WORD, &[bound, constant]);
+        for _ in 0..LEVELS {
+            x = module.make(Op::IMul, WORD, &[x, x]);
+        }
+        let place = module.make(Op::AccessChain, POINTER, &[BUFFER, ZERO, x]);
+        let word = module.make(Op::Load, WORD, &[place]);
+        module.store(number, word);
+    }
+    close(module, counted.ends);
 }
 
 /// Opens a loop that is left when a word of memory is zero: its header, latch and merge, for `close`.

@@ -1,5 +1,7 @@
 //! The pipeline: the passes in order, and why in that order. The page to read first.
 
+use std::sync::OnceLock;
+
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, critical_edges, division, explicit_derivatives, floats,
@@ -348,8 +350,10 @@ fn parts() -> (Stages, Stages) {
             keepers.any(|other| other.name == pass.name)
         })
     };
-    let first = STAGES.iter().position(keeps_registers);
-    STAGES.split_at(first.unwrap_or(STAGES.len()))
+    // Each compilation asks twice.
+    static FIRST: OnceLock<usize> = OnceLock::new();
+    let first = || STAGES.iter().position(keeps_registers);
+    STAGES.split_at(*FIRST.get_or_init(|| first().unwrap_or(STAGES.len())))
 }
 
 /// From the front end's IR to the lowered form. Passes that make the code better may be left out.

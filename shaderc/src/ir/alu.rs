@@ -150,6 +150,7 @@ macro_rules! alu {
             }
 
             /// Whether operands 0 and 1 may change places.
+            #[inline]
             pub fn commutes(self) -> bool {
                 matches!(match self { $(Alu::$variant => Swap::$swap,)* }, Swap::Yes)
             }

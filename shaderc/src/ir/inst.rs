@@ -301,6 +301,8 @@ impl Op {
         }
     }
 
+    // Apart, so that what asks of an operation of the ALU becomes a comparison.
+    #[inline(never)]
     fn effects_but_of_alu(self) -> Effects {
         let none = Effects::default();
         match self {
@@ -376,18 +378,21 @@ impl Op {
     }
 
     /// Whether it does something besides giving its results, so that it stays though nobody reads them.
+    #[inline]
     pub fn has_effect(self) -> bool {
         let effects = self.effects();
         effects.writes || effects.ordered
     }
 
     /// Whether equal operands give equal results wherever it stands, so that it may move and be shared.
+    #[inline]
     pub fn is_pure(self) -> bool {
         self.effects().speculatable
     }
 
     /// Whether what it does depends on which invocations run it together, so that it may not be run by more, fewer or
     /// others of them than the source says.
+    #[inline]
     pub fn is_convergent(self) -> bool {
         self.effects().convergent
     }

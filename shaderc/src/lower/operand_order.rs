@@ -1,7 +1,7 @@
 //! Operand order: a constant last where operands may change places.
 //!
 //! Needs: nothing.  Guarantees: rules and the back end need to look for constants in one place only.
-use crate::ir::{Function, Op};
+use crate::ir::{BlockId, Function, Inst, Op};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -12,15 +12,16 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut changed = Changed::No;
-    for (_, inst) in function.placed_insts().collect::<Vec<_>>() {
-        let data = function.inst(inst);
-        let Op::Alu(alu) = data.op else { continue };
+    let constant_first = |(_, inst): &(BlockId, Inst)| {
+        let data = function.inst(*inst);
+        let Op::Alu(alu) = data.op else { return false };
         let constant = |index: usize| function.as_bits(data.args[index]).is_some();
-        if alu.commutes() && constant(0) && !constant(1) {
-            function.inst_mut(inst).args.swap(0, 1);
-            changed = Changed::Yes;
-        }
+        alu.commutes() && constant(0) && !constant(1)
+    };
+    // Mostly there are none.
+    let turned: Vec<(BlockId, Inst)> = function.placed_insts().filter(constant_first).collect();
+    for (_, inst) in &turned {
+        function.inst_mut(*inst).args.swap(0, 1);
     }
-    changed
+    Changed::from_bool(!turned.is_empty())
 }

@@ -28,6 +28,9 @@ enum Access {
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
+    if function.vars().next().is_none() {
+        return Changed::No;
+    }
     let cells = Cells::find(function);
     if cells.types.is_empty() {
         return Changed::No;

@@ -144,10 +144,6 @@ impl Root {
         if self.rules.is_empty() {
             return 0;
         }
-        let doubled = match self.doubled != 0 && !has_double(args.iter()) {
-            true => self.doubled,
-            false => 0,
-        };
         let made = |arg: &Value| Made::of(function, *arg);
         let rules = match (self.operands.as_slice(), args) {
             ([a, b, rest @ ..], [left, right, others @ ..]) => {
@@ -164,7 +160,10 @@ impl Root {
             ([a], [arg]) => a.may_match(made(arg)),
             _ => 0,
         };
-        rules & !doubled
+        match rules & self.doubled != 0 && !has_double(args.iter()) {
+            true => rules & !self.doubled,
+            false => rules,
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl<'f> Needs<'f> {
             for inst in &function.block(*block).insts {
                 let data = function.inst(*inst);
                 if data.op.has_effect() {
-                    self.open.extend(&data.args);
+                    self.need_all(&data.args);
                     self.need_block(*block);
                 }
             }
@@ -137,7 +137,7 @@ impl<'f> Needs<'f> {
         if let Some(condition) = self.function.block(block).terminator.operand()
             && !std::mem::replace(&mut self.branches[block.index()], true)
         {
-            self.open.push(condition);
+            self.need(condition);
             self.need_block(block);
         }
     }
@@ -153,25 +153,32 @@ impl<'f> Needs<'f> {
         }
     }
 
+    /// Marks a value, whose own needs are followed later.
+    fn need(&mut self, value: Value) {
+        if !std::mem::replace(&mut self.values[value.index()], true) {
+            self.open.push(value);
+        }
+    }
+
+    fn need_all(&mut self, values: &[Value]) {
+        values.iter().for_each(|value| self.need(*value));
+    }
+
     /// Marks the operands of a value and the block that computes it.
     fn follow(&mut self, value: Value) {
-        if std::mem::replace(&mut self.values[value.index()], true) {
-            return;
-        }
         match self.function.def(value) {
             ValueDef::Word(_) | ValueDef::Bool(_) => {}
             ValueDef::Result(inst, _) => {
-                self.open.extend(&self.function.inst(inst).args);
+                self.need_all(&self.function.inst(inst).args);
                 if let Some(Some(block)) = self.places.get(inst.index()) {
                     self.need_block(*block);
                 }
             }
             ValueDef::Phi(block) => {
                 let phi = &self.function.block(block).phis[self.phis[value.index()] as usize];
-                self.open
-                    .extend(phi.sources.iter().map(|(_, source)| *source));
                 self.need_block(block);
-                for (from, _) in &phi.sources {
+                for (from, source) in &phi.sources {
+                    self.need(*source);
                     self.need_block(*from);
                 }
             }

@@ -54,11 +54,13 @@ fn flatten_all(function: &mut Function, apart: usize, together: usize) -> Change
     if !blocks.any(|block| candidate(function, &entered, *block, apart).is_some()) {
         return Changed::No;
     }
-    let uniformity = Uniformity::new(function, &cfg);
+    // Where both limits are the same nobody asks who parts.
+    let uniformity = (apart != together).then(|| Uniformity::new(function, &cfg));
+    let parts = |block: BlockId| uniformity.as_ref().is_none_or(|own| own.parts(block));
     let mut changed = Changed::No;
     // From the end, so that inner branches come before those around them.
     for block in function.layout.clone().into_iter().rev() {
-        let most = match uniformity.parts(block) {
+        let most = match parts(block) {
             true => apart,
             false => together,
         };

@@ -1,5 +1,7 @@
 //! By how much values change from round to round of a loop, and what of them can be computed before it.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::cfg::Cfg;
@@ -17,6 +19,48 @@ pub(super) struct Steps<'f> {
     own: Loop<'f>,
     /// Of the header's phis that grow by a constant: the value in the first round, and the constant.
     counters: HashMap<Value, (Value, u32)>,
+    /// What is known of values inside: an expression may read one value many times, at each of its levels.
+    computed: RefCell<HashMap<Value, Searched<()>>>,
+    steps: RefCell<HashMap<Value, Searched<u32>>>,
+}
+
+/// What a search has found that looks through so many levels of an expression: more levels can only find more.
+struct Searched<T> {
+    /// What was found, and by how many levels at least.
+    found: Option<(u32, T)>,
+    /// One more than the most levels by which nothing was found.
+    vain: u32,
+}
+
+/// What a search of so many levels finds for a value, which is kept.
+fn search<T: Copy>(
+    known: &RefCell<HashMap<Value, Searched<T>>>,
+    value: Value,
+    levels: u32,
+    search: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    let nothing = || Searched {
+        found: None,
+        vain: 0,
+    };
+    if let Some(known) = known.borrow().get(&value) {
+        if levels < known.vain {
+            return None;
+        }
+        if let Some((least, found)) = known.found
+            && least <= levels
+        {
+            return Some(found);
+        }
+    }
+    let found = search();
+    let mut known = known.borrow_mut();
+    let known = known.entry(value).or_insert_with(nothing);
+    match found {
+        Some(found) => known.found = Some((levels, found)),
+        None => known.vain = levels + 1,
+    }
+    found
 }
 
 impl<'f> Steps<'f> {
@@ -48,6 +92,8 @@ impl<'f> Steps<'f> {
             places,
             own,
             counters,
+            computed: RefCell::default(),
+            steps: RefCell::default(),
         }
     }
 
@@ -75,9 +121,13 @@ impl<'f> Steps<'f> {
         if self.is_outside(value) {
             return true;
         }
-        self.function.def_inst(value).is_some_and(|data| {
+        let data = self.function.def_inst(value);
+        data.is_some_and(|data| {
             let operand = |arg: &Value| self.is_computed(*arg, depth - 1);
-            depth > 0 && is_repeatable(data.op) && data.args.iter().all(operand)
+            let all = || data.args.iter().all(operand).then_some(());
+            depth > 0
+                && is_repeatable(data.op)
+                && search(&self.computed, value, depth, all).is_some()
         })
     }
 
@@ -93,17 +143,17 @@ impl<'f> Steps<'f> {
         if self.is_outside(value) {
             return Some(0);
         }
-        let depth = depth.checked_sub(1)?;
+        let less = depth.checked_sub(1)?;
         let data = self.function.def_inst(value)?;
-        let of = |index: usize| self.step_of(data.args[index], depth);
+        let of = |index: usize| self.step_of(data.args[index], less);
         let constant = || self.function.as_word(data.args[1]);
-        match data.op {
+        search(&self.steps, value, depth, || match data.op {
             Op::Alu(Alu::IAdd) => Some(of(0)?.wrapping_add(of(1)?)),
             Op::Alu(Alu::ISub) => Some(of(0)?.wrapping_sub(of(1)?)),
             Op::Alu(Alu::IShl) if constant().is_some() => Some(of(0)?.wrapping_shl(constant()?)),
             Op::Alu(Alu::IMul) if constant().is_some() => Some(of(0)?.wrapping_mul(constant()?)),
-            _ => self.is_computed(value, depth).then_some(0),
-        }
+            _ => self.is_computed(value, less).then_some(0),
+        })
     }
 }
 
@@ -196,4 +246,72 @@ pub(super) fn enter_through(
     builder.position = position;
     builder.terminate(Terminator::Jump(header));
     block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::cfg::inst_blocks;
+    use crate::ir::loops::Loops;
+    use crate::ir::parse::parse;
+
+    /// Three reads of one value at each of 15 levels are 14 million ways through the expression.
+    #[test]
+    fn what_an_expression_reads_again_and_again_is_looked_through_once() {
+        // Each reads the one before, or what the first is given.
+        let name = |name: &str, level: usize, first: &str| match level.checked_sub(1) {
+            Some(before) => format!("%{name}{before}"),
+            None => first.to_owned(),
+        };
+        let cube = |level: usize| {
+            let read = name("y", level, "%x");
+            format!("  %y{level} = ffma {read}, {read}, {read}\n")
+        };
+        let double = |level: usize| {
+            let read = name("s", level, "%i");
+            format!("  %s{level} = iadd {read}, {read}\n")
+        };
+        let cubes: String = (0..17).map(cube).collect();
+        let doubled: String = (0..10).map(double).collect();
+        let text = format!(
+            "function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %x = load.buffer @0.0, 0
+  jump b1
+b1:
+  %i = phi.w32 b0: 0, b2: %j
+  %c = ult %i, %x
+  branch %c, b2, b3
+b2:
+{cubes}{doubled}  store.buffer @0.0, 0, %y16
+  store.buffer @0.0, 4, %s9
+  %j = iadd %i, 3
+  jump b1
+b3:
+  return
+"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let cfg = Cfg::new(&function);
+        let places = inst_blocks(&function);
+        let loops = Loops::new(&function, &cfg);
+        let own = loops.get(0);
+        let (_, latch) = own.ends().expect("it is entered once");
+        let steps = Steps::new(&function, &cfg, &places, own, latch);
+        let results = |op: Alu| -> Vec<Value> {
+            let insts = function.block(latch).insts.iter();
+            let insts = insts.map(|inst| function.inst(*inst));
+            let own = insts.filter(|data| data.op == Op::Alu(op));
+            own.map(|data| data.results[0]).collect()
+        };
+        let cubes = results(Alu::FFma);
+        // One level more than is looked through is not.
+        assert!(steps.is_invariant(cubes[15]), "{function}");
+        assert!(!steps.is_invariant(cubes[16]), "{function}");
+        assert!(steps.is_invariant(cubes[0]), "{function}");
+        assert_eq!(steps.step(results(Alu::IAdd)[9]), Some(3 << 10));
+        assert_eq!(steps.step(cubes[14]), Some(0));
+    }
 }

@@ -6,6 +6,8 @@
 //! behind a branch that all lanes take together: so few values as may be have to come to the same registers from both. `row * width +
 //! 3` is what this is for, with a width that the shader is given: whether it is a multiple of 4 is worked out before the job.
 //! Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::alignment::{Alignment, Requirement};
@@ -51,11 +53,12 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::No;
     }
     let cfg = Cfg::of(function);
-    let uniformity = Uniformity::new(function, &cfg);
+    let found = OnceCell::new();
+    let uniformity = || found.get_or_init(|| Uniformity::new(function, &cfg));
     let blocks = function.layout.iter();
     let regions: Vec<Region> = blocks
         .filter(|block| has_several(function, **block))
-        .filter_map(|block| region(function, &uniformity, *block))
+        .filter_map(|block| region(function, uniformity, *block))
         .collect();
     if regions.is_empty() {
         return Changed::No;
@@ -78,13 +81,17 @@ fn has_several(function: &Function, block: BlockId) -> bool {
 }
 
 /// What of a block is worth a test: the first group that is, and others that ask for the same.
-fn region(function: &Function, uniformity: &Uniformity, block: BlockId) -> Option<Region> {
+fn region<'f>(
+    function: &'f Function,
+    uniformity: impl Fn() -> &'f Uniformity,
+    block: BlockId,
+) -> Option<Region> {
     let mut found: Option<Region> = None;
     for group in groups(function, block) {
         if saved_if_aligned(&group) < FEWEST {
             continue;
         }
-        let mut alignment = Alignment::new(function, uniformity);
+        let mut alignment = Alignment::new(function, uniformity());
         let is_required = |dynamic: Value| alignment.require(dynamic, MAX_ALIGN);
         if !group.base.dynamic.is_some_and(is_required) || alignment.requirements.is_empty() {
             continue;

@@ -255,8 +255,8 @@ impl Bundles {
         let mut copies = Vec::new();
         for (block, depth) in function.blocks.iter().zip(depths) {
             for copy in block.instrs.iter().flat_map(|instr| instr.copies(function)) {
-                let preloaded = function.preloaded_values().any(|value| value == copy.from);
-                if !(preloaded && joins == Joins::ButPreloads) {
+                let preloaded = || function.preloaded_values().any(|value| value == copy.from);
+                if joins != Joins::ButPreloads || !preloaded() {
                     copies.push((depth, copy));
                 }
             }
@@ -266,8 +266,9 @@ impl Bundles {
         for (depth, copy) in &copies {
             *often.entry((*depth, ends(copy))).or_default() += 1;
         }
-        copies
-            .sort_by_key(|(depth, copy)| std::cmp::Reverse((*depth, often[&(*depth, ends(copy))])));
+        copies.sort_by_cached_key(|(depth, copy)| {
+            std::cmp::Reverse((*depth, often[&(*depth, ends(copy))]))
+        });
         for (_, copy) in copies {
             let distance = -((copy.unit / self.grain) as isize);
             if !self.guarded || self.stays_free(copy.from, copy.to, distance) {

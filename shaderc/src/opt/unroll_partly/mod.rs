@@ -10,6 +10,8 @@
 
 mod copies;
 
+use std::cell::OnceCell;
+
 use crate::ir::alias::{Extent, split_offset};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Body, Loop, Loops};
@@ -66,7 +68,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::No;
     }
     let mut size = function.placed_insts().count();
-    let uniformity = Uniformity::new(function, &cfg);
+    let uniformity = OnceCell::new();
     let places = inst_blocks(function);
     let loops = Loops::new(function, &cfg);
     let mut has_inner = vec![false; cfg.loops.len()];
@@ -111,11 +113,17 @@ fn body_size(function: &Function, body: &Body) -> usize {
 struct Known<'f> {
     function: &'f Function,
     cfg: &'f Cfg,
-    uniformity: &'f Uniformity,
+    /// Found when the first loop that counts asks for it.
+    uniformity: &'f OnceCell<Uniformity>,
     places: &'f [Option<BlockId>],
 }
 
-impl Known<'_> {
+impl<'f> Known<'f> {
+    fn uniformity(&self) -> &'f Uniformity {
+        let find = || Uniformity::new(self.function, self.cfg);
+        self.uniformity.get_or_init(find)
+    }
+
     /// What becomes of a loop; none if it stays as it is.
     fn candidate(&self, own: Loop<'_>) -> Option<Candidate> {
         let (function, header) = (self.function, own.header());
@@ -126,7 +134,7 @@ impl Known<'_> {
         let steps = Steps::new(function, self.cfg, self.places, own, latch);
         let counter = Counter::find(&steps, own, latch)?;
         // Lanes that make different numbers of rounds would each wait twice: behind the copies and behind the loop.
-        if self.uniformity.parts(counter.block) {
+        if self.uniformity().parts(counter.block) {
             return None;
         }
         let body = own.body();
@@ -177,7 +185,7 @@ impl Known<'_> {
             if rounds as usize * size > MOST_MERGING {
                 continue;
             }
-            let mut alignment = Alignment::in_loop(steps, self.uniformity, rounds);
+            let mut alignment = Alignment::in_loop(steps, self.uniformity(), rounds);
             let mut aligned = vec![];
             for block in body.blocks() {
                 // What only some rounds do has no neighbour in the next.
