@@ -4,7 +4,10 @@
 //! Then the slots of phis in memory are written, each after all that read what it or its slot had before; where they wait
 //! for each other in a circle, one operand is held in a register meanwhile.
 
+use rustc_hash::FxHashSet as HashSet;
+
 use super::choose::{Choice, Item};
+use super::waiting::{Next, Reading, Waiting};
 use super::{Need, Writer};
 use crate::machine::{BlockId, Instruction, Location, Machine, Reads, Value, Word};
 
@@ -67,6 +70,7 @@ impl<M: Machine> Choice<'_, M> {
         let mut moves = Vec::new();
         for id in self.function.block_ids() {
             let in_memory = self.in_memory.remove(&id).unwrap_or_default();
+            let written: HashSet<Value> = in_memory.iter().map(|phi| phi.dest).collect();
             let mut phis = std::mem::take(&mut self.function.blocks[id.index()].phis);
             for phi in &mut phis {
                 for (from, operand) in &mut phi.sources {
@@ -76,7 +80,7 @@ impl<M: Machine> Choice<'_, M> {
                             continue;
                         }
                         let mut name = self.at_end(*from, value);
-                        if in_memory.iter().any(|other| other.dest == value) {
+                        if written.contains(&value) {
                             // Its slot gets another value before the phi reads it.
                             name = self.copied(*from, name);
                         }
@@ -143,30 +147,38 @@ impl<M: Machine> Choice<'_, M> {
 
 impl<M: Machine> Writer<'_, M> {
     /// Writes the slots of phis at the end of one predecessor.
-    pub(super) fn move_slots(&mut self, mut pending: Vec<Move<M>>, items: &mut Vec<Item<M>>) {
-        while !pending.is_empty() {
-            let free = (0..pending.len()).find(|&at| {
-                let mut others = pending.iter().enumerate();
-                !others.any(|(other, reader)| other != at && self.reads(reader, pending[at].phi))
-            });
-            match free {
-                Some(at) => {
-                    let one = pending.swap_remove(at);
-                    self.move_one(one, items);
+    pub(super) fn move_slots(&mut self, pending: Vec<Move<M>>, items: &mut Vec<Item<M>>) {
+        let reads: Vec<Reading> = pending.iter().map(|one| self.reading(one)).collect();
+        let written = pending.iter().map(|one| (one.phi, (self.offset)(one.phi)));
+        let mut waiting = Waiting::new(written.collect(), reads);
+        let mut pending: Vec<Option<Move<M>>> = pending.into_iter().map(Some).collect();
+        while let Some(next) = waiting.next() {
+            match next {
+                Next::Free(number) => {
+                    if let Some(one) = pending[number].take() {
+                        self.move_one(one, items);
+                    }
                 }
-                None => self.hold(&mut pending[0], items),
+                Next::Circle(number) => {
+                    if let Some(one) = &mut pending[number] {
+                        self.hold(one, items);
+                    }
+                }
             }
         }
     }
 
-    /// Whether a move reads what is lost when the slot of a phi is written.
-    fn reads(&self, reader: &Move<M>, phi: Value) -> bool {
+    /// What a move reads that is lost when the slot of a phi is written.
+    fn reading(&self, reader: &Move<M>) -> Reading {
         let slot = |value| (self.offset)(value);
-        let loads = match reader.source {
-            Source::Memory(value) => slot(value) != slot(reader.phi) && slot(value) == slot(phi),
-            _ => false,
+        let loaded = match reader.source {
+            Source::Memory(value) if slot(value) != slot(reader.phi) => Some(slot(value)),
+            _ => None,
         };
-        loads || reader.value() == Some(phi)
+        Reading {
+            slot: loaded,
+            value: reader.value(),
+        }
     }
 
     /// Holds the operand of a move in a register that is known by no value of the program.

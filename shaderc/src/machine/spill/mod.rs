@@ -14,6 +14,7 @@ mod choose;
 mod edges;
 mod next_use;
 mod slots;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
