@@ -134,6 +134,51 @@ fn anisotropic_samples_take_a_finer_level_and_queries_give_it() {
     }
 }
 
+/// On each face a direction that is twice as long, and a step by which its place there moves by four texels of 16; then one that leaves
+/// it where it is. The result is white if both samples are those of their level.
+const CUBE_GRADIENTS: &str = "#version 450
+layout(set = 0, binding = 0) uniform samplerCube image;
+layout(location = 0) out vec4 color;
+void main() {
+    bool good = true;
+    for (int face = 0; face < 6; face++) {
+        int axis = face / 2;
+        vec3 largest = vec3(axis == 0, axis == 1, axis == 2) * (face % 2 == 0 ? 1.0 : -1.0);
+        for (int turn = 1; turn < 3; turn++) {
+            vec3 along = vec3((axis + turn) % 3 == 0, (axis + turn) % 3 == 1, (axis + turn) % 3 == 2);
+            vec3 other = cross(largest, along);
+            vec3 at = 2.0 * largest + 0.5 * along - 0.3 * other;
+            // Moving outwards brings it nearer to the middle of the face, by a part of what it moves along.
+            vec3 part = 0.8 * largest + 1.2 * along - 0.12 * other;
+            vec4 moved = textureGrad(image, at, 3.0 * at, part);
+            vec4 still = textureGrad(image, at, -5.0 * at, at);
+            good = good && moved == textureLod(image, at, 2.0) && still == textureLod(image, at, 0.0);
+        }
+    }
+    color = vec4(good ? 1.0 : 0.0);
+}
+";
+
+#[test]
+fn gradients_of_cubes_are_those_on_the_face() {
+    leaves(COVER, CUBE_GRADIENTS, 0xFFFF_FFFF, |it| {
+        samples(it, "o");
+        let image = &mut it["images"][1];
+        image["extent"] = json!([16, 16, 1]);
+        image["layers"] = json!(6);
+        image["levels"] = json!(5);
+        image["cube"] = json!(true);
+        let init = (0..5).map(|level| {
+            json!({"level": level, "layer": 0, "layers": 6, "data": {"fill": 0xFF00_0000u32 + 40 * level}})
+        });
+        image["init"] = init.collect();
+        let view = &mut it["views"][1];
+        view["type"] = json!("cube");
+        view["layers"] = json!(6);
+        view["levels"] = json!(5);
+    });
+}
+
 #[test]
 fn cubes_have_layers() {
     let fragment = "#version 450

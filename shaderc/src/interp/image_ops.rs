@@ -176,9 +176,8 @@ fn sampled(
                             .map(|(word, size)| (float(*word) * f64::from(size)).powi(2));
                         squares.sum::<f64>().sqrt()
                     };
-                    longest(&level[..count])
-                        .max(longest(&level[count..]))
-                        .log2()
+                    let (x, y) = level.split_at(shape.dim.sizes());
+                    longest(x).max(longest(y)).log2()
                 }
             };
             if let Some(least) = least.first() {

@@ -68,7 +68,7 @@ pub enum Lod {
     Implicit,
     /// By those, and a float is added to it.
     Bias,
-    /// By the derivatives of the coordinates along x, then along y.
+    /// By the derivatives of the coordinates along x, then along y; of a cube those of the two on the face that is sampled, 0 to 1.
     Gradients,
 }
 
@@ -275,7 +275,7 @@ impl ImageOp {
     pub fn level_operands(self) -> usize {
         match self.action {
             ImageAction::Sample(Lod::Level | Lod::Bias) => 1,
-            ImageAction::Sample(Lod::Gradients) => 2 * self.shape.dim.coordinates(),
+            ImageAction::Sample(Lod::Gradients) => 2 * self.shape.dim.sizes(),
             ImageAction::Fetch => usize::from(!self.shape.multisampled),
             ImageAction::Size => {
                 usize::from(self.shape.dim != Dim::Buffer && !self.shape.multisampled)

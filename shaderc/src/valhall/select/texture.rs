@@ -370,7 +370,7 @@ impl Selector<'_> {
 
     /// The two words that a pair of derivatives becomes.
     fn gradients(&mut self, op: ImageOp, handle: Source, level: &[ir::Value]) -> [Word; 2] {
-        let (x, y) = level.split_at(op.shape.dim.coordinates());
+        let (x, y) = level.split_at(op.shape.dim.sizes());
         // Of each coordinate both derivatives.
         let staging = x.iter().zip(y).flat_map(|(x, y)| [*x, *y]);
         let staging: Vec<ir::Value> = staging.collect();
