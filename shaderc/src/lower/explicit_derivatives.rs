@@ -1,14 +1,15 @@
 //! Derivatives said explicitly: where lanes of a quad may name different images, `non_uniform` parts them, and nobody is left to
 //! compare coordinates with. So that is done before.
 //!
-//! Needs: uniformity.  Guarantees: what samples one of several images by derivatives is told them, but for cubes and queries,
-//! whose derivatives can't be told.
+//! Needs: uniformity.  Guarantees: what samples one of several images by derivatives is told them, but for queries, whose
+//! derivatives can't be told.
 //! Facts: hardware/compiler-lowering.md 3.8; hardware/graphics-compiler.md 3 (derivatives), 6 (gradients).
+use super::cube_gradients::gradients;
 use super::non_uniform::differing_resources;
 use crate::ir::cfg::Cfg;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{
-    Alu, BlockId, Builder, Dim, Function, ImageAction, ImageOp, Inst, LaneOp, Lod, Op, Value,
+    Alu, BlockId, Builder, Function, ImageAction, ImageOp, Inst, LaneOp, Lod, Op, Value,
 };
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -52,8 +53,7 @@ fn by_derivatives(function: &Function, inst: Inst) -> Option<ImageOp> {
     let Op::Image(op) = function.inst(inst).op else {
         return None;
     };
-    let sample = matches!(op.action, ImageAction::Sample(Lod::Implicit | Lod::Bias));
-    (sample && op.shape.dim != Dim::Cube).then_some(op)
+    matches!(op.action, ImageAction::Sample(Lod::Implicit | Lod::Bias)).then_some(op)
 }
 
 /// Makes the derivatives operands. A bias makes them larger: the level is a logarithm.
@@ -69,20 +69,23 @@ fn tell(function: &mut Function, block: BlockId, inst: Inst, op: ImageOp) {
         ImageAction::Sample(Lod::Bias) => Some(b.alu(Alu::FExp2, &[data.args[before]])),
         _ => None,
     };
-    let mut args = data.args[..before].to_vec();
-    for swap in [LaneOp::QuadSwapX, LaneOp::QuadSwapY] {
-        for coordinate in &data.args[first..first + count] {
+    let coordinates = &data.args[first..first + count];
+    let changes = [LaneOp::QuadSwapX, LaneOp::QuadSwapY].map(|swap| -> Vec<Value> {
+        let change = |coordinate: &Value| {
             let other = b.lanes(swap, &[*coordinate]);
             // Whichever way round: the level goes by the length.
             b.exact = true;
             let difference = b.alu(Alu::FSub, &[other, *coordinate]);
             b.exact = data.exact;
-            args.push(match factor {
+            match factor {
                 Some(factor) => b.alu(Alu::FMul, &[difference, factor]),
                 None => difference,
-            });
-        }
-    }
+            }
+        };
+        coordinates.iter().map(change).collect()
+    });
+    let mut args = data.args[..before].to_vec();
+    args.extend(gradients(&mut b, op.shape.dim, coordinates, &changes));
     args.extend(&data.args[after..]);
     let told = function.inst_mut(inst);
     told.args = args.into();

@@ -8,6 +8,7 @@ pub(crate) mod blend_colors;
 mod change_types;
 pub(crate) mod clip_distances;
 pub(crate) mod critical_edges;
+pub(crate) mod cube_gradients;
 pub(crate) mod division;
 pub(crate) mod explicit_derivatives;
 pub(crate) mod floats;

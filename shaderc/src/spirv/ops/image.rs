@@ -6,11 +6,11 @@ use super::input_attachment;
 use rspirv::spirv::{ImageOperands, Op};
 
 use super::convert::to_word;
-use super::cube_gradients::on_face;
 use super::image_query;
 use crate::ir::{
     self, Alu, BindingKind, Dim, ImageAction, ImageOp, ImageShape, Lod, Memory, Value,
 };
+use crate::lower::cube_gradients::gradients;
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::pointer::{Opaque, Pointer, Target, Texel};
 use crate::spirv::reader::{Instr, Result};
@@ -439,8 +439,10 @@ fn sample(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -> Result<(
         args.push(reference);
     }
     let operands = Operands::read(instr, 2 + usize::from(sampling.compared))?;
-    let lod = if let Some(changes) = operands.gradients {
-        args.extend(gradients(t, instr, shape.dim, &at, changes)?);
+    let lod = if let Some([x, y]) = operands.gradients {
+        let count = shape.dim.coordinates();
+        let changes = [t.floats(instr, x, count)?, t.floats(instr, y, count)?];
+        args.extend(gradients(&mut t.builder, shape.dim, &at, &changes));
         Lod::Gradients
     } else if let (Some(bias), true) = (operands.bias, t.has_derivatives()) {
         args.extend(t.floats(instr, bias, 1)?);
@@ -476,23 +478,6 @@ fn sample(t: &mut Translator<'_>, instr: &Instr, sampling: Sampling) -> Result<(
     };
     let words = t.builder.inst(ir::Op::Image(op), &args);
     t.define_words(instr, &words)
-}
-
-/// What coordinates change by along x, then along y; of a cube those on the face that is sampled.
-fn gradients(
-    t: &mut Translator<'_>,
-    instr: &Instr,
-    dim: Dim,
-    at: &[Value],
-    [x, y]: [u32; 2],
-) -> Result<Vec<Value>> {
-    let x = t.floats(instr, x, dim.coordinates())?;
-    let y = t.floats(instr, y, dim.coordinates())?;
-    let three = |all: &[Value]| all.first_chunk::<3>().copied();
-    match (dim, three(at), three(&x), three(&y)) {
-        (Dim::Cube, Some(at), Some(x), Some(y)) => Ok(on_face(&mut t.builder, at, [x, y]).concat()),
-        _ => Ok([x, y].concat()),
-    }
 }
 
 fn gather(t: &mut Translator<'_>, instr: &Instr, compared: bool) -> Result<()> {

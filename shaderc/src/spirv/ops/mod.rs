@@ -6,7 +6,6 @@ pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod composite;
 pub(crate) mod convert;
-mod cube_gradients;
 pub(crate) mod group;
 pub(crate) mod image;
 mod image_query;
