@@ -116,7 +116,7 @@ fn anisotropic_samples_take_a_finer_level_and_queries_give_it() {
         "texture(image, at)",
         "textureLod(image, at, textureQueryLod(image, at).x)",
     ] {
-        let words: Vec<u32> = (0..5).map(|level| 0xFF00_0000 | 40 * level).collect();
+        let words: Vec<u32> = (0..5).map(|level| 0xFF00_0000 | (40 * level)).collect();
         // The level of eight texels, 3, of which four probes take two each.
         leaves(COVER, &WIDE.replace("COLOR", color), words[1], |it| {
             samples(it, "o");
