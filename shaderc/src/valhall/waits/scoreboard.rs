@@ -36,6 +36,23 @@ impl Accesses {
     }
 }
 
+/// What is done to a spill slot.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Kinds {
+    load: bool,
+    store: bool,
+}
+
+impl Kinds {
+    /// Adds others; whether any was new.
+    fn join(&mut self, other: Kinds) -> bool {
+        let before = *self;
+        self.load |= other.load;
+        self.store |= other.store;
+        before != *self
+    }
+}
+
 /// Adds slots; whether any was new.
 fn join(slots: &mut u8, more: u8) -> bool {
     let before = std::mem::replace(slots, *slots | more);
@@ -51,8 +68,9 @@ pub(crate) struct Scoreboard {
     buffer: Accesses,
     shared: Accesses,
     scratch: Accesses,
-    /// Of spill slots, by offset.
-    spills: BTreeMap<i64, Accesses>,
+    /// By slot: spill slots that are accessed, by their offset. So what is drained is gone through once for each access, not once
+    /// for each wait.
+    spills: [BTreeMap<i64, Kinds>; GENERAL_SLOTS],
     /// Slots with loads of varyings, which share a hidden register.
     varyings: u8,
     /// Slots with anything under way.
@@ -96,19 +114,35 @@ impl Scoreboard {
             Some(Space::Buffer) => self.buffer,
             Some(Space::Shared) => self.shared,
             Some(Space::Scratch) => self.scratch,
-            Some(Space::Spill) => self.spills.get(&offset(instr)).copied().unwrap_or_default(),
+            Some(Space::Spill) => self.spill_accesses(offset(instr)),
         }
     }
 
-    /// The same, to add to it; none of memory that needs no order.
-    fn accesses_mut(&mut self, instr: &Instr) -> Option<&mut Accesses> {
-        match instr.space? {
-            Space::Constant => None,
-            Space::Buffer => Some(&mut self.buffer),
-            Space::Shared => Some(&mut self.shared),
-            Space::Scratch => Some(&mut self.scratch),
-            Space::Spill => Some(self.spills.entry(offset(instr)).or_default()),
+    fn spill_accesses(&self, offset: i64) -> Accesses {
+        let mut all = Accesses::default();
+        for (slot, spills) in self.spills.iter().enumerate() {
+            let kinds = spills.get(&offset).copied().unwrap_or_default();
+            all.loads |= u8::from(kinds.load) << slot;
+            all.stores |= u8::from(kinds.store) << slot;
         }
+        all
+    }
+
+    /// Counts accesses to the memory that an instruction touches, if it needs an order.
+    fn add(&mut self, instr: &Instr, slot: u8, kinds: Kinds) {
+        let accesses = match instr.space {
+            None | Some(Space::Constant) => return,
+            Some(Space::Buffer) => &mut self.buffer,
+            Some(Space::Shared) => &mut self.shared,
+            Some(Space::Scratch) => &mut self.scratch,
+            Some(Space::Spill) => {
+                let spills = &mut self.spills[usize::from(slot)];
+                spills.entry(offset(instr)).or_default().join(kinds);
+                return;
+            }
+        };
+        accesses.loads |= u8::from(kinds.load) << slot;
+        accesses.stores |= u8::from(kinds.store) << slot;
     }
 
     /// The slots that must be drained before `instr`.
@@ -168,19 +202,23 @@ impl Scoreboard {
         if instr.op.is_varying() {
             self.varyings |= bit;
         }
-        let Some(accesses) = self.accesses_mut(instr) else {
-            return;
-        };
-        match instr.op.message() {
-            Message::Load => accesses.loads |= bit,
-            Message::Store | Message::Atomic => accesses.stores |= bit,
+        let kinds = match instr.op.message() {
+            Message::Load => Kinds {
+                load: true,
+                store: false,
+            },
+            Message::Store | Message::Atomic => Kinds {
+                load: false,
+                store: true,
+            },
             Message::No
             | Message::Address
             | Message::Barrier
             | Message::Test
             | Message::Pixel
-            | Message::Fence => {}
-        }
+            | Message::Fence => return,
+        };
+        self.add(instr, slot, kinds);
     }
 
     /// Counts the slots that `flow` waits for as drained.
@@ -188,18 +226,15 @@ impl Scoreboard {
         let drained = flow.drained();
         self.busy &= !drained;
         self.varyings &= !drained;
-        for (slot, written) in self.written.iter_mut().enumerate() {
+        for (slot, (written, spills)) in self.written.iter_mut().zip(&mut self.spills).enumerate() {
             if drained >> slot & 1 != 0 {
                 *written = 0;
+                spills.clear();
             }
         }
         for accesses in [&mut self.buffer, &mut self.shared, &mut self.scratch] {
             accesses.drain(drained);
         }
-        self.spills.retain(|_, accesses| {
-            accesses.drain(drained);
-            *accesses != Accesses::default()
-        });
     }
 
     /// Adds what is under way on another path. Whether that was more than was known.
@@ -213,8 +248,10 @@ impl Scoreboard {
         more |= self.buffer.join(other.buffer);
         more |= self.shared.join(other.shared);
         more |= self.scratch.join(other.scratch);
-        for (offset, accesses) in &other.spills {
-            more |= self.spills.entry(*offset).or_default().join(*accesses);
+        for (mine, theirs) in self.spills.iter_mut().zip(&other.spills) {
+            for (offset, kinds) in theirs {
+                more |= mine.entry(*offset).or_default().join(*kinds);
+            }
         }
         more
     }
