@@ -22,7 +22,7 @@ static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How long the process waits in silence for a job's files to be written; then it says that it waits.
+/// The process waits so long for a job's files to be written before it prints that it waits.
 const QUIET: Duration = Duration::from_secs(2);
 
 fn actions() -> MutexGuard<'static, Vec<(u64, Action)>> {

@@ -175,7 +175,7 @@ fn rows(module: &mut Module, size: u32) {
 
 /// A loop that counts to a word of memory.
 struct Counted {
-    /// Its header, latch and merge, for `close`.
+    /// The header, the latch and the merge of the loop, which `close` is given.
     ends: [Id; 3],
     counter: Id,
 }
@@ -268,7 +268,7 @@ fn counters(module: &mut Module, size: u32) {
 }
 
 fn invariants(module: &mut Module, size: u32) {
-    /// How often a word is squared: an expression with so many levels is read along 4096 ways.
+    /// A word is squared so often. Each square reads the one before twice, so 4096 paths lead through the expression.
     const LEVELS: u32 = 12;
     let bound = module.load(0);
     let counted = Counted::open(module, bound, |_, _| {});

@@ -13,12 +13,11 @@ use std::time::Duration;
 /// Longest that one step may take, builds included.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
-/// What the example consists of.
+/// What the example consists of, besides its program.
 const FILES: &[&str] = &[
     "build.sh",
     "double.wgsl",
     "link.ld",
-    "main.c",
     "start.S",
     "triangle.frag",
     "triangle.vert",
@@ -41,7 +40,7 @@ in parts: the same
 refused: the address space was destroyed
 ";
 
-/// What the program prints that calls everything else.
+/// The output of the program that calls the rest of the interface.
 const CALLED: &str = "\
 words and times: right
 an imported buffer: right
@@ -55,16 +54,24 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let check = Check {
         workspace,
         folder: workspace.target_folder().join("eitri/c-library"),
+        eitri: std::env::current_exe()
+            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?,
+    };
+    let header = check.header()?;
+    let parts = check.parts()?;
+    let program = |main, printed| match &parts {
+        Some(wrong) => Ok(Some(wrong.clone())),
+        None => check.program(main, printed),
     };
     Ok(vec![
-        Case::ran("eitri.h is what the source says", check.header()?),
+        Case::ran("eitri.h is what the source says", header),
         Case::ran(
             "examples/c computes and draws in QEMU",
-            check.program("example", None, PRINTED)?,
+            program("examples/c/main.c", PRINTED)?,
         ),
         Case::ran(
             "qemu-tests/c-program calls everything else in QEMU",
-            check.program("others", Some("qemu-tests/c-program/main.c"), CALLED)?,
+            program("qemu-tests/c-program/main.c", CALLED)?,
         ),
         Case::ran("the library builds without drawing", check.compute_only()?),
     ])
@@ -73,6 +80,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 struct Check<'w> {
     workspace: &'w Workspace,
     folder: PathBuf,
+    /// The command.
+    eitri: PathBuf,
 }
 
 impl Check<'_> {
@@ -92,25 +101,34 @@ impl Check<'_> {
         Ok((!finished.end.good()).then(|| finished.output()))
     }
 
-    /// The steps of the example's README, in a copy of its folder, with another program in place of its `main.c`; gives what is wrong.
-    fn program(
-        &self,
-        folder: &str,
-        main: Option<&str>,
-        printed: &str,
-    ) -> Result<Option<String>, Failure> {
-        let root = self.workspace.root();
-        let copy = self.folder.join(folder);
-        for file in FILES {
-            let from = match main {
-                Some(main) if *file == "main.c" => root.join(main),
-                _ => root.join("examples/c").join(file),
-            };
-            let bytes = std::fs::read(&from).map_err(|cause| Failure::unreadable(&from, cause))?;
-            whole_file::put(&copy.join(file), &bytes)?;
+    /// A copy of the example's folder.
+    fn copy(&self) -> PathBuf {
+        self.folder.join("example")
+    }
+
+    /// Copies a file of the workspace to the copy of the folder.
+    fn put(&self, from: &str, name: &str) -> Result<(), Failure> {
+        let from = self.workspace.root().join(from);
+        let bytes = std::fs::read(&from).map_err(|cause| Failure::unreadable(&from, cause))?;
+        whole_file::put(&self.copy().join(name), &bytes)
+    }
+
+    /// Does steps in their order; gives what is wrong with the first that fails.
+    fn steps(&self, steps: Vec<Command>) -> Result<Option<String>, Failure> {
+        for mut step in steps {
+            let finished = self.step(&mut step)?;
+            if !finished.end.good() {
+                return Ok(Some(format!("{step:?}\n{}", finished.output())));
+            }
         }
-        let eitri = std::env::current_exe()
-            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+        Ok(None)
+    }
+
+    /// The steps of the example's README that come before its program, in a copy of its folder; gives what is wrong.
+    fn parts(&self) -> Result<Option<String>, Failure> {
+        for file in FILES {
+            self.put(&format!("examples/c/{file}"), file)?;
+        }
         let build = [
             "build",
             "--release",
@@ -132,29 +150,31 @@ impl Check<'_> {
             &["firmware", "stub", "-o", "firmware.bin"],
         ];
         for arguments in arguments {
-            let mut command = Command::new(&eitri);
-            command.current_dir(&copy).args(arguments);
+            let mut command = Command::new(&self.eitri);
+            command.current_dir(self.copy()).args(arguments);
             steps.push(command);
         }
+        self.steps(steps)
+    }
+
+    /// The steps of the example's README for a program, which takes the place of the example's; gives what is wrong.
+    fn program(&self, main: &str, printed: &str) -> Result<Option<String>, Failure> {
+        self.put(main, "main.c")?;
         let library = format!("{BARE_METAL_TARGET}/release/libeitri.a");
         let mut compiler = Command::new("sh");
         compiler
-            .current_dir(&copy)
+            .current_dir(self.copy())
             .arg("build.sh")
             .env("EITRI", self.workspace.root())
             .env(
                 "EITRI_LIBRARY",
                 self.workspace.target_folder().join(library),
             );
-        steps.push(compiler);
-        for mut step in steps {
-            let finished = self.step(&mut step)?;
-            if !finished.end.good() {
-                return Ok(Some(format!("{step:?}\n{}", finished.output())));
-            }
+        if let Some(wrong) = self.steps(vec![compiler])? {
+            return Ok(Some(wrong));
         }
-        let mut boot = Command::new(&eitri);
-        boot.current_dir(&copy)
+        let mut boot = Command::new(&self.eitri);
+        boot.current_dir(self.copy())
             .args(["boot", "--timeout", "60", "example.elf"]);
         let finished = self.step(&mut boot)?;
         let output = finished.output();

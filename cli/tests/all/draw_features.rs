@@ -100,6 +100,26 @@ fn an_image_of_one_level_is_magnified_and_minified() {
     }
 }
 
+/// The colour of a level that [`has_levels`] makes.
+fn of_level(level: u32) -> u32 {
+    0xFF00_0000 | (40 * level)
+}
+
+/// The image that is sampled has all levels of 16 by 16 texels, each of one colour, and so many layers.
+fn has_levels(scene: &mut Value, layers: u32) {
+    let image = &mut scene["images"][1];
+    image["extent"] = json!([16, 16, 1]);
+    image["layers"] = json!(layers);
+    image["levels"] = json!(5);
+    let init = (0..5).map(|level| {
+        json!({"level": level, "layer": 0, "layers": layers, "data": {"fill": of_level(level)}})
+    });
+    image["init"] = init.collect();
+    let view = &mut scene["views"][1];
+    view["layers"] = json!(layers);
+    view["levels"] = json!(5);
+}
+
 /// Samples so that a pixel is eight texels wide and one high.
 const WIDE: &str = "#version 450
 layout(set = 0, binding = 0) uniform sampler2D image;
@@ -116,20 +136,13 @@ fn anisotropic_samples_take_a_finer_level_and_queries_give_it() {
         "texture(image, at)",
         "textureLod(image, at, textureQueryLod(image, at).x)",
     ] {
-        let words: Vec<u32> = (0..5).map(|level| 0xFF00_0000 | (40 * level)).collect();
         // The level of eight texels, 3, of which four probes take two each.
-        leaves(COVER, &WIDE.replace("COLOR", color), words[1], |it| {
+        leaves(COVER, &WIDE.replace("COLOR", color), of_level(1), |it| {
             samples(it, "o");
             it["features"] = json!(["samplerAnisotropy"]);
             it["samplers"][0]["max_anisotropy"] = json!(4);
             it["samplers"][0]["u"] = json!("repeat");
-            it["images"][1]["levels"] = json!(5);
-            it["views"][1]["levels"] = json!(5);
-            let levels = (0..).zip(&words);
-            let init = levels.map(|(level, word)| {
-                json!({"level": level, "layer": 0, "layers": 1, "data": {"fill": word}})
-            });
-            it["images"][1]["init"] = init.collect();
+            has_levels(it, 1);
         });
     }
 }
@@ -163,19 +176,9 @@ void main() {
 fn gradients_of_cubes_are_those_on_the_face() {
     leaves(COVER, CUBE_GRADIENTS, 0xFFFF_FFFF, |it| {
         samples(it, "o");
-        let image = &mut it["images"][1];
-        image["extent"] = json!([16, 16, 1]);
-        image["layers"] = json!(6);
-        image["levels"] = json!(5);
-        image["cube"] = json!(true);
-        let init = (0..5).map(|level| {
-            json!({"level": level, "layer": 0, "layers": 6, "data": {"fill": 0xFF00_0000u32 + 40 * level}})
-        });
-        image["init"] = init.collect();
-        let view = &mut it["views"][1];
-        view["type"] = json!("cube");
-        view["layers"] = json!(6);
-        view["levels"] = json!(5);
+        has_levels(it, 6);
+        it["images"][1]["cube"] = json!(true);
+        it["views"][1]["type"] = json!("cube");
     });
 }
 

@@ -57,31 +57,31 @@
 // The host reads or writes it: eitri_read_image(), eitri_write_image().
 #define EITRI_USE_HOST 8
 
-// A comparison that never holds. The numbers are Vulkan's.
+// Comparisons of a reference with a value, by Vulkan's numbers: one that never holds.
 #define EITRI_COMPARE_NEVER 0
 
-// It is less.
+// The reference is less.
 #define EITRI_COMPARE_LESS 1
 
-// It is equal.
+// Both are equal.
 #define EITRI_COMPARE_EQUAL 2
 
-// It is less or equal.
+// The reference is less or equal.
 #define EITRI_COMPARE_LESS_OR_EQUAL 3
 
-// It is greater.
+// The reference is greater.
 #define EITRI_COMPARE_GREATER 4
 
-// It is another.
+// They differ.
 #define EITRI_COMPARE_NOT_EQUAL 5
 
-// It is greater or equal.
+// The reference is greater or equal.
 #define EITRI_COMPARE_GREATER_OR_EQUAL 6
 
-// A comparison that always holds.
+// One that always holds.
 #define EITRI_COMPARE_ALWAYS 7
 
-// The value stays. The numbers are Vulkan's.
+// Operations on the value of stencil, by Vulkan's numbers: it stays.
 #define EITRI_STENCIL_KEEP 0
 
 // It becomes 0.
@@ -393,7 +393,7 @@ typedef struct EitriCommands {
   uint64_t id;
 } EitriCommands;
 
-// What commands of a space set, reset and wait for.
+// An event: the CPU and commands of its space set and reset it, and commands wait until it is set.
 typedef struct EitriEvent {
   // 0 names nothing.
   uint64_t id;
@@ -413,7 +413,7 @@ typedef struct EitriPoint {
   uint64_t value;
 } EitriPoint;
 
-// What a job waits for, and what it signals.
+// The semaphores of a job: those that it waits for, and those that it signals.
 typedef struct EitriSubmit {
   // What it waits for before it begins: at most 4.
   const struct EitriPoint *waits;
@@ -484,7 +484,7 @@ typedef struct EitriTilerHeap {
 typedef struct EitriPlacement {
   // Where the GPU has the memory: its physical address, a multiple of 4096, inside of what the platform lends (`lent_bus_address`).
   uint64_t bus_address;
-  // Its bytes, a multiple of 4096.
+  // Bytes of the memory, a multiple of 4096.
   uint64_t bytes;
   // Bytes of it before the first texel, a multiple of 64.
   uint32_t offset;
@@ -524,7 +524,7 @@ typedef struct EitriRegion {
   uint32_t height;
 } EitriRegion;
 
-// How an image is sampled. All that is 0 is as usual: the nearest texel of the first level, clamped to the edge.
+// A sampler. One that is all zeros takes the nearest texel of the first level, clamped to the edge.
 typedef struct EitriSampler {
   // Not 0: texels are mixed where the image is made larger.
   uint32_t magnify_linear;
@@ -638,9 +638,9 @@ typedef struct EitriGraphicsPipelineInfo {
   uint32_t samples;
   // Not 0: the pass has stencil.
   uint32_t has_stencil;
-  // The test of stencil; null: none.
+  // The test of stencil of front faces, and of points and lines; null: there is none.
   const struct EitriStencil *stencil;
-  // That of back faces; null: it is the same.
+  // The test of stencil of back faces; null: it is that of front faces.
   const struct EitriStencil *stencil_back;
   // Not 0: the largest index begins anew.
   uint32_t primitive_restart;
@@ -740,7 +740,7 @@ typedef struct EitriIndirectDraws {
   struct EitriBuffer buffer;
   // Where the first one stands, a multiple of 4.
   uint64_t offset;
-  // How many there are; at most, if there is `count`.
+  // How many draws the buffer holds; with `count`, how many are drawn at most.
   uint32_t draws;
   // Bytes from one to the next, a multiple of 4.
   uint32_t stride;

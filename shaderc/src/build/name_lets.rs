@@ -177,6 +177,8 @@ mod tests {
     use crate::build::shader_text::{Language, Names, to_spirv_with};
     use crate::interp::{Buffer, Buffers, Dispatch, interpret};
     use crate::options::Options;
+    use rspirv::dr::Operand;
+    use rspirv::spirv::{Op, Word};
     use std::collections::{BTreeMap, BTreeSet};
 
     const SHADER: &str = "
@@ -204,38 +206,27 @@ mod tests {
 
     /// The names of the variables of functions, and of those to which something is stored.
     fn variables(spirv: &[u8]) -> (BTreeSet<String>, BTreeSet<String>) {
-        let words: Vec<u32> = spirv
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        let module = rspirv::dr::load_bytes(spirv).expect("naga writes modules");
+        let names: BTreeMap<Word, String> = module
+            .debug_names
+            .iter()
+            .filter(|instr| instr.class.opcode == Op::Name)
+            .filter_map(|instr| match instr.operands.as_slice() {
+                [id, Operand::LiteralString(name)] => Some((id.id_ref_any()?, name.clone())),
+                _ => None,
+            })
             .collect();
-        let (mut names, mut own, mut stored) = (BTreeMap::new(), vec![], BTreeSet::new());
-        let mut rest = &words[5..];
-        while let Some(first) = rest.first() {
-            let (instr, behind) = rest.split_at((first >> 16) as usize);
-            match (first & 0xffff, instr) {
-                // OpName
-                (5, [_, id, text @ ..]) => {
-                    let bytes = text.iter().flat_map(|word| word.to_le_bytes());
-                    let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
-                    names.insert(*id, String::from_utf8(bytes).expect("a name is text"));
-                }
-                // OpVariable of the storage class Function
-                (59, [_, _, id, 7, ..]) => own.push(*id),
-                // OpStore
-                (62, [_, pointer, ..]) => {
-                    stored.insert(*pointer);
-                }
-                _ => {}
-            }
-            rest = behind;
-        }
-        let named = |ids: &mut dyn Iterator<Item = &u32>| -> BTreeSet<String> {
-            ids.filter_map(|id| names.get(id).cloned()).collect()
+        let of = |opcode: Op| {
+            let functions = module.functions.iter();
+            let all = functions.flat_map(|function| function.all_inst_iter());
+            all.filter(move |instr| instr.class.opcode == opcode)
         };
-        (
-            named(&mut own.iter()),
-            named(&mut own.iter().filter(|id| stored.contains(id))),
-        )
+        let own: BTreeSet<Word> = of(Op::Variable).filter_map(|it| it.result_id).collect();
+        let stored = of(Op::Store).filter_map(|it| it.operands[0].id_ref_any());
+        let stored: BTreeSet<Word> = stored.filter(|id| own.contains(id)).collect();
+        let named =
+            |ids: BTreeSet<Word>| ids.iter().filter_map(|id| names.get(id).cloned()).collect();
+        (named(own), named(stored))
     }
 
     fn spirv(names: Names) -> Vec<u8> {

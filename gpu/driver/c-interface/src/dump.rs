@@ -130,7 +130,7 @@ pub unsafe extern "C" fn eitri_wait_or_dump(
                 Some(Status::Pending) => Some(fence),
                 Some(status) => return of_status(status),
             };
-            // What became of the job is what is answered, whatever became of the dump.
+            // The status is the job's, also if the dump was cut short.
             dumped.write(match write(it, overdue, &mut sink) {
                 Ok(()) => EITRI_DUMP_WHOLE,
                 Err(_) => EITRI_DUMP_CUT,

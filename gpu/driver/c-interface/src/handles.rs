@@ -100,7 +100,7 @@ pub struct EitriSemaphore {
 }
 handle!(EitriSemaphore, Semaphore);
 
-/// What commands of a space set, reset and wait for.
+/// An event: the CPU and commands of its space set and reset it, and commands wait until it is set.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EitriEvent {

@@ -79,7 +79,7 @@ pub unsafe extern "C" fn eitri_create_image(
     }
 }
 
-/// What an image is to be, as the driver has it.
+/// The driver's description of an image, made of C's.
 ///
 /// # Safety
 /// `info` is null, or there, and its name ends with a zero.

@@ -3,8 +3,9 @@
 use crate::device::{EitriDevice, done, make};
 use crate::handles::{EitriImage, EitriSpace, Handle};
 use crate::images::{EitriImageInfo, image_info};
+use crate::platform::on_bus;
 use crate::status::{EitriStatus, Refusal};
-use eitri_runtime::{ImageInfo, PhysicalAddress, Placement};
+use eitri_runtime::{ImageInfo, Placement};
 
 /// Memory of the caller's, and how the texels of an image lie in it.
 #[repr(C)]
@@ -12,7 +13,7 @@ use eitri_runtime::{ImageInfo, PhysicalAddress, Placement};
 pub struct EitriPlacement {
     /// Where the GPU has the memory: its physical address, a multiple of 4096, inside of what the platform lends (`lent_bus_address`).
     pub bus_address: u64,
-    /// Its bytes, a multiple of 4096.
+    /// Bytes of the memory, a multiple of 4096.
     pub bytes: u64,
     /// Bytes of it before the first texel, a multiple of 64.
     pub offset: u32,
@@ -47,9 +48,7 @@ pub unsafe extern "C" fn eitri_import_image(
                 placed,
                 ..image_info(it, info)?
             };
-            let start = place.bus_address;
-            let end = start.saturating_add(place.bytes);
-            let memory = PhysicalAddress(start)..PhysicalAddress(end);
+            let memory = on_bus(place.bus_address, place.bytes);
             Ok(it.import_image(space.own()?, memory, info)?)
         })
     }

@@ -57,6 +57,8 @@ pub mod imports;
 pub mod image_commands;
 
 #[cfg(feature = "draw")]
+pub mod comparison;
+#[cfg(feature = "draw")]
 pub mod stencil;
 
 #[cfg(feature = "draw")]

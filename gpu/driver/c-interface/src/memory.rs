@@ -2,10 +2,10 @@
 
 use crate::device::{EitriDevice, done, make};
 use crate::handles::{EitriBuffer, EitriSpace, Handle};
+use crate::platform::on_bus;
 use crate::status::{EitriStatus, Refusal};
 use core::ffi::c_void;
 use core::slice;
-use eitri_runtime::PhysicalAddress;
 
 /// An array of the caller's, of any length; a null pointer is one of none.
 ///
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn eitri_import_buffer(
     bytes: u64,
     buffer: *mut EitriBuffer,
 ) -> EitriStatus {
-    let memory = PhysicalAddress(bus_address)..PhysicalAddress(bus_address.saturating_add(bytes));
+    let memory = on_bus(bus_address, bytes);
     // SAFETY: the caller's promise.
     unsafe {
         make(device, buffer, |it| {

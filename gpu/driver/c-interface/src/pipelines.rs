@@ -120,9 +120,9 @@ pub struct EitriGraphicsPipelineInfo {
     pub samples: u32,
     /// Not 0: the pass has stencil.
     pub has_stencil: u32,
-    /// The test of stencil; null: none.
+    /// The test of stencil of front faces, and of points and lines; null: there is none.
     pub stencil: *const EitriStencil,
-    /// That of back faces; null: it is the same.
+    /// The test of stencil of back faces; null: it is that of front faces.
     pub stencil_back: *const EitriStencil,
     /// Not 0: the largest index begins anew.
     pub primitive_restart: u32,

@@ -5,7 +5,7 @@ use core::ops::Range;
 use core::ptr;
 use core::time::Duration;
 use eitri_mmio::{Clock, Interrupts, Mmio, Upkeep};
-use eitri_runtime::{Instant, Lines};
+use eitri_runtime::{Instant, Lines, PhysicalAddress};
 
 /// The GPU's JOB line: its firmware wants attention.
 pub const EITRI_LINE_JOB: u32 = 1;
@@ -102,6 +102,11 @@ pub(crate) fn bits(lines: Lines) -> u32 {
     bit(lines.job, EITRI_LINE_JOB) | bit(lines.mmu, EITRI_LINE_MMU) | bit(lines.gpu, EITRI_LINE_GPU)
 }
 
+/// So many bytes from a physical address on.
+pub(crate) fn on_bus(start: u64, bytes: u64) -> Range<PhysicalAddress> {
+    PhysicalAddress(start)..PhysicalAddress(start.saturating_add(bytes))
+}
+
 /// A time as C has it; what lies beyond is as late as can be.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
@@ -168,7 +173,7 @@ impl EitriPlatform {
         };
         let window = range(self.registers, self.register_bytes);
         let memory = range(self.memory, self.memory_bytes);
-        let bus = eitri_runtime::PhysicalAddress(self.memory_bus_address);
+        let bus = PhysicalAddress(self.memory_bus_address);
         // SAFETY: the caller's promise.
         let platform = unsafe { Mmio::new_at(window, memory, bus, map, clock, interrupts) };
         let platform = platform.map_err(|misplaced| match misplaced {
@@ -179,14 +184,9 @@ impl EitriPlatform {
                 "platform.memory is null or not whole pages, or device_bytes is less than EITRI_DEVICE_BYTES says"
             }
         })?;
-        let lent = self.lent_bus_address;
-        let lent_end = lent.saturating_add(self.lent_bytes);
+        let lent = on_bus(self.lent_bus_address, self.lent_bytes);
         // SAFETY: the caller's promise.
-        let platform = unsafe {
-            platform.with_lent(
-                eitri_runtime::PhysicalAddress(lent)..eitri_runtime::PhysicalAddress(lent_end),
-            )
-        };
+        let platform = unsafe { platform.with_lent(lent) };
         let coherency = match self.coherent {
             0 => eitri_runtime::SystemCoherency::None,
             _ => eitri_runtime::SystemCoherency::AceLite,

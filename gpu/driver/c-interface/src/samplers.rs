@@ -1,9 +1,9 @@
 //! Samplers, as C gives them.
 
+use crate::comparison::compare;
 use crate::device::{EitriDevice, done};
 use crate::handles::{EitriGraphicsSet, EitriSet, Handle};
 use crate::status::{EitriStatus, Refusal};
-use crate::stencil::compare;
 use eitri_runtime::{BindingElement, SamplerInfo, WrapMode};
 
 /// Outside of an image are the texels of its edge.
@@ -17,7 +17,7 @@ pub const EITRI_WRAP_CLAMP_TO_BORDER: u32 = 3;
 /// The image is mirrored once; further outside are the texels of its edge.
 pub const EITRI_WRAP_MIRRORED_CLAMP_TO_EDGE: u32 = 4;
 
-/// How an image is sampled. All that is 0 is as usual: the nearest texel of the first level, clamped to the edge.
+/// A sampler. One that is all zeros takes the nearest texel of the first level, clamped to the edge.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EitriSampler {

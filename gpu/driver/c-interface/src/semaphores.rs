@@ -29,7 +29,7 @@ impl EitriPoint {
     }
 }
 
-/// What a job waits for, and what it signals.
+/// The semaphores of a job: those that it waits for, and those that it signals.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EitriSubmit {

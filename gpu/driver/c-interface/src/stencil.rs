@@ -1,26 +1,10 @@
 //! The test of stencil, as C gives it.
 
+use crate::comparison::compare;
 use crate::status::Refusal;
-use eitri_runtime::{Func, StencilFace, StencilOp, StencilState};
+use eitri_runtime::{StencilFace, StencilOp, StencilState};
 
-/// A comparison that never holds. The numbers are Vulkan's.
-pub const EITRI_COMPARE_NEVER: u32 = 0;
-/// It is less.
-pub const EITRI_COMPARE_LESS: u32 = 1;
-/// It is equal.
-pub const EITRI_COMPARE_EQUAL: u32 = 2;
-/// It is less or equal.
-pub const EITRI_COMPARE_LESS_OR_EQUAL: u32 = 3;
-/// It is greater.
-pub const EITRI_COMPARE_GREATER: u32 = 4;
-/// It is another.
-pub const EITRI_COMPARE_NOT_EQUAL: u32 = 5;
-/// It is greater or equal.
-pub const EITRI_COMPARE_GREATER_OR_EQUAL: u32 = 6;
-/// A comparison that always holds.
-pub const EITRI_COMPARE_ALWAYS: u32 = 7;
-
-/// The value stays. The numbers are Vulkan's.
+/// Operations on the value of stencil, by Vulkan's numbers: it stays.
 pub const EITRI_STENCIL_KEEP: u32 = 0;
 /// It becomes 0.
 pub const EITRI_STENCIL_ZERO: u32 = 1;
@@ -55,21 +39,6 @@ pub struct EitriStencil {
     pub write_mask: u32,
     /// What is compared: eitri_pass_set_stencil_reference() changes it.
     pub reference: u32,
-}
-
-/// A comparison's number as the driver has it.
-pub(crate) fn compare(number: u32) -> Result<Func, Refusal> {
-    Ok(match number {
-        EITRI_COMPARE_NEVER => Func::Never,
-        EITRI_COMPARE_LESS => Func::Less,
-        EITRI_COMPARE_EQUAL => Func::Equal,
-        EITRI_COMPARE_LESS_OR_EQUAL => Func::Lequal,
-        EITRI_COMPARE_GREATER => Func::Greater,
-        EITRI_COMPARE_NOT_EQUAL => Func::NotEqual,
-        EITRI_COMPARE_GREATER_OR_EQUAL => Func::Gequal,
-        EITRI_COMPARE_ALWAYS => Func::Always,
-        _ => return Err(Refusal::Argument("compare is none of EITRI_COMPARE_…")),
-    })
 }
 
 fn operation(number: u32) -> Result<StencilOp, Refusal> {

@@ -39,6 +39,15 @@ pub(crate) fn brief() -> bool {
     bench().brief()
 }
 
+/// What a test takes in its longer, its usual and its shorter form.
+pub(crate) fn by_form<T>(longer: T, usual: T, shorter: T) -> T {
+    match (long(), brief()) {
+        (true, _) => longer,
+        (false, false) => usual,
+        (false, true) => shorter,
+    }
+}
+
 /// The first `few` of `all` where shorter forms of tests are wanted.
 pub(crate) fn some<T>(all: &[T], few: usize) -> &[T] {
     match brief() {

@@ -21,6 +21,7 @@ const SOURCES: &[&str] = &[
     "images.rs",
     "imports.rs",
     "image_commands.rs",
+    "comparison.rs",
     "stencil.rs",
     "samplers.rs",
     "pipelines.rs",

@@ -4,7 +4,7 @@ use super::bench::{
     BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, Up, check, rectangle,
 };
 use super::shaders;
-use crate::bench::{LIMIT, OrFail, brief, inject, long, some, withdraw};
+use crate::bench::{LIMIT, OrFail, by_form, inject, long, some, withdraw};
 use crate::machine::{Host, Machine};
 use alloc::format;
 use alloc::string::ToString;
@@ -437,11 +437,7 @@ pub(crate) fn every_fault_at_every_step_names_its_pass() {
     let all: Vec<_> = [&units[..], &memory, &others].concat();
     // One of each part: the tiler, the writing of tiles, a job as a whole, memory, and what never ends.
     let few = [units[1], memory[3], units[9], others[0], others[6]];
-    let steps = match (long(), brief()) {
-        (true, _) => 24,
-        (false, false) => 2,
-        (false, true) => 1,
-    };
+    let steps = by_form(24, 2, 1);
     let kinds = if long() { &all[..] } else { some(&few, 2) };
     for injection in kinds.iter().copied() {
         let mut named = 0;

@@ -2,7 +2,8 @@
 
 use super::many_triangles::{Context, Like, PLAIN, PLENTY, Scene, Seen, heap, same};
 use crate::bench::{
-    LIMIT, OrFail, brief, config, diagnoses, inject, long, machine, some, up, up_on, withdraw,
+    LIMIT, OrFail, brief, by_form, config, diagnoses, inject, long, machine, some, up, up_on,
+    withdraw,
 };
 use crate::machine::Machine;
 use alloc::format;
@@ -61,11 +62,8 @@ pub(crate) fn a_small_heap_draws_what_a_large_one_does() {
         let expected = scene.draw();
         let needed = scene.chunks();
         assert!((4..PLENTY).contains(&needed), "{like:?}: {needed} chunks");
-        let limits: Vec<u32> = match (long(), brief()) {
-            (true, _) => (1..needed).collect(),
-            (false, false) => Vec::from([1, 2, needed - 1]),
-            (false, true) => Vec::from([2]),
-        };
+        let all = (1..needed).collect();
+        let limits = by_form(all, Vec::from([1, 2, needed - 1]), Vec::from([2]));
         for chunks in limits {
             let what = format!("{like:?} with {chunks} of {needed} chunks");
             let mut scene = Scene::with(*like, heap(chunks, chunks));
@@ -116,11 +114,7 @@ pub(crate) fn a_small_heap_draws_the_same_when_the_gpu_is_suspended() {
     let device = up(machine.clone());
     let mut scene = Scene::new(SAMPLED, machine, device, heap(CHUNKS, CHUNKS));
     let took = unharmed(&mut scene, &expected);
-    let steps = match (long(), brief()) {
-        (true, _) => 16,
-        (false, false) => 6,
-        (false, true) => 3,
-    };
+    let steps = by_form(16, 6, 3);
     let mut suspended = 0;
     for step in 0..steps {
         scene.begin();
@@ -153,12 +147,7 @@ fn next(scene: &mut Scene, others: &mut Vec<Context>) {
 /// Queues with address spaces and heaps of their own run out of memory side by side.
 pub(crate) fn several_contexts_run_out_of_memory_side_by_side() {
     let expected = Scene::with(SAMPLED, heap(1, PLENTY)).draw();
-    let counts: &[usize] = match (long(), brief()) {
-        (true, _) => &[2, 5],
-        (false, false) => &[3],
-        (false, true) => &[2],
-    };
-    for &count in counts {
+    for &count in by_form(&[2, 5][..], &[3], &[2]) {
         let mut scene = Scene::with(SAMPLED, heap(1, 1));
         let mut others: Vec<_> = (1..count).map(|_| scene.another(heap(1, 1))).collect();
         let rounds = if brief() { 1 } else { 2 };

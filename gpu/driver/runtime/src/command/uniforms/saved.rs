@@ -127,7 +127,7 @@ impl Uniforms {
             for half in halves_of(*word) {
                 let [pair, low, high, _] = half.to_le_bytes();
                 let from = [low, high];
-                let fixed = words.get(usize::from(pair)).copied().unwrap_or(0);
+                let fixed = pair_of(words, pair);
                 // There are as many places as pairs.
                 let _ = self.changing.push(Changing { pair, from, fixed });
             }
@@ -164,7 +164,7 @@ impl Uniforms {
             if number < usize::from(changing) {
                 let [pair, low, high, ..] = word.to_le_bytes();
                 let from = [low, high];
-                let fixed = self.pairs.get(usize::from(pair)).copied().unwrap_or(0);
+                let fixed = pair_of(&self.pairs, pair);
                 // There are as many places as pairs.
                 let _ = self.changing.push(Changing { pair, from, fixed });
             }
@@ -175,7 +175,7 @@ impl Uniforms {
     #[inline(always)]
     pub(super) fn note_fixed(&mut self) {
         for it in &mut self.changing {
-            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
+            it.fixed = pair_of(&self.pairs, it.pair);
         }
     }
 
@@ -279,6 +279,12 @@ impl<R: FnMut(usize, &mut [u64])> Saved<R> {
         self.at = self.at.wrapping_add(1);
         word
     }
+}
+
+/// The pair of a number, of which a word changes.
+#[inline(always)]
+fn pair_of(pairs: &[u64], number: u8) -> u64 {
+    pairs.get(usize::from(number)).copied().unwrap_or(0)
 }
 
 /// The two numbers of a word, as [`halves`] made it.
