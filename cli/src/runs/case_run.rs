@@ -9,6 +9,7 @@ use crate::output::streams::talk;
 use crate::output::whole_file;
 use crate::reports::executed::{Counter, Executed};
 use crate::reports::timeline::{Both, Timeline, Timelines};
+use crate::runs::batches::Batches;
 use crate::runs::checked::{self, Subject};
 use crate::runs::checking;
 use crate::runs::code_checks::CodeChecks;
@@ -76,12 +77,13 @@ pub(crate) fn run(case: &Case, setting: Setting<'_>) -> Verdict {
 /// What a case executes, and how long the model takes for it.
 pub(crate) struct Timed {
     pub(crate) executed: Executed,
-    /// The shortest real time of the jobs in the first half of the runs, and in the second.
+    /// Real time of a dispatch: the shortest mean of a batch of each half.
     pub(crate) shortest: [Duration; 2],
 }
 
-/// Runs a case on the host once to count what it executes, and 2 * `runs` times to measure its jobs, with nothing counted. Outputs are
-/// compared each time.
+/// Runs a case on the host once to count what it executes, and compares its outputs; then again and again on another device, with
+/// nothing counted, in `runs` batches for each half of the measurement ([`Batches`]). The outputs of the first dispatch there are compared,
+/// too.
 pub(crate) fn time(case: &Case, setting: Setting<'_>, runs: u32) -> Result<Timed, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
     let passed = try_run(case, setting)?;
@@ -89,16 +91,15 @@ pub(crate) fn time(case: &Case, setting: Setting<'_>, runs: u32) -> Result<Timed
     let compiled = passed.compiled;
     let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
     let request = request(case, &program, setting)?;
-    let mut shortest = [Duration::MAX; 2];
-    // In turn, so that what else the machine does meets both halves alike.
-    for half in (0..runs.saturating_mul(2)).map(|run| run as usize % 2) {
-        let clock = JobClock::default();
-        let sink = Some(clock.sink());
-        let done = dispatch::execute(&case.name, &compiled, &request, Place::Host, sink)
-            .map_err(|failure| failed(&failure))?;
-        check(case, &done)?;
-        shortest[half] = shortest[half].min(clock.total());
-    }
+    let clock = JobClock::default();
+    let mut batches = Batches::new(runs);
+    let mut again = || batches.again(clock.total());
+    let sink = Some(clock.sink());
+    let name = &case.name;
+    let done = dispatch::execute_again_while(name, &compiled, &request, sink, &mut again)
+        .map_err(|failure| failed(&failure))?;
+    check(case, &done)?;
+    let shortest = batches.shortest;
     Ok(Timed { executed, shortest })
 }
 

@@ -277,6 +277,19 @@ pub(crate) fn execute(
     }
 }
 
+/// As [`execute`] on the host; behind that the dispatch runs again, with the same inputs, for as long as `again` says.
+pub(crate) fn execute_again_while(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+    again: &mut dyn FnMut() -> bool,
+) -> Result<Done, Failure> {
+    let bundle = bundle(path, compiled, request)?;
+    let lines = KnownLines::of_compute(compiled);
+    host::run_again_while(&bundle, request, lines, trace, again)
+}
+
 /// As [`execute`] in QEMU, where an image that the shader leaves is then shown. Gives what the screen showed too, if that is kept.
 pub(crate) fn execute_shown(
     path: &str,

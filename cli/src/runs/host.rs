@@ -55,6 +55,23 @@ pub(crate) fn run(
     Ok(done)
 }
 
+/// Runs a bundle in this process as [`run`] does, and its dispatch again for as long as `again` says.
+pub(crate) fn run_again_while(
+    bundle: &[u8],
+    request: &Request,
+    lines: KnownLines,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+    again: &mut dyn FnMut() -> bool,
+) -> Result<Done, Failure> {
+    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
+    let machine = Machine::new(request.gpu.config()).with_patience(request.limit);
+    let host = HostGpu::of(machine, trace).naming(lines);
+    let mut stream = Stream::default();
+    let mut report = Report { talk: request.talk };
+    let Ok(_) = eitri_job::run_again_while(host.platform(), &read, again, &mut report, &mut stream);
+    host.done(&stream)
+}
+
 /// Runs a bundle in this process, on a GPU with one core, and copies the GPU when its compute job is about to start: for a debugger.
 pub(crate) fn capture(bundle: &[u8], request: &Request) -> Result<Option<Captured>, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;

@@ -1,5 +1,6 @@
 //! Runs: jobs from their compilation to their results, in this process, in QEMU, or from a dump.
 
+pub(crate) mod batches;
 pub(crate) mod boot;
 pub(crate) mod boot_dump;
 pub(crate) mod case_run;

@@ -57,7 +57,7 @@ mod session;
 pub use bundle::{Bundle, BundleError};
 pub use content::{Content, texel_format};
 pub use job::{CoreDump, Job, Part, Resource, Wants};
-pub use run::{run, run_and_keep, run_here};
+pub use run::{run, run_again_while, run_and_keep, run_here};
 pub use session::{Ended, Failure, Saved, Session, Verdict, Work, WorkError, run_unread, run_work};
 
 /// What an image prints when a picture is on its display.

@@ -11,11 +11,12 @@ use crate::session::{
 };
 use alloc::format;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    BindingElement, Buffer, BufferRange, Device, Error, Image, ImageInfo, ImagePart, Platform,
-    QueueConfig, Reporter, Space,
+    BindingElement, Buffer, BufferRange, CommandBuffer, Device, Error, Image, ImageInfo, ImagePart,
+    Platform, Queue, QueueConfig, Reporter, Space,
 };
 
 /// Bytes of a buffer that are read back at once.
@@ -24,12 +25,17 @@ const CHUNK: usize = 4096;
 /// A job has at most as many buffers and sets as this.
 const OBJECTS: usize = 256;
 
+/// Says whether a dispatch is to run once more.
+type Again<'a> = RefCell<&'a mut dyn FnMut() -> bool>;
+
 /// A dispatch as work.
-struct Dispatch<'j, 'd> {
+struct Dispatch<'j, 'a, 'd> {
     job: &'j Job<'d>,
+    /// What decides how often it runs; once, if there is nothing.
+    again: Option<Again<'a>>,
 }
 
-impl<'d> Work<'d> for Dispatch<'_, 'd> {
+impl<'d> Work<'d> for Dispatch<'_, '_, 'd> {
     fn firmware(&self) -> &'d [u8] {
         self.job.firmware
     }
@@ -42,7 +48,15 @@ impl<'d> Work<'d> for Dispatch<'_, 'd> {
         &self,
         session: &mut Session<'_, '_, 'd, '_, P>,
     ) -> Result<Vec<Saved>, WorkError> {
-        dispatch(session, self.job)
+        let dispatched = dispatch(session, self.job)?;
+        let saved = dispatched.read(session.device)?;
+        if let Some(again) = &self.again {
+            // Nobody else has it: the work runs once.
+            while again.try_borrow_mut().is_ok_and(|mut again| again()) {
+                dispatched.repeat(session, self.job)?;
+            }
+        }
+        Ok(saved)
     }
 }
 
@@ -69,6 +83,31 @@ pub fn run_and_keep<P: Platform, S: Sink>(
     reporter: &mut impl Reporter,
     sink: &mut S,
 ) -> Result<Ended, S::Error> {
+    run_bundle(platform, bundle, None, reporter, sink)
+}
+
+/// As [`run`]; behind that the dispatch runs again, on the same device, for as long as `again` says. Each time the resources have
+/// their first contents; what is saved is what the first one left.
+///
+/// # Errors
+/// As there.
+pub fn run_again_while<P: Platform, S: Sink>(
+    platform: P,
+    bundle: &Bundle<'_>,
+    again: &mut dyn FnMut() -> bool,
+    reporter: &mut impl Reporter,
+    sink: &mut S,
+) -> Result<Verdict, S::Error> {
+    run_bundle(platform, bundle, Some(again), reporter, sink).map(|ended| ended.verdict)
+}
+
+fn run_bundle<P: Platform, S: Sink>(
+    platform: P,
+    bundle: &Bundle<'_>,
+    again: Option<&mut dyn FnMut() -> bool>,
+    reporter: &mut impl Reporter,
+    sink: &mut S,
+) -> Result<Ended, S::Error> {
     let resources: Vec<Resource<'_>> = bundle.resources().collect();
     let job = Job {
         program: bundle.program(),
@@ -79,7 +118,10 @@ pub fn run_and_keep<P: Platform, S: Sink>(
         wants: bundle.wants(),
         resources: &resources,
     };
-    let work = Dispatch { job: &job };
+    let work = Dispatch {
+        job: &job,
+        again: again.map(RefCell::new),
+    };
     let (_, ended) = run_work::<P, S, OBJECTS>(platform, &work, reporter, sink);
     ended
 }
@@ -90,7 +132,7 @@ pub fn run_here<P: Platform>(
     job: &Job<'_>,
     reporter: &mut impl Reporter,
 ) -> (P, Result<Vec<Saved>, Failure>) {
-    run_unread::<P, OBJECTS>(platform, &Dispatch { job }, reporter)
+    run_unread::<P, OBJECTS>(platform, &Dispatch { job, again: None }, reporter)
 }
 
 /// A resource on the GPU.
@@ -101,11 +143,49 @@ enum Made {
     Sampler,
 }
 
+/// A dispatch that has run, and what can run again.
+struct Dispatched<'j, 'd> {
+    queue: Queue,
+    commands: CommandBuffer,
+    resources: Vec<(&'j Resource<'d>, Made)>,
+}
+
+impl Dispatched<'_, '_> {
+    /// Contents of the resources that are to be saved.
+    fn read<P: Platform>(&self, device: &mut Device<'_, '_, P>) -> Result<Vec<Saved>, Error> {
+        let wanted = self.resources.iter().filter(|(content, _)| content.save);
+        let saved = wanted.map(|(content, made)| {
+            let bytes = read(device, content, *made)?;
+            Ok(Saved {
+                place: (content.set, content.binding, content.element),
+                bytes,
+            })
+        });
+        saved.collect()
+    }
+
+    /// Runs it once more, with the contents that its resources had at first.
+    fn repeat<P: Platform>(
+        &self,
+        session: &mut Session<'_, '_, '_, '_, P>,
+        job: &Job<'_>,
+    ) -> Result<(), WorkError> {
+        for (content, made) in &self.resources {
+            fill(session.device, content, *made, Rest::MayDiffer)?;
+        }
+        let fence = session.device.submit(self.queue, self.commands)?;
+        session.wait(fence, Duration::from_millis(job.limit_ms.into()))
+    }
+}
+
 /// Runs the job; what it made goes with the device.
-fn dispatch<'d, P: Platform>(
+fn dispatch<'j, 'd, P: Platform>(
     session: &mut Session<'_, '_, 'd, '_, P>,
     job: &Job<'d>,
-) -> Result<Vec<Saved>, WorkError> {
+) -> Result<Dispatched<'j, 'd>, WorkError>
+where
+    'd: 'j,
+{
     let program = Program::parse(job.program)?;
     let device = &mut *session.device;
     let queue = device.create_queue(QueueConfig::default())?;
@@ -154,18 +234,14 @@ fn dispatch<'d, P: Platform>(
     let fence = session.device.submit(queue, commands)?;
     session.wait(fence, Duration::from_millis(job.limit_ms.into()))?;
     session.put_counters()?;
-    let wanted = resources.iter().filter(|(content, _)| content.save);
-    let saved = wanted.map(|(content, made)| {
-        let bytes = read(session.device, content, *made)?;
-        Ok(Saved {
-            place: (content.set, content.binding, content.element),
-            bytes,
-        })
-    });
-    Ok(saved.collect::<Result<Vec<_>, Error>>()?)
+    Ok(Dispatched {
+        queue,
+        commands,
+        resources,
+    })
 }
 
-/// A resource with its first content; fresh memory is zero, so the rest need not be written.
+/// A resource with its first content.
 fn create<P: Platform>(
     device: &mut Device<'_, '_, P>,
     space: Space,
@@ -173,34 +249,62 @@ fn create<P: Platform>(
 ) -> Result<Made, WorkError> {
     let Resource { set, binding, .. } = *content;
     let named = |error: Error| WorkError::Refused(format!("resource {set}:{binding}: {error}"));
-    match content.content {
+    let made = match content.content {
         Content::Buffer | Content::Texels(_) => {
-            let buffer = device
-                .create_buffer(space, content.bytes.into())
-                .map_err(named)?;
-            device
-                .write_buffer(buffer, 0, content.data)
-                .map_err(named)?;
-            Ok(Made::Buffer(buffer))
+            let buffer = device.create_buffer(space, content.bytes.into());
+            Made::Buffer(buffer.map_err(named)?)
         }
-        Content::Image(info) => {
-            let image = device.create_image(space, info).map_err(named)?;
+        Content::Image(info) => Made::Image(device.create_image(space, info).map_err(named)?, info),
+        Content::Sampler(_) => Made::Sampler,
+    };
+    // Fresh memory is zero.
+    fill(device, content, made, Rest::IsZero).map_err(named)?;
+    Ok(made)
+}
+
+/// What stands in a resource behind what is given of its content, which is to be zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    IsZero,
+    MayDiffer,
+}
+
+/// Writes the first content of a resource.
+fn fill<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    content: &Resource<'_>,
+    made: Made,
+    behind: Rest,
+) -> Result<(), Error> {
+    match made {
+        Made::Buffer(buffer) => {
+            device.write_buffer(buffer, 0, content.data)?;
+            let (given, end) = (content.data.len(), content.bytes as usize);
+            if behind == Rest::MayDiffer {
+                for at in (given..end).step_by(CHUNK) {
+                    let zeros = [0; CHUNK];
+                    let zeros = zeros.get(..end.saturating_sub(at)).unwrap_or(&zeros);
+                    device.write_buffer(buffer, at as u64, zeros)?;
+                }
+            }
+        }
+        Made::Image(image, info) => {
             let mut rest = content.data;
             for (part, bytes) in parts(&info) {
-                // What isn't given is zero, and a part that is cut short is filled up.
-                if rest.is_empty() {
+                if rest.is_empty() && behind == Rest::IsZero {
                     break;
                 }
+                // A part that is cut short is filled up.
                 let (here, after) = rest.split_at(rest.len().min(bytes));
                 let mut whole = Vec::from(here);
                 whole.resize(bytes, 0);
-                device.write_image(image, part, &whole).map_err(named)?;
+                device.write_image(image, part, &whole)?;
                 rest = after;
             }
-            Ok(Made::Image(image, info))
         }
-        Content::Sampler(_) => Ok(Made::Sampler),
+        Made::Sampler => {}
     }
+    Ok(())
 }
 
 /// The parts of an image in the order of a bundle, with their bytes.

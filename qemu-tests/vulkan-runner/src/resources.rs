@@ -209,7 +209,8 @@ impl<'c> Bound<'c> {
         })
     }
 
-    fn write(&self, device: &Device) -> Result<(), Error> {
+    /// Gives it its contents before the dispatch.
+    pub(crate) fn write(&self, device: &Device) -> Result<(), Error> {
         let rows = self.of.before.chunks(self.rows.bytes.max(1));
         self.mapped(device, |at| {
             for (index, row) in rows.enumerate() {

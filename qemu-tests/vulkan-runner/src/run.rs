@@ -14,19 +14,31 @@ pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Er
     run_prepared(device, case, &prepared).map(|_| ())
 }
 
-/// Runs a case `runs` times, each with its inputs restored, compares each time, and returns the shortest time from submission to end.
-/// The first run is not timed: drivers compile in it.
+/// Runs a case and compares; then runs it in so many batches whose runs take so long together, each with its inputs restored, and
+/// returns the shortest mean of a batch, from a submission to its end. The first run is not timed: drivers compile in it.
 pub(crate) fn run_timed(
     device: &Device,
     case: &Case,
     module: Module,
-    runs: usize,
+    (batches, batch): (usize, Duration),
 ) -> Result<Duration, Error> {
     let prepared = Prepared::of(device, case, module)?;
-    run_prepared(device, case, &prepared)?;
+    let bound = run_prepared(device, case, &prepared)?;
+    let sets = sets(device, case, &prepared.layouts, &bound)?;
+    let again = prepared.record(device, case, &sets, &[])?;
     let mut shortest = Duration::MAX;
-    for _ in 0..runs {
-        shortest = shortest.min(run_prepared(device, case, &prepared)?);
+    for _ in 0..batches {
+        let (mut took, mut runs) = (Duration::ZERO, 0);
+        while took < batch {
+            for bound in &bound {
+                bound.write(device)?;
+            }
+            let started = Instant::now();
+            device.run(again)?;
+            took += started.elapsed();
+            runs += 1;
+        }
+        shortest = shortest.min(took / runs);
     }
     Ok(shortest)
 }
@@ -48,32 +60,111 @@ impl Prepared {
             pipeline,
         })
     }
+
+    /// Records the dispatch; `fresh` resources have not been used.
+    fn record(
+        &self,
+        device: &Device,
+        case: &Case,
+        sets: &[vk::DescriptorSet],
+        fresh: &[Bound<'_>],
+    ) -> Result<vk::CommandBuffer, Error> {
+        let Prepared {
+            layout, pipeline, ..
+        } = *self;
+        let pool = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
+        // SAFETY: see `set_layouts`.
+        let pool =
+            unsafe { device.raw.create_command_pool(&pool, None) }.named("vkCreateCommandPool")?;
+        let allocate = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .command_buffer_count(1);
+        // SAFETY: see `set_layouts`.
+        let buffers = unsafe { device.raw.allocate_command_buffers(&allocate) }
+            .named("vkAllocateCommandBuffers")?;
+        let buffer = *buffers.first().ok_or(Error::NoMemory)?;
+        let begin = vk::CommandBufferBeginInfo::default();
+        let to_general: Vec<_> = fresh
+            .iter()
+            .filter_map(|bound| match bound.handle {
+                Handle::Image { image, .. } => Some(
+                    vk::ImageMemoryBarrier::default()
+                        .src_access_mask(vk::AccessFlags::HOST_WRITE)
+                        .dst_access_mask(
+                            vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE,
+                        )
+                        .old_layout(vk::ImageLayout::PREINITIALIZED)
+                        .new_layout(vk::ImageLayout::GENERAL)
+                        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                        .image(image)
+                        .subresource_range(whole()),
+                ),
+                _ => None,
+            })
+            .collect();
+        let to_host = vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ);
+        let (compute, host) = (
+            vk::PipelineStageFlags::COMPUTE_SHADER,
+            vk::PipelineStageFlags::HOST,
+        );
+        let none = vk::DependencyFlags::empty();
+        let [x, y, z] = case.groups;
+        let raw = &device.raw;
+        // SAFETY: all handles are this device's, and live until the program ends.
+        unsafe {
+            raw.begin_command_buffer(buffer, &begin)
+                .named("vkBeginCommandBuffer")?;
+            if !to_general.is_empty() {
+                raw.cmd_pipeline_barrier(buffer, host, compute, none, &[], &[], &to_general);
+            }
+            raw.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, pipeline);
+            if !sets.is_empty() {
+                raw.cmd_bind_descriptor_sets(
+                    buffer,
+                    vk::PipelineBindPoint::COMPUTE,
+                    layout,
+                    0,
+                    sets,
+                    &[],
+                );
+            }
+            if !case.push_constants.is_empty() {
+                let mut bytes = case.push_constants.clone();
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+                raw.cmd_push_constants(buffer, layout, vk::ShaderStageFlags::COMPUTE, 0, &bytes);
+            }
+            raw.cmd_dispatch(buffer, x, y, z);
+            raw.cmd_pipeline_barrier(buffer, compute, host, none, &[to_host], &[], &[]);
+            raw.end_command_buffer(buffer).named("vkEndCommandBuffer")?;
+        }
+        Ok(buffer)
+    }
 }
 
-/// Runs a case with fresh resources, compares, and returns the time from submission to end.
-fn run_prepared(device: &Device, case: &Case, prepared: &Prepared) -> Result<Duration, Error> {
+/// Runs a case with fresh resources, compares, and returns them.
+fn run_prepared<'c>(
+    device: &Device,
+    case: &'c Case,
+    prepared: &Prepared,
+) -> Result<Vec<Bound<'c>>, Error> {
     let bound: Vec<Bound<'_>> = case
         .resources
         .iter()
         .map(|resource| Bound::make(device, resource))
         .collect::<Result<_, _>>()?;
-    let Prepared {
-        layouts,
-        layout,
-        pipeline,
-    } = prepared;
-    let sets = sets(device, case, layouts, &bound)?;
-    let buffer = record(device, case, *layout, *pipeline, &sets, &bound)?;
-    let started = Instant::now();
+    let sets = sets(device, case, &prepared.layouts, &bound)?;
+    let buffer = prepared.record(device, case, &sets, &bound)?;
     device.run(buffer)?;
-    let took = started.elapsed();
     let mut after = BTreeMap::new();
     for bound in &bound {
         after.insert(bound.of.place, bound.read(device)?);
     }
     let checked = case.check(|place: Place| after.get(&place).map(Vec::as_slice));
     checked
-        .map(|()| took)
+        .map(|()| bound)
         .map_err(|difference| Error::Differs(difference.to_string()))
 }
 
@@ -259,81 +350,4 @@ fn sets(
         unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     }
     Ok(sets)
-}
-
-fn record(
-    device: &Device,
-    case: &Case,
-    layout: vk::PipelineLayout,
-    pipeline: vk::Pipeline,
-    sets: &[vk::DescriptorSet],
-    bound: &[Bound<'_>],
-) -> Result<vk::CommandBuffer, Error> {
-    let pool = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
-    // SAFETY: see `set_layouts`.
-    let pool =
-        unsafe { device.raw.create_command_pool(&pool, None) }.named("vkCreateCommandPool")?;
-    let allocate = vk::CommandBufferAllocateInfo::default()
-        .command_pool(pool)
-        .command_buffer_count(1);
-    // SAFETY: see `set_layouts`.
-    let buffers = unsafe { device.raw.allocate_command_buffers(&allocate) }
-        .named("vkAllocateCommandBuffers")?;
-    let buffer = *buffers.first().ok_or(Error::NoMemory)?;
-    let begin = vk::CommandBufferBeginInfo::default();
-    let to_general: Vec<_> = bound
-        .iter()
-        .filter_map(|bound| match bound.handle {
-            Handle::Image { image, .. } => Some(
-                vk::ImageMemoryBarrier::default()
-                    .src_access_mask(vk::AccessFlags::HOST_WRITE)
-                    .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)
-                    .old_layout(vk::ImageLayout::PREINITIALIZED)
-                    .new_layout(vk::ImageLayout::GENERAL)
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .image(image)
-                    .subresource_range(whole()),
-            ),
-            _ => None,
-        })
-        .collect();
-    let to_host = vk::MemoryBarrier::default()
-        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-        .dst_access_mask(vk::AccessFlags::HOST_READ);
-    let (compute, host) = (
-        vk::PipelineStageFlags::COMPUTE_SHADER,
-        vk::PipelineStageFlags::HOST,
-    );
-    let none = vk::DependencyFlags::empty();
-    let [x, y, z] = case.groups;
-    let raw = &device.raw;
-    // SAFETY: all handles are this device's, and live until the program ends.
-    unsafe {
-        raw.begin_command_buffer(buffer, &begin)
-            .named("vkBeginCommandBuffer")?;
-        if !to_general.is_empty() {
-            raw.cmd_pipeline_barrier(buffer, host, compute, none, &[], &[], &to_general);
-        }
-        raw.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, pipeline);
-        if !sets.is_empty() {
-            raw.cmd_bind_descriptor_sets(
-                buffer,
-                vk::PipelineBindPoint::COMPUTE,
-                layout,
-                0,
-                sets,
-                &[],
-            );
-        }
-        if !case.push_constants.is_empty() {
-            let mut bytes = case.push_constants.clone();
-            bytes.resize(bytes.len().next_multiple_of(4), 0);
-            raw.cmd_push_constants(buffer, layout, vk::ShaderStageFlags::COMPUTE, 0, &bytes);
-        }
-        raw.cmd_dispatch(buffer, x, y, z);
-        raw.cmd_pipeline_barrier(buffer, compute, host, none, &[to_host], &[], &[]);
-        raw.end_command_buffer(buffer).named("vkEndCommandBuffer")?;
-    }
-    Ok(buffer)
 }

@@ -17,7 +17,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// A workgroup of one invocation that does nothing.
-const NOTHING: &str = "@compute @workgroup_size(1) fn main() {}";
+pub(super) const NOTHING: &str = "@compute @workgroup_size(1) fn main() {}";
 /// Submissions of each program before the first that is measured, and then measured ones.
 const WARM_UP: usize = 20;
 const TIMES: usize = 200;
@@ -34,7 +34,7 @@ pub(crate) struct FixedCosts {
     /// Letting a microsecond pass on a GPU that has nothing to do.
     idle_poll: Duration,
     /// A job of one workgroup that does nothing, from its start to its end.
-    job: Duration,
+    pub(super) job: Duration,
     /// The same from its submission until the driver has seen its end.
     submission: Duration,
     /// A job of one warp that executes each of `instructions` once, beyond what an empty one takes: all are decoded.

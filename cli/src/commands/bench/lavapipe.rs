@@ -1,8 +1,12 @@
 //! Lavapipe, a Vulkan driver that runs on the CPU, as the other side of a comparison: on one thread, through `vulkan-runner`.
 
+use super::fixed_costs::NOTHING;
 use crate::outcome::{Failure, FileError};
+use crate::output::whole_file;
 use crate::workspace::Workspace;
+use eitri_shaderc::build::shader_text::{Language, Names, to_spirv_with};
 use miette::Diagnostic;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,10 +21,42 @@ enum LavapipeError {
     Build { output: String },
     #[error("the runner ended with status {status}\n{output}")]
     Run { status: i32, output: String },
+    #[error("the empty shader can't be compiled: {0}")]
+    Empty(String),
 }
 
 /// The folder in which Vulkan drivers are listed.
 const DRIVERS: &str = "/usr/share/vulkan/icd.d";
+
+/// The name of [`empty_case`].
+pub(super) const EMPTY: &str = "empty";
+
+/// A case of one workgroup that does nothing, beside what else was built.
+///
+/// # Errors
+/// If it can't be written.
+pub(super) fn empty_case() -> Result<PathBuf, Failure> {
+    let folder = Workspace::find()?.target_folder().join("eitri/bench");
+    let text = to_spirv_with(Language::Wgsl, "empty.wgsl", NOTHING, Names::All);
+    let spirv = text.map_err(|error| Failure::refused(LavapipeError::Empty(error.to_string())))?;
+    let module = format!("{EMPTY}.spv");
+    let case = json!({
+        "format": 1,
+        "name": EMPTY,
+        "kind": "control",
+        "description": "does nothing",
+        "shader": {"spirv": module, "spirv_opt": module, "entry": "main"},
+        "local_size": [1, 1, 1],
+        "groups": [1, 1, 1],
+        "push_constants": "",
+        "spec_constants": [],
+        "bindings": [],
+    });
+    whole_file::put(&folder.join(module), &spirv)?;
+    let path = folder.join(format!("{EMPTY}.json"));
+    whole_file::put(&path, case.to_string().as_bytes())?;
+    Ok(path)
+}
 
 /// Seconds that lavapipe takes for kernels or scenes, by name. Those that it can't run, or whose results differ from what is
 /// expected, are not among them. `options` go to the runner before the files.

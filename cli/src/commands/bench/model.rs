@@ -1,8 +1,8 @@
 //! `eitri bench model`: how fast the model executes compute kernels, on one thread.
 //!
-//! A kernel's time is that of its jobs in the model: bring-up, compilation and the driver's work are not in it. Each kernel is measured
-//! twice by the same program in turn; the ratio of both is what the machine's noise is. Behind the kernels is what the model takes for
-//! nothing (`fixed_costs`).
+//! A kernel's time is that of a dispatch of it in the model, without that of an empty one: bring-up, compilation and the driver's work
+//! are not in it. Dispatches are repeated with the same inputs for 5 ms and more ([`crate::runs::batches`]). Each kernel is measured twice by the
+//! same program in turn; the ratio of both is what the machine's noise is. Behind the kernels is what the model takes for nothing (`fixed_costs`).
 
 use super::fixed_costs::FixedCosts;
 use super::lavapipe;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Only kernels whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Runs of each kernel in each of the two measurements; the shortest counts.
+    /// Batches of dispatches, of 5 ms and more, in each of the two measurements of a kernel; the one with the shortest mean counts.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
     /// Run the kernels by lavapipe, too, on one thread; it must be installed. Status 1 if the model takes longer in the mean.
@@ -58,15 +58,18 @@ pub(crate) struct Args {
 struct Row {
     name: String,
     timed: Timed,
+    /// What an empty dispatch takes.
+    empty: Duration,
     /// Seconds that lavapipe takes.
     vulkan: Option<f64>,
 }
 
 impl Row {
-    /// Seconds of the jobs: the shortest of all runs.
+    /// Seconds of a dispatch: the shortest of both measurements, without what an empty one takes.
     fn seconds(&self) -> f64 {
         let [first, second] = self.timed.shortest;
-        first.min(second).as_secs_f64().max(1e-9)
+        let shortest = first.min(second).saturating_sub(self.empty);
+        shortest.as_secs_f64().max(1e-9)
     }
 
     /// The first measurement's time over the second's.
@@ -192,6 +195,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         true => by_lavapipe(&cases, args.opt)?,
         false => BTreeMap::new(),
     };
+    let fixed = FixedCosts::measure()?;
     let (mut rows, mut failed) = (Vec::new(), false);
     for case in &cases {
         let name = case.name.clone();
@@ -204,6 +208,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 let row = Row {
                     name,
                     timed,
+                    empty: fixed.job,
                     vulkan,
                 };
                 if !args.json {
@@ -219,7 +224,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             Err(Verdict::Passed(_)) => {}
         }
     }
-    let fixed = FixedCosts::measure()?;
     let total = Total::of(&rows);
     if args.json {
         let kernels: Vec<serde_json::Value> = rows.iter().map(Row::json).collect();
@@ -254,14 +258,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })
 }
 
-/// Seconds that lavapipe takes for the kernels, by name.
+/// Seconds that lavapipe takes for the kernels, by name, without what it takes for an empty dispatch.
 fn by_lavapipe(cases: &[Case], optimised: bool) -> Result<BTreeMap<String, f64>, Failure> {
-    let files: Vec<PathBuf> = cases.iter().map(|case| case.path.clone()).collect();
+    let empty = lavapipe::empty_case()?;
+    let files: Vec<PathBuf> = std::iter::once(&empty)
+        .chain(cases.iter().map(|case| &case.path))
+        .cloned()
+        .collect();
     let options: &[&str] = match optimised {
         true => &["--opt"],
         false => &[],
     };
-    lavapipe::seconds(options, &files)
+    let mut seconds = lavapipe::seconds(options, &files)?;
+    let empty = seconds.remove(lavapipe::EMPTY).unwrap_or(0.0);
+    for of_kernel in seconds.values_mut() {
+        *of_kernel = (*of_kernel - empty).max(1e-9);
+    }
+    Ok(seconds)
 }
 
 #[cfg(test)]
@@ -269,6 +282,9 @@ mod tests {
     use super::*;
     use crate::reports::executed::Executed;
 
+    const EMPTY: Duration = Duration::from_micros(3);
+
+    /// A kernel that takes so long beyond an empty dispatch.
     fn row(milliseconds: [u64; 2], lane_instructions: u64, vulkan: Option<f64>) -> Row {
         let mut executed = Executed::default();
         executed.lane_instructions = lane_instructions;
@@ -276,8 +292,9 @@ mod tests {
             name: String::new(),
             timed: Timed {
                 executed,
-                shortest: milliseconds.map(Duration::from_millis),
+                shortest: milliseconds.map(|time| EMPTY + Duration::from_millis(time)),
             },
+            empty: EMPTY,
             vulkan,
         }
     }
