@@ -10,6 +10,10 @@ pub(crate) struct Context {
     pub(crate) valid: *mut u16,
     pub(crate) uniforms: *const u32,
     pub(crate) uniform_count: u64,
+    /// Where the workgroup's memory begins, and that of the thread in lane 0; the bytes of a thread.
+    pub(crate) workgroup_memory: u64,
+    pub(crate) thread_memory: u64,
+    pub(crate) thread_bytes: u64,
     pub(crate) page: u64,
     /// Registers that the program does not have, a bit a register.
     pub(crate) absent: u64,
@@ -25,9 +29,13 @@ impl Context {
     /// The context of a warp. It is good as long as `running` is not used otherwise.
     pub(crate) fn of(running: &mut Running<'_>) -> Context {
         let uniforms = running.uniforms();
+        let (thread_memory, thread_bytes) = running.thread_memory();
         Context {
             uniforms: uniforms.as_ptr(),
             uniform_count: uniforms.len() as u64,
+            workgroup_memory: running.workgroup_memory(),
+            thread_memory,
+            thread_bytes,
             page: running.page,
             absent: !running.allocated(),
             wanted: running.wanted,

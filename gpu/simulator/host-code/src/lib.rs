@@ -30,6 +30,7 @@ mod context;
 mod operation;
 mod pairs;
 mod registers;
+mod specials;
 mod translate;
 mod vectors;
 

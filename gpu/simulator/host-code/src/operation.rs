@@ -1,6 +1,6 @@
 //! Operations of the ALU as vector code: the plain ones, on words.
 //!
-//! Each function gives what the model's `Alu::run` gives, in every bit; `tests/operations.rs` holds one against the other. What is
+//! Each function gives what the model's `Alu::run` gives, in every bit; `tests/engines` holds one against the other. What is
 //! not here is `None`, and becomes a call of the model.
 
 use crate::registers::Held;

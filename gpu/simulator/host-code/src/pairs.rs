@@ -1,6 +1,7 @@
 //! Operations on pairs of registers: two vectors of words, the low ones first.
 
 use crate::registers::{Held, select};
+use crate::specials;
 use crate::vectors::Vectors;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I64X2};
@@ -9,7 +10,8 @@ use eitri_model::host_code::{
     Extend, From, Logic, SelectWide, Shift, ShiftKind, Step, Wide, WideSource,
 };
 
-type Pair = [Value; 2];
+/// The low words, and the high ones.
+pub(crate) type Pair = [Value; 2];
 
 /// Writes an operation; its result, or `None` if it is none of the plain ones.
 pub(crate) fn operation(
@@ -49,18 +51,39 @@ pub(crate) fn operation(
             let shifted = shifted(v, shift.kind, a, amount & 63);
             joined(v, shift, shifted, c)
         }
-        Wide::SegmentAdd { .. } => return None,
+        Wide::SegmentAdd {
+            negate,
+            preserve_null,
+        } => {
+            let b = source(v, held, &sources[1])?;
+            let sum = if negate {
+                subtract(v, a, b)
+            } else {
+                add(v, a, b)
+            };
+            if !preserve_null {
+                return Some(sum);
+            }
+            let any = v.or(a[0], a[1]);
+            let null = v.is_zero(any);
+            sum.map(|word| v.code.ins().band_not(word, null))
+        }
     })
 }
 
 /// What a source reads.
 fn source(v: &mut Vectors<'_, '_>, held: &mut Held, source: &WideSource) -> Option<Pair> {
-    let low = held.raw(v, source.from)?;
-    let high = match source.from {
-        _ if source.select.reads_one_word() => v.constant(0),
-        From::Register(register) => held.get(v, register.wrapping_add(1)),
-        From::Uniform(index) => held.raw(v, From::Uniform(index | 1))?,
-        _ => v.constant(0),
+    let [low, high] = match source.from {
+        from if source.select.reads_one_word() => [held.raw(v, from)?, v.constant(0)],
+        From::Special(special, _) => specials::words(v, held, special)?,
+        from => {
+            let high = match from {
+                From::Register(register) => held.get(v, register.wrapping_add(1)),
+                From::Uniform(index) => held.raw(v, From::Uniform(index | 1))?,
+                _ => v.constant(0),
+            };
+            [held.raw(v, from)?, high]
+        }
     };
     let extended = |v: &mut Vectors<'_, '_>, word: Value, extend: Extend| match extend {
         Extend::Zero => [word, v.constant(0)],
@@ -82,7 +105,7 @@ fn source(v: &mut Vectors<'_, '_>, held: &mut Held, source: &WideSource) -> Opti
     })
 }
 
-fn add(v: &mut Vectors<'_, '_>, a: Pair, b: Pair) -> Pair {
+pub(crate) fn add(v: &mut Vectors<'_, '_>, a: Pair, b: Pair) -> Pair {
     let low = v.add(a[0], b[0]);
     // All ones where it carries: less 1.
     let carry = v.compares(IntCC::UnsignedLessThan, low, a[0]);
@@ -98,7 +121,7 @@ fn subtract(v: &mut Vectors<'_, '_>, a: Pair, b: Pair) -> Pair {
 }
 
 /// The products of words.
-fn multiply(v: &mut Vectors<'_, '_>, a: Value, b: Value, signed: bool) -> Pair {
+pub(crate) fn multiply(v: &mut Vectors<'_, '_>, a: Value, b: Value, signed: bool) -> Pair {
     let product = |v: &mut Vectors<'_, '_>, low: bool| {
         let mut widen = |value: Value| match (low, signed) {
             (true, true) => v.code.ins().swiden_low(value),

@@ -1,10 +1,11 @@
 //! Registers and uniforms as vectors: loaded once, kept while a stretch of code runs, stored at its end.
 
 use crate::context::Context;
+use crate::specials;
 use crate::vectors::Vectors;
 use cranelift_codegen::ir::types::{I32, I32X4};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
-use eitri_model::host_code::{Extend, From, Select, Source};
+use eitri_model::host_code::{Extend, From, Half, Select, Source};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
@@ -97,7 +98,7 @@ impl Held {
             .load(I32, flags, uniforms, 4 * i32::from(index))
     }
 
-    /// The bits that a source reads, before its modifiers; `None` for special values.
+    /// The bits that a source reads, before its modifiers; `None` for special values that translated code doesn't have.
     pub(crate) fn raw(&mut self, v: &mut Vectors<'_, '_>, from: From) -> Option<Value> {
         Some(match from {
             From::Nothing => v.constant(0),
@@ -107,7 +108,13 @@ impl Held {
                 let word = self.uniform(v, index);
                 v.splat(word)
             }
-            From::Special(..) => return None,
+            From::Special(special, half) => {
+                let [low, high] = specials::words(v, self, special)?;
+                match half {
+                    Half::W0 => low,
+                    Half::W1 => high,
+                }
+            }
         })
     }
 

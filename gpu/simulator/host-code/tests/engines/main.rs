@@ -301,3 +301,52 @@ fn programs_do_what_single_steps_do() {
         assert!(executed > 1_500, "{executed} on {arch}");
     }
 }
+
+/// The pointers to the memory of a workgroup and of its threads, and the lanes' numbers: as 64 bits, as words, and of parts.
+#[test]
+fn special_values_are_those_of_single_steps() {
+    let jit = jit();
+    let arch = Arch::V10;
+    let lines = [
+        "NOP.wait0",
+        "SHADDX.s64 r0, workgroup_local_pointer.w0, r40.w0, shift:0x4",
+        "SHADDX.u64 r2, thread_local_pointer.w0, r41.w0, shift:0x0",
+        "SEG_ADD.u64 r4, thread_local_pointer.w0, r42.w0",
+        "SEG_ADD.u64.neg r6, workgroup_local_pointer.w0, r43.w0",
+        "SEG_ADD.u64.preserve_null r8, r44, r46.w0",
+        "IADD.u32 r10, thread_local_pointer.w0, r40",
+        "IADD.u32 r11, thread_local_pointer.w1, r40",
+        "IADD.u32 r12, workgroup_local_pointer.w0, r40",
+        "IADD.u32 r13, lane_id.w0, r40",
+        "LSHIFT_OR.i32 r14, r40, lane_id.w0.b00, 0x0",
+        "NOP.end",
+    ];
+    let words: Vec<u64> = lines.iter().map(|line| assemble(line, arch)).collect();
+    let mut random = Random::new(5);
+    for lanes in [u16::MAX, 0x8421, 0x0001] {
+        let mut registers = registers(&mut random);
+        // Null in some lanes.
+        for lane in 0..WARP / 2 {
+            (registers[44][lane], registers[45][lane]) = (0, 0);
+        }
+        let trial = Trial {
+            arch,
+            words: &words,
+            registers: &registers,
+            lanes,
+            policy: PLAIN,
+            turn: (128, 500),
+            lends: true,
+        };
+        let left = same(&trial, &jit, &|| format!("lanes {lanes:#06x}"));
+        let [low, high] = [2, 3].map(|register| left.registers[register]);
+        let wide = |lane: usize| u64::from(high[lane]) << 32 | u64::from(low[lane]);
+        let added = |lane: usize| u64::from(registers[41][lane]);
+        assert_eq!(
+            wide(0).wrapping_sub(added(0)),
+            0x1_ffff_ff80,
+            "the first thread's memory"
+        );
+        assert_eq!(left.diagnoses, Vec::<String>::new());
+    }
+}

@@ -138,6 +138,20 @@ impl Environment {
         }
     }
 
+    /// Where a workgroup's memory begins.
+    pub(super) fn workgroup_memory(&self, place: Place) -> u64 {
+        let instance = u64::from(place.core) * self.wls_instances;
+        self.wls_base.wrapping_add(instance * self.wls_bytes)
+    }
+
+    /// Where the memory of a warp's first thread begins, and the bytes of a thread.
+    pub(super) fn thread_memory(&self, warp: &Warp, place: Place) -> (u64, u64) {
+        let first = u64::from(place.core) * self.threads_per_core;
+        let thread = first + u64::from(warp.first_thread);
+        let base = self.tls_base.wrapping_add(thread * self.tls_bytes);
+        (base, self.tls_bytes)
+    }
+
     /// A special value in each lane.
     fn special(&self, warp: &Warp, place: Place, special: Special) -> WideLanes {
         match special {
@@ -147,16 +161,10 @@ impl Environment {
             Special::ResourceTablePointer => {
                 [self.resources | u64::from(self.resource_count & 0x3f); WARP]
             }
-            Special::WorkgroupLocalPointer => {
-                let instance = u64::from(place.core) * self.wls_instances;
-                [self.wls_base.wrapping_add(instance * self.wls_bytes); WARP]
-            }
+            Special::WorkgroupLocalPointer => [self.workgroup_memory(place); WARP],
             Special::ThreadLocalPointer => {
-                let first = u64::from(place.core) * self.threads_per_core;
-                core::array::from_fn(|lane| {
-                    let thread = first + u64::from(warp.first_thread) + lane as u64;
-                    self.tls_base.wrapping_add(thread * self.tls_bytes)
-                })
+                let (first, bytes) = self.thread_memory(warp, place);
+                core::array::from_fn(|lane| first.wrapping_add(lane as u64 * bytes))
             }
             // FACT: how warp_id is split into the warp's number and the number of warps is not established
             // (hardware/valhall-isa.md 2.2); the warp's number in its workgroup stands low, and nothing else. Settled by a

@@ -17,7 +17,7 @@ pub use super::lanes::{Lanes, Part, WARP};
 pub use super::select::{Extend, Select, SelectWide};
 pub use super::trial::{Left, Trial};
 pub use super::warp::Warp;
-pub use eitri_isa::{Arch, Flow};
+pub use eitri_isa::{Arch, Flow, Half, Special as SpecialValue};
 
 use super::decode::decode;
 use super::execute::{compute, compute_wide};
@@ -29,7 +29,6 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Debug;
-use eitri_isa::Special as SpecialValue;
 
 /// Instructions of a page of code.
 pub const PAGE_WORDS: usize = super::program::WORDS;
@@ -96,7 +95,7 @@ impl Section<'_> {
                 open.extend((place + 1).checked_add_signed(offset as isize));
             }
             // What is wrong with a word is reported when the model decodes it itself.
-            let computes = instruction.is_straight && !reads_special(&instruction);
+            let computes = instruction.is_straight && !reads_other_special(&instruction);
             let translates = (computes || instruction.may_be_direct)
                 && trouble.is_none()
                 && !instruction.repeats_a_last_use();
@@ -106,13 +105,19 @@ impl Section<'_> {
     }
 }
 
-/// Whether a source is a special value that is not the same wherever the code runs, but for the lane's number.
-fn reads_special(instruction: &Instruction) -> bool {
+/// Whether a source is a special value that [`Running`] does not have.
+fn reads_other_special(instruction: &Instruction) -> bool {
     let narrow = instruction.sources.iter().map(|source| source.from);
     let wide = instruction.wide.iter().map(|source| source.from);
-    narrow
-        .chain(wide)
-        .any(|from| matches!(from, From::Special(special, _) if special != SpecialValue::LaneId))
+    narrow.chain(wide).any(|from| match from {
+        From::Special(special, _) => !matches!(
+            special,
+            SpecialValue::LaneId
+                | SpecialValue::WorkgroupLocalPointer
+                | SpecialValue::ThreadLocalPointer
+        ),
+        _ => false,
+    })
 }
 
 impl Instruction {
@@ -267,6 +272,17 @@ impl Running<'_> {
     /// The uniform words.
     pub fn uniforms(&self) -> &[u32] {
         &self.around.environment.uniforms
+    }
+
+    /// The workgroup's memory: the special value of its pointer.
+    pub fn workgroup_memory(&self) -> u64 {
+        self.around.environment.workgroup_memory(self.around.place)
+    }
+
+    /// The memory of the thread in lane 0, and the bytes from one thread's to the next one's: the special value of a thread's pointer.
+    pub fn thread_memory(&self) -> (u64, u64) {
+        let environment = self.around.environment;
+        environment.thread_memory(self.warp, self.around.place)
     }
 
     /// Computes what a step computes, in the running lanes.

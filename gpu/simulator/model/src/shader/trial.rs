@@ -192,6 +192,13 @@ impl Trial<'_> {
             uniforms: (1..=64).map(|word| word * 0x0101_0101).collect(),
             resources: TABLES,
             resource_count: 2,
+            // Of one of the threads all low words are used up.
+            tls_base: 0x1_ffff_ff80,
+            tls_bytes: 0x18,
+            threads_per_core: 64,
+            wls_base: Trial::DATA + 0x100,
+            wls_bytes: 0x100,
+            wls_instances: 2,
             ..Environment::default()
         };
         let mut warp = Warp::with_lanes(0, self.lanes, ENTRY);
