@@ -86,16 +86,21 @@ fn request_each(
 ) -> Counted {
     let mut lines = 0u64;
     let mut beats = [0u64; BEATS];
+    let bytes = places.bytes as usize;
+    let mut touch = |at: usize| {
+        let (line, beat) = (at / LINE_BYTES % 64, at / BEAT_BYTES);
+        beats[beat / 64 % BEATS] |= 1 << (beat % 64);
+        if lines >> line & 1 == 0 {
+            lines |= 1 << line;
+            fabric.line_requested(frame / LINE + line as u64, write);
+        }
+    };
     for lane in bits(lanes) {
         let start = places.start_of(lane);
-        let last = start + places.bytes as usize - 1;
-        for at in [start, last] {
-            let (line, beat) = (at / LINE_BYTES % 64, at / BEAT_BYTES);
-            beats[beat / 64 % BEATS] |= 1 << (beat % 64);
-            if lines >> line & 1 == 0 {
-                lines |= 1 << line;
-                fabric.line_requested(frame / LINE + line as u64, write);
-            }
+        touch(start);
+        // Most accesses lie in one beat.
+        if start % BEAT_BYTES + bytes > BEAT_BYTES {
+            touch(start + bytes - 1);
         }
     }
     Counted {
