@@ -77,9 +77,9 @@ macro_rules! calls {
 }
 
 calls! {
-    /// Whether the running lanes hold values in all of `registers`.
-    fn holds_values(running, registers: u64) -> u32 {
-        running.holds_values(registers).into()
+    /// Whether the running lanes may use the registers in `used`, of which they read those in `read` first.
+    fn may_use(running, used: u64, read: u64) -> u32 {
+        running.may_use(used, read).into()
     }
 
     /// Notes what a block left of registers.

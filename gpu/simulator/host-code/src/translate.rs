@@ -1,7 +1,7 @@
 //! Translation: blocks of instructions to one function of the host, whose control flow is theirs.
 //!
 //! A block asks at its beginning what single steps would ask of each instruction: room in the turn, registers that hold values and
-//! nothing pending, uniforms that are there. If not, it leaves, and single steps find out more. Then it counts, computes 4 lanes at a
+//! that no message of the running lanes is to write, uniforms that are there. If not, it leaves, and single steps find out more. Then it counts, computes 4 lanes at a
 //! time, and notes what it left of registers. Where lanes part or are to meet the model decides who runs; the code goes on there.
 
 use crate::blocks::{Block, End};
@@ -287,12 +287,10 @@ impl Translation<'_> {
             .ins()
             .icmp(IntCC::UnsignedGreaterThan, after, most);
         if used != 0 {
-            let pending = of_warp!(self, I64, pending);
             let absent = field!(self, absent);
-            let unusable = self.code.ins().bor(pending, absent);
             let used = self.word(used);
-            let unusable = self.code.ins().band(unusable, used);
-            let any = self.code.ins().icmp_imm_s(IntCC::NotEqual, unusable, 0);
+            let absent = self.code.ins().band(absent, used);
+            let any = self.code.ins().icmp_imm_s(IntCC::NotEqual, absent, 0);
             refused = self.code.ins().bor(refused, any);
         }
         if uniforms != 0 {
@@ -307,17 +305,22 @@ impl Translation<'_> {
         self.code.set_cold_block(refuse);
         self.code.ins().brif(refused, refuse, &[], on, &[]);
         self.code.switch_to_block(on);
-        if read_first != 0 {
-            let everywhere = of_warp!(self, I64, valid_everywhere);
-            let read = self.word(read_first);
+        if used != 0 {
+            let (everywhere, pending) = (
+                of_warp!(self, I64, valid_everywhere),
+                of_warp!(self, I64, pending),
+            );
+            let (used, read) = (self.word(used), self.word(read_first));
             let doubtful = self.code.ins().band_not(read, everywhere);
+            let awaited = self.code.ins().band(pending, used);
+            let doubtful = self.code.ins().bor(doubtful, awaited);
             let (ask, sure) = (self.code.create_block(), self.code.create_block());
             self.code.set_cold_block(ask);
             self.code.ins().brif(doubtful, ask, &[], sure, &[]);
             self.code.switch_to_block(ask);
-            let holds = self.call(context::holds_values as *const (), &[read], true);
-            if let Some(holds) = holds {
-                self.code.ins().brif(holds, sure, &[], refuse, &[]);
+            let may_use = self.call(context::may_use as *const (), &[used, read], true);
+            if let Some(may_use) = may_use {
+                self.code.ins().brif(may_use, sure, &[], refuse, &[]);
             }
             self.code.switch_to_block(sure);
         }
@@ -424,6 +427,7 @@ impl Translation<'_> {
         let (register, mask) = step.destination();
         match step.does() {
             Does::Nothing | Does::Message => {}
+            Does::OfLanes => return None,
             Does::Alu(alu) => {
                 let value = operation(&mut v, held, step, alu, self.host)?;
                 held.set(&mut v, register, mask, value);

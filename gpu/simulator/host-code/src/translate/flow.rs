@@ -52,6 +52,17 @@ impl Translation<'_> {
         }
         self.code.ins().jump(noted, &[]);
         self.code.switch_to_block(partly);
+        let ask = self.code.create_block();
+        if dead == 0 {
+            // What holds a value everywhere holds one in these lanes, too.
+            let everywhere = of_warp!(self, I64, valid_everywhere);
+            let mask = self.word(written);
+            let new = self.code.ins().band_not(mask, everywhere);
+            self.code.ins().brif(new, ask, &[], noted, &[]);
+        } else {
+            self.code.ins().jump(ask, &[]);
+        }
+        self.code.switch_to_block(ask);
         let (written, dead) = (self.word(written), self.word(dead));
         self.call(
             context::note_registers as *const (),

@@ -188,19 +188,9 @@ impl Executor<'_> {
                 let around = (self.environment, self.place);
                 compute_wide(self.fabric, around, warp, instruction, wide);
             }
-            Operation::LaneMask { subgroup } => {
-                debug_assert_eq!(usize::from(subgroup), WARP);
+            Operation::LaneMask { .. } | Operation::OtherLane { .. } => {
                 let around = (self.environment, self.place);
-                lane_mask(self.fabric, around, warp, instruction);
-            }
-            Operation::OtherLane {
-                subgroup,
-                xor,
-                inactive,
-            } => {
-                let around = (self.environment, self.place);
-                let way = (subgroup, xor, inactive);
-                other_lane(self.fabric, around, warp, instruction, way);
+                of_lanes(self.fabric, around, warp, instruction);
             }
             Operation::Branch {
                 test,
@@ -422,6 +412,30 @@ pub(super) fn compute_wide(
         result = result.map(|value| value & !(1 << 32));
     }
     write_wide(warp, instruction.dest, &result);
+}
+
+/// Executes an operation whose result depends on what other lanes hold.
+pub(super) fn of_lanes(
+    fabric: &mut Fabric,
+    around: (&Environment, Place),
+    warp: &mut Warp,
+    instruction: &Instruction,
+) {
+    match instruction.operation {
+        Operation::LaneMask { subgroup } => {
+            debug_assert_eq!(usize::from(subgroup), WARP);
+            lane_mask(fabric, around, warp, instruction);
+        }
+        Operation::OtherLane {
+            subgroup,
+            xor,
+            inactive,
+        } => {
+            let way = (subgroup, xor, inactive);
+            other_lane(fabric, around, warp, instruction, way);
+        }
+        _ => {}
+    }
 }
 
 /// Sets a register to the mask of the running lanes in which the source is not zero.

@@ -20,7 +20,7 @@ pub use super::warp::Warp;
 pub use eitri_isa::{Arch, Flow, Half, Special as SpecialValue};
 
 use super::decode::decode;
-use super::execute::{compute, compute_wide};
+use super::execute::{compute, compute_wide, of_lanes};
 use super::flow::branch;
 use super::instruction::{Instruction, Operation};
 use super::messages::{Around, Memory};
@@ -136,6 +136,8 @@ pub enum Does {
     Alu(Alu),
     /// Computes 64 bits.
     Wide(Wide),
+    /// Computes from what other lanes hold ([`Running::compute`]).
+    OfLanes,
     /// Sends a message ([`Running::send`]).
     Message,
     /// Branches by a number of instructions.
@@ -169,6 +171,7 @@ impl Step {
                 offset,
             },
             Operation::Message(_) => Does::Message,
+            Operation::LaneMask { .. } | Operation::OtherLane { .. } => Does::OfLanes,
             _ => Does::Nothing,
         }
     }
@@ -299,7 +302,7 @@ impl Running<'_> {
                 compute(fabric, around, self.warp, &step.0, alu, self.buffers);
             }
             Operation::Wide(wide) => compute_wide(fabric, around, self.warp, &step.0, wide),
-            _ => {}
+            _ => of_lanes(fabric, around, self.warp, &step.0),
         }
     }
 
@@ -312,10 +315,12 @@ impl Running<'_> {
                 .send_directly(&mut self.around, self.warp, &step.0)
     }
 
-    /// Whether registers that are not valid in every lane hold a value in the running ones.
-    pub fn holds_values(&self, registers: u64) -> bool {
-        let doubtful = registers & !self.warp.valid_everywhere;
-        self.warp.holds_values(doubtful)
+    /// Whether the running lanes may use registers of which some are not valid in every lane, or are written by messages of some
+    /// lanes: those in `read` hold values, and messages that the running lanes wait for write none of `used`.
+    pub fn may_use(&self, used: u64, read: u64) -> bool {
+        let doubtful = read & !self.warp.valid_everywhere;
+        let awaited = used & self.warp.pending != 0 && self.warp.awaited(used).is_some();
+        !awaited && self.warp.holds_values(doubtful)
     }
 
     /// Notes what a run of instructions left of registers: those that it wrote, and those that are dead behind it.

@@ -115,7 +115,8 @@ pub(super) fn has_trouble(
 ) -> bool {
     let used = instruction.reads | instruction.writes;
     let doubtful = instruction.reads & !warp.valid_everywhere;
-    used & (warp.pending | !environment.allocated) != 0
+    used & !environment.allocated != 0
+        || (used & warp.pending != 0 && warp.awaited(used).is_some())
         || (doubtful != 0 && !warp.holds_values(doubtful))
 }
 

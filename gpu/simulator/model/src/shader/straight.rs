@@ -7,7 +7,7 @@
 //! Guarantees: registers, lanes, counters and time are those of as many single steps.
 
 use super::engine::Engine;
-use super::execute::{Executor, WarpTurn, begins_stride, compute, compute_wide};
+use super::execute::{Executor, WarpTurn, begins_stride, compute, compute_wide, of_lanes};
 use super::flow::{branch, taken};
 use super::host_code::Running;
 use super::instruction::{Instruction, Operation, Source, Test};
@@ -218,6 +218,10 @@ impl Executor<'_> {
                     }
                     continue;
                 }
+                Operation::LaneMask { .. } | Operation::OtherLane { .. } => {
+                    let surroundings = (around.environment, around.place);
+                    of_lanes(around.fabric, surroundings, warp, instruction);
+                }
                 // What is left is a message, which was sent, or does nothing.
                 _ => {}
             }
@@ -295,6 +299,7 @@ impl Instruction {
     pub(super) fn can_run_straight(&self) -> bool {
         let operation = match self.operation {
             Operation::Nop | Operation::Alu(_) | Operation::Wide(_) => true,
+            Operation::LaneMask { .. } | Operation::OtherLane { .. } => true,
             // A test that is not established is reported.
             Operation::Branch { test, .. } => test != Test::LowBits,
             _ => false,
