@@ -51,9 +51,13 @@ pub(crate) fn target(place: usize, step: &Step) -> Option<usize> {
     }
 }
 
-/// The blocks of what can be reached.
-pub(crate) fn blocks(steps: &BTreeMap<usize, Option<Step>>) -> Vec<Block> {
-    let leaders = leaders(steps);
+/// The blocks of what can be reached from `start`. One begins behind it: a job executes its first instruction of a page by a single
+/// step, which fetches the page.
+pub(crate) fn blocks(steps: &BTreeMap<usize, Option<Step>>, start: usize) -> Vec<Block> {
+    let mut leaders = leaders(steps);
+    if steps.contains_key(&(start + 1)) {
+        leaders.insert(start + 1);
+    }
     let mut blocks = Vec::new();
     for leader in &leaders {
         let mut block = Block {

@@ -89,7 +89,7 @@ impl Code {
     /// Translates a section; `None` if nothing of it can be.
     pub(crate) fn of(section: &Section<'_>) -> Option<Code> {
         let all = section.steps();
-        let blocks = blocks(&all);
+        let blocks = blocks(&all, section.start);
         if blocks.is_empty() {
             return None;
         }

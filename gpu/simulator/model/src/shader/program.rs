@@ -149,6 +149,17 @@ impl Program {
         Ok((&self.instructions[number], trouble))
     }
 
+    /// Goes on at `pc`: as after a fetch from its page, if that was fetched before.
+    #[inline]
+    pub(super) fn go_on_at(&mut self, pc: u64) {
+        let number = pc / PAGE;
+        if self.pages.get(self.current).map(|page| page.number) != Some(number)
+            && let Some(index) = self.pages.iter().position(|page| page.number == number)
+        {
+            self.current = index;
+        }
+    }
+
     /// What was decoded so far of the page of the last fetch, if `pc` lies in it.
     #[inline]
     pub(crate) fn page(&self, pc: u64) -> Option<Decoded<'_>> {

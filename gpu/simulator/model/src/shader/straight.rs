@@ -82,6 +82,7 @@ impl Executor<'_> {
             wanted: turn.wanted,
             most: turn.most.min(LONGEST),
         };
+        self.program.go_on_at(warp.pc);
         let translates = match &self.fabric.config.engine {
             Engine::Interpret => return Ran::default(),
             Engine::Simd => false,
