@@ -110,7 +110,7 @@ const STORES: [&str; 8] = [
 type AddressOf = fn(u32, u32) -> u64;
 
 /// Where lanes access memory.
-const PLACES: [(&str, AddressOf); 14] = [
+const PLACES: [(&str, AddressOf); 15] = [
     ("in a row", |lane, bytes| at(0x40 + bytes * lane)),
     ("in a row that ends with the page", |lane, bytes| {
         u64::from(BORDER - bytes * (16 - lane))
@@ -133,6 +133,9 @@ const PLACES: [(&str, AddressOf); 14] = [
     ("at odd addresses", |lane, bytes| at(0x41 + bytes * lane)),
     ("in two pages", |lane, _| {
         u64::from(BORDER - 0x800 + 0x1000 * (lane & 1))
+    }),
+    ("in one page and then the next, with gaps", |lane, _| {
+        u64::from(BORDER - 0x200 + 0x50 * lane)
     }),
     ("with one outside of memory", |lane, bytes| match lane {
         9 => Trial::LIMIT + 0x5000,
@@ -225,8 +228,9 @@ fn buffers_are_bounded_by_every_engine() {
         "LEA_BUF.slot0.wait0 @r12:r13, r58, r59",
         "LEA_PKA.slot0.wait0 @r12:r13, r58, r59",
     ];
-    let offsets: [fn(u32) -> u32; 6] = [
+    let offsets: [fn(u32) -> u32; 7] = [
         |lane| 16 * lane,
+        |lane| 0xf00 + 32 * lane,
         |lane| 960 + 4 * lane,
         |lane| 984 + lane / 8 * 4,
         |_| 1000,

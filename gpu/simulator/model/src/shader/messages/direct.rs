@@ -1,5 +1,5 @@
-//! Direct messages: loads and stores whose lanes lie in one page of memory that the host lends, and addresses in buffers; done for all
-//! lanes at once, with nothing noted lane by lane.
+//! Direct messages: loads and stores whose lanes lie in one page of memory that the host lends, or in a few ([`super::pages`]), and
+//! addresses in buffers; done for all lanes at once, with nothing noted lane by lane.
 //!
 //! Most messages of most programs are of this kind. What needs more, such as a walk of page tables, a descriptor that was not looked up
 //! yet, a report or a fault, is left to [`Memory::send`] with nothing done.
@@ -9,7 +9,7 @@
 
 use super::access::alignment;
 use super::bytes::{self, Loaded};
-use super::lines;
+use super::lines::{self, Counted};
 use super::places::Places;
 use super::{Memory, Requester, View};
 use crate::fabric::Fabric;
@@ -109,70 +109,47 @@ impl Memory {
             },
             _ => return None,
         };
-        let aligned = (bytes, alignment(kind, bytes));
+        let accessed = Accessed {
+            request: around.request(kind),
+            aligned: (bytes, alignment(kind, bytes)),
+            lanes,
+        };
         let mut places = Places::new();
-        match message.action {
+        let found = match message.action {
             Action::Load { offset, .. } | Action::Store { offset, .. } => {
-                around.find(&mut places, warp, instruction, (lanes, offset), aligned)?;
+                let way = (lanes, offset);
+                around.find(&mut places, warp, instruction, way, accessed.aligned)
             }
-            _ => self.find_in_buffer(&mut places, around, warp, instruction, aligned)?,
+            _ => self.find_in_buffer(&mut places, around, warp, instruction, accessed.aligned),
+        };
+        if found.is_none() {
+            return self.access_pages(around, warp, instruction, message, &accessed);
         }
         let request = Request {
-            space: around.environment.space,
             address: places.first,
-            kind,
-            source: Requester::Core(around.place.core),
+            ..accessed.request
         };
         // What the L2 caches lies elsewhere.
         let frame = around.fabric.mmu.cached_frame(request)?;
         if frame & CACHED != 0 {
             return None;
         }
-        let write = match message.action {
-            Action::Store { skip, .. } => {
-                let page = around.memory.page_to_write(frame, &places.access(lanes))?;
-                bytes::store(page, &places, warp, message.read, (lanes, skip));
-                true
-            }
-            Action::Load {
-                placement,
-                unsigned,
-                ..
-            }
-            | Action::LoadBuffer {
-                placement,
-                unsigned,
-                ..
-            } => {
-                let page = around.memory.page_to_read(frame, &places.access(lanes))?;
-                let loaded = Loaded {
-                    bytes,
-                    placement,
-                    unsigned,
-                };
-                bytes::load(page, &places, warp, message.write.0, loaded);
-                false
-            }
-            _ => return None,
-        };
+        move_bytes(around.memory, warp, message, (frame, &places, lanes))?;
         let fabric = &mut *around.fabric;
         fabric.translated_by_cache(request, frame | (request.address % PAGE));
+        let write = kind == AccessKind::Write;
         let touched = lines::request(fabric, frame, &places, lanes, write);
-        let core = fabric.activity.core(around.place.core);
-        core.lines += touched.lines;
-        let (beats, counter) = match (write, whole) {
-            (false, true) => (&mut core.read_beats, &mut core.full_reads),
-            (false, false) => (&mut core.read_beats, &mut core.short_reads),
-            (true, true) => (&mut core.write_beats, &mut core.full_writes),
-            (true, false) => (&mut core.write_beats, &mut core.short_writes),
-        };
-        *beats += touched.beats;
-        *counter += 1;
+        around.count(kind, touched, whole);
         Some(())
     }
 
     /// The buffer that a source names, if it is the same one in all lanes and was looked up.
-    fn known_view(&self, around: &Around<'_>, warp: &Warp, source: &Source) -> Option<View> {
+    pub(super) fn known_view(
+        &self,
+        around: &Around<'_>,
+        warp: &Warp,
+        source: &Source,
+    ) -> Option<View> {
         let handle = match source.from {
             From::Constant(bits) => source.modified(bits),
             From::Uniform(index) => {
@@ -262,9 +239,81 @@ impl Memory {
     }
 }
 
+/// What a load or a store accesses.
+pub(super) struct Accessed {
+    /// Without an address.
+    pub(super) request: Request,
+    /// Bytes of a lane, and at a multiple of how many they lie.
+    pub(super) aligned: (u8, u64),
+    pub(super) lanes: u16,
+}
+
+/// Moves the bytes of `lanes` between registers and a page, by its frame; `None`, with nothing done, if the host does not lend it.
+#[inline(always)]
+pub(super) fn move_bytes(
+    memory: &mut dyn PhysicalMemory,
+    warp: &mut Warp,
+    message: &Message,
+    (frame, places, lanes): (u64, &Places, u16),
+) -> Option<()> {
+    match message.action {
+        Action::Store { skip, .. } => {
+            let page = memory.page_to_write(frame, &places.access(lanes))?;
+            bytes::store(page, places, warp, message.read, (lanes, skip));
+        }
+        Action::Load {
+            bytes,
+            placement,
+            unsigned,
+            ..
+        }
+        | Action::LoadBuffer {
+            bytes,
+            placement,
+            unsigned,
+        } => {
+            let page = memory.page_to_read(frame, &places.access(lanes))?;
+            let loaded = Loaded {
+                bytes,
+                placement,
+                unsigned,
+            };
+            bytes::load(page, places, warp, message.write.0, loaded);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 impl Around<'_> {
+    /// A request of the core, without an address.
+    #[inline(always)]
+    fn request(&self, kind: AccessKind) -> Request {
+        Request {
+            space: self.environment.space,
+            address: 0,
+            kind,
+            source: Requester::Core(self.place.core),
+        }
+    }
+
+    /// Counts a load or a store of the whole warp or of a part, and what it has touched.
+    #[inline(always)]
+    pub(super) fn count(&mut self, kind: AccessKind, touched: Counted, whole: bool) {
+        let core = self.fabric.activity.core(self.place.core);
+        core.lines += touched.lines;
+        let (beats, counter) = match (kind == AccessKind::Write, whole) {
+            (false, true) => (&mut core.read_beats, &mut core.full_reads),
+            (false, false) => (&mut core.read_beats, &mut core.short_reads),
+            (true, true) => (&mut core.write_beats, &mut core.full_writes),
+            (true, false) => (&mut core.write_beats, &mut core.short_writes),
+        };
+        *beats += touched.beats;
+        *counter += 1;
+    }
+
     /// What a 32-bit source reads; `None` where that would be reported.
-    fn operand<'a>(
+    pub(super) fn operand<'a>(
         &mut self,
         warp: &'a Warp,
         source: &Source,

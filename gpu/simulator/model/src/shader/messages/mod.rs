@@ -15,6 +15,7 @@ mod direct;
 mod in_page;
 mod lines;
 mod observed;
+mod pages;
 mod places;
 mod samples;
 mod texels;

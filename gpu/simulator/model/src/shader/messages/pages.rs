@@ -1,0 +1,162 @@
+//! Direct messages whose lanes lie in several pages: each page's lanes are done at once.
+//!
+//! Lanes are taken as single steps take them: a page is translated where it is another one than the lane's before. A message that
+//! comes back to a page, or has more than a few, is left to a single step, with nothing done.
+
+use super::Memory;
+use super::direct::{Accessed, Around, move_bytes};
+use super::lines::{self, Counted};
+use super::places::Places;
+use crate::l2::CACHED;
+use crate::memory::{PAGE, PhysicalMemory};
+use crate::mmu::{AccessKind, Request};
+use crate::shader::instruction::Instruction;
+use crate::shader::lanes::{Lanes, WARP, WideLanes};
+use crate::shader::message::{Action, Message};
+use crate::shader::warp::{Warp, bits};
+
+/// Most pages of a message.
+const MOST: usize = 4;
+
+/// The lanes that access a page.
+struct Part {
+    lanes: u16,
+    places: Places,
+    frame: u64,
+}
+
+/// The lanes from the first of `rest` on that are in its page, up to the first that is not.
+fn run_of(addresses: &WideLanes, rest: u16) -> (u64, u16) {
+    let page = |lane: usize| addresses[lane % WARP] / PAGE;
+    let first = page(rest.trailing_zeros() as usize);
+    let run = bits(rest).take_while(|lane| page(*lane) == first);
+    (first, run.fold(0, |lanes, lane| lanes | 1 << lane))
+}
+
+/// Whether the host lends the page to the accesses of a part.
+fn is_lent(memory: &mut dyn PhysicalMemory, kind: AccessKind, part: &Part) -> bool {
+    let access = part.places.access(part.lanes);
+    match kind {
+        AccessKind::Write => memory.page_to_write(part.frame, &access).is_some(),
+        _ => memory.page_to_read(part.frame, &access).is_some(),
+    }
+}
+
+impl Memory {
+    /// Loads or stores page by page; `None`, with nothing done, if that takes a single step.
+    #[inline(never)]
+    pub(super) fn access_pages(
+        &self,
+        around: &mut Around<'_>,
+        warp: &mut Warp,
+        instruction: &Instruction,
+        message: &Message,
+        accessed: &Accessed,
+    ) -> Option<()> {
+        if accessed.lanes == 0 {
+            return None;
+        }
+        let addresses = self.all_addresses(around, warp, instruction, message, accessed)?;
+        let mut parts: [Option<Part>; MOST] = [const { None }; MOST];
+        let mut pages = [0; MOST];
+        let (mut rest, mut count) = (accessed.lanes, 0);
+        while rest != 0 {
+            let (page, lanes) = run_of(&addresses, rest);
+            if pages.iter().take(count).any(|known| *known == page) {
+                return None;
+            }
+            let part = around.part_of(&addresses, lanes, accessed)?;
+            if !is_lent(around.memory, accessed.request.kind, &part) {
+                return None;
+            }
+            *pages.get_mut(count)? = page;
+            *parts.get_mut(count)? = Some(part);
+            count += 1;
+            rest &= !lanes;
+        }
+        let running = warp.lanes;
+        for part in parts.iter().flatten() {
+            warp.lanes = part.lanes;
+            let moved = (part.frame, &part.places, part.lanes);
+            // It is lent.
+            move_bytes(around.memory, warp, message, moved);
+        }
+        warp.lanes = running;
+        around.count_parts(&parts, accessed, running == u16::MAX);
+        Some(())
+    }
+
+    /// Where each lane accesses memory; of a load from a buffer `None` unless each is inside of it.
+    fn all_addresses(
+        &self,
+        around: &mut Around<'_>,
+        warp: &Warp,
+        instruction: &Instruction,
+        message: &Message,
+        accessed: &Accessed,
+    ) -> Option<WideLanes> {
+        if let Action::Load { offset, .. } | Action::Store { offset, .. } = message.action {
+            let from = instruction.wide[0].from;
+            let journal = &mut around.fabric.journal;
+            let wide = around
+                .environment
+                .fetch_wide(journal, warp, around.place, from, false);
+            return Some(wide.map(|base| base.wrapping_add_signed(offset.into())));
+        }
+        let view = self.known_view(around, warp, &instruction.sources[1])?;
+        let last = view.size.checked_sub(accessed.aligned.0.into())?;
+        let mut buffer = [0; WARP];
+        let offsets = around.operand(warp, &instruction.sources[0], &mut buffer)?;
+        let mut lanes = bits(accessed.lanes);
+        let inside = lanes.all(|lane| u64::from(offsets[lane]) <= last);
+        inside.then(|| offsets.map(|offset| view.address.wrapping_add(offset.into())))
+    }
+}
+
+impl Around<'_> {
+    /// The places of lanes in their page; `None` unless all of their bytes are in it, and a cached translation answers.
+    fn part_of(&self, addresses: &WideLanes, lanes: u16, accessed: &Accessed) -> Option<Part> {
+        let address = *addresses.get(lanes.trailing_zeros() as usize)?;
+        // Offsets from a place far below, so that all lie in the middle of 32 bits.
+        let base = (address / PAGE * PAGE).wrapping_sub(1 << 30);
+        let offsets: Lanes = addresses.map(|address| address.wrapping_sub(base) as u32);
+        let mut places = Places::new();
+        places.find((base, &offsets), lanes, accessed.aligned)?;
+        let request = Request {
+            address,
+            ..accessed.request
+        };
+        let frame = self.fabric.mmu.cached_frame(request)?;
+        (frame & CACHED == 0).then_some(Part {
+            lanes,
+            places,
+            frame,
+        })
+    }
+
+    /// Counts what the parts of a message have touched: all translations, then all lines.
+    fn count_parts(&mut self, parts: &[Option<Part>], accessed: &Accessed, whole: bool) {
+        for part in parts.iter().flatten() {
+            let request = Request {
+                address: part.places.first,
+                ..accessed.request
+            };
+            let physical = part.frame | (request.address % PAGE);
+            self.fabric.translated_by_cache(request, physical);
+        }
+        let kind = accessed.request.kind;
+        let mut all = Counted::default();
+        for part in parts.iter().flatten() {
+            let Part {
+                frame,
+                places,
+                lanes,
+            } = part;
+            let write = kind == AccessKind::Write;
+            let touched = lines::request(self.fabric, *frame, places, *lanes, write);
+            all.lines += touched.lines;
+            all.beats += touched.beats;
+        }
+        self.count(kind, all, whole);
+    }
+}
