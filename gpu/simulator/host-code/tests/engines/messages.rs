@@ -175,6 +175,56 @@ fn a_message_does_what_its_lanes_do_one_by_one() {
     }
 }
 
+/// Number of the first word of the data that is a NaN which is not quiet.
+fn loud_nan() -> u32 {
+    let word = |number: u32| number.wrapping_mul(0x9e37_79b9);
+    let is_loud = |bits: u32| bits & 0x7fff_ffff > 0x7f80_0000 && bits >> 22 & 1 == 0;
+    (0..1000)
+        .find(|number| is_loud(word(*number)))
+        .expect("the data has one")
+}
+
+#[test]
+fn converting_loads_do_what_lanes_do_one_by_one() {
+    let arch = Arch::V10;
+    let engines = engines();
+    let lines = [
+        "LD_CVT.auto.slot0.wait0 @r12, r60, r59, offset:0x0",
+        "LD_CVT.auto.v2.slot0.wait0 @r12:r13, r60, r59, offset:0x4",
+        "LD_CVT.auto.v3.slot0.wait0 @r12:r13:r14, r60, r59, offset:0x0",
+        "LD_CVT.auto.v4.slot0.wait0 @r12:r13:r14:r15, r60, r59, offset:0x0",
+        "LD_CVT.f32.v4.slot0.wait0 @r60:r61:r62:r63, r60, r59, offset:0x0",
+        "LD_CVT.u32.v4.slot0.wait0 @r12:r13:r14:r15, r60, r59, offset:0x0",
+        "LD_CVT.s32.v2.slot0.wait0 @r12:r13, r60, r59, offset:0x0",
+        "LD_CVT.f16.v4.slot0.wait0 @r12:r13, r60, r59, offset:0x0",
+    ];
+    let words = lines.map(|line| program(line, arch));
+    let nan = 4 * loud_nan();
+    let places: [&dyn Fn(u32) -> u64; 4] = [
+        &|lane| at(nan + 16 * lane - 16 * 5),
+        &|_| at(nan),
+        &|lane| u64::from(BORDER - 0x80 + 16 * lane),
+        &|lane| at(0x400 - 4 * lane),
+    ];
+    // RGBA, RGB1, BGRA, and raw bits, by all codes (hardware/descriptors.md 10.1).
+    for (number, order) in [0, 16, 4, 1 << 22].into_iter().enumerate() {
+        for code in 0..256 {
+            let place = places[(code + number) % places.len()];
+            let mut registers = registers(place);
+            registers[59] = [(code as u32) << 12 | order; WARP];
+            let lanes = if code % 3 == 0 { 0x8ff1 } else { u16::MAX };
+            let words = &words[(code / 2 + number) % words.len()];
+            run(words, arch, &registers, lanes, &engines);
+        }
+    }
+    // Each lane has a conversion of its own.
+    for words in &words {
+        let mut registers = registers(places[0]);
+        registers[59] = std::array::from_fn(|lane| (76 + lane as u32) << 12);
+        run(words, arch, &registers, u16::MAX, &engines);
+    }
+}
+
 #[test]
 fn offsets_that_leave_32_bits_are_not_neighbours() {
     let arch = Arch::V10;

@@ -200,6 +200,25 @@ impl PixelFormat {
         self.bytes
     }
 
+    /// How many components there are, if each is a word of memory that is worth what it is as an integer or a float of 32 bits,
+    /// red first; and which of the others are 1, of which the rest is 0.
+    pub(crate) fn words(&self) -> Option<(u8, [bool; 4])> {
+        let Layout::Bits(sizes) = self.layout else {
+            return None;
+        };
+        let count = sizes.iter().take_while(|size| **size == 32).count() as u8;
+        let mut components = (0..4).zip(self.order).zip(sizes.iter().zip(self.low));
+        let in_order = components.all(|((index, takes), (size, low))| match takes {
+            _ if index < count => takes == Takes::Stored(index) && low == 32 * index,
+            Takes::Stored(other) => other >= count && *size == 0,
+            Takes::Zero | Takes::One => *size == 0,
+        });
+        let is_plain = matches!(self.number, Number::Uint | Number::Sint | Number::Float);
+        let whole = count != 0 && self.bytes == 4 * count && !self.srgb;
+        let ones = self.order.map(|takes| takes == Takes::One);
+        (in_order && is_plain && whole).then_some((count, ones))
+    }
+
     /// Whether its values are integers.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.number, Number::Uint | Number::Sint)

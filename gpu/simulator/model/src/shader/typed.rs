@@ -6,7 +6,9 @@
 
 use super::float::{Format as Float, Round, narrow, wide16, wide32};
 use super::format::{Colour, PixelFormat};
+use super::lanes::spread;
 use super::texture::Texel;
+use super::warp::Warp;
 use eitri_isa::Arch;
 use eitri_isa::values::RegisterFormat;
 
@@ -30,6 +32,26 @@ impl Conversion {
         })
     }
 
+    /// What registers get as it is, if that is all that the conversion does.
+    pub(crate) fn words(&self, components: Components) -> Option<Words> {
+        let format = &self.format;
+        let (loaded, ones) = format.words().filter(|_| !self.raw)?;
+        let floats = !format.is_integer();
+        let same = match components.format {
+            RegisterFormat::Auto => true,
+            RegisterFormat::F32 => floats,
+            RegisterFormat::S32 => format.is_signed(),
+            RegisterFormat::U32 => format.is_integer() && !format.is_signed(),
+            _ => false,
+        };
+        (same && loaded <= components.count && components.count <= 4).then_some(Words {
+            loaded,
+            count: components.count,
+            floats,
+            ones,
+        })
+    }
+
     /// The registers that a texel becomes.
     pub(crate) fn registers(&self, texel: u128, components: Components) -> [u32; 4] {
         if self.raw {
@@ -47,6 +69,46 @@ impl Conversion {
             });
         }
         self.format.pack(components.colour(registers, &self.format))
+    }
+}
+
+/// Components that registers get as they stand in memory, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// Words of memory.
+    pub(crate) loaded: u8,
+    /// Registers: those beyond get what components are that memory lacks.
+    count: u8,
+    floats: bool,
+    /// Which of those are 1, not 0.
+    ones: [bool; 4],
+}
+
+impl Words {
+    /// Makes registers from `first` on, into whose running lanes the words were loaded, what a conversion makes them: each NaN is that
+    /// of conversions, and components that memory lacks are 0 or 1.
+    pub(crate) fn complete(self, warp: &mut Warp, first: u8) {
+        let runs = spread(warp.lanes);
+        for (index, is_one) in (0..self.count).zip(self.ones) {
+            let register = &mut warp.registers[usize::from(first.wrapping_add(index) & 63)];
+            if index >= self.loaded {
+                let value = match (is_one, self.floats) {
+                    (true, true) => single(1.0),
+                    (true, false) => 1,
+                    (false, _) => 0,
+                };
+                for (register, runs) in register.iter_mut().zip(runs) {
+                    *register = *register & !runs | value & runs;
+                }
+            } else if self.floats {
+                let is_nan = |bits: u32| bits & 0x7fff_ffff > 0x7f80_0000;
+                for (register, runs) in register.iter_mut().zip(runs) {
+                    if is_nan(*register & runs) {
+                        *register = single(wide32(*register));
+                    }
+                }
+            }
+        }
     }
 }
 

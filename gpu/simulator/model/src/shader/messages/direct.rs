@@ -19,9 +19,10 @@ use crate::mmu::{AccessKind, Request};
 use crate::shader::environment::{Environment, Place};
 use crate::shader::instruction::{From, Instruction, Operation, Source};
 use crate::shader::lanes::{Lanes, WARP, spread, uniform};
-use crate::shader::message::{Action, Handle, Message};
+use crate::shader::message::{Action, Handle, Message, Placement};
 use crate::shader::registers::{operand, write_wide, written_range};
 use crate::shader::stage::OUTPUT_TABLE;
+use crate::shader::typed::{Components, Conversion, Words};
 use crate::shader::warp::Warp;
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
@@ -45,6 +46,7 @@ impl Instruction {
             | Action::Store { bytes, .. }
             | Action::LoadBuffer { bytes, .. } => (1..=16).contains(&bytes),
             Action::ElementAddress { .. } | Action::ByteAddress => true,
+            Action::LoadConverted { .. } => true,
             _ => false,
         };
         let ends = matches!(self.flow, Flow::End | Flow::Discard);
@@ -99,20 +101,53 @@ impl Memory {
         message: &Message,
     ) -> Option<()> {
         let whole = warp.lanes == u16::MAX;
-        let (bytes, kind, lanes) = match message.action {
-            Action::Load { bytes, .. } | Action::LoadBuffer { bytes, .. } => {
-                (bytes, AccessKind::Read, warp.lanes)
+        let mut words = None;
+        let (bytes, lanes, moves) = match message.action {
+            Action::Load {
+                bytes,
+                placement,
+                unsigned,
+                ..
             }
-            Action::Store { bytes, helpers, .. } => match helpers {
-                true => (bytes, AccessKind::Write, warp.lanes),
-                false => (bytes, AccessKind::Write, warp.lanes & !warp.helpers),
+            | Action::LoadBuffer {
+                bytes,
+                placement,
+                unsigned,
+            } => {
+                let loaded = Loaded {
+                    bytes,
+                    placement,
+                    unsigned,
+                };
+                (bytes, warp.lanes, Moves::Load(loaded))
+            }
+            Action::LoadConverted { components, .. } => {
+                let all = self.words(around, warp, &instruction.sources[1], components)?;
+                words = Some(all);
+                let loaded = Loaded {
+                    bytes: 4 * all.loaded,
+                    placement: Placement::Registers,
+                    unsigned: true,
+                };
+                (loaded.bytes, warp.lanes, Moves::Load(loaded))
+            }
+            Action::Store {
+                bytes,
+                skip,
+                helpers,
+                ..
+            } => match helpers {
+                true => (bytes, warp.lanes, Moves::Store { skip }),
+                false => (bytes, warp.lanes & !warp.helpers, Moves::Store { skip }),
             },
             _ => return None,
         };
+        let kind = moves.kind();
         let accessed = Accessed {
             request: around.request(kind),
             aligned: (bytes, alignment(kind, bytes)),
             lanes,
+            moves,
         };
         let mut places = Places::new();
         let found = match message.action {
@@ -120,10 +155,18 @@ impl Memory {
                 let way = (lanes, offset);
                 around.find(&mut places, warp, instruction, way, accessed.aligned)
             }
+            Action::LoadConverted { offset, .. } => {
+                let way = (lanes, i32::try_from(offset).ok()?);
+                around.find(&mut places, warp, instruction, way, accessed.aligned)
+            }
             _ => self.find_in_buffer(&mut places, around, warp, instruction, accessed.aligned),
         };
         if found.is_none() {
-            return self.access_pages(around, warp, instruction, message, &accessed);
+            self.access_pages(around, warp, instruction, message, &accessed)?;
+            if let Some(words) = words {
+                words.complete(warp, message.write.0);
+            }
+            return Some(());
         }
         let request = Request {
             address: places.first,
@@ -134,13 +177,43 @@ impl Memory {
         if frame & CACHED != 0 {
             return None;
         }
-        move_bytes(around.memory, warp, message, (frame, &places, lanes))?;
+        move_bytes(
+            around.memory,
+            warp,
+            (message, moves),
+            (frame, &places, lanes),
+        )?;
+        if let Some(words) = words {
+            words.complete(warp, message.write.0);
+        }
         let fabric = &mut *around.fabric;
         fabric.translated_by_cache(request, frame | (request.address % PAGE));
         let write = kind == AccessKind::Write;
         let touched = lines::request(fabric, frame, &places, lanes, write);
         around.count(kind, touched, whole);
         Some(())
+    }
+
+    /// The words that a converting load loads, if it does nothing else, by the conversion that a source holds in all lanes alike.
+    fn words(
+        &mut self,
+        around: &mut Around<'_>,
+        warp: &Warp,
+        source: &Source,
+        components: Components,
+    ) -> Option<Words> {
+        let mut buffer = [0; WARP];
+        let conversions = around.operand(warp, source, &mut buffer)?;
+        let word = uniform(conversions, warp.lanes)?;
+        let key = (word, components);
+        if let Some((known, words)) = self.words
+            && known == key
+        {
+            return words;
+        }
+        let words = Conversion::of(word).and_then(|conversion| conversion.words(components));
+        self.words = Some((key, words));
+        words
     }
 
     /// The buffer that a source names, if it is the same one in all lanes and was looked up.
@@ -239,6 +312,25 @@ impl Memory {
     }
 }
 
+/// Which way bytes move, and how.
+#[derive(Clone, Copy)]
+pub(super) enum Moves {
+    Load(Loaded),
+    /// From this byte of the first register on.
+    Store {
+        skip: u8,
+    },
+}
+
+impl Moves {
+    fn kind(self) -> AccessKind {
+        match self {
+            Moves::Load(_) => AccessKind::Read,
+            Moves::Store { .. } => AccessKind::Write,
+        }
+    }
+}
+
 /// What a load or a store accesses.
 pub(super) struct Accessed {
     /// Without an address.
@@ -246,41 +338,28 @@ pub(super) struct Accessed {
     /// Bytes of a lane, and at a multiple of how many they lie.
     pub(super) aligned: (u8, u64),
     pub(super) lanes: u16,
+    pub(super) moves: Moves,
 }
 
-/// Moves the bytes of `lanes` between registers and a page, by its frame; `None`, with nothing done, if the host does not lend it.
+/// Moves the bytes of `lanes` between a message's registers and a page, by its frame; `None`, with nothing done, if the host does not
+/// lend it.
 #[inline(always)]
 pub(super) fn move_bytes(
     memory: &mut dyn PhysicalMemory,
     warp: &mut Warp,
-    message: &Message,
+    (message, moves): (&Message, Moves),
     (frame, places, lanes): (u64, &Places, u16),
 ) -> Option<()> {
-    match message.action {
-        Action::Store { skip, .. } => {
-            let page = memory.page_to_write(frame, &places.access(lanes))?;
+    let access = places.access(lanes);
+    match moves {
+        Moves::Store { skip } => {
+            let page = memory.page_to_write(frame, &access)?;
             bytes::store(page, places, warp, message.read, (lanes, skip));
         }
-        Action::Load {
-            bytes,
-            placement,
-            unsigned,
-            ..
-        }
-        | Action::LoadBuffer {
-            bytes,
-            placement,
-            unsigned,
-        } => {
-            let page = memory.page_to_read(frame, &places.access(lanes))?;
-            let loaded = Loaded {
-                bytes,
-                placement,
-                unsigned,
-            };
+        Moves::Load(loaded) => {
+            let page = memory.page_to_read(frame, &access)?;
             bytes::load(page, places, warp, message.write.0, loaded);
         }
-        _ => return None,
     }
     Some(())
 }

@@ -34,6 +34,7 @@ use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
 use super::stopped::{JobFault, Stopped, exception};
 use super::texture::Texture;
+use super::typed::{Components, Words};
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
 use crate::clock::Clock;
@@ -80,6 +81,8 @@ pub(crate) struct Memory {
     samplers: Vec<(u32, Option<Sampler>)>,
     /// The same of vertex attributes.
     attributes: Vec<(u32, Option<Fetched>)>,
+    /// What the last converting load that was looked at loads, by its conversion and components; `None`: it does more.
+    words: Option<((u32, Components), Option<Words>)>,
     /// What messages act on beside memory.
     pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.

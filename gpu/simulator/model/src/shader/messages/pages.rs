@@ -79,7 +79,7 @@ impl Memory {
             warp.lanes = part.lanes;
             let moved = (part.frame, &part.places, part.lanes);
             // It is lent.
-            move_bytes(around.memory, warp, message, moved);
+            move_bytes(around.memory, warp, (message, accessed.moves), moved);
         }
         warp.lanes = running;
         around.count_parts(&parts, accessed, running == u16::MAX);
@@ -95,13 +95,18 @@ impl Memory {
         message: &Message,
         accessed: &Accessed,
     ) -> Option<WideLanes> {
-        if let Action::Load { offset, .. } | Action::Store { offset, .. } = message.action {
+        let offset = match message.action {
+            Action::Load { offset, .. } | Action::Store { offset, .. } => Some(offset.into()),
+            Action::LoadConverted { offset, .. } => Some(offset.into()),
+            _ => None,
+        };
+        if let Some(offset) = offset {
             let from = instruction.wide[0].from;
             let journal = &mut around.fabric.journal;
             let wide = around
                 .environment
                 .fetch_wide(journal, warp, around.place, from, false);
-            return Some(wide.map(|base| base.wrapping_add_signed(offset.into())));
+            return Some(wide.map(|base| base.wrapping_add_signed(offset)));
         }
         let view = self.known_view(around, warp, &instruction.sources[1])?;
         let last = view.size.checked_sub(accessed.aligned.0.into())?;
