@@ -1,5 +1,7 @@
 //! Exhausted tiler heaps: what streams are answered that ask for memory of one.
 //!
+//! In every build, also of a driver that only computes: a stream of the caller's own may use a heap that the device does not know, and
+//! would wait for the answer for ever.
 //! Facts: hardware/csf-scheduling.md 7, command-stream.md 1.12.
 
 use super::Device;
