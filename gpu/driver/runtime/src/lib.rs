@@ -51,8 +51,8 @@
 //!
 //! # Features
 //! - `draw`, on by default: graphics, which is everything around [`GraphicsPipeline`], [`RenderPass`] and [`TilerHeap`]. A driver that
-//!   only computes goes without. Images stay, as compute shaders use them, and so do their copies, but for those that are compressed
-//!   without loss: they have none.
+//!   only computes goes without. Images that compute shaders use stay, and so do copies of images, unless these are compressed
+//!   without loss.
 //! - `text`: messages say what registers and codes mean, beside their names and values.
 //! - `defmt`: everything public that is a value can be logged by defmt.
 #![no_std]
