@@ -183,7 +183,7 @@ impl Check<'_> {
     }
 
     fn compute_only(&self) -> Result<Option<String>, Failure> {
-        // With what the whole library has been built with.
+        // With what the whole library has been built with. Of the driver, too, nothing of graphics is there.
         let mut check = self.workspace.cargo(&[
             "check",
             "--release",

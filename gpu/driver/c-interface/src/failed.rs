@@ -1,7 +1,8 @@
 //! Where in its render passes a submission failed.
 
 use crate::device::{EitriDevice, done};
-use crate::handles::{EitriFence, EitriGraphicsPipeline, Handle};
+use crate::draw_handles::EitriGraphicsPipeline;
+use crate::handles::{EitriFence, Handle};
 use crate::status::{EitriStatus, Refusal};
 use core::ptr;
 use eitri_runtime::{DrawsKnownBy, FailedPass, PassPart, Status};

@@ -2,8 +2,8 @@
 
 use crate::status::Refusal;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Error, Event, Fence, GraphicsPipeline, GraphicsSet,
-    Image, Pipeline, QueryPool, Queue, Semaphore, Space, SubQueue, TilerHeap,
+    Buffer, CommandBuffer, DescriptorSet, Error, Event, Fence, Pipeline, QueryPool, Queue,
+    Semaphore, Space, SubQueue,
 };
 
 /// A handle of C's that the driver has one of its own for.
@@ -36,6 +36,8 @@ macro_rules! handle {
         }
     };
 }
+#[cfg(feature = "draw")]
+pub(crate) use handle;
 
 /// An address space of the GPU: what is made in it is seen by its queues, and by no others.
 #[repr(C)]
@@ -156,61 +158,6 @@ impl Handle for EitriFence {
                 SubQueue::Compute => 2,
             },
             point: own.point,
-        }
-    }
-}
-
-/// Texels that shaders sample and passes render to.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct EitriImage {
-    /// 0 names nothing.
-    pub id: u64,
-}
-handle!(EitriImage, Image);
-
-/// Shaders of vertices and fragments, with the state of their draws.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct EitriGraphicsPipeline {
-    /// 0 names nothing.
-    pub id: u64,
-}
-handle!(EitriGraphicsPipeline, GraphicsPipeline);
-
-/// Memory that the tiler of a queue works with.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct EitriTilerHeap {
-    /// 0 names nothing.
-    pub id: u64,
-}
-handle!(EitriTilerHeap, TilerHeap);
-
-/// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct EitriGraphicsSet {
-    /// Of the vertex stage; 0 if it has none.
-    pub vertex: u64,
-    /// Of the fragment stage; 0 if it has none.
-    pub fragment: u64,
-}
-
-impl Handle for EitriGraphicsSet {
-    type Own = GraphicsSet;
-
-    fn own(self) -> Result<GraphicsSet, Refusal> {
-        Ok(GraphicsSet {
-            vertex: DescriptorSet::from_bits(self.vertex),
-            fragment: DescriptorSet::from_bits(self.fragment),
-        })
-    }
-
-    fn of(own: GraphicsSet) -> EitriGraphicsSet {
-        EitriGraphicsSet {
-            vertex: own.vertex.map_or(0, DescriptorSet::to_bits),
-            fragment: own.fragment.map_or(0, DescriptorSet::to_bits),
         }
     }
 }

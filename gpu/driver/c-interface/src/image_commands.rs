@@ -1,6 +1,7 @@
 //! Commands that copy, clear and scale images.
 
-use crate::handles::{EitriBuffer, EitriImage, Handle};
+use crate::draw_handles::EitriImage;
+use crate::handles::{EitriBuffer, Handle};
 use crate::record::{EitriRecorder, put};
 use crate::status::{EitriStatus, Refusal};
 use eitri_runtime::{

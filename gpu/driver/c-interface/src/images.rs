@@ -1,7 +1,8 @@
 //! Images, and the memory of the tiler.
 
 use crate::device::{CDevice, EitriDevice, done, make};
-use crate::handles::{EitriImage, EitriQueue, EitriSet, EitriSpace, EitriTilerHeap, Handle};
+use crate::draw_handles::{EitriImage, EitriTilerHeap};
+use crate::handles::{EitriQueue, EitriSet, EitriSpace, Handle};
 use crate::memory::{NO_BYTES, array, array_mut};
 use crate::status::{EitriStatus, Refusal};
 use core::ffi::{CStr, c_char, c_void};

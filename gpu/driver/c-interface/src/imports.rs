@@ -1,7 +1,8 @@
 //! Images whose texels lie in memory of the caller's, and where others find the texels of an image: a display.
 
 use crate::device::{EitriDevice, done, make};
-use crate::handles::{EitriImage, EitriSpace, Handle};
+use crate::draw_handles::EitriImage;
+use crate::handles::{EitriSpace, Handle};
 use crate::images::{EitriImageInfo, image_info};
 use crate::platform::on_bus;
 use crate::status::{EitriStatus, Refusal};

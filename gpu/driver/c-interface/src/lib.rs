@@ -29,6 +29,9 @@ pub mod platform;
 
 pub mod handles;
 
+#[cfg(feature = "draw")]
+pub mod draw_handles;
+
 pub mod device;
 
 pub mod memory;

@@ -1,6 +1,7 @@
 //! Render passes and their draws.
 
-use crate::handles::{EitriBuffer, EitriGraphicsPipeline, EitriGraphicsSet, EitriImage, Handle};
+use crate::draw_handles::{EitriGraphicsPipeline, EitriGraphicsSet, EitriImage};
+use crate::handles::{EitriBuffer, Handle};
 use crate::memory::{NO_BYTES, array};
 use crate::platform::CPlatform;
 use crate::record::{EitriRecorder, of_refusal, put};

@@ -1,9 +1,8 @@
 //! Graphics pipelines, and what is bound to them.
 
 use crate::device::{EitriDevice, done, make};
-use crate::handles::{
-    EitriBuffer, EitriGraphicsPipeline, EitriGraphicsSet, EitriImage, EitriSpace, Handle,
-};
+use crate::draw_handles::{EitriGraphicsPipeline, EitriGraphicsSet, EitriImage};
+use crate::handles::{EitriBuffer, EitriSpace, Handle};
 use crate::images::format;
 use crate::memory::{NO_BYTES, array};
 use crate::status::{EitriStatus, Refusal};

@@ -2,7 +2,8 @@
 
 use crate::comparison::compare;
 use crate::device::{EitriDevice, done};
-use crate::handles::{EitriGraphicsSet, EitriSet, Handle};
+use crate::draw_handles::EitriGraphicsSet;
+use crate::handles::{EitriSet, Handle};
 use crate::status::{EitriStatus, Refusal};
 use eitri_runtime::{BindingElement, SamplerInfo, WrapMode};
 

@@ -1,8 +1,9 @@
 //! Errors: one type for everything that a running device refuses, and what kind of refusal it is.
 
 use crate::command::CommandError;
-use crate::device::{BringUpError, CountersError, DeviceLost, Failed, TilerHeapConfig};
+use crate::device::{BringUpError, CountersError, DeviceLost, Failed};
 use crate::fault::{JobFault, Recovery};
+use crate::graphics::{TilerHeap, TilerHeapConfig, fmt_refused_heap};
 use crate::handle::{Fence, Queue};
 use crate::queue::UnusableStream;
 use crate::resource::ImageError;
@@ -204,11 +205,11 @@ pub enum Error {
         /// How many it takes.
         most: usize,
     },
-    /// A tiler heap serves one queue.
+    /// A tiler heap serves one queue. Without the feature `draw` there is no such value.
     #[error("the tiler heap serves {queue}")]
     TilerHeapServes {
         /// The heap.
-        heap: crate::handle::TilerHeap,
+        heap: TilerHeap,
         /// The queue that it serves.
         queue: Queue,
     },
@@ -255,10 +256,8 @@ pub enum Error {
         /// The priority.
         priority: u8,
     },
-    /// A tiler heap that can't be.
-    #[error(
-        "a tiler heap of {} to {} chunks of {} bytes can't be: a chunk has 128 KiB to 8 MiB in whole pages, and there is one at least", .0.initial, .0.most, .0.chunk_bytes
-    )]
+    /// A tiler heap that can't be. Without the feature `draw` there is no such value.
+    #[error(fmt = fmt_refused_heap)]
     TilerHeap(TilerHeapConfig),
     /// Nothing is counted.
     #[error(transparent)]

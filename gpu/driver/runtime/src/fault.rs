@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-scheduling.md section 6, csf-mmio.md section 8, gpu-mmu.md section 8.
 
 use crate::error::Thing;
-use crate::failed_pass::FailedPass;
+use crate::graphics::FailedPass;
 use crate::handle::{Fence, Queue};
 use crate::mmu::MmuFault;
 use crate::vm::GpuAddress;
@@ -257,7 +257,8 @@ pub struct JobFault {
     pub near: Option<Neighbour>,
     /// What has to be done.
     pub recovery: Recovery,
-    /// Where in the render passes of its submission it failed, if it has some and that could be found out.
+    /// Where in the render passes of its submission it failed, if it has some and that could be found out. Without the feature `draw`
+    /// always `None`.
     pub pass: Option<FailedPass>,
 }
 

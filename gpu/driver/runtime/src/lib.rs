@@ -48,12 +48,28 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # Features
+//! - `draw`, on by default: graphics, which is everything around [`GraphicsPipeline`], [`RenderPass`] and [`TilerHeap`]. A driver that
+//!   only computes goes without. Images that compute shaders use stay, and so do copies of images, unless these are compressed
+//!   without loss.
+//! - `text`: messages say what registers and codes mean, beside their names and values.
+//! - `defmt`: everything public that is a value can be logged by defmt.
 #![no_std]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 #![allow(
     clippy::result_large_err,
     reason = "errors carry what was seen, and there is no heap to put it on"
+)]
+#![cfg_attr(
+    not(feature = "draw"),
+    allow(
+        dead_code,
+        unused_imports,
+        rustdoc::broken_intra_doc_links,
+        reason = "other modules have items that only graphics uses"
+    )
 )]
 
 // What has one caller and hands on errors is often `inline(never)`: inlined, its errors are taken apart and put together again in
@@ -104,9 +120,6 @@ mod firmware;
 
 mod hw;
 
-// Where the parts of a submission find one another, and their tiler.
-mod tiler_page;
-
 // What jobs go through, and the owner of it all.
 mod group;
 
@@ -116,6 +129,7 @@ mod resource;
 
 mod command;
 
+#[cfg_attr(not(feature = "draw"), path = "without_graphics.rs")]
 mod graphics;
 
 mod device;
@@ -124,8 +138,6 @@ mod device;
 mod error;
 
 mod error_code;
-
-mod failed_pass;
 
 mod fault;
 
@@ -143,14 +155,11 @@ pub use command::{
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
     FirmwareCrash, ImagePart, Next, Options, QueueConfig, ScanOut, SemaphorePoint, SubmitInfo,
-    TilerHeapConfig, TilerHeapInfo,
 };
 pub use eitri_descriptors::formats::VkFormat;
-pub use eitri_descriptors::raster::StencilOp;
 pub use eitri_descriptors::texture::{Func, WrapMode};
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use error_code::{CODE_BEGINS, Code, CodeError};
-pub use failed_pass::{DrawsKnownBy, FailedCode, FailedDraws, FailedPass, PassPart, PixelRange};
 pub use fault::{
     Cause, GpuFault, JobFault, Neighbour, Recovery, Side, StreamException, StreamStatus,
 };
@@ -158,17 +167,20 @@ pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{
     DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
 };
+#[cfg(feature = "draw")]
 pub use graphics::{
     Attachment, BlendComponent, BlendFactor, BlendOp, BlitFilter, BlitRegion, ClearAttachment,
     ClearColor, ClearRect, ColorAttachment, ColorBlend, DepthAttachment, DepthBias, DepthState,
-    Draw, FrontFace, GraphicsError, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType,
-    IndirectDraws, Inherited, InheritedRendering, InputRate, LoadOp, Occlusion, Rect, RenderPass,
-    RenderingInfo, Resolve, ResolveMode, StencilAttachment, StencilFace, StencilState, StoreOp,
-    Topology, Unsupported, VertexAttribute, VertexBinding, Viewport,
+    Draw, DrawsKnownBy, FailedCode, FailedDraws, FailedPass, FrontFace, GraphicsError,
+    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, ImageView, IndexType, IndirectDraws,
+    Inherited, InheritedRendering, InputRate, LoadOp, Occlusion, PassPart, PixelRange, Rect,
+    RenderPass, RenderingInfo, Resolve, ResolveMode, StencilAttachment, StencilFace, StencilOp,
+    StencilState, StoreOp, TilerHeap, TilerHeapConfig, TilerHeapInfo, Topology, Unsupported,
+    VertexAttribute, VertexBinding, Viewport,
 };
 pub use handle::{
-    Buffer, CommandBuffer, DescriptorSet, Event, Fence, GraphicsPipeline, Image, Pipeline,
-    QueryPool, Queue, Semaphore, Space, TilerHeap,
+    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue,
+    Semaphore, Space,
 };
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};

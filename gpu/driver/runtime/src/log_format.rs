@@ -13,8 +13,7 @@ use crate::{
     Pipeline, Placement, PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties,
     QueryPool, Queue, QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore,
     SemaphorePoint, Side, Space, Status, Step, StreamException, StreamStatus, SubmitInfo,
-    SystemCoherency, Table, Thing, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut,
-    TimerClock, UnusableStream, VmError, Warning,
+    SystemCoherency, Table, Thing, Tiling, TimedOut, TimerClock, UnusableStream, VmError, Warning,
 };
 use defmt::{Debug2Format, Display2Format, Format, Formatter};
 
@@ -39,8 +38,11 @@ format! { Debug2Format:
     Access, Accesses, Bound<'_>, Buffer, Cause, CommandBuffer, Counts, DescriptorSet, DevicePower, DmaRegion, DomainState, Done<'_>,
     DynamicOffset, ErrorKind, Event, Image, ImageInfo, ImagePart, ImageUses, Instant, Invocations, Lines, Next, OperatingPoint, Options,
     Pipeline, Placement, Priority, QueryPool, QueueConfig, SamplerInfo, Semaphore, SemaphorePoint, Space, Status, StreamException,
-    SubmitInfo<'_>, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimerClock,
+    SubmitInfo<'_>, Tiling, TimerClock,
 }
+
+#[cfg(feature = "draw")]
+format! { Debug2Format: crate::TilerHeap, crate::TilerHeapConfig, crate::TilerHeapInfo }
 
 /// A failed bring-up, without its platform.
 impl<P> Format for Failed<P> {

@@ -9,6 +9,7 @@ const SOURCES: &[&str] = &[
     "status.rs",
     "platform.rs",
     "handles.rs",
+    "draw_handles.rs",
     "device.rs",
     "memory.rs",
     "compute.rs",

@@ -6,7 +6,7 @@ use super::error::CommandError;
 use super::recorder::{Level, Recorder, Running};
 use super::words::{self, LoadedRegisters};
 use crate::error::{Error, Thing};
-use crate::graphics::GraphicsError;
+use crate::graphics::only_draws;
 use crate::handle::CommandBuffer;
 use crate::platform::Platform;
 use eitri_cs::instr::Call;
@@ -46,7 +46,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let depth = match recorded.level {
             Level::Secondary(depth) => depth,
             Level::Primary => return Err(CommandError::NotSecondary.into()),
-            Level::Draws(_) => return Err(GraphicsError::OnlyDraws.into()),
+            Level::Draws(_) => return Err(only_draws()),
         };
         self.note_call(secondary, depth)?;
         self.load_wide(|words| words.address, recorded.start.0)?;

@@ -42,8 +42,8 @@ pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
 pub use copy::{BufferImageCopy, ImageCopy, ImageSubresource};
 pub(crate) use copy::{
-    CLAMP, CompressedCopy, CompressedRegion, CompressedSides, Element, Order, SIDE_UNIFORMS,
-    SPREAD, Side, UNIFORMS, element_place, side_uniforms,
+    CLAMP, CompressedCopy, CompressedRegion, CompressedSides, Element, NO_DRAWING, Order,
+    SIDE_UNIFORMS, SPREAD, Side, UNIFORMS, element_place, side_uniforms,
 };
 pub use error::{CommandError, Limit};
 pub(crate) use filled_uniforms::Run;
@@ -54,7 +54,7 @@ pub use query::Invocations;
 pub(crate) use query::{QUERY_BYTES, SYNC_OFFSET};
 pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
-pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Part, PassParts, Recorded, Streams};
+pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Recorded, Streams};
 pub(crate) use storage::thread_size;
 pub(crate) use uniforms::{Source, Uniforms};
 pub(crate) use words::EncodedInstructions;

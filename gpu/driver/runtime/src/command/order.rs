@@ -4,12 +4,11 @@
 //! Facts: hardware/command-stream.md sections 1.8, 1.10, 6.7 to 6.9.
 
 use super::accesses::Accesses;
-use super::recorder::{Recorder, Streams};
+use super::recorder::Recorder;
 use super::words;
 use crate::error::Error;
-use crate::graphics::streams_of;
 use crate::platform::Platform;
-use crate::queue::{Reach, SubQueue};
+use crate::queue::Reach;
 use eitri_cs::SlotMask;
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 
@@ -50,24 +49,6 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.unflushed = false;
         }
         Ok(self)
-    }
-
-    /// Orders what other streams do.
-    pub(super) fn order_streams(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
-        if let Some(order) = self.passes.as_ref().map(|passes| passes.order) {
-            return order(self, before, after);
-        }
-        let (all_before, all_after) = self.ordered;
-        self.ordered = (all_before | before, all_after | after);
-        let others = Streams::ALL.without(Streams::of(SubQueue::Compute));
-        // A barrier of all stages has added them all.
-        if self.after != others && streams_of(after).has(SubQueue::Compute) {
-            self.after = self
-                .after
-                .and(streams_of(before))
-                .without(Streams::of(SubQueue::Compute));
-        }
-        Ok(())
     }
 
     /// What is sampled from here on may have been written since texels were fetched into read-only caches: the next dispatch

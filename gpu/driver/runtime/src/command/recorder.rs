@@ -13,7 +13,7 @@ use super::words::{EncodedInstructions, LoadedRegisters};
 use super::writer::{Block, Writer};
 use crate::device::Device;
 use crate::error::Error;
-use crate::graphics::{DrawStatePlace, Passes};
+use crate::graphics::{DrawStatePlace, PassParts, Passes};
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::links::List;
 use crate::platform::{PhysicalAddress, Platform};
@@ -113,27 +113,6 @@ impl Streams {
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
     }
-}
-
-/// What was recorded for the streams of vertices and of fragments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PassParts {
-    /// Of vertices and tiler, if anything is drawn; and of fragments.
-    pub(crate) tiling: Option<Part>,
-    pub(crate) fragments: Part,
-    /// Something runs on the compute stream, too.
-    pub(crate) computes: bool,
-    /// How far each stream counts at most.
-    pub(crate) counts: u32,
-}
-
-/// What was recorded for a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) code: Code,
-    pub(crate) uses: CacheUse,
-    /// As [`Recorded::after`].
-    pub(crate) after: Streams,
 }
 
 /// What may still run that was recorded before.
@@ -285,11 +264,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             let end = self.words()?.end;
             self.put(end)?;
         }
-        let finish = self.passes.as_ref().map(|passes| passes.finish);
-        let passes = match finish {
-            Some(finish) => Some(finish(self)?),
-            None => None,
-        };
+        let passes = self.finish_lanes()?;
         let (start, bytes) = self.writer.finish(&mut self.device.hw.platform);
         self.wrote_areas();
         self.device.host_wrote(self.commands);

@@ -272,7 +272,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.empty_caches()
     }
 
-    pub(super) fn empty_caches(&mut self) -> Result<(), Error> {
+    pub(crate) fn empty_caches(&mut self) -> Result<(), Error> {
         if !self.is_running() {
             return Ok(());
         }

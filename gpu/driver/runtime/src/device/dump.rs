@@ -350,10 +350,7 @@ impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
     /// Where in their passes jobs have failed.
     fn remarks(&mut self, tell: &mut dyn FnMut(&str)) {
         let device = &*self.device;
-        let Some(drawing) = &device.drawing else {
-            return;
-        };
-        for (job, pass) in &drawing.failed {
+        for (job, pass) in device.failed_passes() {
             let Some(job) = device.jobs.get(*job) else {
                 continue;
             };

@@ -1,11 +1,10 @@
 //! Objects: what users make in an address space.
 
 use super::Device;
-use super::heap::Heap;
 use super::lost_contents::LostContents;
 use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
-use crate::graphics::{GraphicsPipelined, PipelineColors};
+use crate::graphics::{GraphicsPipelined, Heap, PipelineColors};
 use crate::handle::{Queue, Space};
 use crate::links::List;
 use crate::platform::Platform;

@@ -2,63 +2,22 @@
 //!
 //! A submission is lost as a whole: with one part that had begun go the others, also those whose turn had not come, and those
 //! that were over, as what they left for the others is void.
-//! Nothing here is reached in an image that never draws: see [`Drawing`].
+//! Nothing here is reached in an image that never draws: see [`Drawing`](crate::graphics::Drawing).
 //! Facts: hardware/graphics.md 1.1, 1.11 and 2.2, csf-scheduling.md 2 to 5.
 
 use super::submit::has_failed;
 use super::{Device, Kind, SubmitInfo};
 use crate::access::RegisterAccess;
-use crate::command::{CommandError, CompressedCopy, PassParts, Recorded, Recorder, Streams};
+use crate::command::{CommandError, Recorded, Streams};
 use crate::error::{Error, Thing};
-use crate::graphics::{
-    EncodedDraws, FailedPasses, News, PartShapes, StateWords, TileLimits, copy_compressed,
-};
+use crate::graphics::{JobPart, PassParts};
 use crate::group::{Residency, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::{
-    CacheUse, Code, Join, MOST_JOINS, NewJob, PartPlaces, PartShape, PushError, SubQueue,
-};
+use crate::queue::{CacheUse, Code, Join, MOST_JOINS, NewJob, PartPlaces, PushError, SubQueue};
 use crate::slab::Key;
-use crate::tiler_page::{BASE, PAGE};
 use crate::vm::GpuAddress;
-use core::fmt;
 use heapless::Vec;
-
-/// What only devices that draw need, reached by pointers: whatever they lead to is left out of an image that never draws.
-pub(crate) struct Drawing<'s, 'd, P> {
-    /// Submits commands with parts.
-    pub(super) submit: Submit<'s, 'd, P>,
-    /// The GPU was stopped with a group's jobs in it.
-    pub(super) lose: fn(&mut Device<'s, 'd, P>, Key),
-    /// Names what failed of passes.
-    name_failed: fn(&mut Device<'s, 'd, P>, News),
-    /// Failed passes of jobs whose faults are not there yet.
-    pub(crate) failed: FailedPasses,
-    shape: PartShape,
-    /// Instructions of draws.
-    pub(crate) encoded: EncodedDraws,
-    /// Descriptors that draws write.
-    pub(crate) shapes: PartShapes,
-    /// Words of uniforms that draws said last.
-    pub(crate) state_words: StateWords,
-    /// What a pass has of tile buffers.
-    pub(crate) tiles: TileLimits,
-    /// Copies texels to or from an image that is compressed without loss.
-    pub(crate) copy_compressed: CopyCompressed<'s, 'd, P>,
-}
-
-type CopyCompressed<'s, 'd, P> =
-    for<'a, 'r> fn(&'a mut Recorder<'r, 's, 'd, P>, &'a CompressedCopy) -> Result<(), Error>;
-
-type Submit<'s, 'd, P> =
-    fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
-
-impl<P> fmt::Debug for Drawing<'_, '_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Drawing")
-    }
-}
 
 /// A part that is about to be submitted.
 #[derive(Clone, Copy, Debug)]
@@ -113,49 +72,8 @@ fn parts(recorded: &Recorded, own: SubQueue) -> Vec<NewPart, 3> {
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// Lets the device draw from here on.
-    pub(crate) fn enable_drawing(&mut self) -> Result<(), Error> {
-        if self.drawing.is_some() {
-            return Ok(());
-        }
-        let words = self.words.as_ref();
-        let config = words.map_err(|fault| CommandError::Build(*fault))?.config();
-        let shape = PartShape::new(config, PAGE, BASE).map_err(CommandError::Build)?;
-        let encoded = EncodedDraws::new(config).map_err(CommandError::Build)?;
-        let shapes = PartShapes::new(self.hw.properties.arch).map_err(CommandError::from)?;
-        let properties = &self.hw.properties;
-        let tiles = TileLimits::of(properties.arch, properties.name());
-        self.drawing = Some(Drawing {
-            submit: Self::submit_parts,
-            lose: Self::lose_parts,
-            name_failed: Self::name_failed_passes,
-            failed: FailedPasses::new(),
-            shape,
-            encoded,
-            shapes,
-            state_words: StateWords::NOTHING,
-            tiles,
-            copy_compressed,
-        });
-        Ok(())
-    }
-
-    /// Whether failed passes are kept whose faults are not there yet.
-    pub(super) fn has_named(&self) -> bool {
-        let kept = self.drawing.as_ref().map(|drawing| drawing.failed.len());
-        kept.is_some_and(|kept| kept > 0)
-    }
-
-    /// Names what failed of the passes that the news is about, if there are passes.
-    #[inline(never)]
-    pub(super) fn name_failed(&mut self, news: News) {
-        if let Some(name) = self.drawing.as_ref().map(|drawing| drawing.name_failed) {
-            name(self, news);
-        }
-    }
-
     /// Submits commands that concern several streams: all parts, or none.
-    fn submit_parts(
+    pub(crate) fn submit_parts(
         &mut self,
         queue: Queue,
         commands: CommandBuffer,
@@ -219,7 +137,7 @@ impl<P: Platform> Device<'_, '_, P> {
             if *part != whole
                 && let Some(job) = self.jobs.get_mut(*part)
             {
-                job.whole = Some(whole);
+                job.part = JobPart::of(whole);
             }
         }
         if let Some(passes) = &recorded.passes
@@ -362,7 +280,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(Key, u64), Error> {
         let queue = work.queue;
         let gone = Error::Gone { what: Thing::Queue };
-        let shape = self.drawing.as_ref().map(|drawing| drawing.shape);
+        let shape = self.drawing.as_ref().map(|drawing| drawing.part_shape);
         let shape = shape.ok_or(CommandError::NoTilerHeap)?;
         let places = PartPlaces {
             shape: &shape,
@@ -425,7 +343,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The GPU was stopped with jobs of a group in it: what has begun of a submission takes the rest of it along, and the tiler
     /// heap begins anew.
-    fn lose_parts(&mut self, key: Key) {
+    pub(crate) fn lose_parts(&mut self, key: Key) {
         let Some(group) = self.groups.get_mut(key) else {
             return;
         };

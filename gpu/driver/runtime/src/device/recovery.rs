@@ -405,9 +405,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let cause = why.map_or(Cause::LostWithGpu, Termination::cause);
             return self.end_group(key, cause, outcome.recovery());
         }
-        if let Some(lose) = self.drawing.as_ref().map(|drawing| drawing.lose) {
-            lose(self, key);
-        }
+        self.lose_begun_parts(key);
         for number in 0..STREAMS {
             let group = self.groups.get_mut(key);
             let stream = group.and_then(|group| group.streams.get_mut(number));
@@ -468,7 +466,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Waits until memory that the GPU had may have a new owner, and nothing is under way in the MMU.
-    pub(super) fn wait_for_mmu(&mut self) {
+    pub(crate) fn wait_for_mmu(&mut self) {
         self.wait_for_phase(is_quiet);
         if !self.is_running() {
             return;

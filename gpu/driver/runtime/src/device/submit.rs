@@ -10,6 +10,7 @@ use crate::access::RegisterAccess;
 use crate::command::{CommandError, Level};
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
+use crate::graphics::Drawing;
 use crate::group::{Group, Residency, Stage, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue};
 use crate::platform::Platform;
@@ -30,6 +31,10 @@ pub struct SubmitInfo<'a> {
     /// semaphore's, or than what the stream signals before, is refused; of other streams that is the caller's to see to.
     pub signals: &'a [SemaphorePoint],
 }
+
+/// Submits commands with parts for several streams.
+pub(crate) type SubmitParts<'s, 'd, P> =
+    fn(&mut Device<'s, 'd, P>, Queue, CommandBuffer, &SubmitInfo<'_>) -> Result<Fence, Error>;
 
 impl Default for SubmitInfo<'_> {
     /// To the compute stream, with no semaphores.
@@ -115,7 +120,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
         if recorded.has_parts()
-            && let Some(submit) = self.drawing.as_ref().map(|drawing| drawing.submit)
+            && let Some(submit) = self.drawing.as_ref().map(Drawing::submit)
         {
             return submit(self, queue, commands, info);
         }

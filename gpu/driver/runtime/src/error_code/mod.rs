@@ -11,6 +11,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use rows::{values, variants};
+
 use crate::error::Error;
 use core::fmt::{self, Write};
 
@@ -94,7 +96,7 @@ impl Error {
 }
 
 /// What can be a part of a code.
-trait Coded: Sized {
+pub(crate) trait Coded: Sized {
     /// Writes it.
     fn put(&self, to: &mut Words<'_, '_>);
     /// Reads it; `None` where there is nothing such.
@@ -102,14 +104,14 @@ trait Coded: Sized {
 }
 
 /// Where words are written to.
-struct Words<'a, 'f> {
+pub(crate) struct Words<'a, 'f> {
     to: &'a mut fmt::Formatter<'f>,
     result: fmt::Result,
 }
 
 impl Words<'_, '_> {
     #[inline(never)]
-    fn number(&mut self, number: u64) {
+    pub(crate) fn number(&mut self, number: u64) {
         self.letter(b' ');
         let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
         (0..digits)
@@ -151,7 +153,7 @@ impl Words<'_, '_> {
 }
 
 /// Where words are read from.
-trait Source {
+pub(crate) trait Source {
     fn number(&mut self) -> Option<u64>;
     fn name(&mut self) -> Option<&'static str>;
 }

@@ -1,18 +1,17 @@
 //! Rows: the numbers of all that an error can be, and its values in order.
 //!
 //! A number that was given stays: a variant that goes leaves its number free, and a new one gets the next. Whoever changes the values
-//! of a variant raises the edition. A variant or a value that has no row here does not compile.
+//! of a variant raises the edition. A variant or a value that has no row does not compile. Those of graphics have theirs in
+//! `graphics/error_rows.rs`.
 
 use super::{Coded, Source, Words};
 use crate::command::{CommandError, Limit};
-use crate::device::{BringUpError, CountersError, DeviceLost, FirmwareCrash, TilerHeapConfig};
+use crate::device::{BringUpError, CountersError, DeviceLost, FirmwareCrash};
 use crate::error::{Error, Table, Thing};
-use crate::failed_pass::FailedPass;
 use crate::fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException};
 use crate::firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 use crate::gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, ResetError};
-use crate::graphics::{Attachment, GraphicsError, Inherited, Unsupported, read_failed_pass};
-use crate::handle::{Fence, Queue, TilerHeap};
+use crate::handle::{Fence, Queue};
 use crate::memory::OutOfMemory;
 use crate::mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 use crate::platform::{PhysicalAddress, PowerChange, SystemCoherency};
@@ -98,6 +97,8 @@ macro_rules! numbers {
         }
     )* };
 }
+
+pub(crate) use {values, variants};
 
 #[rustfmt::skip]
 variants! {
@@ -246,56 +247,6 @@ variants! {
         0x10 Build(fault);
         0x11 NoTilerHeap;
         0x12 Graphics(error);
-    }
-    GraphicsError {
-        0 Unsupported { what, target };
-        1 Attachments { found, most };
-        2 Mismatch { attachment };
-        3 Format { attachment, format };
-        4 NoPart { attachment, level, layer };
-        5 TileBuffer { bytes };
-        6 Samples { samples };
-        7 Area;
-        8 Stage { wanted };
-        9 Input { location };
-        0xA NoAttribute { location };
-        0xB Attribute { location };
-        0xC Binding { binding, most };
-        0xD NoPipeline;
-        0xE NoVertexBuffer { binding };
-        0xF NoIndexBuffer;
-        0x10 Compatible;
-        0x11 ProvokingVertex;
-        0x12 NotResumed;
-        0x13 PassLeaked;
-        0x20 QueryBegun;
-        0x21 NoQueryBegun;
-        0x22 Topology;
-        0x23 NotDraws;
-        0x24 NotInherited { what };
-        0x25 BarrierInPass;
-        0x26 OnlyDraws;
-    }
-    Attachment {
-        0 Color(location);
-        1 Depth;
-        2 Stencil;
-    }
-    Inherited {
-        0 Attachment(attachment);
-        1 Samples;
-        2 Size;
-        3 Layers;
-        4 Views;
-    }
-    Unsupported {
-        2 Blend;
-        3 BlendConstants;
-        4 Layers;
-        5 Secondary;
-        0x20 ResolveMode;
-        0x21 LinearBlit;
-        0x22 SecondaryQuery;
     }
     BuildFault {
         0 Encode(error);
@@ -458,7 +409,6 @@ values! {
     Fence           { queue, sub_queue, point }
     FieldError      { field, problem }
     UnusableStream  { registers, scoreboards }
-    TilerHeapConfig { chunk_bytes, initial, most, reserve, passes }
 }
 
 #[rustfmt::skip]
@@ -472,7 +422,6 @@ numbers! {
     bool:       |is| is.into(),                         |number| (number < 2).then_some(number == 1);
     Key:        |key| key.number(),                     |number| Key::of_number(number);
     Queue:      |queue| queue.0.number(),               |number| Key::of_number(number).map(Queue);
-    TilerHeap:  |heap| heap.0.number(),                 |number| Key::of_number(number).map(TilerHeap);
     Exception:  |exception| exception.0.into(),         |number| number.try_into().ok().map(Exception);
     GpuId:      |id| id.0.into(),                       |number| number.try_into().ok().map(GpuId);
     GpuAddress: |address| address.0,                    |number| Some(GpuAddress(number));
@@ -482,17 +431,6 @@ numbers! {
     Arch:       |arch| arch.major().into(),             |major| Arch::ALL.into_iter().find(|arch| u64::from(arch.major()) == major);
     AsCommand:  |command| command.number().into(),      |number| AsCommand::from_number(number);
     AccessKind: |kind| kind.number().into(),            |number| AccessKind::from_number(number);
-}
-
-/// Its numbers are written where passes are: an image that has none does without.
-impl Coded for FailedPass {
-    fn put(&self, to: &mut Words<'_, '_>) {
-        (self.words.code)(self, &mut |number| to.number(number));
-    }
-
-    fn take(from: &mut dyn Source) -> Option<Self> {
-        read_failed_pass(&mut || from.number())
-    }
 }
 
 impl Coded for &'static str {

@@ -10,9 +10,9 @@ use super::lane::{self, DEFERRED, OTHERS, iterators};
 use super::lane_begin::LaneBegin;
 use super::pass::FRAMEBUFFER;
 use super::registers::{BOUND_PAIRS, COUNT, DrawRegisters};
+use super::tiler_page::{BASE, PAGE, count_of};
 use super::tiling;
 use crate::queue::SubQueue;
-use crate::tiler_page::{BASE, PAGE, count_of};
 use eitri_cs::builder::{
     AddNumber, AnyLoad, BuildFault, Checked, Config, FirstLoads, Load32, Load64,
 };

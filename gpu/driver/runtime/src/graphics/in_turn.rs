@@ -5,11 +5,11 @@
 
 use super::lane::{ONE, TEMPORARY};
 use super::pass::RenderPass;
+use super::tiler_page::{BASE, MARKS, PAGE};
 use crate::command::Recorder;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::SubQueue;
-use crate::tiler_page::{BASE, MARKS, PAGE};
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{SyncAdd64, SyncSet64};
 

@@ -11,11 +11,12 @@ use super::encoded::{EncodedDraws, ITERATORS, OfIterator};
 use super::error::{GraphicsError, Unsupported};
 use super::first_draw::LanePassState;
 use super::pass_bound::PassBound;
+use super::pass_parts::{Part, PassParts};
 use super::pass_template::LastTargets;
 use super::queries::{Counting, EndedQueries};
 use super::registers::Loaded;
 use super::tiling::LastContext;
-use crate::command::{Accesses, CommandError, Level, Part, PassParts, Recorder, Streams, Writer};
+use crate::command::{Accesses, CommandError, Level, Recorder, Streams, Writer};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{CacheUse, Code, Reach, SubQueue};
@@ -85,13 +86,13 @@ impl Lane {
 }
 
 /// What commands have of render passes. Reached through pointers from where all commands pass: see
-/// [`crate::device::Drawing`].
+/// [`super::Drawing`].
 #[derive(Debug)]
 pub(crate) struct Passes<'r, 's, 'd, P> {
     /// Ends the lanes.
-    pub(crate) finish: Finish<'r, 's, 'd, P>,
+    finish: Finish<'r, 's, 'd, P>,
     /// Orders what lanes do.
-    pub(crate) order: Order<'r, 's, 'd, P>,
+    pub(super) order: Order<'r, 's, 'd, P>,
     pub(super) tiling: Option<Lane>,
     pub(super) fragments: Option<Lane>,
     /// Of the compute stream: how far it counts, and where its commands ended then.
@@ -245,6 +246,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             self.order_passes(before, after)?;
         }
         Ok(())
+    }
+
+    /// Ends the lanes, if there are some.
+    pub(crate) fn finish_lanes(&mut self) -> Result<Option<PassParts>, Error> {
+        let finish = self.passes.as_ref().map(|passes| passes.finish);
+        finish.map(|finish| finish(self)).transpose()
     }
 
     /// The lane of a stream, if there is one.

@@ -4,8 +4,8 @@
 
 use super::encoded::OfIterator;
 use super::lane::{ONE, OTHERS, OWN, TEMPORARY};
+use super::tiler_page::{BASE, HEAP_CONTEXT, PAGE, count_of};
 use crate::queue::SubQueue;
-use crate::tiler_page::{BASE, HEAP_CONTEXT, PAGE, count_of};
 use eitri_cs::builder::{BuildFault, Checked, Config, Load64};
 use eitri_cs::enums::{StreamState, SyncScope};
 use eitri_cs::instr::{

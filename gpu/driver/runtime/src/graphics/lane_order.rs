@@ -5,18 +5,18 @@
 
 use super::encoded::EncodedDraws;
 use super::lane::{DEFERRED, TEMPORARY, VALUE};
+use super::tiler_page::{BASE, PAGE, count_of};
 use crate::command::{Accesses, Recorder, ShaderStage, Streams};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::queue::{Reach, SubQueue};
-use crate::tiler_page::{BASE, PAGE, count_of};
 use eitri_cs::SlotMask;
 use eitri_cs::builder::Checked;
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::SyncSet64;
 
 /// The streams that do some of these accesses.
-pub(crate) fn streams_of(accesses: Accesses) -> Streams {
+fn streams_of(accesses: Accesses) -> Streams {
     let vertex = Accesses::INDEX_READ | Accesses::VERTEX_READ | Accesses::INDIRECT_READ;
     let fragment = Accesses::INPUT_ATTACHMENT_READ
         | Accesses::COLOR_READ
@@ -42,6 +42,24 @@ pub(crate) fn streams_of(accesses: Accesses) -> Streams {
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Orders what other streams do.
+    pub(crate) fn order_streams(&mut self, before: Accesses, after: Accesses) -> Result<(), Error> {
+        if let Some(order) = self.passes.as_ref().map(|passes| passes.order) {
+            return order(self, before, after);
+        }
+        let (all_before, all_after) = self.ordered;
+        self.ordered = (all_before | before, all_after | after);
+        let others = Streams::ALL.without(Streams::of(SubQueue::Compute));
+        // A barrier of all stages has added them all.
+        if self.after != others && streams_of(after).has(SubQueue::Compute) {
+            self.after = self
+                .after
+                .and(streams_of(before))
+                .without(Streams::of(SubQueue::Compute));
+        }
+        Ok(())
+    }
+
     /// Lets one stream wait until another has come as far as it counts now; if it counts nothing yet, for what it has of before.
     pub(super) fn wait_for_stream(
         &mut self,

@@ -3,7 +3,8 @@
 //! A pass is recorded for two streams: what vertices do, up to lists of primitives in the tiler's heap, and what fragments do, from
 //! there into the attachments. Nothing here is in an image that only computes: other folders reach it through pointers that
 //! [`Recorder::begin_rendering`](crate::Recorder::begin_rendering) and
-//! [`Device::bind_tiler_heap`](crate::Device::bind_tiler_heap) set.
+//! [`Device::bind_tiler_heap`](crate::Device::bind_tiler_heap) set. Without the feature `draw` nothing here is compiled:
+//! `without_graphics.rs` stands in this place. Whatever other modules name of this one is named there, too.
 //! Facts: hardware/graphics.md, graphics-draw.md, graphics-framebuffer.md, graphics-raster.md.
 
 // What a pass renders to.
@@ -58,6 +59,7 @@ mod output_code;
 mod part_shapes;
 mod pass;
 mod pass_bound;
+mod pass_parts;
 mod pass_template;
 mod put_draw;
 mod queries;
@@ -73,25 +75,32 @@ mod uniforms;
 
 mod encoded;
 mod error;
+mod error_rows;
 
 // What failed of it.
 mod failed;
+mod failed_pass;
 
+// What a device and its queues have for it.
+mod drawing;
+mod tiler_heap;
+mod tiler_page;
+
+pub use crate::handle::{GraphicsPipeline, TilerHeap};
 pub use blend::{BlendComponent, BlendFactor, BlendOp, ColorBlend};
 pub use clear_attachments::{ClearAttachment, ClearRect};
-pub(crate) use compressed_copies::copy_compressed;
 pub use draw::{Draw, IndexType};
 pub(crate) use draw_state::DrawStatePlace;
-pub(crate) use draw_uniforms::StateWords;
-pub(crate) use encoded::EncodedDraws;
+pub(crate) use drawing::Drawing;
+pub use eitri_descriptors::raster::StencilOp;
 pub use error::{Attachment, GraphicsError, Inherited, Unsupported};
-pub(crate) use failed::{FailedAccess, FailedPasses, News, read_failed_pass};
+pub(crate) use failed::{FailedAccess, News};
+pub use failed_pass::{DrawsKnownBy, FailedCode, FailedDraws, FailedPass, PassPart, PixelRange};
 pub use image_commands::{BlitFilter, BlitRegion};
 pub use indirect::IndirectDraws;
 pub(crate) use lane::Passes;
-pub(crate) use lane_order::streams_of;
-pub(crate) use part_shapes::PartShapes;
 pub use pass::RenderPass;
+pub(crate) use pass_parts::{JobPart, PassParts};
 pub use pipeline::GraphicsSet;
 pub(crate) use pipeline::{GraphicsPipelined, PipelineColors};
 pub use queries::Occlusion;
@@ -99,10 +108,12 @@ pub use rendering::{
     ClearColor, ColorAttachment, DepthAttachment, ImageView, LoadOp, Rect, RenderingInfo, Resolve,
     ResolveMode, StencilAttachment, StoreOp, Viewport,
 };
-pub(crate) use secondary::InheritedPass;
 pub use secondary::InheritedRendering;
+pub(crate) use secondary::{InheritedPass, only_draws};
 pub use state::{
     DepthBias, DepthState, FrontFace, GraphicsPipelineInfo, InputRate, StencilFace, StencilState,
     Topology, VertexAttribute, VertexBinding,
 };
-pub(crate) use tile::TileLimits;
+pub(crate) use tiler_heap::{Heap, TilerBinding, fmt_refused_heap};
+pub use tiler_heap::{TilerHeapConfig, TilerHeapInfo};
+pub(crate) use tiler_page::BASE;

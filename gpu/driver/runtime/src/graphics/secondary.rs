@@ -11,12 +11,13 @@ use super::error::{Attachment, GraphicsError, Inherited, Unsupported};
 use super::framebuffer::{ColorTarget, Framebuffer, MOST_COLORS, MOST_LAYERS};
 use super::lane::{Lane, Passes};
 use super::pass::RenderPass;
+use super::pass_parts::{Part, PassParts};
 use super::pipeline::PipelineColors;
 use super::registers::DrawRegisters;
 use super::rendering::ImageView;
 use super::samples;
 use super::tiling::Tiling;
-use crate::command::{CommandError, Level, Part, PassParts, Recorder, Streams};
+use crate::command::{CommandError, Level, Recorder, Streams};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{CommandBuffer, Image};
@@ -59,6 +60,11 @@ pub(crate) struct InheritedPass {
     has: [bool; 2],
     /// The last vertex of a primitive provokes, if draws say which does.
     last_provokes: Option<bool>,
+}
+
+/// The refusal of such draws where commands run them outside of a render pass.
+pub(crate) fn only_draws() -> Error {
+    GraphicsError::OnlyDraws.into()
 }
 
 impl InheritedPass {

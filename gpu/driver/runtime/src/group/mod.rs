@@ -16,6 +16,7 @@ use crate::access::RegisterAccess;
 use crate::device::Entry;
 use crate::fault::{Cause, Recovery, StreamStatus};
 use crate::firmware::{ANSWER, Channel, Global, Interface, RequestIgnored, SlotBlocks};
+use crate::graphics::TilerBinding;
 use crate::handle::Queue;
 use crate::hw::Hw;
 use crate::mmu::AddressSpace;
@@ -23,7 +24,7 @@ use crate::platform::{Instant, Platform};
 use crate::queue::{Ended, Job, Stream, Waiting};
 use crate::scheduler::Priority;
 use crate::slab::{Key, Slab};
-use crate::vm::{GpuAddress, Mapping};
+use crate::vm::Mapping;
 use eitri_cs::SubQueue;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
@@ -57,16 +58,6 @@ pub(crate) struct GroupMemory {
     pub(crate) suspend: Mapping,
     /// The same for protected mode.
     pub(crate) protected: Option<Mapping>,
-}
-
-/// The tiler heap that the passes of a group use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TilerBinding {
-    pub(crate) heap: Key,
-    /// The page in which called code finds the heap, and by which its streams follow one another: [`crate::tiler_page`].
-    pub(crate) page: GpuAddress,
-    /// From this value on the streams count in the next submission.
-    pub(crate) base: u64,
 }
 
 /// A group.

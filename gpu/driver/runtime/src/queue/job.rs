@@ -4,6 +4,7 @@
 
 use super::flush::{Begin, CacheUse};
 use crate::fault::{Cause, JobFault, Recovery};
+use crate::graphics::JobPart;
 use crate::handle::{Fence, Queue};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
@@ -28,8 +29,8 @@ pub(crate) struct Job {
     pub(crate) points: Option<Key>,
     /// The next job of the stream.
     pub(super) next: Option<Key>,
-    /// The job that stands for the whole submission of which this is another part: the outcome of this one is that one's.
-    pub(crate) whole: Option<Key>,
+    /// What it is of a submission over several streams.
+    pub(crate) part: JobPart,
     /// Of a submission that this job stands for another part has begun, or is over.
     pub(crate) begun: bool,
     /// What was reported of it.
@@ -94,7 +95,7 @@ impl Job {
         begin: Begin::NOTHING,
         points: None,
         next: None,
-        whole: None,
+        part: JobPart::WHOLE,
         begun: false,
         fault: None,
         over: true,

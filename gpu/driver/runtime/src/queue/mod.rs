@@ -6,6 +6,7 @@
 
 mod flush;
 mod job;
+#[cfg(feature = "draw")]
 mod part;
 mod points;
 mod ring;
@@ -16,6 +17,7 @@ mod wrapper;
 pub(crate) use flush::{Begin, CacheUse, JobFlush, Reach};
 pub use job::Status;
 pub(crate) use job::{Code, Ended, Job, NewJob, fail, fault_of};
+#[cfg(feature = "draw")]
 pub(crate) use part::{Join, MOST_JOINS, PartShape, Places as PartPlaces};
 pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;

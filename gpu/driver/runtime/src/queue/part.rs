@@ -13,9 +13,9 @@ use super::ring::Ring;
 use super::stream::{PushError, Stream};
 use super::wrapper::{OWN, POINT_WORDS, TAIL, WRAPPER_WORDS, own_words, tail};
 use crate::fault::{Cause, Recovery};
+use crate::graphics::BASE;
 use crate::platform::Platform;
 use crate::slab::{Key, Slab};
-use crate::tiler_page::BASE;
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Config, Load32, Load64};
 use eitri_cs::instr::Instr;
@@ -193,7 +193,7 @@ impl Stream {
             return;
         }
         let Some(first) = self.first else { return };
-        let whole = jobs.get(first).and_then(|job| job.whole);
+        let whole = jobs.get(first).and_then(|job| job.part.whole());
         if let Some(job) = jobs.get_mut(whole.unwrap_or(first)) {
             job.begun = true;
         }
@@ -210,7 +210,7 @@ impl Stream {
                 break;
             };
             at = job.next;
-            let (span, whole) = (job.span(), job.whole.unwrap_or(key));
+            let (span, whole) = (job.span(), job.part.whole().unwrap_or(key));
             let begun = jobs.get(whole).is_some_and(|whole| whole.begun);
             // The oldest is taken out of the ring as a whole.
             if core::mem::take(&mut oldest) || !begun {

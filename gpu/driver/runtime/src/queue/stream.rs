@@ -14,6 +14,7 @@ use super::wrapper::{
 use crate::access::SharedBlock;
 use crate::fault::{Cause, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
+use crate::graphics::JobPart;
 use crate::handle::Fence;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
@@ -206,7 +207,7 @@ impl Stream {
             begin,
             points,
             next,
-            whole,
+            part,
             begun,
             fault,
             over,
@@ -219,7 +220,7 @@ impl Stream {
         (*start, *end) = (insert, insert.wrapping_add(length));
         (*commands, *uses, *points) = (work.commands, work.uses, work.points);
         *begin = *begins;
-        (*next, *whole, *fault) = (None, None, None);
+        (*next, *part, *fault) = (None, JobPart::WHOLE, None);
         (*begun, *over) = (false, false);
         match self.last.and_then(|last| jobs.get_mut(last)) {
             Some(last) => last.next = Some(key),
@@ -298,7 +299,7 @@ impl Stream {
             self.last = None;
         }
         job.over = true;
-        let (whole, failed) = (job.whole, job.fault.is_some());
+        let (whole, failed) = (job.part.whole(), job.fault.is_some());
         let ended = Ended {
             commands: job.commands.take(),
             uses: job.uses,

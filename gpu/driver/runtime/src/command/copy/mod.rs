@@ -70,17 +70,8 @@ pub(crate) enum CompressedSides {
 }
 
 /// Message of the refusal of copies of compressed images where no queue draws.
-const NO_DRAWING: &str =
+pub(crate) const NO_DRAWING: &str =
     "is compressed (AFBC), so that its copies need a device that draws: no queue has a tiler heap";
-
-impl<'s, 'd, P: Platform> Recorder<'_, 's, 'd, P> {
-    /// Copies texels to or from an image that is compressed without loss: only images that draw have the code of that.
-    fn copy_compressed(&mut self, info: &ImageInfo, copy: &CompressedCopy) -> Result<(), Error> {
-        let missing = info.refused(NO_DRAWING);
-        let drawing = self.device.drawing.as_ref().ok_or(missing)?;
-        (drawing.copy_compressed)(self, copy)
-    }
-}
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Copies texels from a buffer into an image.

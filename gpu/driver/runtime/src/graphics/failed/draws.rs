@@ -4,7 +4,7 @@ use super::super::registers::DrawRegisters;
 use super::super::uniforms::COUNT_SHIFT;
 use super::memory::SpaceReader;
 use super::walk::{Seen, Walk};
-use crate::failed_pass::{DrawsKnownBy, FailedDraws, PassPart};
+use crate::graphics::failed_pass::{DrawsKnownBy, FailedDraws, PassPart};
 use crate::platform::Platform;
 use crate::queue::Code;
 use crate::resource::{DESCRIPTOR_BYTES, RESOURCE_BYTES};

@@ -8,29 +8,30 @@
 
 mod draws;
 mod memory;
+mod news;
 mod passes;
 mod pixels;
 mod reports;
 mod walk;
 mod words;
 
+pub(crate) use news::{FailedAccess, News};
 pub(crate) use words::read as read_failed_pass;
 
 use super::encoded::ITERATORS;
 use crate::device::{Device, Kind};
-use crate::failed_pass::{DrawsKnownBy, FailedCode, FailedPass, PassPart};
 use crate::fault::Cause;
+use crate::graphics::failed_pass::{DrawsKnownBy, FailedCode, FailedPass, PassPart};
+use crate::graphics::tiler_page::{MARKS, count_of};
 use crate::group::STREAMS;
 use crate::handle::{CommandBuffer, GraphicsPipeline};
-use crate::mmu::MmuFault;
 use crate::platform::Platform;
 use crate::queue::{Code, SubQueue};
 use crate::slab::Key;
-use crate::tiler_page::{MARKS, count_of};
 use core::ops::Range;
 use draws::{Clue, Suspects, find_draws};
 use eitri_cs::Arch;
-use eitri_csf::fault::{FaultSource, Unit};
+use eitri_csf::fault::Unit;
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use heapless::Vec;
 use memory::SpaceReader;
@@ -44,35 +45,6 @@ const KEPT: usize = 2 * STREAMS;
 
 /// Failed passes of jobs whose faults are not there yet.
 pub(crate) type FailedPasses = Vec<(Key, FailedPass), KEPT>;
-
-/// What makes the device name what failed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum News {
-    /// The slot of a group may report a failure, as its words say, which was not answered.
-    Reports(Key),
-    /// An access in a space failed.
-    Access(Key, FailedAccess),
-    /// Faults were laid to jobs of a group.
-    Faults(Key),
-    /// The same of all groups of a space.
-    FaultsIn(Key),
-}
-
-/// An access that failed: its address, if that is one of the space, and the unit that made it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FailedAccess {
-    pub(crate) address: Option<u64>,
-    pub(crate) unit: FaultSource,
-}
-
-impl From<MmuFault> for FailedAccess {
-    fn from(fault: MmuFault) -> FailedAccess {
-        FailedAccess {
-            address: Some(fault.address),
-            unit: fault.unit,
-        }
-    }
-}
 
 /// Commands of a job, and how far their streams have come.
 #[derive(Clone, Copy, Debug)]

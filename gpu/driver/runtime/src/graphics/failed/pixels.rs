@@ -1,7 +1,7 @@
 //! Finds the pixel of an image from an address in it.
 
 use crate::device::{Kind, Object};
-use crate::failed_pass::PixelRange;
+use crate::graphics::failed_pass::PixelRange;
 use crate::resource::{ImageInfo, Tiling, in_tile};
 use crate::slab::Key;
 

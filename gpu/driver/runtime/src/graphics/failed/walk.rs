@@ -7,9 +7,9 @@
 
 use super::super::lane::{OWN, TEMPORARY, VALUE};
 use super::memory::SpaceReader;
+use crate::graphics::tiler_page::{BASE, MARKS, PAGE, count_of};
 use crate::platform::Platform;
 use crate::queue::{Code, SubQueue};
-use crate::tiler_page::{BASE, MARKS, PAGE, count_of};
 use eitri_cs::instr::{AddImm64, Instr};
 use eitri_cs::{Arch, Pair, Reg};
 use heapless::Vec;

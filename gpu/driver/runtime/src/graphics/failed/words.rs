@@ -1,6 +1,6 @@
 //! A failed pass in words, and as the numbers of an error's code.
 
-use crate::failed_pass::{
+use crate::graphics::failed_pass::{
     DrawsKnownBy, FailedCode, FailedDraws, FailedPass, FailedPassWords, PassPart, PixelRange,
 };
 use crate::handle::GraphicsPipeline;

@@ -6,19 +6,17 @@
 //! A stream of the caller's own without a handler fails, or waits for one.
 //! Facts: hardware/csf-scheduling.md 7, command-stream.md 1.12.
 
-use super::{Device, Kind};
+use super::tiler_page::{self, GEOMETRY_BYTES, HEAP_DESCRIPTOR, PAGE_BYTES};
+use crate::access::SharedBlock;
+use crate::device::{Device, Kind, NoSuchHeap};
 use crate::error::{Error, Thing};
-use crate::fault::{Cause, Recovery};
-use crate::group::{STREAMS, TilerBinding, ring_streams};
 use crate::handle::{Queue, Space, TilerHeap};
 use crate::platform::{PhysicalAddress, Platform};
-use crate::queue::fail;
 use crate::slab::Key;
-use crate::tiler_page::{self, GEOMETRY_BYTES, HEAP_DESCRIPTOR, PAGE_BYTES};
 use crate::vm::{GpuAddress, Protection};
+use core::fmt;
 use eitri_csf::interface::stream::{
-    CS_HEAP_ADDRESS, CS_HEAP_FRAG_END, CS_HEAP_VT_END, CS_HEAP_VT_START, CS_TILER_HEAP_END,
-    CS_TILER_HEAP_START, cs_req,
+    CS_HEAP_ADDRESS, CS_HEAP_FRAG_END, CS_HEAP_VT_END, CS_HEAP_VT_START,
 };
 
 const WHAT: Thing = Thing::TilerHeap;
@@ -62,6 +60,23 @@ impl Default for TilerHeapConfig {
     }
 }
 
+/// Writes why there is no such heap.
+pub(crate) fn fmt_refused_heap(
+    config: &TilerHeapConfig,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let TilerHeapConfig {
+        chunk_bytes,
+        initial,
+        most,
+        ..
+    } = config;
+    write!(
+        f,
+        "a tiler heap of {initial} to {most} chunks of {chunk_bytes} bytes can't be: a chunk has 128 KiB to 8 MiB in whole pages, and there is one at least"
+    )
+}
+
 /// What is known of a heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heap {
@@ -90,13 +105,14 @@ pub struct TilerHeapInfo {
     pub reserve: u32,
 }
 
-/// A heap that has no memory left, as a stream's words tell it.
+/// The tiler heap that the passes of a group use.
 #[derive(Clone, Copy, Debug)]
-struct Exhausted {
-    context: GpuAddress,
-    started: u32,
-    ended: u32,
-    fragments: u32,
+pub(crate) struct TilerBinding {
+    pub(crate) heap: Key,
+    /// The page in which called code finds the heap, and by which its streams follow one another: [`super::tiler_page`].
+    pub(crate) page: GpuAddress,
+    /// From this value on the streams count in the next submission.
+    pub(crate) base: u64,
 }
 
 impl<P: Platform> Device<'_, '_, P> {
@@ -257,7 +273,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Lets a heap begin anew: nobody has tiled into it. The GPU does not use it, and its caches hold nothing of it.
-    pub(super) fn rebuild_heap(&mut self, key: Key) {
+    pub(crate) fn rebuild_heap(&mut self, key: Key) {
         let Ok((_, heap)) = self.heap(key) else {
             return;
         };
@@ -350,70 +366,18 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
-    /// Answers the streams of a group whose heaps are exhausted. One that has left its slot meanwhile asks again.
-    pub(super) fn answer_heaps(&mut self, key: Key, exhausted: u32) {
-        let Some(group) = self.groups.get(key) else {
-            return;
-        };
-        let (space, slot) = (group.space, group.slot());
-        let mut bells = 0;
-        for number in 0..STREAMS {
-            let bit = 1_u32.checked_shl(number as u32).unwrap_or(0);
-            if exhausted & bit == 0 {
-                continue;
-            }
-            let slot = slot.and_then(|slot| self.hw.interface.slots.get(slot));
-            let Some(blocks) = slot.and_then(|slot| slot.streams.get(number).copied()) else {
-                continue;
-            };
-            let (input, output) = (blocks.input, blocks.output);
-            let it = &mut self.hw.platform;
-            let told = Exhausted {
-                context: GpuAddress(output.read(it, CS_HEAP_ADDRESS)),
-                started: output.read_word(it, CS_HEAP_VT_START),
-                ended: output.read_word(it, CS_HEAP_VT_END),
-                fragments: output.read_word(it, CS_HEAP_FRAG_END),
-            };
-            let chunk = match self.grow(space, told) {
-                Ok(chunk) => chunk.unwrap_or(0),
-                // No heap of ours, or counters that no heap can have: whatever the firmware does with nothing.
-                Err(Inconsistent) => {
-                    let group = self.groups.get(key);
-                    let stream = group.and_then(|group| group.streams.get(number));
-                    let job =
-                        stream.and_then(|it| it.current_job(&mut self.hw.platform, &self.jobs));
-                    if let Some(job) = job {
-                        fail(&mut self.jobs, job, Cause::TilerMemory, Recovery::Continue);
-                    }
-                    0
-                }
-            };
-            let it = &mut self.hw.platform;
-            input.write(it, CS_TILER_HEAP_START, chunk);
-            input.write(it, CS_TILER_HEAP_END, chunk);
-            blocks
-                .requests()
-                .take_events(it, cs_req::TILER_OOM.mask32());
-            bells |= bit;
-        }
-        if let Some(slot) = slot.and_then(|slot| self.hw.interface.slots.get(slot)) {
-            ring_streams(
-                &mut self.hw.platform,
-                &self.hw.interface.global,
-                slot,
-                bells,
-            );
-        }
-    }
-
-    /// A chunk of the reserve for an exhausted heap; none if it may not grow, or the reserve is used up.
-    fn grow(&mut self, space: Key, told: Exhausted) -> Result<Option<u64>, Inconsistent> {
-        let Exhausted {
-            context,
-            started,
-            ended,
-            fragments,
-        } = told;
+    /// A chunk of the reserve for the exhausted heap that a stream's words describe; none if it may not grow, or the reserve is used
+    /// up.
+    pub(crate) fn grow_tiler_heap(
+        &mut self,
+        space: Key,
+        words: SharedBlock,
+    ) -> Result<Option<u64>, NoSuchHeap> {
+        let it = &mut self.hw.platform;
+        let context = GpuAddress(words.read(it, CS_HEAP_ADDRESS));
+        let started = words.read_word(it, CS_HEAP_VT_START);
+        let ended = words.read_word(it, CS_HEAP_VT_END);
+        let fragments = words.read_word(it, CS_HEAP_FRAG_END);
         let heap = self
             .objects
             .iter()
@@ -425,9 +389,9 @@ impl<P: Platform> Device<'_, '_, P> {
                 }
                 _ => None,
             });
-        let (key, heap) = heap.ok_or(Inconsistent)?;
+        let (key, heap) = heap.ok_or(NoSuchHeap)?;
         if fragments > ended || ended >= started {
-            return Err(Inconsistent);
+            return Err(NoSuchHeap);
         }
         if started.wrapping_sub(fragments) > heap.config.passes || heap.given >= heap.made {
             return Ok(None);
@@ -441,10 +405,6 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(Some(encoded(address, heap.config.chunk_bytes)))
     }
 }
-
-/// What a stream tells of its heap makes no sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Inconsistent;
 
 /// A chunk as the GPU names it: its address, and its size in the bits below.
 const fn encoded(address: GpuAddress, bytes: u32) -> u64 {
