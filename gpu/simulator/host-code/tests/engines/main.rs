@@ -326,8 +326,8 @@ fn special_values_are_those_of_single_steps() {
     for lanes in [u16::MAX, 0x8421, 0x0001] {
         let mut registers = registers(&mut random);
         // Null in some lanes.
-        for lane in 0..WARP / 2 {
-            (registers[44][lane], registers[45][lane]) = (0, 0);
+        for half in [44, 45] {
+            registers[half][..WARP / 2].fill(0);
         }
         let trial = Trial {
             arch,
