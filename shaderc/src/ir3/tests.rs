@@ -76,6 +76,26 @@ fn schedule_keeps_accesses_to_one_memory_in_order() {
     );
 }
 
+/// Thirty-two words live through the block: more than `PLENTY`, so what frees most comes first.
+#[test]
+fn schedule_counts_a_register_as_free_with_the_last_reader_that_is_left() {
+    let kept = (0..32).map(|number| format!("  stib.b.u32 %0, 0, @%{number}, set:0, space:buffer\n"));
+    let kept: String = kept.collect();
+    check::<Ir3>(
+        &format!(
+            "b0:
+              %40 = add.u %0, 1       ; expect: %41 = add.u
+              %41 = add.u %32, %33    ; expect: %42 = add.u
+              %42 = add.u %32, 1      ; expect: %40 = add.u
+              bar
+              {kept}
+              stib.b.u32 %40, 0, @%41:%42, set:0, space:buffer
+              end"
+        ),
+        |function| assert!(schedule(function)),
+    );
+}
+
 #[test]
 fn allocate_spills_halves_at_their_own_width() {
     let loads: String = (1..=12)
@@ -166,6 +186,20 @@ fn insert_sync_waits_for_each_class_of_results() {
           r3.x = add.u r2.x, 1                        ; expect: r3.x = (ss)add.u
           r3.y = add.u r3.x, 1                        ; expect: r3.y = add.u
           r3.z = add.u r0.x, 1                        ; expect: r3.z = (sy)add.u
+          end",
+        insert_sync,
+    );
+}
+
+#[test]
+fn insert_sync_waits_for_a_load_behind_an_atomic() {
+    check::<Ir3>(
+        "b0:
+          r0.x = ldib.b.u32 r1.x, 0, set:0, space:buffer
+          atomic.b.add.u32 r1.x, 1, @r2.x:r2.y, set:0, space:buffer
+          r3.x = add.u r0.x, 1                        ; expect: r3.x = (sy)add.u
+          atomic.b.add.u32 r1.x, 1, @r4.x:r4.y, set:0, space:buffer
+          r3.y = add.u r4.x, 1                        ; expect: r3.y = (sy)add.u
           end",
         insert_sync,
     );
