@@ -176,7 +176,8 @@ fn two_shaders_of_one_name_are_refused() {
 #[test]
 fn options_are_those_of_each_shader() {
     let folder = folder("options");
-    let text = "@compute @workgroup_size(8) fn first() {}\n@compute @workgroup_size(4) fn second() {}\n";
+    let text =
+        "@compute @workgroup_size(8) fn first() {}\n@compute @workgroup_size(4) fn second() {}\n";
     let paths = ["a.wgsl", "b.wgsl"].map(|file| folder.join(file));
     for path in &paths {
         std::fs::write(path, text).expect("a file can be written");

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::interp::eval::eval;
-use crate::ir::parse::parse;
 use crate::ir::Builder;
+use crate::ir::parse::parse;
 use crate::ir::random_expression::expressions;
 use proptest::prelude::*;
 
@@ -15,8 +15,7 @@ fn bounds_of_offsets(text: &str) -> Vec<u32> {
         let data = function.inst(inst);
         matches!(data.op, Op::Store(_)).then_some((block, data.args[1]))
     });
-    let bound =
-        |(block, offset)| Tested::at(&function, &cfg, block).upper_bound(&function, offset);
+    let bound = |(block, offset)| Tested::at(&function, &cfg, block).upper_bound(&function, offset);
     stores.map(bound).collect()
 }
 
@@ -72,23 +71,67 @@ b6:
     );
 }
 
+#[test]
+fn sums_that_may_leave_their_word_are_not_bounded() {
+    let text = "
+function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %x = load.buffer @0.0, 0
+  %y = load.buffer @0.0, 4
+  %less = iadd %x, -4
+  %large = slt 10, %less
+  branch %large, b1, b2
+b1:
+  store.buffer @0.0, %less, 1
+  store.buffer @0.0, %x, 1
+  jump b2
+b2:
+  %sum = iadd %x, %y
+  %nonnegative = sge %x, 0
+  %positive = slt 0, %y
+  %small = slt %sum, 100
+  %both = band %nonnegative, %positive
+  %all = band %both, %small
+  branch %all, b3, b4
+b3:
+  store.buffer @0.0, %x, 1
+  store.buffer @0.0, %sum, 1
+  jump b4
+b4:
+  %four = uge %x, 4
+  %few = ult %x, 20
+  %from4 = band %four, %few
+  branch %from4, b5, b6
+b5:
+  %less4 = iadd %x, -4
+  store.buffer @0.0, %less4, 1
+  %less5 = iadd %x, -5
+  store.buffer @0.0, %less5, 1
+  jump b6
+b6:
+  return
+";
+    let (whole, half) = (u32::MAX, u32::MAX / 2);
+    // x - 4 is above 10, but x may be the least of all signed words. Both x and y are not negative; their sum may be. x is 4 to 19.
+    assert_eq!(
+        bounds_of_offsets(text),
+        [half, whole, half, whole, 15, whole]
+    );
+}
+
 /// A value with the bits that it has in one run.
 type Known = (Value, u64);
 
-const COMPARISONS: [Alu; 6] = [
-    Alu::ULt,
-    Alu::UGe,
-    Alu::SLt,
-    Alu::SGe,
-    Alu::IEq,
-    Alu::INe,
-];
+const COMPARISONS: [Alu; 6] = [Alu::ULt, Alu::UGe, Alu::SLt, Alu::SGe, Alu::IEq, Alu::INe];
 
 /// A path through branches that the run takes, behind random expressions.
 struct Path<'f> {
     builder: Builder<'f>,
-    /// The words that may be compared.
     words: Vec<Known>,
+    /// Those that have been compared, and what was computed of them.
+    compared: Vec<Known>,
 }
 
 impl Path<'_> {
@@ -115,11 +158,20 @@ impl Path<'_> {
         (self.builder.word(word), word.into())
     }
 
+    /// A word: often one of which something may be known.
+    fn word(&self, choice: &mut u64) -> Known {
+        match (Path::below(choice, 3), self.compared.as_slice()) {
+            (0, _) | (_, []) => self.words[Path::below(choice, self.words.len())],
+            (_, compared) => compared[Path::below(choice, compared.len())],
+        }
+    }
+
     /// Compares a word with a constant that is near it, or with another word.
     fn compare(&mut self, choice: &mut u64) -> Known {
-        let word = self.words[Path::below(choice, self.words.len())];
+        let word = self.word(choice);
+        self.compared.push(word);
         let other = match Path::below(choice, 4) {
-            0 => self.words[Path::below(choice, self.words.len())],
+            0 => self.word(choice),
             _ => {
                 let apart = Path::below(choice, 5) as u32;
                 self.constant((word.1 as u32).wrapping_add(apart).wrapping_sub(2))
@@ -135,18 +187,21 @@ impl Path<'_> {
     /// A comparison, or two of them in one condition.
     fn condition(&mut self, choice: &mut u64) -> Known {
         let first = self.compare(choice);
-        match Path::below(choice, 6) {
-            0 => self.alu(Alu::BNot, &[first]),
-            form @ 1..=3 => {
-                let second = self.compare(choice);
-                match form {
-                    1 => self.alu(Alu::BAnd, &[first, second]),
-                    2 => self.alu(Alu::BOr, &[first, second]),
-                    // As flattened branches have it.
-                    _ => self.alu(Alu::Select, &[first, first, second]),
-                }
+        let form = Path::below(choice, 8);
+        if form < 3 {
+            return first;
+        }
+        let second = self.compare(choice);
+        match form {
+            3 => self.alu(Alu::BNot, &[first]),
+            4 => self.alu(Alu::BAnd, &[first, second]),
+            5 => self.alu(Alu::BOr, &[first, second]),
+            // As flattened branches have either of two.
+            6 => self.alu(Alu::Select, &[first, first, second]),
+            _ => {
+                let third = self.compare(choice);
+                self.alu(Alu::Select, &[first, second, third])
             }
-            _ => first,
         }
     }
 
@@ -172,23 +227,21 @@ impl Path<'_> {
         }
     }
 
-    /// Computes what offsets are made of: a sum, its low bits, a product.
+    /// Computes what offsets are made of: a sum, a product, low bits.
     fn compute(&mut self, choice: &mut u64) {
-        let word = self.words[Path::below(choice, self.words.len())];
-        let few = (Path::below(choice, 9) as u32).wrapping_sub(4);
-        let few = self.constant(few);
-        let by = Path::below(choice, 5) as u32;
-        let power = self.constant(1 << by);
-        let low = self.constant((1 << by) - 1);
-        let by = self.constant(by);
+        let word = self.word(choice);
+        let few = Path::below(choice, 9) as u32;
+        let [few, many, by, factor] =
+            [few.wrapping_sub(4), 1 + few, few / 2, few << 28].map(|number| self.constant(number));
         let sum = self.alu(Alu::IAdd, &[word, few]);
         let shifted = self.alu(Alu::IShl, &[sum, by]);
         let product = self.alu(Alu::IMul, &[word, by]);
         let behind = self.alu(Alu::IAdd, &[product, few]);
-        let masked = self.alu(Alu::IAnd, &[word, low]);
-        let rest = self.alu(Alu::UMod, &[word, power]);
-        self.words
-            .extend([sum, shifted, product, behind, masked, rest]);
+        let wide = self.alu(Alu::IMul, &[word, factor]);
+        let masked = self.alu(Alu::IAnd, &[word, many]);
+        let rest = self.alu(Alu::UMod, &[word, many]);
+        self.compared
+            .extend([sum, shifted, product, behind, wide, masked, rest]);
     }
 }
 
@@ -212,7 +265,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if eitri_testdata::long() { 20_000 } else { 500 }))]
+    #![proptest_config(ProptestConfig::with_cases(if eitri_testdata::long() { 20_000 } else { 600 }))]
 
     /// Behind branches on comparisons, and of what is computed there.
     #[test]
@@ -223,13 +276,14 @@ proptest! {
         let mut words = made.values;
         words.retain(|(value, _)| function.ty(*value) == Type::W32);
         let entry = function.entry();
-        let mut path = Path { builder: Builder::new(&mut function, entry), words };
+        let builder = Builder::new(&mut function, entry);
+        let mut path = Path { builder, words, compared: vec![] };
         for mut choice in choices {
-            path.compute(&mut choice);
             let condition = path.condition(&mut choice);
             path.branch(condition, &mut choice);
+            path.compute(&mut choice);
         }
-        let (block, words) = (path.builder.block, path.words);
+        let (block, words) = (path.builder.block, [path.words, path.compared].concat());
         let tested = Tested::at(&function, &Cfg::new(&function), block);
         for (value, bits) in words {
             let bound = tested.upper_bound(&function, value);

@@ -79,7 +79,8 @@ fn schedule_keeps_accesses_to_one_memory_in_order() {
 /// Thirty-two words live through the block: more than `PLENTY`, so what frees most comes first.
 #[test]
 fn schedule_counts_a_register_as_free_with_the_last_reader_that_is_left() {
-    let kept = (0..32).map(|number| format!("  stib.b.u32 %0, 0, @%{number}, set:0, space:buffer\n"));
+    let kept =
+        (0..32).map(|number| format!("  stib.b.u32 %0, 0, @%{number}, set:0, space:buffer\n"));
     let kept: String = kept.collect();
     check::<Ir3>(
         &format!(

@@ -81,7 +81,9 @@ fn a_constant_of_the_size_is_the_entry_points_own() {
     };
     assert_eq!(
         refusals("main"),
-        ["OpSpecConstantOp %3 (byte 168): use: OpSpecConstantOp of OpPtrAccessChain is not supported"]
+        [
+            "OpSpecConstantOp %3 (byte 168): use: OpSpecConstantOp of OpPtrAccessChain is not supported"
+        ]
     );
     assert!(refusals("small").is_empty());
 }

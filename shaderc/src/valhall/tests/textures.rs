@@ -68,8 +68,14 @@ fn a_fetch_has_its_offsets_sample_and_level_in_a_word() {
                                     ; expect: TEX_FETCH.2d.format.32.texel_offset"
         ));
     };
-    fetch("2d.constant @0.0, %x, %y, 3", "IADD_IMM.i32 t0, imm:50331648");
-    fetch("2d.constant @0.0, %x, %y, %z", "LSHIFT_OR.i32 %, t14.b0, t0");
+    fetch(
+        "2d.constant @0.0, %x, %y, 3",
+        "IADD_IMM.i32 t0, imm:50331648",
+    );
+    fetch(
+        "2d.constant @0.0, %x, %y, %z",
+        "LSHIFT_OR.i32 %, t14.b0, t0",
+    );
     fetch(
         "2d.offset.constant @0.0, %x, %y, 0, 1, -2",
         "IADD_IMM.i32 t0, imm:65025",
