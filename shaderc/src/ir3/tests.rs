@@ -76,27 +76,6 @@ fn schedule_keeps_accesses_to_one_memory_in_order() {
     );
 }
 
-/// Thirty-two words live through the block: more than `PLENTY`, so what frees most comes first.
-#[test]
-fn schedule_counts_a_register_as_free_with_the_last_reader_that_is_left() {
-    let kept =
-        (0..32).map(|number| format!("  stib.b.u32 %0, 0, @%{number}, set:0, space:buffer\n"));
-    let kept: String = kept.collect();
-    check::<Ir3>(
-        &format!(
-            "b0:
-              %40 = add.u %0, 1       ; expect: %41 = add.u
-              %41 = add.u %32, %33    ; expect: %42 = add.u
-              %42 = add.u %32, 1      ; expect: %40 = add.u
-              bar
-              {kept}
-              stib.b.u32 %40, 0, @%41:%42, set:0, space:buffer
-              end"
-        ),
-        |function| assert!(schedule(function)),
-    );
-}
-
 #[test]
 fn allocate_spills_halves_at_their_own_width() {
     let loads: String = (1..=12)
