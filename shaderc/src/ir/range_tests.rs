@@ -273,8 +273,11 @@ proptest! {
         made in expressions(), choices in prop::collection::vec(any::<u64>(), 1..6)
     ) {
         let mut function = made.function;
-        let mut words = made.values;
-        words.retain(|(value, _)| function.ty(*value) == Type::W32);
+        let of_type = |wanted: &[Type]| -> Vec<Known> {
+            let values = made.values.iter();
+            values.filter(|(value, _)| wanted.contains(&function.ty(*value))).copied().collect()
+        };
+        let (words, narrow) = (of_type(&[Type::W32]), of_type(&[Type::W8, Type::W16]));
         let entry = function.entry();
         let builder = Builder::new(&mut function, entry);
         let mut path = Path { builder, words, compared: vec![] };
@@ -283,7 +286,7 @@ proptest! {
             path.branch(condition, &mut choice);
             path.compute(&mut choice);
         }
-        let (block, words) = (path.builder.block, [path.words, path.compared].concat());
+        let (block, words) = (path.builder.block, [path.words, path.compared, narrow].concat());
         let tested = Tested::at(&function, &Cfg::new(&function), block);
         for (value, bits) in words {
             let bound = tested.upper_bound(&function, value);
