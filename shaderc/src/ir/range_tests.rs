@@ -121,6 +121,43 @@ b6:
     );
 }
 
+/// By each operation that leaves the low bits of a word: which of the word's bits are clear where what is left is less than 4.
+#[test]
+fn bits_are_clear_in_a_word_whose_low_part_is_small() {
+    let clear = |low: &str| {
+        let text = format!(
+            "
+function main
+workgroup 16 1 1
+binding 0 0 storage written
+b0:
+  %x = load.buffer @0.0, 0
+  %low = {low}
+  %small = ult %low, 4
+  branch %small, b1, b2
+b1:
+  store.buffer @0.0, 0, %x
+  jump b2
+b2:
+  return
+"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let stored = function.placed_insts().find_map(|(block, inst)| {
+            let data = function.inst(inst);
+            matches!(data.op, Op::Store(_)).then(|| (block, data.args[2]))
+        });
+        let (block, word) = stored.expect("there is a store");
+        let tested = Tested::at(&function, &Cfg::new(&function), block);
+        let bits = (0..32).filter(|bit| tested.is_clear(&function, word, 1 << bit));
+        bits.collect::<Vec<u32>>()
+    };
+    assert_eq!(clear("iand %x, 15"), [2, 3]);
+    assert_eq!(clear("umod %x, 16"), [2, 3]);
+    // What is left of a division by another number is no low part.
+    assert!(clear("umod %x, 12").is_empty());
+}
+
 /// A value with the bits that it has in one run.
 type Known = (Value, u64);
 
