@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known. Where the IR leaves a result
 //! open (a division by zero) the bound holds whatever a later pass makes of it.
-//! Checked by: the property test below, over random expressions.
+//! Checked by: the property tests in `range_tests.rs`, over random expressions and behind random branches.
 use rustc_hash::FxHashMap as HashMap;
 
 use super::cfg::Cfg;

@@ -114,7 +114,8 @@ b6:
   return
 ";
     let (whole, half) = (u32::MAX, u32::MAX / 2);
-    // x - 4 is above 10, but x may be the least of all signed words. Both x and y are not negative; their sum may be. x is 4 to 19.
+    // x - 4 is above 10, but x may be the least of all signed words. Neither x nor y is negative, but their sum may be. x is 4
+    // to 19, and x - 5 may be negative.
     assert_eq!(
         bounds_of_offsets(text),
         [half, whole, half, whole, 15, whole]
@@ -166,13 +167,14 @@ const COMPARISONS: [Alu; 6] = [Alu::ULt, Alu::UGe, Alu::SLt, Alu::SGe, Alu::IEq,
 /// A path through branches that the run takes, behind random expressions.
 struct Path<'f> {
     builder: Builder<'f>,
+    /// Words of the random expressions.
     words: Vec<Known>,
-    /// Those that have been compared, and what was computed of them.
+    /// Words that have been compared, and what was computed of some of them.
     compared: Vec<Known>,
 }
 
 impl Path<'_> {
-    /// A number with few bits of a random one, which loses them.
+    /// Takes a number that is less than the limit out of a random one.
     fn below(choice: &mut u64, limit: usize) -> usize {
         let chosen = *choice % limit as u64;
         *choice /= limit as u64;
@@ -221,7 +223,7 @@ impl Path<'_> {
         }
     }
 
-    /// A comparison, or two of them in one condition.
+    /// A condition of one to three comparisons.
     fn condition(&mut self, choice: &mut u64) -> Known {
         let first = self.compare(choice);
         let form = Path::below(choice, 8);

@@ -1,4 +1,4 @@
-//! The order that scheduling gives small blocks as text, beside each line what stands there then.
+//! Small blocks as text; beside each line stands the instruction that scheduling puts there.
 
 use super::*;
 use crate::ir3::mir::Ir3;
@@ -22,6 +22,7 @@ fn values_that_are_read_add_to_the_pressure() {
     // The first two write a value for one that dies with them; `%3` lives on, and `%4` is read by nothing.
     assert_eq!(pressures.collect::<Vec<_>>(), [0, 0, word, 0]);
 }
+
 /// Words that may live at once before registers count more than time.
 fn most() -> usize {
     PLENTY / Class::Full.units()
@@ -36,7 +37,8 @@ fn stores(words: impl Iterator<Item = usize>) -> String {
 
 #[test]
 fn a_register_is_free_with_the_last_reader_that_is_left() {
-    // Of what writes a word for one that dies, `%42` does so only behind `%41`. `%40` writes another one, and is the first by time.
+    // `%41` and `%42` read `%32`: with the second one it dies, so that `%42` takes no further register. `%40` does, and leads to
+    // the longest way.
     let kept = stores(0..most());
     check::<Ir3>(
         &format!(

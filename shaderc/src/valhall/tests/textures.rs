@@ -1,4 +1,4 @@
-//! What texture messages are told, and where the descriptors stand that they name: IR as text, and the machine IR that it becomes.
+//! Handles and payloads of texture messages: IR as text, and the machine IR that it becomes.
 //!
 //! Facts: hardware/valhall-isa.md 11.10 (the payload); hardware/compiler-lowering.md 3.3 (handles).
 
@@ -33,7 +33,7 @@ b0:
 
 #[test]
 fn an_image_with_its_sampler_has_two_descriptors() {
-    // Behind the three of the first binding: two for each element, the sampler behind its image.
+    // Three images come first. Then each element has two descriptors, the sampler behind its image: 0x1000003 + 2 * 2 and one more.
     check(
         "
       %r, %g, %b, %a = image.sample_level.2d.constant @0.1.2, @0.1.2, 1.0, 1.0, 1.0
@@ -41,6 +41,7 @@ fn an_image_with_its_sampler_has_two_descriptors() {
                                     ; expect: % = IADD_IMM.i32 t0, imm:16777223
     ",
     );
+    // The number of the element is shifted by 1, which is in t4.b3.
     check(
         "
       %i = resource.0.1 %z          ; expect: % = LSHIFT_OR.i32 %, t4.b3, t0
@@ -49,7 +50,7 @@ fn an_image_with_its_sampler_has_two_descriptors() {
                                     ; expect: % = IADD_IMM.i32 %, imm:1
     ",
     );
-    // What stands behind them is counted from there.
+    // The next binding begins behind all of them, at 0x1000003 + 4 * 2.
     check(
         "
       %r, %g, %b, %a = image.fetch.2d.samples.constant @0.2, %x, %y, 0
@@ -58,7 +59,8 @@ fn an_image_with_its_sampler_has_two_descriptors() {
     );
 }
 
-/// A byte each: the offsets from the lowest on, the sample in the third, the level in the highest.
+/// A byte each: the offsets from the lowest on, the sample in the third, the level in the highest. The shifts by 16 and 24 are in
+/// t12.b0 and t14.b0.
 #[test]
 fn a_fetch_has_its_offsets_sample_and_level_in_a_word() {
     let fetch = |operands: &str, expected: &str| {
