@@ -493,6 +493,27 @@ mod tests {
         assert_eq!(runner.ended(), Some(Ok(function.to_string())));
     }
 
+    /// In the order in which they run, each time that they do. A fork begins with what was printed before.
+    #[test]
+    fn the_text_is_kept_after_the_passes_that_are_named() {
+        let text = function().to_string();
+        let printed = |wanted: &[&str]| {
+            let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+            let mut runner = Runner::new(Target::default(), &wanted);
+            runner.run(&mut function(), IDLE);
+            let mut runner = runner.fork(runner.settings);
+            runner.run(&mut function(), RESTLESS);
+            runner.run(&mut function(), IDLE);
+            assert!(runner.prints.iter().all(|(_, own)| *own == text));
+            let names = runner.prints.iter().map(|(name, _)| *name);
+            names.collect::<Vec<_>>()
+        };
+        assert!(printed(&[]).is_empty());
+        assert_eq!(printed(&["idle"]), ["idle", "idle"]);
+        assert_eq!(printed(&["restless", "breaks"]), ["restless"]);
+        assert_eq!(printed(&["all"]), ["idle", "restless", "idle"]);
+    }
+
     #[test]
     fn a_pass_that_breaks_something_is_named() {
         // In debug builds it is a panic.

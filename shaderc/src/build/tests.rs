@@ -174,6 +174,30 @@ fn two_shaders_of_one_name_are_refused() {
 }
 
 #[test]
+fn options_are_those_of_each_shader() {
+    let folder = folder("options");
+    let text =
+        "@compute @workgroup_size(8) fn first() {}\n@compute @workgroup_size(4) fn second() {}\n";
+    let paths = ["a.wgsl", "b.wgsl"].map(|file| folder.join(file));
+    for path in &paths {
+        std::fs::write(path, text).expect("a file can be written");
+    }
+    let [a, b] = paths;
+    let shaders = Shaders::new().shader(a).options(Options {
+        entry: Some("second".to_owned()),
+        ..Options::default()
+    });
+    assert_eq!(shaders.shader(b).write(&folder), []);
+    let rust = std::fs::read_to_string(folder.join("shaders.rs")).expect("it is written");
+    assert_eq!(rust.matches("\"second\"").count(), 2, "{rust}");
+    for file in ["a.program", "b.program"] {
+        let program = std::fs::read(folder.join(file)).expect("it is written");
+        let program = eitri_program::Program::parse(&program).expect("the compiler made it");
+        assert_eq!(program.workgroup().invocations(), 4, "{file}");
+    }
+}
+
+#[test]
 fn names_become_rusts() {
     for (name, wanted) in [
         ("blurAll", "blur_all"),

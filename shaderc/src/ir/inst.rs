@@ -161,7 +161,8 @@ pub struct Effects {
     pub orders: Spaces,
     /// What it does depends on which lanes run it together.
     pub convergent: bool,
-    /// What it gives depends on what the other lanes of its quad give it, those that only help among them.
+    /// What it gives depends on what the other lanes of its quad give it, those that only help among them. Such an operation is
+    /// convergent, too.
     pub needs_quad: bool,
     /// It may be run where the source doesn't run it, moved, and shared with an equal one.
     pub speculatable: bool,

@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known. Where the IR leaves a result
 //! open (a division by zero) the bound holds whatever a later pass makes of it.
-//! Checked by: the property test below, over random expressions.
+//! Checked by: the property tests in `range_tests.rs`, over random expressions and behind random branches.
 use rustc_hash::FxHashMap as HashMap;
 
 use super::cfg::Cfg;
@@ -369,93 +369,5 @@ fn all_ones(word: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::parse::parse;
-    use crate::ir::random_expression::expressions;
-    use proptest::prelude::*;
-
-    /// The bounds of the stores' offsets, in the order of the code.
-    fn bounds_of_offsets(text: &str) -> Vec<u32> {
-        let function = parse(text).unwrap_or_else(|error| panic!("{error}"));
-        let cfg = Cfg::new(&function);
-        let stores = function.placed_insts().filter_map(|(block, inst)| {
-            let data = function.inst(inst);
-            matches!(data.op, Op::Store(_)).then_some((block, data.args[1]))
-        });
-        let bound =
-            |(block, offset)| Tested::at(&function, &cfg, block).upper_bound(&function, offset);
-        stores.map(bound).collect()
-    }
-
-    #[test]
-    fn branches_bound_signed_words_and_their_sums() {
-        let text = "
-function main
-workgroup 16 1 1
-binding 0 0 storage written
-b0:
-  %x = load.buffer @0.0, 0
-  %y = load.buffer @0.0, 4
-  %negative = slt %x, 0
-  %large = slt 7, %x
-  %outside = bor %negative, %large
-  branch %outside, b2, b1
-b1:
-  %row = ishl %x, 5
-  store.buffer @0.0, %row, 1
-  %wild = ishl %y, 5
-  store.buffer @0.0, %wild, 1
-  jump b2
-b2:
-  %next = iadd %y, 1
-  %inside = ult %next, 8
-  branch %inside, b3, b4
-b3:
-  %z = ishl %y, 2
-  store.buffer @0.0, %z, 1
-  %from = iadd %z, 4
-  store.buffer @0.0, %from, 1
-  %back = iadd %z, 0xffffffff
-  store.buffer @0.0, %back, 1
-  jump b4
-b4:
-  %atleast = sge %x, 0
-  branch %atleast, b5, b6
-b5:
-  %far = iadd %x, 1
-  store.buffer @0.0, %far, 1
-  %half = ushr %x, 1
-  store.buffer @0.0, %half, 1
-  jump b6
-b6:
-  return
-";
-        let whole = u32::MAX;
-        // x in 0..=7; nothing of y. y in -1..=6: its own offset may be negative, that behind it is not. x from 0 on: x + 1
-        // may leave the signed words.
-        assert_eq!(
-            bounds_of_offsets(text),
-            [7 * 32, whole, whole, 28, whole, whole, whole / 2]
-        );
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
-
-        #[test]
-        fn no_value_is_above_its_bound(made in expressions()) {
-            for (value, bits) in &made.values {
-                if made.function.ty(*value) != Type::W32 {
-                    continue;
-                }
-                let bound = upper_bound(&made.function, *value);
-                prop_assert!(
-                    *bits <= bound.into(),
-                    "{value} is {bits:#x}, which is above its bound {bound:#x}\n{}",
-                    made.function
-                );
-            }
-        }
-    }
-}
+#[path = "range_tests.rs"]
+mod tests;

@@ -342,27 +342,5 @@ fn distance(producer: &Instr, consumer: &Instr, number: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir3::mir::Ir3;
-    use crate::machine::parse::read;
-
-    /// A value takes registers from where it is written, whether the block reads it or what is behind the block; what nobody
-    /// reads takes none.
-    #[test]
-    fn values_that_are_read_add_to_the_pressure() {
-        let function = read::<Ir3>(
-            "b0:
-              %1 = add.u %0, 1
-              %2 = add.u %1, 1
-              %3 = add.u %2, 1
-              %4 = add.u %2, 2
-              end",
-        );
-        let list = List::new(&function.blocks[0], &[Value(3)], &[], &function.values);
-        let pressures = list.nodes.iter().map(|node| node.pressure);
-        let word = Class::Full.units() as isize;
-        // The first two write a value for one that dies with them; `%3` lives on, and `%4` is read by nothing.
-        assert_eq!(pressures.collect::<Vec<_>>(), [0, 0, word, 0]);
-    }
-}
+#[path = "schedule_tests.rs"]
+mod tests;

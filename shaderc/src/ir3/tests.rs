@@ -172,12 +172,28 @@ fn insert_sync_waits_for_each_class_of_results() {
 }
 
 #[test]
+fn insert_sync_waits_for_a_load_behind_an_atomic() {
+    check::<Ir3>(
+        "b0:
+          r0.x = ldib.b.u32 r1.x, 0, set:0, space:buffer
+          atomic.b.add.u32 r1.x, 1, @r2.x:r2.y, set:0, space:buffer
+          r3.x = add.u r0.x, 1                        ; expect: r3.x = (sy)add.u
+          atomic.b.add.u32 r1.x, 1, @r4.x:r4.y, set:0, space:buffer
+          r3.y = add.u r4.x, 1                        ; expect: r3.y = (sy)add.u
+          end",
+        insert_sync,
+    );
+}
+
+#[test]
 fn insert_sync_keeps_what_is_still_to_be_read() {
     check::<Ir3>(
         "b0:
           stib.b.u32 r1.x, 0, @r2.x, set:0, space:buffer
           hr5.x = mov.u16 hr6.x                       ; expect: hr5.x = mov.u16
           hr4.y = mov.u16 hr6.x                       ; expect: hr4.y = (ss)mov.u16
+          r9.x = rcp r8.x
+          r8.x = mov.u32 5                            ; expect: r8.x = (ss)mov.u32
           end",
         insert_sync,
     );
@@ -191,6 +207,54 @@ fn insert_sync_waits_before_an_access_in_a_slot_of_its_own() {
           stib.b.u32 r1.x, 0, @r0.x, set:0, space:buffer  ; expect: (ss)nop
           bar                                             ; expect: bar
           r1.x = mov.u32 5                                ; expect: r1.x = (sy)(ss)mov.u32
+          end",
+        insert_sync,
+    );
+}
+
+#[test]
+fn insert_sync_waits_before_a_texture_in_a_slot_of_its_own() {
+    check::<Ir3>(
+        "b0:
+          r4.x = rcp r1.y                                 ; expect: r4.x = rcp
+          r0.x:r0.y:r0.z:r0.w = isam.f32 0, at r4.x:r4.y, set:0, space:constant  ; expect: (ss)nop
+                                                          ; expect: = isam
+          r4.x = mov.u32 5                                ; expect: r4.x = (ss)mov.u32
+          r0.x = mov.u32 5                                ; expect: r0.x = (sy)mov.u32
+          end",
+        insert_sync,
+    );
+}
+
+#[test]
+fn insert_sync_waits_behind_a_barrier_on_one_way() {
+    check::<Ir3>(
+        "b0:
+          branch p0.x, b1, b2
+        b1:
+          r0.x = mov.u32 5                                ; expect: r0.x = mov.u32
+          jump b3
+        b2:
+          bar                                             ; expect: bar
+          jump b3
+        b3:
+          r1.x = mov.u32 5                                ; expect: r1.x = (sy)(ss)mov.u32
+          end",
+        |function| {
+            lower_branches(function);
+            insert_sync(function);
+        },
+    );
+}
+
+#[test]
+fn insert_sync_waits_behind_a_size_at_once() {
+    check::<Ir3>(
+        "b0:
+          r0.x:r0.y = resinfo.b.u32 0, set:0, space:constant  ; expect: resinfo.b
+                                                          ; expect: (ss)nop
+          r1.x = mov.u32 5                                ; expect: r1.x = mov.u32
+          r1.y = mov.u32 r0.x                             ; expect: r1.y = mov.u32
           end",
         insert_sync,
     );

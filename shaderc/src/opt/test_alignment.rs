@@ -135,7 +135,7 @@ fn region<'f>(
 
 /// Whether lanes, or those of a quad, do something together, or what a stage gives is stored.
 fn stands_once(op: Op) -> bool {
-    op.is_convergent() || op.effects().needs_quad || matches!(op, Op::StoreOutput(_) | Op::Demote)
+    op.is_convergent() || matches!(op, Op::StoreOutput(_) | Op::Demote)
 }
 
 impl Region {

@@ -132,7 +132,7 @@ fn has_lanes_together(function: &Function) -> bool {
     let mut insts = function.placed_insts();
     insts.any(|(_, inst)| {
         let op = function.inst(inst).op;
-        op.is_convergent() && op != Op::Barrier || op.effects().needs_quad
+        op.is_convergent() && op != Op::Barrier
     })
 }
 

@@ -204,6 +204,39 @@ fn bytes_of_constant_data_are_cut_out_of_their_words() {
     );
 }
 
+/// What an instruction reads side by side, another one reads the other way round, or twice.
+#[test]
+fn words_stand_side_by_side_in_each_order_that_is_read() {
+    let text = "function main
+        workgroup 4 1 1
+        lanes 64
+        binding 0 0 storage written
+        b0:
+          %id = local_id.x
+          %at = ishl %id, 5
+          %a, %b = load.buffer.2 @0.0, %at
+          %behind = iadd %at, 8
+          %last = iadd %at, 16
+          %same = iadd %at, 24
+          store.buffer.2 @0.0, %behind, %b, %a
+          store.buffer.2 @0.0, %last, %a, %b
+          store.buffer.2 @0.0, %same, %a, %a
+          return";
+    let function = parse(text).expect("it is IR");
+    let bytes: Vec<u8> = (0..128).collect();
+    let before = Buffers::from([((0, 0, 0), Buffer { bytes })]);
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![],
+        step_limit: 1 << 16,
+    };
+    let (mut expected, mut got) = (before.clone(), before);
+    interpret(&function, &dispatch, &mut expected).expect("it ends");
+    let listing = run_on("a6xx", &function, &dispatch, &mut got);
+    let listing = listing.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(got, expected, "{listing}");
+}
+
 /// Facts: hardware/ir3-isa.md 13.
 #[test]
 fn a_fence_has_the_flags_of_the_memories_that_it_orders() {

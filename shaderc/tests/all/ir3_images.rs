@@ -150,7 +150,7 @@ fn what_is_only_read_goes_through_the_texture_unit() {
         @compute @workgroup_size(4, 2) fn main(@builtin(global_invocation_id) id: vec3u) {
             let at = id.y * 8u + id.x;
             let first = textureLoad(flat, id.xy, 0);
-            let second = textureLoad(flat, id.xy, i32(id.x & 1u));
+            let second = textureLoad(flat, id.xy, i32(id.x & 1u)) + textureLoad(flat, id.yx, 0);
             let layer = vec4f(textureLoad(layers, id.xy, id.x % 2u, 0));
             let third = vec4f(textureLoad(deep, vec3u(id.xy, 1u), 0));
             let sizes = vec4f(vec2f(textureDimensions(flat, 1)), f32(textureNumLayers(layers)),

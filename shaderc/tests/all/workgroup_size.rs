@@ -43,3 +43,47 @@ fn constants_that_the_mode_names_are_the_size() {
     assert_eq!(size(&[]), [4, 1, 2]);
     assert_eq!(size(&[(3, 6)]), [4, 1, 6], "the third one is specialised");
 }
+
+/// Of two entry points, one has a size that no constant can have. It is refused where the constant stands, and the other one
+/// has nothing to do with it.
+#[test]
+fn a_constant_of_the_size_is_the_entry_points_own() {
+    let module = assemble(
+        r#"
+        OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpEntryPoint GLCompute %small "small"
+        OpExecutionModeId %main LocalSizeId %computed %one %one
+        OpExecutionModeId %small LocalSizeId %one %one %one
+        %void = OpTypeVoid
+        %u32 = OpTypeInt 32 0
+        %one = OpConstant %u32 1
+        %computed = OpSpecConstantOp %u32 PtrAccessChain %one %one
+        %fn = OpTypeFunction %void
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd
+        %small = OpFunction %void 0 %fn
+        %start = OpLabel
+        OpReturn
+        OpFunctionEnd"#,
+    );
+    let refusals = |entry: &str| {
+        let options = Options {
+            entry: Some(entry.into()),
+            ..Options::default()
+        };
+        let lowered = front_end(&module, &options);
+        let errors = lowered.map_or_else(|errors| errors, |_| vec![]);
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        refusals("main"),
+        [
+            "OpSpecConstantOp %3 (byte 168): use: OpSpecConstantOp of OpPtrAccessChain is not supported"
+        ]
+    );
+    assert!(refusals("small").is_empty());
+}

@@ -8,4 +8,5 @@ mod share_registers;
 mod shared;
 mod spill;
 mod split_vertex;
+mod textures;
 pub(super) mod waits;

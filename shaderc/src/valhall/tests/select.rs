@@ -11,7 +11,7 @@ use crate::valhall::{Choices, compile};
 use eitri_isa::Arch;
 
 /// The machine IR after `pass`.
-fn after(text: &str, pass: &str) -> String {
+pub(super) fn after(text: &str, pass: &str) -> String {
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
     let settings = Settings {
         stop_after: Some(pass),
