@@ -5,8 +5,8 @@
 //!     vulkan-runner [--opt] [--timed] [--lose CASE.json] CASE.json...
 //!     vulkan-runner [--opt] [--timed] [--keep FOLDER] --draw SCENE.json...
 //!
-//! With `--timed` each scene that passes is drawn once more, and each case is run in five batches of at least 5 ms more, with the same
-//! inputs each time; the line is `ok NAME SECONDS`: from a submission to its end, of cases the shortest mean of a batch.
+//! With `--timed` each scene that passes is drawn once more, and each case's dispatch is repeated in one submission of at least 5 ms,
+//! with the same inputs each time; the line is `ok NAME SECONDS`: of scenes from the submission to its end, of cases what a dispatch takes.
 //!
 //! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`.
 //!
@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Batches of runs of a case, of which the one with the shortest mean counts, and the time that the runs of each take together.
-const BATCHES: usize = 5;
-const BATCH: Duration = Duration::from_millis(5);
+/// How often a case is measured, of which the shortest counts, and the time that the dispatches of a submission take together.
+const TIMES: usize = 5;
+const TOGETHER: Duration = Duration::from_millis(5);
 
 fn main() -> ExitCode {
     match run_all(std::env::args().skip(1)) {
@@ -133,7 +133,7 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
     }
     for case in &request.cases {
         let ran = if request.timed {
-            run::run_timed(&device, case, module, (BATCHES, BATCH)).map(Some)
+            run::run_timed(&device, case, module, (TIMES, TOGETHER)).map(Some)
         } else {
             run::run(&device, case, module).map(|()| None)
         };

@@ -15,7 +15,10 @@ pub(crate) struct Bound<'c> {
 
 pub(crate) enum Handle {
     Buffer(vk::Buffer),
-    Texels(vk::BufferView),
+    Texels {
+        buffer: vk::Buffer,
+        view: vk::BufferView,
+    },
     Image {
         image: vk::Image,
         view: vk::ImageView,
@@ -90,20 +93,8 @@ impl<'c> Bound<'c> {
             ResourceKind::StorageTexelBuffer => (vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER, true),
             _ => (vk::BufferUsageFlags::STORAGE_BUFFER, false),
         };
-        let create = vk::BufferCreateInfo::default()
-            .size(of.before.len() as u64)
-            .usage(usage);
-        // SAFETY: everything is the device's own and lives as long; so in all of this file.
-        let (buffer, needs) = unsafe {
-            let buffer = device
-                .raw
-                .create_buffer(&create, None)
-                .named("vkCreateBuffer")?;
-            (buffer, device.raw.get_buffer_memory_requirements(buffer))
-        };
-        let memory = device.allocate(needs, true)?;
-        // SAFETY: the memory is as large as the buffer asked for.
-        unsafe { device.raw.bind_buffer_memory(buffer, memory, 0) }.named("vkBindBufferMemory")?;
+        let usage = usage | vk::BufferUsageFlags::TRANSFER_DST;
+        let (buffer, memory) = buffer_of(device, of.before.len(), usage)?;
         let handle = match (&of.image, texels) {
             (Some(image), true) => {
                 let create = vk::BufferViewCreateInfo::default()
@@ -112,7 +103,10 @@ impl<'c> Bound<'c> {
                     .range(vk::WHOLE_SIZE);
                 // SAFETY: the buffer was made for such a view.
                 let view = unsafe { device.raw.create_buffer_view(&create, None) };
-                Handle::Texels(view.named("vkCreateBufferView")?)
+                Handle::Texels {
+                    buffer,
+                    view: view.named("vkCreateBufferView")?,
+                }
             }
             (None, true) => {
                 return Err(Error::Unknown("a texel buffer without a format".to_owned()));
@@ -139,6 +133,7 @@ impl<'c> Bound<'c> {
             ResourceKind::StorageImage => vk::ImageUsageFlags::STORAGE,
             _ => vk::ImageUsageFlags::SAMPLED,
         };
+        let usage = usage | vk::ImageUsageFlags::TRANSFER_DST;
         // In rows, so that the CPU writes and reads it where it is: no copy, which is another kind of work.
         let create = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
@@ -155,7 +150,7 @@ impl<'c> Bound<'c> {
             .usage(usage)
             .initial_layout(vk::ImageLayout::PREINITIALIZED);
         let color = vk::ImageAspectFlags::COLOR;
-        // SAFETY: see `buffer`.
+        // SAFETY: see `buffer_of`.
         let (raw, needs, layout) = unsafe {
             let raw = device
                 .raw
@@ -209,8 +204,65 @@ impl<'c> Bound<'c> {
         })
     }
 
-    /// Gives it its contents before the dispatch.
-    pub(crate) fn write(&self, device: &Device) -> Result<(), Error> {
+    /// A copy of its contents before the dispatch, if shaders may write to it.
+    pub(crate) fn keep(&self, device: &Device) -> Result<Option<vk::Buffer>, Error> {
+        let written = matches!(
+            self.of.kind,
+            ResourceKind::StorageBuffer
+                | ResourceKind::StorageImage
+                | ResourceKind::StorageTexelBuffer
+        );
+        if !written {
+            return Ok(None);
+        }
+        let bytes = &self.of.before;
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC;
+        let (buffer, memory) = buffer_of(device, bytes.len(), usage)?;
+        mapped(device, memory, |at| {
+            // SAFETY: the memory is as large as the contents.
+            unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        })?;
+        Ok(Some(buffer))
+    }
+
+    /// Records that it gets its contents before the dispatch from a copy of them.
+    pub(crate) fn restore(&self, device: &Device, commands: vk::CommandBuffer, kept: vk::Buffer) {
+        let to = match self.handle {
+            Handle::Buffer(buffer) | Handle::Texels { buffer, .. } => buffer,
+            Handle::Image { image, .. } => {
+                let (width, height) = match &self.of.image {
+                    Some(image) => (image.width, image.height),
+                    None => (0, 0),
+                };
+                let of_image = vk::ImageSubresourceLayers::default()
+                    .aspect_mask(vk::ImageAspectFlags::COLOR)
+                    .layer_count(1);
+                let extent = vk::Extent3D {
+                    width,
+                    height,
+                    depth: 1,
+                };
+                let region = vk::BufferImageCopy::default()
+                    .image_subresource(of_image)
+                    .image_extent(extent);
+                let layout = vk::ImageLayout::GENERAL;
+                // SAFETY: the copy holds the rows of the whole image, one behind the other.
+                unsafe {
+                    device
+                        .raw
+                        .cmd_copy_buffer_to_image(commands, kept, image, layout, &[region]);
+                }
+                return;
+            }
+        };
+        let region = vk::BufferCopy::default().size(self.of.before.len() as u64);
+        // SAFETY: both buffers are as large as the contents.
+        unsafe {
+            device.raw.cmd_copy_buffer(commands, kept, to, &[region]);
+        }
+    }
+
+    fn write(&self, device: &Device) -> Result<(), Error> {
         let rows = self.of.before.chunks(self.rows.bytes.max(1));
         self.mapped(device, |at| {
             for (index, row) in rows.enumerate() {
@@ -240,15 +292,47 @@ impl<'c> Bound<'c> {
 
     /// Lets `access` at its memory.
     fn mapped(&self, device: &Device, access: impl FnOnce(*mut u8)) -> Result<(), Error> {
-        let flags = vk::MemoryMapFlags::empty();
-        // SAFETY: the memory is the CPU's too, coherent, and mapped once at a time.
-        unsafe {
-            let at = device.raw.map_memory(self.memory, 0, vk::WHOLE_SIZE, flags);
-            access(at.named("vkMapMemory")?.cast());
-            device.raw.unmap_memory(self.memory);
-        }
-        Ok(())
+        mapped(device, self.memory, access)
     }
+}
+
+/// A buffer with memory of its own, which the CPU sees too.
+fn buffer_of(
+    device: &Device,
+    bytes: usize,
+    usage: vk::BufferUsageFlags,
+) -> Result<(vk::Buffer, vk::DeviceMemory), Error> {
+    let create = vk::BufferCreateInfo::default()
+        .size(bytes as u64)
+        .usage(usage);
+    // SAFETY: everything is the device's own and lives as long; so in all of this file.
+    let (buffer, needs) = unsafe {
+        let buffer = device
+            .raw
+            .create_buffer(&create, None)
+            .named("vkCreateBuffer")?;
+        (buffer, device.raw.get_buffer_memory_requirements(buffer))
+    };
+    let memory = device.allocate(needs, true)?;
+    // SAFETY: the memory is as large as the buffer asked for.
+    unsafe { device.raw.bind_buffer_memory(buffer, memory, 0) }.named("vkBindBufferMemory")?;
+    Ok((buffer, memory))
+}
+
+/// Lets `access` at memory.
+fn mapped(
+    device: &Device,
+    memory: vk::DeviceMemory,
+    access: impl FnOnce(*mut u8),
+) -> Result<(), Error> {
+    let flags = vk::MemoryMapFlags::empty();
+    // SAFETY: the memory is the CPU's too, coherent, and mapped once at a time.
+    unsafe {
+        let at = device.raw.map_memory(memory, 0, vk::WHOLE_SIZE, flags);
+        access(at.named("vkMapMemory")?.cast());
+        device.raw.unmap_memory(memory);
+    }
+    Ok(())
 }
 
 /// All of an image.

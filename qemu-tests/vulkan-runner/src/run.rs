@@ -14,33 +14,69 @@ pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Er
     run_prepared(device, case, &prepared).map(|_| ())
 }
 
-/// Runs a case and compares; then runs it in so many batches whose runs take so long together, each with its inputs restored, and
-/// returns the shortest mean of a batch, from a submission to its end. The first run is not timed: drivers compile in it.
+/// Runs a case and compares; then measures a dispatch of it: dispatches are repeated in one submission, each with its inputs restored,
+/// as often as takes `together` and more. What the copies take is measured by as many of them alone, and is not in it. Of `times`
+/// measurements the shortest counts. The first run is not timed: drivers compile in it.
 pub(crate) fn run_timed(
     device: &Device,
     case: &Case,
     module: Module,
-    (batches, batch): (usize, Duration),
+    (times, together): (usize, Duration),
 ) -> Result<Duration, Error> {
     let prepared = Prepared::of(device, case, module)?;
     let bound = run_prepared(device, case, &prepared)?;
     let sets = sets(device, case, &prepared.layouts, &bound)?;
-    let again = prepared.record(device, case, &sets, &[])?;
-    let mut shortest = Duration::MAX;
-    for _ in 0..batches {
-        let (mut took, mut runs) = (Duration::ZERO, 0);
-        while took < batch {
-            for bound in &bound {
-                bound.write(device)?;
-            }
-            let started = Instant::now();
-            device.run(again)?;
-            took += started.elapsed();
-            runs += 1;
+    let mut kept = Vec::new();
+    for bound in &bound {
+        if let Some(copy) = bound.keep(device)? {
+            kept.push((bound, copy));
         }
-        shortest = shortest.min(took / runs);
     }
-    Ok(shortest)
+    let time = |commands| -> Result<Duration, Error> {
+        let mut shortest = Duration::MAX;
+        for _ in 0..times {
+            let started = Instant::now();
+            device.run(commands)?;
+            shortest = shortest.min(started.elapsed());
+        }
+        Ok(shortest)
+    };
+    let mut count = 1;
+    loop {
+        let repeat = |what| prepared.record(device, case, &sets, Recorded::Again(what, &kept));
+        let with = time(repeat(Repeated {
+            count,
+            dispatches: true,
+        })?)?;
+        if with >= together || count >= MOST_DISPATCHES {
+            let without = time(repeat(Repeated {
+                count,
+                dispatches: false,
+            })?)?;
+            return Ok(with.saturating_sub(without) / count);
+        }
+        // A third more than it seems to take.
+        let times = together.as_secs_f64() / with.as_secs_f64().max(1e-9) * 1.3;
+        count = ((f64::from(count) * times) as u32).clamp(count + 1, MOST_DISPATCHES);
+    }
+}
+
+/// Most dispatches of one submission.
+const MOST_DISPATCHES: u32 = 1 << 14;
+
+/// Restored inputs, and dispatches behind them if that is said.
+#[derive(Clone, Copy)]
+struct Repeated {
+    count: u32,
+    dispatches: bool,
+}
+
+/// What is recorded.
+enum Recorded<'b, 'c> {
+    /// The dispatch, with resources that have not been used.
+    First(&'b [Bound<'c>]),
+    /// The dispatch many times, each time behind copies of what resources held at first.
+    Again(Repeated, &'b [(&'b Bound<'c>, vk::Buffer)]),
 }
 
 /// What all runs of a case share.
@@ -61,13 +97,13 @@ impl Prepared {
         })
     }
 
-    /// Records the dispatch; `fresh` resources have not been used.
+    /// Records dispatches.
     fn record(
         &self,
         device: &Device,
         case: &Case,
         sets: &[vk::DescriptorSet],
-        fresh: &[Bound<'_>],
+        recorded: Recorded<'_, '_>,
     ) -> Result<vk::CommandBuffer, Error> {
         let Prepared {
             layout, pipeline, ..
@@ -84,6 +120,10 @@ impl Prepared {
             .named("vkAllocateCommandBuffers")?;
         let buffer = *buffers.first().ok_or(Error::NoMemory)?;
         let begin = vk::CommandBufferBeginInfo::default();
+        let fresh = match recorded {
+            Recorded::First(fresh) => fresh,
+            Recorded::Again(..) => &[],
+        };
         let to_general: Vec<_> = fresh
             .iter()
             .filter_map(|bound| match bound.handle {
@@ -110,6 +150,13 @@ impl Prepared {
             vk::PipelineStageFlags::COMPUTE_SHADER,
             vk::PipelineStageFlags::HOST,
         );
+        let transfer = vk::PipelineStageFlags::TRANSFER;
+        let copied = vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE);
+        let written = vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)
+            .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE);
         let none = vk::DependencyFlags::empty();
         let [x, y, z] = case.groups;
         let raw = &device.raw;
@@ -136,7 +183,23 @@ impl Prepared {
                 bytes.resize(bytes.len().next_multiple_of(4), 0);
                 raw.cmd_push_constants(buffer, layout, vk::ShaderStageFlags::COMPUTE, 0, &bytes);
             }
-            raw.cmd_dispatch(buffer, x, y, z);
+            match recorded {
+                Recorded::First(_) => raw.cmd_dispatch(buffer, x, y, z),
+                Recorded::Again(Repeated { count, dispatches }, kept) => {
+                    for _ in 0..count {
+                        for (bound, copy) in kept {
+                            bound.restore(device, buffer, *copy);
+                        }
+                        let (from, to) = (transfer, compute);
+                        raw.cmd_pipeline_barrier(buffer, from, to, none, &[copied], &[], &[]);
+                        if dispatches {
+                            raw.cmd_dispatch(buffer, x, y, z);
+                        }
+                        let (from, to) = (compute, transfer);
+                        raw.cmd_pipeline_barrier(buffer, from, to, none, &[written], &[], &[]);
+                    }
+                }
+            }
             raw.cmd_pipeline_barrier(buffer, compute, host, none, &[to_host], &[], &[]);
             raw.end_command_buffer(buffer).named("vkEndCommandBuffer")?;
         }
@@ -156,7 +219,7 @@ fn run_prepared<'c>(
         .map(|resource| Bound::make(device, resource))
         .collect::<Result<_, _>>()?;
     let sets = sets(device, case, &prepared.layouts, &bound)?;
-    let buffer = prepared.record(device, case, &sets, &bound)?;
+    let buffer = prepared.record(device, case, &sets, Recorded::First(&bound))?;
     device.run(buffer)?;
     let mut after = BTreeMap::new();
     for bound in &bound {
@@ -334,7 +397,7 @@ fn sets(
                     .range(vk::WHOLE_SIZE)];
                 write.buffer_info(&buffer)
             }
-            Handle::Texels(raw) => {
+            Handle::Texels { view: raw, .. } => {
                 view = [raw];
                 write.texel_buffer_view(&view)
             }
