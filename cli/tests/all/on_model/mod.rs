@@ -9,8 +9,9 @@ use eitri_model::Config;
 use eitri_on_model::Machine;
 use eitri_shaderc::interp::{Buffers, Dispatch};
 
+/// A result stream in memory.
 #[derive(Default)]
-struct Collected(Vec<u8>);
+pub struct Collected(pub Vec<u8>);
 
 impl Sink for Collected {
     type Error = std::convert::Infallible;
