@@ -65,16 +65,23 @@ struct Row {
 }
 
 impl Row {
-    /// Seconds of a dispatch: the shortest of both measurements, without what an empty one takes.
+    /// Seconds of a dispatch by each measurement, without what an empty one takes.
+    fn measured(&self) -> [f64; 2] {
+        let of_kernel = |time: Duration| time.saturating_sub(self.empty);
+        self.timed
+            .shortest
+            .map(|time| of_kernel(time).as_secs_f64().max(1e-9))
+    }
+
+    /// Seconds of a dispatch: the shorter one.
     fn seconds(&self) -> f64 {
-        let [first, second] = self.timed.shortest;
-        let shortest = first.min(second).saturating_sub(self.empty);
-        shortest.as_secs_f64().max(1e-9)
+        let [first, second] = self.measured();
+        first.min(second)
     }
 
     /// The first measurement's time over the second's.
     fn noise(&self) -> f64 {
-        let [first, second] = self.timed.shortest.map(|time| time.as_secs_f64().max(1e-9));
+        let [first, second] = self.measured();
         first / second
     }
 
