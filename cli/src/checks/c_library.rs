@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Longest that one step may take, builds included.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
-/// What the example consists of, besides its program.
+/// The example's files, without its program.
 const FILES: &[&str] = &[
     "build.sh",
     "double.wgsl",

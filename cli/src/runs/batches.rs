@@ -12,7 +12,7 @@ pub(crate) const BATCH: Duration = Duration::from_millis(5);
 pub(crate) struct Batches {
     /// Batches that are still to be measured.
     left: u32,
-    /// What the clock said when the batch began; before the first dispatch none has.
+    /// The time of all dispatches before the batch; `None` until the first dispatch has ended.
     began: Option<Duration>,
     /// Dispatches of the batch.
     dispatches: u32,
@@ -55,7 +55,7 @@ impl Batches {
 mod tests {
     use super::*;
 
-    /// What batches of dispatches come to that take so many microseconds each, and how many dispatches there were.
+    /// Measures dispatches that take so many microseconds each: the shortest mean of each half, and the number of dispatches.
     fn measured(each: u32, mut took: impl FnMut(u64) -> u64) -> ([u64; 2], u64) {
         let mut batches = Batches::new(each);
         let (mut now, mut dispatches) = (Duration::ZERO, 0);

@@ -272,7 +272,7 @@ pub(crate) fn execute(
     let bundle = bundle(path, compiled, request)?;
     let lines = KnownLines::of_compute(compiled);
     match place {
-        Place::Host => host::run(&bundle, request, lines, trace),
+        Place::Host => host::run(&bundle, request, lines, trace, &mut || false),
         Place::Qemu => qemu::run_job(&bundle, &lines, &in_qemu(request), trace),
     }
 }
@@ -287,7 +287,7 @@ pub(crate) fn execute_again_while(
 ) -> Result<Done, Failure> {
     let bundle = bundle(path, compiled, request)?;
     let lines = KnownLines::of_compute(compiled);
-    host::run_again_while(&bundle, request, lines, trace, again)
+    host::run(&bundle, request, lines, trace, again)
 }
 
 /// As [`execute`] in QEMU, where an image that the shader leaves is then shown. Gives what the screen showed too, if that is kept.

@@ -28,12 +28,14 @@ const SHOWN_DIAGNOSES: usize = 8;
 /// What decides when caches that the GPU does not see write lines back.
 const SEED: u64 = 1;
 
-/// Runs a bundle in this process; `lines` are those of its program. `trace` is told what happens inside of the GPU.
+/// Runs a bundle in this process, and its dispatch again for as long as `again` says; `lines` are those of its program. `trace` is told
+/// what happens inside of the GPU.
 pub(crate) fn run(
     bundle: &[u8],
     request: &Request,
     lines: KnownLines,
     trace: Option<Box<dyn eitri_model::Sink>>,
+    again: &mut dyn FnMut() -> bool,
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let Request { gpu, talk, .. } = *request;
@@ -43,33 +45,16 @@ pub(crate) fn run(
     let mut report = Report { talk };
     let mut missing = MissingUpkeep::default();
     let Ok(_) = match request.coherent {
-        true => eitri_job::run(host.platform(), &read, &mut report, &mut stream),
+        true => eitri_job::run_again_while(host.platform(), &read, again, &mut report, &mut stream),
         false => {
             let caches = NonCoherent::new(host.platform(), SEED).naming_code();
             missing = caches.missing_upkeep();
-            eitri_job::run(caches, &read, &mut report, &mut stream)
+            eitri_job::run_again_while(caches, &read, again, &mut report, &mut stream)
         }
     };
     let mut done = host.done(&stream)?;
     done.diagnoses.extend(missing.texts());
     Ok(done)
-}
-
-/// Runs a bundle in this process as [`run`] does, and its dispatch again for as long as `again` says.
-pub(crate) fn run_again_while(
-    bundle: &[u8],
-    request: &Request,
-    lines: KnownLines,
-    trace: Option<Box<dyn eitri_model::Sink>>,
-    again: &mut dyn FnMut() -> bool,
-) -> Result<Done, Failure> {
-    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
-    let machine = Machine::new(request.gpu.config()).with_patience(request.limit);
-    let host = HostGpu::of(machine, trace).naming(lines);
-    let mut stream = Stream::default();
-    let mut report = Report { talk: request.talk };
-    let Ok(_) = eitri_job::run_again_while(host.platform(), &read, again, &mut report, &mut stream);
-    host.done(&stream)
 }
 
 /// Runs a bundle in this process, on a GPU with one core, and copies the GPU when its compute job is about to start: for a debugger.

@@ -72,7 +72,7 @@
 // The reference is greater.
 #define EITRI_COMPARE_GREATER 4
 
-// They differ.
+// The two values differ.
 #define EITRI_COMPARE_NOT_EQUAL 5
 
 // The reference is greater or equal.
@@ -381,7 +381,7 @@ typedef struct EitriPipeline {
   uint64_t id;
 } EitriPipeline;
 
-// What is bound to one set of a compute shader's bindings.
+// The resources that are bound to one set of a compute shader.
 typedef struct EitriSet {
   // 0 names nothing.
   uint64_t id;
@@ -552,11 +552,11 @@ typedef struct EitriSampler {
   uint32_t border[4];
 } EitriSampler;
 
-// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
+// The resources that are bound to one set of a graphics pipeline, for each stage that has bindings in it.
 typedef struct EitriGraphicsSet {
-  // Of the vertex stage; 0 if it has none.
+  // The set of the vertex stage; 0 if it has none.
   uint64_t vertex;
-  // Of the fragment stage; 0 if it has none.
+  // The set of the fragment stage; 0 if it has none.
   uint64_t fragment;
 } EitriGraphicsSet;
 
@@ -740,7 +740,7 @@ typedef struct EitriIndirectDraws {
   struct EitriBuffer buffer;
   // Where the first one stands, a multiple of 4.
   uint64_t offset;
-  // How many draws the buffer holds; with `count`, how many are drawn at most.
+  // The number of draws in the buffer; with `count`, the most that are drawn.
   uint32_t draws;
   // Bytes from one to the next, a multiple of 4.
   uint32_t stride;

@@ -182,10 +182,7 @@ impl Dispatched<'_, '_> {
 fn dispatch<'j, 'd, P: Platform>(
     session: &mut Session<'_, '_, 'd, '_, P>,
     job: &Job<'d>,
-) -> Result<Dispatched<'j, 'd>, WorkError>
-where
-    'd: 'j,
-{
+) -> Result<Dispatched<'j, 'd>, WorkError> {
     let program = Program::parse(job.program)?;
     let device = &mut *session.device;
     let queue = device.create_queue(QueueConfig::default())?;

@@ -58,7 +58,7 @@ pub(crate) struct Args {
 struct Row {
     name: String,
     timed: Timed,
-    /// What an empty dispatch takes.
+    /// The time of an empty dispatch.
     empty: Duration,
     /// Seconds that lavapipe takes.
     vulkan: Option<f64>,

@@ -13,7 +13,7 @@ pub const EITRI_COMPARE_EQUAL: u32 = 2;
 pub const EITRI_COMPARE_LESS_OR_EQUAL: u32 = 3;
 /// The reference is greater.
 pub const EITRI_COMPARE_GREATER: u32 = 4;
-/// They differ.
+/// The two values differ.
 pub const EITRI_COMPARE_NOT_EQUAL: u32 = 5;
 /// The reference is greater or equal.
 pub const EITRI_COMPARE_GREATER_OR_EQUAL: u32 = 6;

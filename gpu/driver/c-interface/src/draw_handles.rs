@@ -31,13 +31,13 @@ pub struct EitriTilerHeap {
 }
 handle!(EitriTilerHeap, TilerHeap);
 
-/// What is bound to one set of a graphics pipeline's bindings, in each of its stages that has some there.
+/// The resources that are bound to one set of a graphics pipeline, for each stage that has bindings in it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EitriGraphicsSet {
-    /// Of the vertex stage; 0 if it has none.
+    /// The set of the vertex stage; 0 if it has none.
     pub vertex: u64,
-    /// Of the fragment stage; 0 if it has none.
+    /// The set of the fragment stage; 0 if it has none.
     pub fragment: u64,
 }
 

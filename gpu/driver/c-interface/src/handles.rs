@@ -75,7 +75,7 @@ pub struct EitriPipeline {
 }
 handle!(EitriPipeline, Pipeline);
 
-/// What is bound to one set of a compute shader's bindings.
+/// The resources that are bound to one set of a compute shader.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EitriSet {

@@ -14,7 +14,7 @@ pub struct EitriIndirectDraws {
     pub buffer: EitriBuffer,
     /// Where the first one stands, a multiple of 4.
     pub offset: u64,
-    /// How many draws the buffer holds; with `count`, how many are drawn at most.
+    /// The number of draws in the buffer; with `count`, the most that are drawn.
     pub draws: u32,
     /// Bytes from one to the next, a multiple of 4.
     pub stride: u32,

@@ -39,7 +39,7 @@ pub(crate) fn brief() -> bool {
     bench().brief()
 }
 
-/// What a test takes in its longer, its usual and its shorter form.
+/// The values of a test in its longer, its usual and its shorter form.
 pub(crate) fn by_form<T>(longer: T, usual: T, shorter: T) -> T {
     match (long(), brief()) {
         (true, _) => longer,

@@ -1,8 +1,8 @@
 //! Translation: blocks of instructions to one function of the host, whose control flow is theirs.
 //!
 //! A block asks at its beginning what single steps would ask of each instruction: room in the turn, registers that hold values and
-//! that no message of the running lanes is to write, uniforms that are there. If not, it leaves, and single steps find out more. Then it counts, computes 4 lanes at a
-//! time, and notes what it left of registers. Where lanes part or are to meet the model decides who runs; the code goes on there.
+//! that no message of the running lanes is to write, uniforms that are there. If not, it leaves, and single steps find out more.
+//! Then it counts, computes 4 lanes at a time, and notes what it left of registers. Where lanes part or are to meet the model decides who runs; the code goes on there.
 
 use crate::blocks::{Block, End};
 use crate::context::{self, Context};

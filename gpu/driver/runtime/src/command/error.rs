@@ -155,7 +155,7 @@ pub enum CommandError {
         "the queue has no tiler heap, which render passes need: bind one with `Device::bind_tiler_heap`"
     )]
     NoTilerHeap,
-    /// What a render pass or a graphics pipeline can't be. Without the feature `draw` there is no such value.
+    /// A render pass or a graphics pipeline is refused. Without the feature `draw` there is no such value.
     #[error(transparent)]
     Graphics(#[from] crate::graphics::GraphicsError),
     /// An instruction can't be written.

@@ -17,7 +17,7 @@ use crate::resource::ImageInfo;
 use crate::slab::Key;
 use core::fmt;
 
-/// What only devices that draw need, reached by pointers: whatever they lead to is left out of an image that never draws.
+/// The parts that only a device with graphics needs. They are reached by pointers, so that an image that never draws has none of their code.
 pub(crate) struct Drawing<'s, 'd, P> {
     submit: SubmitParts<'s, 'd, P>,
     /// Answers that the GPU was stopped with jobs of a group in it.

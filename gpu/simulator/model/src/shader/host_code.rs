@@ -315,12 +315,10 @@ impl Running<'_> {
                 .send_directly(&mut self.around, self.warp, &step.0)
     }
 
-    /// Whether the running lanes may use registers of which some are not valid in every lane, or are written by messages of some
-    /// lanes: those in `read` hold values, and messages that the running lanes wait for write none of `used`.
+    /// Whether the running lanes may use the registers in `used`, of which they read those in `read`: these hold values, and no
+    /// message that the running lanes have sent and not waited for writes one of `used`.
     pub fn may_use(&self, used: u64, read: u64) -> bool {
-        let doubtful = read & !self.warp.valid_everywhere;
-        let awaited = used & self.warp.pending != 0 && self.warp.awaited(used).is_some();
-        !awaited && self.warp.holds_values(doubtful)
+        self.warp.may_use(used, read)
     }
 
     /// Notes what a run of instructions left of registers: those that it wrote, and those that are dead behind it.

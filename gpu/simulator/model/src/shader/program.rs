@@ -127,12 +127,8 @@ impl Program {
         space: u8,
         pc: u64,
     ) -> Result<Fetched<'_>, Refusal> {
-        let number = pc / PAGE;
-        if self.pages.get(self.current).map(|page| page.number) != Some(number) {
-            self.current = match self.pages.iter().position(|page| page.number == number) {
-                Some(index) => index,
-                None => self.load(fabric, memory, space, pc)?,
-            };
+        if !self.go_on_at(pc) {
+            self.current = self.load(fabric, memory, space, pc)?;
         }
         let index = (pc % PAGE / 8) as usize % WORDS;
         let page = &mut self.pages[self.current];
@@ -149,15 +145,16 @@ impl Program {
         Ok((&self.instructions[number], trouble))
     }
 
-    /// Goes on at `pc`: as after a fetch from its page, if that was fetched before.
+    /// Goes on at `pc`, if its page was fetched before; whether it was.
     #[inline]
-    pub(super) fn go_on_at(&mut self, pc: u64) {
-        let number = pc / PAGE;
-        if self.pages.get(self.current).map(|page| page.number) != Some(number)
-            && let Some(index) = self.pages.iter().position(|page| page.number == number)
-        {
-            self.current = index;
+    pub(super) fn go_on_at(&mut self, pc: u64) -> bool {
+        let is_there = |page: &CodePage| page.number == pc / PAGE;
+        if self.pages.get(self.current).is_some_and(is_there) {
+            return true;
         }
+        let other = self.pages.iter().position(is_there);
+        self.current = other.unwrap_or(self.current);
+        other.is_some()
     }
 
     /// What was decoded so far of the page of the last fetch, if `pc` lies in it.

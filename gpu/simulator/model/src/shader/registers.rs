@@ -114,10 +114,7 @@ pub(super) fn has_trouble(
     instruction: &Instruction,
 ) -> bool {
     let used = instruction.reads | instruction.writes;
-    let doubtful = instruction.reads & !warp.valid_everywhere;
-    used & !environment.allocated != 0
-        || (used & warp.pending != 0 && warp.awaited(used).is_some())
-        || (doubtful != 0 && !warp.holds_values(doubtful))
+    used & !environment.allocated != 0 || !warp.may_use(used, instruction.reads)
 }
 
 /// Reports registers that are used before their messages were waited for, or that hold nothing.

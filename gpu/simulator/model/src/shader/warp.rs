@@ -152,6 +152,15 @@ impl Warp {
         registers_of(registers).all(|register| self.holds_value(register))
     }
 
+    /// Whether the running lanes may use the registers in `used`, of which they read those in `read`: these hold values, and no
+    /// message that the running lanes have sent and not waited for writes one of `used`.
+    #[inline(always)]
+    pub(super) fn may_use(&self, used: u64, read: u64) -> bool {
+        let doubtful = read & !self.valid_everywhere;
+        let awaited = used & self.pending != 0 && self.awaited(used).is_some();
+        !awaited && (doubtful == 0 || self.holds_values(doubtful))
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.live == 0
     }

@@ -100,7 +100,6 @@ impl Memory {
         instruction: &Instruction,
         message: &Message,
     ) -> Option<()> {
-        let whole = warp.lanes == u16::MAX;
         let mut words = None;
         let (bytes, lanes, moves) = match message.action {
             Action::Load {
@@ -161,36 +160,13 @@ impl Memory {
             }
             _ => self.find_in_buffer(&mut places, around, warp, instruction, accessed.aligned),
         };
-        if found.is_none() {
-            self.access_pages(around, warp, instruction, message, &accessed)?;
-            if let Some(words) = words {
-                words.complete(warp, message.write.0);
-            }
-            return Some(());
+        match found {
+            Some(()) => around.access_page(warp, message, &places, &accessed)?,
+            None => self.access_pages(around, warp, instruction, message, &accessed)?,
         }
-        let request = Request {
-            address: places.first,
-            ..accessed.request
-        };
-        // What the L2 caches lies elsewhere.
-        let frame = around.fabric.mmu.cached_frame(request)?;
-        if frame & CACHED != 0 {
-            return None;
-        }
-        move_bytes(
-            around.memory,
-            warp,
-            (message, moves),
-            (frame, &places, lanes),
-        )?;
         if let Some(words) = words {
             words.complete(warp, message.write.0);
         }
-        let fabric = &mut *around.fabric;
-        fabric.translated_by_cache(request, frame | (request.address % PAGE));
-        let write = kind == AccessKind::Write;
-        let touched = lines::request(fabric, frame, &places, lanes, write);
-        around.count(kind, touched, whole);
         Some(())
     }
 
@@ -341,6 +317,17 @@ pub(super) struct Accessed {
     pub(super) moves: Moves,
 }
 
+impl Accessed {
+    /// The request for the first of these places.
+    #[inline(always)]
+    pub(super) fn request_of(&self, places: &Places) -> Request {
+        Request {
+            address: places.first,
+            ..self.request
+        }
+    }
+}
+
 /// Moves the bytes of `lanes` between a message's registers and a page, by its frame; `None`, with nothing done, if the host does not
 /// lend it.
 #[inline(always)]
@@ -374,6 +361,32 @@ impl Around<'_> {
             kind,
             source: Requester::Core(self.place.core),
         }
+    }
+
+    /// Loads or stores in one page.
+    #[inline(always)]
+    fn access_page(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        places: &Places,
+        accessed: &Accessed,
+    ) -> Option<()> {
+        let request = accessed.request_of(places);
+        // What the L2 caches lies elsewhere.
+        let frame = self.fabric.mmu.cached_frame(request)?;
+        if frame & CACHED != 0 {
+            return None;
+        }
+        let whole = warp.lanes == u16::MAX;
+        let moved = (frame, places, accessed.lanes);
+        move_bytes(self.memory, warp, (message, accessed.moves), moved)?;
+        self.fabric
+            .translated_by_cache(request, frame | (request.address % PAGE));
+        let write = request.kind == AccessKind::Write;
+        let touched = lines::request(self.fabric, frame, places, accessed.lanes, write);
+        self.count(request.kind, touched, whole);
+        Some(())
     }
 
     /// Counts a load or a store of the whole warp or of a part, and what it has touched.

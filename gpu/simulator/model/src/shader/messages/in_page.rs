@@ -75,12 +75,9 @@ impl Sender<'_> {
         if bits(lanes).any(|lane| addresses[lane] / PAGE != first / PAGE) {
             return Ok(None);
         }
-        // Offsets from a place far below, so that all lie in the middle of 32 bits. Those of lanes that take no part do not count.
-        let base = (first / PAGE * PAGE).wrapping_sub(1 << 30);
-        let offsets = addresses.map(|address| address.wrapping_sub(base) as u32);
         let mut places = Places::new();
         let aligned = (bytes, alignment);
-        if places.find((base, &offsets), lanes, aligned).is_none() {
+        if places.find_in_page(&addresses, lanes, aligned).is_none() {
             return Ok(None);
         }
         let frame = self.translate(first, kind)? / PAGE * PAGE;

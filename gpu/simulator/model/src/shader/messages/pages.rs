@@ -9,9 +9,9 @@ use super::lines::{self, Counted};
 use super::places::Places;
 use crate::l2::CACHED;
 use crate::memory::{PAGE, PhysicalMemory};
-use crate::mmu::{AccessKind, Request};
+use crate::mmu::AccessKind;
 use crate::shader::instruction::Instruction;
-use crate::shader::lanes::{Lanes, WARP, WideLanes};
+use crate::shader::lanes::{WARP, WideLanes};
 use crate::shader::message::{Action, Message};
 use crate::shader::warp::{Warp, bits};
 
@@ -26,11 +26,11 @@ struct Part {
 }
 
 /// The lanes from the first of `rest` on that are in its page, up to the first that is not.
-fn run_of(addresses: &WideLanes, rest: u16) -> (u64, u16) {
+fn run_of(addresses: &WideLanes, rest: u16) -> u16 {
     let page = |lane: usize| addresses[lane % WARP] / PAGE;
     let first = page(rest.trailing_zeros() as usize);
     let run = bits(rest).take_while(|lane| page(*lane) == first);
-    (first, run.fold(0, |lanes, lane| lanes | 1 << lane))
+    run.fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
 /// Whether the host lends the page to the accesses of a part.
@@ -58,21 +58,19 @@ impl Memory {
         }
         let addresses = self.all_addresses(around, warp, instruction, message, accessed)?;
         let mut parts: [Option<Part>; MOST] = [const { None }; MOST];
-        let mut pages = [0; MOST];
         let (mut rest, mut count) = (accessed.lanes, 0);
         while rest != 0 {
-            let (page, lanes) = run_of(&addresses, rest);
-            if pages.iter().take(count).any(|known| *known == page) {
+            let part = around.part_of(&addresses, run_of(&addresses, rest), accessed)?;
+            let page = part.places.page();
+            let mut before = parts.iter().flatten();
+            if before.any(|known| known.places.page() == page)
+                || !is_lent(around.memory, accessed.request.kind, &part)
+            {
                 return None;
             }
-            let part = around.part_of(&addresses, lanes, accessed)?;
-            if !is_lent(around.memory, accessed.request.kind, &part) {
-                return None;
-            }
-            *pages.get_mut(count)? = page;
+            rest &= !part.lanes;
             *parts.get_mut(count)? = Some(part);
             count += 1;
-            rest &= !lanes;
         }
         let running = warp.lanes;
         for part in parts.iter().flatten() {
@@ -121,17 +119,9 @@ impl Memory {
 impl Around<'_> {
     /// The places of lanes in their page; `None` unless all of their bytes are in it, and a cached translation answers.
     fn part_of(&self, addresses: &WideLanes, lanes: u16, accessed: &Accessed) -> Option<Part> {
-        let address = *addresses.get(lanes.trailing_zeros() as usize)?;
-        // Offsets from a place far below, so that all lie in the middle of 32 bits.
-        let base = (address / PAGE * PAGE).wrapping_sub(1 << 30);
-        let offsets: Lanes = addresses.map(|address| address.wrapping_sub(base) as u32);
         let mut places = Places::new();
-        places.find((base, &offsets), lanes, accessed.aligned)?;
-        let request = Request {
-            address,
-            ..accessed.request
-        };
-        let frame = self.fabric.mmu.cached_frame(request)?;
+        places.find_in_page(addresses, lanes, accessed.aligned)?;
+        let frame = self.fabric.mmu.cached_frame(accessed.request_of(&places))?;
         (frame & CACHED == 0).then_some(Part {
             lanes,
             places,
@@ -142,10 +132,7 @@ impl Around<'_> {
     /// Counts what the parts of a message have touched: all translations, then all lines.
     fn count_parts(&mut self, parts: &[Option<Part>], accessed: &Accessed, whole: bool) {
         for part in parts.iter().flatten() {
-            let request = Request {
-                address: part.places.first,
-                ..accessed.request
-            };
+            let request = accessed.request_of(&part.places);
             let physical = part.frame | (request.address % PAGE);
             self.fabric.translated_by_cache(request, physical);
         }

@@ -1,7 +1,7 @@
 //! Places: where in one page the lanes of a message access memory, found for all lanes at once.
 
 use crate::memory::{PAGE, PAGE_BYTES, PageAccess};
-use crate::shader::lanes::{Lanes, WARP, spread};
+use crate::shader::lanes::{Lanes, WARP, WideLanes, spread};
 use core::array;
 
 /// Where in a page each lane's bytes begin.
@@ -152,6 +152,20 @@ impl Places {
             Order::Any
         };
         Some(())
+    }
+
+    /// As [`Places::find`], of lanes at these addresses, which are all in one page.
+    pub(super) fn find_in_page(
+        &mut self,
+        addresses: &WideLanes,
+        lanes: u16,
+        aligned: (u8, u64),
+    ) -> Option<()> {
+        let first = *addresses.get(lanes.trailing_zeros() as usize)?;
+        // Offsets from a place far below, so that all lie in the middle of 32 bits. Those of lanes that take no part do not count.
+        let base = (first / PAGE * PAGE).wrapping_sub(1 << 30);
+        let offsets = addresses.map(|address| address.wrapping_sub(base) as u32);
+        self.find((base, &offsets), lanes, aligned)
     }
 
     /// Virtual address of the page.
