@@ -155,8 +155,7 @@ fn lists(
         groups.push(("all", numbers.to_vec()));
     } else {
         for subject in subjects {
-            let sources = format!("{}/", subject.sources());
-            let own = |number: &&usize| all[**number].file.starts_with(&sources);
+            let own = |number: &&usize| subject.has(&all[**number].file);
             groups.push((subject.name, numbers.iter().filter(own).copied().collect()));
         }
     }

@@ -18,8 +18,8 @@ pub(crate) struct Subject {
     pub(crate) package: &'static str,
     /// The folder of the crate, from the root of the workspace.
     pub(crate) folder: &'static str,
-    /// Part of its sources, from the folder; empty for all.
-    pub(crate) part: &'static str,
+    /// Folders and files of its sources that count; empty for all.
+    pub(crate) parts: &'static [&'static str],
     pub(crate) tests: &'static [Tests],
 }
 
@@ -65,7 +65,7 @@ const fn subject(
         name,
         package,
         folder,
-        part: "",
+        parts: &[],
         tests,
     }
 }
@@ -79,22 +79,52 @@ static ALL: &[Subject] = &[
     subject("cs",         "eitri-cs",         "gpu/tables/cs",       &[all("eitri-cs", &["--tests"]), MODEL, DRIVER]),
     subject("csf",        "eitri-csf",        "gpu/tables/csf",      &[all("eitri-csf", &["--tests"]), MODEL, DRIVER]),
     subject("ir3-interp", "eitri-ir3-interp", "gpu/adreno/interp",   &[all("eitri-ir3-interp", &["--tests"]), PASSES]),
-    Subject { part: "firmware", ..subject("firmware", "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
-    Subject { part: "stream",   ..subject("stream",   "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
+    Subject { parts: &["firmware/"], ..subject("firmware", "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
+    Subject { parts: &["stream/"],   ..subject("stream",   "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
+    Subject { parts: MODEL_DRAWS,    ..subject("draws",    "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER, ON_MODEL]) },
+];
+
+/// What of the model is there for draws alone.
+const MODEL_DRAWS: &[&str] = &[
+    "blocks/",
+    "fragment/",
+    "raster/",
+    "shader/messages/atest.rs",
+    "shader/messages/attribute.rs",
+    "shader/messages/blend.rs",
+    "shader/messages/samples.rs",
+    "shader/messages/texels.rs",
+    "shader/messages/tile.rs",
+    "shader/messages/varying.rs",
+    "shader/sampling.rs",
+    "shader/texture.rs",
+    "shader/texture_request.rs",
+    "shader/yuv.rs",
+    "stream/draw.rs",
+    "stream/heap.rs",
+    "tile/",
+    "tiler/",
+    "work/draw.rs",
+    "work/forward_kill.rs",
+    "work/fragment",
+    "work/quads",
+    "work/tiling",
 ];
 
 impl Subject {
     /// Whether the subject is a part of another one's sources.
     pub(crate) fn is_part(&self) -> bool {
-        !self.part.is_empty()
+        !self.parts.is_empty()
     }
 
-    /// The folder of sources, from the root of the workspace.
-    pub(crate) fn sources(&self) -> String {
-        match self.part {
-            "" => format!("{}/src", self.folder),
-            part => format!("{}/src/{part}", self.folder),
-        }
+    /// Whether a file, from the root of the workspace, is one of the subject's sources.
+    pub(crate) fn has(&self, file: &str) -> bool {
+        let inside = file
+            .strip_prefix(self.folder)
+            .and_then(|rest| rest.strip_prefix("/src/"));
+        inside.is_some_and(|inside| {
+            !self.is_part() || self.parts.iter().any(|part| inside.starts_with(part))
+        })
     }
 }
 
@@ -121,13 +151,12 @@ mod tests {
     fn each_subject_has_sources() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for subject in ALL {
-            let sources = root.join(subject.sources());
-            assert!(
-                sources.is_dir(),
-                "{}: no folder {}",
-                subject.name,
-                sources.display()
-            );
+            let sources = root.join(subject.folder).join("src");
+            for part in subject.parts.iter().chain(&[""]) {
+                let there = sources.join(part).exists();
+                let name = sources.join(format!("{part}.rs"));
+                assert!(there || name.exists(), "{}: no {part}", subject.name);
+            }
         }
     }
 

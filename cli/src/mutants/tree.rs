@@ -64,22 +64,22 @@ impl Tree {
         };
         let files = known_files(workspace)?;
         for subject in subjects {
-            tree.find_in(workspace, &files, &format!("{}/", subject.sources()))?;
+            tree.find_in(workspace, &files, subject)?;
         }
         Ok(tree)
     }
 
-    /// Finds the mutants of a folder.
+    /// Finds the mutants of a subject.
     fn find_in(
         &mut self,
         workspace: &Workspace,
         files: &BTreeSet<String>,
-        folder: &str,
+        subject: &Subject,
     ) -> Result<(), Failure> {
         let mut texts = BTreeMap::new();
         let mut for_tests = Vec::new();
         for file in files {
-            if !file.starts_with(folder) || !file.ends_with(".rs") {
+            if !subject.has(file) || !file.ends_with(".rs") {
                 continue;
             }
             let text = read(&workspace.root().join(file))?;

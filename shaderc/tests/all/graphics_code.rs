@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::support::kept_sums::Sums;
 use eitri_program::{Arch, GraphicsProgram};
 use eitri_shaderc::{Errors, Options, Target, compile_graphics};
 
@@ -45,21 +46,24 @@ fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Compiles a pair; both programs fit each other.
-fn check(vertex: &[u8], fragment: Option<&[u8]>, options: &Options) -> Result<(), Errors> {
+/// Compiles a pair; both programs fit each other. Gives both.
+fn check(vertex: &[u8], fragment: Option<&[u8]>, options: &Options) -> Result<Vec<u8>, Errors> {
     let made = compile_graphics((vertex, options), fragment.map(|spirv| (spirv, options)))?;
     let first = GraphicsProgram::parse(&made.vertex.program).expect("the compiler made it");
+    let mut both = made.vertex.program.clone();
     if let Some(fragment) = &made.fragment {
+        both.extend(&fragment.program);
         let second = GraphicsProgram::parse(&fragment.program).expect("the compiler made it");
         assert_eq!(second.missing_input(&first), None);
         assert_eq!(first.record_bytes(), second.record_bytes());
     }
-    Ok(())
+    Ok(both)
 }
 
 #[test]
 fn the_shaders_of_all_scenes_have_code_on_every_generation() {
     let mut refused = vec![];
+    let mut sums = Sums::default();
     let later = [Arch::V11, Arch::V12, Arch::V13];
     let all = eitri_testdata::long();
     for (turn, (scene, (vertex, fragment))) in scenes().into_iter().enumerate() {
@@ -72,15 +76,16 @@ fn the_shaders_of_all_scenes_have_code_on_every_generation() {
                 check: true,
                 ..Options::default()
             };
-            for first in &vertex {
+            for (nth, first) in vertex.iter().enumerate() {
                 let spirv = read(first);
                 let mut seconds: Vec<Option<Vec<u8>>> = vec![None];
                 seconds.extend(fragment.iter().map(|path| Some(read(path))));
                 for (number, second) in seconds.iter().enumerate() {
                     let made = check(&spirv, second.as_deref(), &options);
-                    if let Err(errors) = made {
-                        let name = scene.file_name().unwrap_or_default().to_string_lossy();
-                        refused.push(format!("{arch} {name} {number}: {errors}"));
+                    let name = scene.file_name().unwrap_or_default().to_string_lossy();
+                    match made {
+                        Ok(program) => sums.add(format!("{name} {nth} {number} {arch}"), &program),
+                        Err(errors) => refused.push(format!("{arch} {name} {number}: {errors}")),
                     }
                 }
             }
@@ -95,4 +100,7 @@ fn the_shaders_of_all_scenes_have_code_on_every_generation() {
         "refused for something else:\n{}",
         unnamed.join("\n")
     );
+    if !all && sums.any() {
+        sums.compare("scenes.txt");
+    }
 }

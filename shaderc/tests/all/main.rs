@@ -19,6 +19,7 @@ mod interp;
 mod ir3;
 mod ir3_checker;
 mod ir3_images;
+mod kept_code;
 mod kernels;
 mod layout;
 mod lowering;

@@ -3,6 +3,7 @@ pub mod byte_operations;
 pub mod divergent_program;
 pub mod drawing;
 pub mod half_operations;
+pub mod kept_sums;
 pub mod kernel;
 pub mod on_ir3;
 pub mod operations;
