@@ -66,10 +66,30 @@ pub(super) fn test_modules(file: &str, text: &str) -> Result<Vec<String>, syn::E
         syn::Item::Mod(item) if item.content.is_none() && is_for_tests(&item.attrs) => Some(item),
         _ => None,
     });
-    let paths = modules.map(|item| folder.join(item.ident.to_string()));
+    let paths = modules.map(|item| match path_of(&item.attrs) {
+        Some(file) => path.with_file_name(Path::new(&file).with_extension("")),
+        None => folder.join(item.ident.to_string()),
+    });
     Ok(paths
         .map(|path| path.to_string_lossy().into_owned())
         .collect())
+}
+
+/// The file that `#[path = "…"]` names, from the folder of the file that has the module.
+fn path_of(attributes: &[syn::Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| {
+        let syn::Meta::NameValue(syn::MetaNameValue { path, value, .. }) = &attribute.meta else {
+            return None;
+        };
+        let syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(file),
+            ..
+        }) = value
+        else {
+            return None;
+        };
+        path.is_ident("path").then(|| file.value())
+    })
 }
 
 struct Finder<'a> {
@@ -450,6 +470,11 @@ mod tests {
         assert_eq!(of("a/src/lib.rs"), ["a/src/tests"]);
         assert_eq!(of("a/src/b/mod.rs"), ["a/src/b/tests"]);
         assert_eq!(of("a/src/b.rs"), ["a/src/b/tests"]);
+        let elsewhere = "#[cfg(test)] #[path = \"b_tests.rs\"] mod tests;";
+        assert_eq!(
+            test_modules("a/src/b.rs", elsewhere).unwrap(),
+            ["a/src/b_tests"]
+        );
     }
 
     #[test]

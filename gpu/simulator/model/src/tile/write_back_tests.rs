@@ -414,5 +414,6 @@ fn other_depth_formats_have_their_own_bytes() {
     }
 }
 
+#[cfg(test)]
 #[path = "write_back_afbc_tests.rs"]
 mod afbc;

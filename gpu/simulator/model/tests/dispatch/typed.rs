@@ -161,6 +161,41 @@ fn a_tiled_texture_is_fetched_and_a_linear_image_stored() {
 }
 
 #[test]
+fn lanes_that_choose_textures_have_the_format_of_their_own() {
+    let (table, index) = (1, FREE.1);
+    let dispatch = Dispatch {
+        uniforms: uniforms(&[table << 27 | index << 16, 0, 1 << 16]),
+        ..Dispatch::default()
+    };
+    // Row 0 of the first texture in even lanes, and of the second in odd ones.
+    let text = "
+        LSHIFT_AND.i32 r2, r60, 0x13121110.b00, u4
+        LSHIFT_OR.i32 r2, r2, 0x3020100.b00, u2
+        MOV.i32 r3, 0x0
+        MOV.i32 r4, r60
+        MOV.i32 r5, 0x0
+        TEX_FETCH.slot0.reserved.32.2d.wait0 @r8:r9:r10:r11, @r4:r5, r2
+        SHADDX.u64 r0, u0, r60.w0, shift:0x2
+        STORE.i32.slot0.wait0 @r8, r0, offset:0
+        NOP.end";
+    let word = |x: u32| 0x0102_0300 + x;
+    let mut bench = run(&dispatch, text, |bench| {
+        texture(bench, 0, 2, LINEAR, 128);
+        texture(bench, 1, 2, LINEAR, 128);
+        plane_of(bench, 1, u64::from(RGBA8), 0);
+        for x in 0..32 {
+            bench.put(1, LINEAR + 4 * u64::from(x), &word(x).to_le_bytes());
+        }
+    });
+    for x in 0..16 {
+        let red = (word(x) & 0xff) as f32 / 255.0;
+        let expected = if x % 2 == 0 { word(x) } else { red.to_bits() };
+        let fetched = bench.get32(1, BUFFER + 4 * u64::from(x));
+        assert_eq!(fetched, expected, "lane {x}");
+    }
+}
+
+#[test]
 fn an_image_is_loaded_by_its_coordinates() {
     let dispatch = Dispatch {
         uniforms: uniforms(&[]),

@@ -4,14 +4,17 @@ use super::{CHUNK, HANDLER, HEAP, acknowledge, d, got, pending, r, set64, store,
 use crate::bench::{Bench, stream_input, stream_output};
 use eitri_cs::enums::HeapOperationKind;
 use eitri_cs::instr::{FinishFragment, HeapOperation, HeapSet, SetExceptionHandler};
-use eitri_model::Injection;
+use eitri_model::{Config, Inexact, Injection};
 
 const TILER_OOM: u32 = 1 << 26;
 
 /// A stream with a heap and `started` passes open, `ended` of them tiled, whose tiler then finds no memory; behind it, a
 /// store to place 0.
 fn out_of_memory(started: usize, ended: usize, handler: bool) -> Bench {
-    let mut bench = with_data(Bench::booted());
+    let mut bench = with_data(Bench::booted_with(Config {
+        fidelity: true,
+        ..Config::default()
+    }));
     bench.start_group(0);
     let move_heap = |operation| {
         word(HeapOperation {
@@ -113,7 +116,13 @@ fn a_refused_heap_waits_for_render_passes_in_flight() {
 fn a_heap_that_got_chunks_back_before_it_is_refused_goes_on() {
     let mut bench = with_data(out_of_memory(2, 1, false));
     let second = bench.second_stream();
+    let choices = |bench: &Bench| {
+        let mut met = bench.gpu.fidelity().met();
+        met.any(|(one, _)| one == Inexact::FreeChunks)
+    };
+    assert!(!choices(&bench), "no chunk was put into the free list yet");
     render_tiled_pass(&mut bench, second);
+    assert!(choices(&bench), "at which end of the free list is a choice");
     assert_eq!(
         got(&mut bench, 0),
         0,

@@ -167,7 +167,7 @@ fn draw_registers(
         let code = it.index_bytes.trailing_zeros() + 1;
         (it.address as u32, it.bytes, code << 8)
     });
-    let depth = 1.0_f32.to_bits();
+    let [low, high] = rectangle.range.map(f32::to_bits);
     let occlusion = rectangle.occlusion as u32;
     let (blend, state) = (BLEND as u32 | 1, DEPTH_STENCILS as u32 + 32 * number);
     let merged = arch >= Arch::V12;
@@ -197,11 +197,12 @@ fn draw_registers(
     if merged {
         // The viewport's box, and its depths.
         let [first, last] = rectangle.viewport.map(|[x, y]| x | y << 16);
-        registers.extend([(44, first), (45, last), (47, depth), (48, index_address)]);
+        registers.extend([(44, first), (45, last), (46, low), (47, high)]);
+        registers.extend([(48, index_address)]);
         registers.extend([(51, vertices.varying_bytes)]);
         registers.extend([(50, index_size), (52, state), (54, blend), (64, occlusion)]);
     } else {
-        registers.extend([(39, index_size), (45, depth), (46, occlusion)]);
+        registers.extend([(39, index_size), (44, low), (45, high), (46, occlusion)]);
         registers.extend([(50, blend), (52, state), (54, index_address)]);
     }
     registers

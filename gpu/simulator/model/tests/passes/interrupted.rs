@@ -7,8 +7,8 @@
 
 use super::bench::{Bench, group_input, stream_input, stream_output};
 use super::{
-    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HANDLER, HEAP, HEAP_CONTEXT, Pass, ROW, Rectangle,
-    SIDE, STORE, TILER, Vertices, pixels,
+    BUFFER, CLEAR, COLOUR, DONE, FRAMEBUFFER, HANDLER, HEAP, HEAP_CONTEXT, IndexBuffer, Pass, ROW,
+    Rectangle, SIDE, STORE, TILER, Vertices, pixels,
 };
 use eitri_cs::Arch;
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
@@ -50,6 +50,9 @@ const LOAD: &str = "
     OUTPUT";
 
 const TRIANGLES: u32 = 8;
+/// Topologies whose primitives share vertices, some of which are carried from one run of vertices to the next: a strip and a loop of
+/// lines, a strip and a fan of triangles.
+const CHAINS: [u32; 4] = [4, 6, 10, 12];
 const TILER_OOM: u32 = 1 << 26;
 
 /// Pseudo-random numbers.
@@ -210,6 +213,16 @@ fn positions(triangles: u32) -> Vec<u8> {
     bytes
 }
 
+/// Where indices lie, behind the positions of 300 triangles, and the flag by which all ones restart.
+const INDICES: u64 = BUFFER + 0x4000;
+const RESTART: u32 = 1 << 19;
+
+/// Indices of two runs, of which the first one ends early.
+fn two_runs(count: u32) -> Vec<u8> {
+    let indices = (0..10).chain([u16::MAX]).chain(10..count as u16);
+    indices.flat_map(u16::to_le_bytes).collect()
+}
+
 /// A pass under way.
 struct Drawing {
     bench: Bench,
@@ -226,6 +239,13 @@ impl Drawing {
         let bench = pass.submitted(|bench| {
             for (page, bytes) in (0..).zip(bytes.chunks(4096)) {
                 bench.put(1, BUFFER + 4096 * page, bytes);
+            }
+            if pass.draws[0]
+                .vertices
+                .as_ref()
+                .is_some_and(|it| it.indices.is_some())
+            {
+                bench.put(1, INDICES, &two_runs(3 * triangles));
             }
             for [x, y] in pixels() {
                 let at = COLOUR + u64::from(y * ROW + 4 * x);
@@ -320,15 +340,22 @@ impl Drawing {
 /// The picture of a heap that is large enough, over which something is drawn everywhere.
 #[track_caller]
 fn undisturbed(triangles: u32) -> Vec<u32> {
+    let picture = undisturbed_of(pass(triangles), triangles);
+    assert!(!picture.contains(&CLEAR));
+    picture
+}
+
+/// The picture of a heap that is large enough.
+#[track_caller]
+fn undisturbed_of(pass: Pass, triangles: u32) -> Vec<u32> {
     let pass = Pass {
         chunk: (1024 * u64::from(triangles))
             .next_multiple_of(0x1_0000)
             .min(0xff_f000),
-        ..pass(triangles)
+        ..pass
     };
     let (exhausted, picture) = Drawing::submit(&pass, triangles).finish(|| Answer::Chunk);
     assert!(exhausted <= 8, "{exhausted} chunks of the largest size");
-    assert!(!picture.contains(&CLEAR));
     picture
 }
 
@@ -352,6 +379,43 @@ fn every_chunk_is_exhausted_and_the_picture_is_the_same() {
         let (exhausted, picture) = Drawing::submit(&pass, triangles).finish(|| answer);
         assert!(exhausted > 8, "{answer:?}: exhausted {exhausted} times");
         assert!(picture == wanted, "{answer:?}: another picture");
+    }
+}
+
+#[test]
+fn vertices_that_are_carried_on_outlive_an_exhausted_heap() {
+    const COUNT: u32 = 300;
+    for mode in CHAINS {
+        let pass = || {
+            let mut pass = pass(COUNT);
+            let vertices = pass.draws[0].vertices.as_mut().expect("it has some");
+            vertices.mode = mode;
+            vertices.count += 1;
+            vertices.flags |= RESTART;
+            vertices.indices = Some(IndexBuffer {
+                address: INDICES,
+                index_bytes: 2,
+                bytes: 2 * vertices.count,
+            });
+            pass.buffer = 0x5000;
+            pass
+        };
+        let wanted = undisturbed_of(pass(), COUNT);
+        for answer in ANSWERS {
+            let pass = Pass {
+                chunk: 0x4000,
+                ..pass()
+            };
+            let (exhausted, picture) = Drawing::submit(&pass, COUNT).finish(|| answer);
+            assert!(
+                exhausted > 4,
+                "mode {mode}, {answer:?}: exhausted {exhausted} times"
+            );
+            assert!(
+                picture == wanted,
+                "mode {mode}, {answer:?}: another picture"
+            );
+        }
     }
 }
 

@@ -167,3 +167,40 @@ fn the_centroid_of_several_samples_is_told_as_not_exact() {
         assert_eq!(found, told, "{at} of {samples} samples");
     }
 }
+
+/// The program's operand says where: the sample's number in bits 20:16, or a place of 1/256 pixel for each axis.
+#[test]
+fn varyings_are_taken_where_the_operand_says() {
+    let rotated =
+        [[-2, -6], [6, -2], [-6, 2], [2, 6]].map(|at: [i32; 2]| at.map(|it| 128 + 16 * it));
+    let explicit = [[0, 0], [128, 64], [-32, 300]];
+    // Other bits of the operand say nothing of a sample.
+    let by_number = (0..)
+        .zip(rotated)
+        .map(|(sample, at)| ("sample", 0xFFE0_FFFF | sample << 16, at));
+    let by_place =
+        explicit.map(|at| ("explicit", at[0] as u32 & 0xFFFF | (at[1] as u32) << 16, at));
+    for (mode, operand, [x, y]) in by_number.chain(by_place) {
+        let program = VALUE
+            .replace("center", mode)
+            .replace("r61", "r1")
+            .replace("LD_VAR", "MOV.i32 r1, u6\n    LD_VAR");
+        let mut pass = Pass {
+            samples: 4,
+            ..pass("G720")
+        };
+        pass.uniforms.push(operand);
+        pass.draws[0].program = Box::leak(program.into_boxed_str());
+        // Without divisions: the value is 16 times the column and the row.
+        let corners = [
+            [0.0, 0.0, 0.5, 1.0],
+            [64.0, 0.0, 0.5, 1.0],
+            [0.0, 64.0, 0.5, 1.0],
+        ];
+        let mut drawn = drawn(&pass, corners, [0.0, 1024.0, 64.0], |_| {});
+        let found = f32::from_bits(drawn.colour([5, 9], 0, 0));
+        let at = |pixel: i32, offset: i32| (256 * pixel + offset) as f32 / 256.0;
+        let wanted = 16.0 * at(5, x) + at(9, y);
+        assert_eq!(found, wanted, "{mode} {operand:#010x}");
+    }
+}

@@ -268,3 +268,38 @@ fn alpha_covers_the_samples_of_every_vector() {
         }
     }
 }
+
+/// hardware/graphics-draw.md 3.10: a bit for each bound, and one of the descriptor for both.
+#[test]
+fn depths_beyond_a_bound_are_culled_where_the_draw_asks_for_it() {
+    // Depth grows from 0 at the left to 1 at the right.
+    let corners = [
+        [0.0, 0.0, 0.0, 1.0],
+        [32.0, 0.0, 2.0, 1.0],
+        [0.0, 32.0, 0.0, 1.0],
+    ];
+    for (gpu, by_descriptor) in [("G610", false), ("G610", true), ("G925", true)] {
+        for (low, high) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut pass = Pass {
+                gpu,
+                ..pass(TRIANGLES, 3, 1.0, NINE)
+            };
+            let draw = &mut pass.draws[0];
+            draw.range = [0.25, 0.75];
+            draw.depth.depth_cull_enable = by_descriptor;
+            let vertices = draw.vertices.as_mut().expect("it has some");
+            vertices.flags = u32::from(low) << 16 | u32::from(high) << 17;
+            let mut drawn = drawn(&pass, &corners);
+            let columns: Vec<u32> = (0..16)
+                .filter(|x| drawn.colour([*x, 3], 0, 0) == 9)
+                .collect();
+            let first = if by_descriptor && low { 4 } else { 0 };
+            let end = if by_descriptor && high { 12 } else { 16 };
+            let wanted: Vec<u32> = (first..end).collect();
+            assert_eq!(
+                columns, wanted,
+                "{gpu}: low {low}, high {high}, descriptor {by_descriptor}"
+            );
+        }
+    }
+}
