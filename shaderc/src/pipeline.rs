@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, critical_edges, division, explicit_derivatives, floats,
-    guard_image_atomics, guard_texel_buffers, indirect_variables, narrow_words, non_uniform,
-    operand_order, perspective, promote_variables, robust_access, switches, texel_counts,
-    wide_words, window_position,
+    guard_image_atomics, guard_texel_buffers, indirect_variables, least_levels, narrow_words,
+    non_uniform, operand_order, perspective, promote_variables, robust_access, switches,
+    texel_counts, wide_words, window_position,
 };
 use crate::opt::{
     algebra, bound_loops, choose_loaded, constant_tables, count_down, dead_code, dead_flow,
@@ -149,6 +149,7 @@ const STAGES: &[Stage<Function, Asked>] = &[
         why: "Which elements are constant is known by now. Before guards, which ask for sizes.",
         steps: &[
             Step::Run(explicit_derivatives::PASS),
+            Step::Run(least_levels::PASS),
             Step::Run(non_uniform::PASS),
         ],
     },

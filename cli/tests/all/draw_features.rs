@@ -182,6 +182,63 @@ fn gradients_of_cubes_are_those_on_the_face() {
     });
 }
 
+/// Samples with a least level below and above that of the derivatives, which is 2. The result is white if all are those of their
+/// levels.
+const LEAST_LEVELS: &str = "#version 450
+#extension GL_ARB_sparse_texture_clamp : require
+layout(set = 0, binding = 0) uniform sampler2D image;
+layout(location = 0) out vec4 color;
+void main() {
+    bool good = true;
+    vec2 at = vec2(0.3, 0.6);
+    vec2 four = vec2(4.0, 0.0) / 16.0;
+    vec2 two = vec2(0.0, 2.0) / 16.0;
+    for (int least = 0; least < 5; least++) {
+        vec4 wanted = textureLod(image, at, max(least, 2));
+        good = good && textureGradClampARB(image, at, four, two, least) == wanted
+            && textureGradClampARB(image, at, two, four, least) == wanted
+            && textureGradOffsetClampARB(image, at, two, four, ivec2(1, -1), least)
+                == textureLodOffset(image, at, max(least, 2), ivec2(1, -1))
+            && textureGradClampARB(image, at, vec2(0.0), vec2(0.0), least) == textureLod(image, at, least);
+        vec4 implied = textureClampARB(image, gl_FragCoord.xy * 4.0 / 16.0, least);
+        good = good && implied == textureLod(image, gl_FragCoord.xy * 4.0 / 16.0, max(least, 2));
+    }
+    color = vec4(good ? 1.0 : 0.0);
+}
+";
+
+#[test]
+fn samples_have_least_levels() {
+    leaves(COVER, LEAST_LEVELS, 0xFFFF_FFFF, |it| {
+        samples(it, "o");
+        it["samplers"][0]["u"] = json!("repeat");
+        it["samplers"][0]["v"] = json!("repeat");
+        has_levels(it, 1);
+    });
+    // Of a cube, the change on the face counts.
+    let of_cube = CUBE_GRADIENTS
+        .replace(
+            "#version 450",
+            "#version 450\n#extension GL_ARB_sparse_texture_clamp : require",
+        )
+        .replace(
+            "textureGrad(image, at, 3.0 * at, part)",
+            "textureGradClampARB(image, at, 3.0 * at, part, 3.0)",
+        )
+        .replace(
+            "textureGrad(image, at, -5.0 * at, at)",
+            "textureGradClampARB(image, at, -5.0 * at, at, 1.0)",
+        )
+        .replace("at, 2.0)", "at, 3.0)")
+        .replace("at, 0.0)", "at, 1.0)");
+    leaves(COVER, &of_cube, 0xFFFF_FFFF, |it| {
+        samples(it, "o");
+        has_levels(it, 6);
+        it["images"][1]["cube"] = json!(true);
+        it["views"][1]["type"] = json!("cube");
+    });
+}
+
 #[test]
 fn cubes_have_layers() {
     let fragment = "#version 450

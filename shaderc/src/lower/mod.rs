@@ -15,6 +15,7 @@ pub(crate) mod floats;
 pub(crate) mod guard_image_atomics;
 pub(crate) mod guard_texel_buffers;
 pub(crate) mod indirect_variables;
+pub(crate) mod least_levels;
 pub(crate) mod narrow_words;
 pub(crate) mod non_uniform;
 pub(crate) mod operand_order;

@@ -182,9 +182,6 @@ impl Selector<'_> {
                 staging.push(self.bias(payload.level, op));
                 Modifier::LodBiased
             }
-            Lod::Gradients if op.min_lod => {
-                return Err(self.unsupported("a least level of gradients"));
-            }
             Lod::Gradients => {
                 staging.extend(self.gradients(op, handle, payload.level));
                 Modifier::LodGradients
