@@ -439,3 +439,23 @@ fn back_end(
     let machine = runner.target.machine;
     machine.back_end().compile(function, options, rival, runner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_tight_where_fewer_run_at_once_or_a_word_is_spilled() {
+        let tight = |threads, spills| {
+            Statistics::Valhall(valhall::Statistics {
+                threads,
+                spills,
+                ..valhall::Statistics::default()
+            })
+            .is_tight()
+        };
+        assert!(!tight(2, 0));
+        assert!(tight(1, 0));
+        assert!(tight(2, 1));
+    }
+}

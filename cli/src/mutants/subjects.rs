@@ -36,11 +36,12 @@ const DRIVER: Tests = all("eitri-runtime", &["--test=on_model"]);
 const SHADERC: Tests = all("eitri-shaderc", &["--lib"]);
 const PASSES: Tests = all("eitri-shaderc", &["--test=all"]);
 const MODEL: Tests = all("eitri-model", &["--tests"]);
-/// Tests of the command that run what the compiler made on the model.
+/// Tests of the command that run what the compiler made, on the model or with the checks of the interpreter.
 const ON_MODEL: Tests = Tests {
     package: "eitri",
     target: &["--test=all"],
     modules: &[
+        "code_checks",
         "divergence_on_model",
         "images_on_model",
         "kernels_on_model",

@@ -463,6 +463,10 @@ fn bodies() {
         "OpControlBarrier: scope Device of a barrier is not supported",
     );
     check_body("OpIAdd", "OpIAdd: an operand is missing");
+    check(
+        &format!("{PREAMBLE} %sum = OpIAdd %u32 %1 %1"),
+        "OpIAdd %21: may not stand here",
+    );
 }
 
 #[test]

@@ -237,6 +237,60 @@ fn words_stand_side_by_side_in_each_order_that_is_read() {
     assert_eq!(got, expected, "{listing}");
 }
 
+/// Products of words are made of products of their halves, and of those that are nothing none is.
+#[test]
+fn products_of_words_with_bounds_have_all_their_bits() {
+    for bound in [0xffff_u32, 0x1_0000, 0xff_ffff, 0x100_0000] {
+        let text = format!(
+            "function main
+            workgroup 4 1 1
+            lanes 64
+            binding 0 0 storage written
+            b0:
+              %id = local_id.x
+              %at = ishl %id, 4
+              %a, %b = load.buffer.2 @0.0, %at
+              %least = umin %a, {bound}
+              %product = imul %least, %b
+              %turned = imul %b, %least
+              %behind = iadd %at, 8
+              store.buffer.2 @0.0, %behind, %product, %turned
+              return"
+        );
+        let function = parse(&text).expect("it is IR");
+        let words = [
+            bound,
+            0x9e37_79b9,
+            bound - 1,
+            0xffff_ffff,
+            u32::MAX,
+            bound,
+            3,
+            0x10_0001,
+        ];
+        let bytes = words.chunks(2).flat_map(|pair| [pair[0], pair[1], 0, 0]);
+        let bytes = bytes.flat_map(u32::to_le_bytes).collect();
+        let mut buffers = Buffers::from([((0, 0, 0), Buffer { bytes })]);
+        let dispatch = Dispatch {
+            groups: [1; 3],
+            push_constants: vec![],
+            step_limit: 1 << 16,
+        };
+        let listing = run_on("a6xx", &function, &dispatch, &mut buffers);
+        let listing = listing.unwrap_or_else(|error| panic!("{error}"));
+        let after = buffers[&(0, 0, 0)].bytes.as_chunks().0;
+        let after: Vec<u32> = after.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        for (lane, words) in after.chunks(4).enumerate() {
+            let product = words[0].min(bound).wrapping_mul(words[1]);
+            assert_eq!(
+                words[2..],
+                [product; 2],
+                "bound {bound:#x}, lane {lane}\n{listing}"
+            );
+        }
+    }
+}
+
 /// Facts: hardware/ir3-isa.md 13.
 #[test]
 fn a_fence_has_the_flags_of_the_memories_that_it_orders() {
