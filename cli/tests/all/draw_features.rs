@@ -10,11 +10,28 @@ const DRAWN: u32 = 0xFFFF_FFFF;
 /// Draws a scene, which must leave this colour everywhere in image `t`.
 #[track_caller]
 fn leaves(vertex: &str, fragment: &str, color: u32, change: impl Fn(&mut Value)) {
+    let near = json!({"rule": "units", "max": 1});
+    leaves_compared(vertex, fragment, (color, near), change);
+}
+
+/// As [`leaves`], to the last bit.
+#[track_caller]
+fn leaves_exactly(vertex: &str, fragment: &str, color: u32, change: impl Fn(&mut Value)) {
+    leaves_compared(vertex, fragment, (color, json!({"rule": "exact"})), change);
+}
+
+#[track_caller]
+fn leaves_compared(
+    vertex: &str,
+    fragment: &str,
+    (color, compare): (u32, Value),
+    change: impl Fn(&mut Value),
+) {
     let changed = |it: &mut Value| {
         change(it);
         let expectations = it["expect"].as_array_mut().expect("it is a list");
         expectations.push(json!({
-            "image": "t", "data": {"fill": color}, "from": "computed", "compare": {"rule": "units", "max": 1},
+            "image": "t", "data": {"fill": color}, "from": "computed", "compare": compare,
         }));
     };
     let folder = tempfile::tempdir().expect("there is room");
@@ -237,6 +254,28 @@ fn samples_have_least_levels() {
         it["images"][1]["cube"] = json!(true);
         it["views"][1]["type"] = json!("cube");
     });
+}
+
+/// Flat colours go from vertex to fragment as halves, which must not round them over the border between two values of the target.
+#[test]
+fn flat_colours_are_as_their_target_rounds_them() {
+    // The halves here are an eighth of a value apart. Both are nearer to a border than that.
+    for (share, wanted) in [(200.47, 200), (200.53, 201), (131.48, 131), (131.52, 132)] {
+        let vertex = COVER
+            .replace("void main() {", "layout(location = 0) flat out vec4 shade;\nvoid main() {")
+            .replace(
+                "vec4(at * 2.0 - 1.0, 0.5, 1.0);",
+                &format!("vec4(at * 2.0 - 1.0, 0.5, 1.0);\n    shade = vec4({share:?} / 255.0) * float(gl_InstanceIndex + 1);"),
+            );
+        let fragment = "#version 450
+layout(location = 0) flat in vec4 shade;
+layout(location = 0) out vec4 color;
+void main() {
+    color = shade;
+}
+";
+        leaves_exactly(&vertex, fragment, wanted * 0x0101_0101, |_| {});
+    }
 }
 
 #[test]

@@ -237,6 +237,59 @@ fn words_stand_side_by_side_in_each_order_that_is_read() {
     assert_eq!(got, expected, "{listing}");
 }
 
+/// By address: the data of the program lie at one that is known here.
+#[test]
+fn memory_is_accessed_by_address_in_each_width() {
+    let high = on_ir3::DATA >> 32;
+    let text = format!(
+        "function main
+        workgroup 1 1 1
+        lanes 64
+        binding 0 0 storage written
+        data 0x03020100 0x87868584 0xcbcac9c8 0x8001ff80
+        b0:
+          %words = pack64 4, {high}
+          %last = pack64 12, {high}
+          %half = pack64 14, {high}
+          %first = pack64 0, {high}
+          %known = load.data 0
+          %a, %b = load.global.2 %words
+          %byte = load.global.w8.sign %last
+          %plain = load.global.w8.zero %last
+          %signed = load.global.w16.sign %half
+          store.global %first, 0x12345678
+          store.global.w8.zero %last, 0xab
+          %changed = load.global %first
+          %joined = load.global %last
+          store.buffer.4 @0.0, 0, %a, %b, %byte, %plain
+          store.buffer.4 @0.0, 16, %signed, %changed, %joined, %known
+          return"
+    );
+    let function = parse(&text).expect("it is IR");
+    let bytes = vec![0; 32];
+    let mut buffers = Buffers::from([((0, 0, 0), Buffer { bytes })]);
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![],
+        step_limit: 1 << 16,
+    };
+    let run = LOWERED.run;
+    let listing = run(&function, &dispatch, &mut buffers).unwrap_or_else(|error| panic!("{error}"));
+    let words = buffers[&(0, 0, 0)].bytes.as_chunks().0;
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let wanted = [
+        0x8786_8584,
+        0xcbca_c9c8,
+        0xffff_ff80,
+        0x80,
+        0xffff_8001,
+        0x1234_5678,
+        0x8001_ffab,
+        0x0302_0100,
+    ];
+    assert_eq!(words, wanted, "{listing}");
+}
+
 /// Products of words are made of products of their halves, and of those that are nothing none is.
 #[test]
 fn products_of_words_with_bounds_have_all_their_bits() {

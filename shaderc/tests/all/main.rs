@@ -22,6 +22,7 @@ mod ir3_images;
 mod kept_code;
 mod kernels;
 mod layout;
+mod lines;
 mod lowering;
 mod malformed;
 mod out_of_range;

@@ -1,10 +1,12 @@
 //! Switches of all kinds, lowered: every value must still find its target.
-use eitri_shaderc::Target;
+use crate::support::spvasm::assemble;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::{Function, Type};
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::pipeline;
+use eitri_shaderc::spirv::translate;
+use eitri_shaderc::{Options, Target};
 use proptest::prelude::*;
 
 /// What the function leaves for each selector, a word each.
@@ -95,5 +97,61 @@ proptest! {
         let mut runner = Runner::new(Target::default(), &[]);
         pipeline::lower(&mut function, eitri_shaderc::Robust::Off, &mut runner);
         prop_assert_eq!(&results(&function, ty, &selectors), &expected, "{}", function);
+    }
+}
+
+/// A selector that nothing computes, whose cases have two words each.
+#[test]
+fn a_constant_of_64_bits_finds_its_case() {
+    for (high, expected) in [(0, 7), (1, 8), (2, 9)] {
+        let module = format!(
+            r#"
+            OpCapability Shader
+            OpCapability Int64
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main "main"
+            OpExecutionMode %main LocalSize 1 1 1
+            OpDecorate %words ArrayStride 4
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %out DescriptorSet 0
+            OpDecorate %out Binding 1
+            %void = OpTypeVoid
+            %u32 = OpTypeInt 32 0
+            %u64 = OpTypeInt 64 0
+            %words = OpTypeRuntimeArray %u32
+            %block = OpTypeStruct %words
+            %ptr_block = OpTypePointer StorageBuffer %block
+            %ptr_u32 = OpTypePointer StorageBuffer %u32
+            %out = OpVariable %ptr_block StorageBuffer
+            %0 = OpConstant %u32 0
+            %7 = OpConstant %u32 7
+            %8 = OpConstant %u32 8
+            %9 = OpConstant %u32 9
+            %selector = OpConstant %u64 5 {high}
+            %fn = OpTypeFunction %void
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            OpSelectionMerge %merge 0
+            OpSwitch %selector %other 5 0 %low 5 1 %wide
+            %low = OpLabel
+            OpBranch %merge
+            %wide = OpLabel
+            OpBranch %merge
+            %other = OpLabel
+            OpBranch %merge
+            %merge = OpLabel
+            %result = OpPhi %u32 %7 %low %8 %wide %9 %other
+            %at = OpAccessChain %ptr_u32 %out %0 %0
+            OpStore %at %result
+            OpReturn
+            OpFunctionEnd"#
+        );
+        let translated = translate(&assemble(&module), &Options::default());
+        let function = translated
+            .unwrap_or_else(|errors| panic!("{}", errors[0]))
+            .function;
+        let left = results(&function, Type::W64, &[0]);
+        assert_eq!(left, [expected], "high word {high}\n{function}");
     }
 }

@@ -6,7 +6,7 @@ use eitri_ir3_program::{self as program, Program};
 use eitri_shaderc::interp::{Buffers, Dispatch, Key, Resources};
 
 /// Where the program's data are.
-const DATA: u64 = 0x1_0000_0000;
+pub const DATA: u64 = 0x1_0000_0000;
 
 /// More instructions than any test needs.
 const LIMIT: u64 = 200_000_000;
