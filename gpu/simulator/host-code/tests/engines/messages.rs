@@ -1,4 +1,4 @@
-//! Loads and stores by each engine against lanes that access memory one by one: registers, memory, counters and diagnoses.
+//! Loads, stores and atomics by each engine against lanes that access memory one by one: registers, memory, counters and diagnoses.
 
 use super::{PLAIN, Random, assemble, differences, jit};
 use eitri_isa::Arch;
@@ -106,6 +106,27 @@ const STORES: [&str; 8] = [
     "STORE.i128.slot0.wait0 @r12:r13:r14:r15, r60, offset:0",
 ];
 
+/// Operations that some lanes change nothing by; results that go where operands are, or nowhere: those of a round are compared with in the
+/// next one.
+const ATOMICS: [&str; 16] = [
+    "ATOM.i32.slot0.wait0.aadd @r12, r60, offset:0",
+    "ATOM.i32.slot0.wait0.aumax @r12, r60, offset:4",
+    "ATOM.i32.slot0.wait0.asmin @r12, r60, offset:0",
+    "ATOM.i32.slot0.wait0.axor @r12, r60, offset:0",
+    "ATOM_RETURN.i32.slot0.wait0.aor @r12, @r12, r60, offset:0",
+    "ATOM_RETURN.i32.slot0.wait0.aand @r60, @r14, r60, offset:0",
+    "ATOM_RETURN.i32.slot0.wait0.axchg @r14, @r12, r60, offset:0",
+    "ATOM_RETURN.i32.slot0.wait0.axchg.compare @r13, @r12:r13, r60, offset:0",
+    "ATOM1_RETURN.i32.slot0.wait0.ainc @r12, r60, offset:0",
+    "ATOM1_RETURN.i32.slot0.wait0.aor1 @r60, r60, offset:0",
+    "ATOM.i64.slot0.wait0.aadd @r12:r13, r60, offset:0",
+    "ATOM.i64.slot0.wait0.aumin @r12:r13, r60, offset:0",
+    "ATOM_RETURN.i64.slot0.wait0.asmax @r14:r15, @r12:r13, r60, offset:0",
+    "ATOM_RETURN.i64.slot0.wait0.axchg @r60:r61, @r60:r61, r60, offset:0",
+    "ATOM_RETURN.i64.slot0.wait0.axchg.compare @r14:r15, @r12:r13:r14:r15, r60, offset:0",
+    "ATOM1_RETURN.i64.slot0.wait0.adec @r12:r13, r60, offset:0",
+];
+
 /// The address of a lane's element of so many bytes.
 type AddressOf = fn(u32, u32) -> u64;
 
@@ -161,7 +182,7 @@ fn a_message_does_what_its_lanes_do_one_by_one() {
     let arch = Arch::V10;
     // Code is made once for each line, not for each place.
     let engines = engines();
-    for line in LOADS.iter().chain(&STORES) {
+    for line in LOADS.iter().chain(&STORES).chain(&ATOMICS) {
         let words = program(line, arch);
         for (number, (name, place)) in PLACES.iter().enumerate() {
             let registers = registers(|lane| place(lane, bytes_of(line)));

@@ -1,5 +1,5 @@
-//! Direct messages: loads and stores whose lanes lie in one page of memory that the host lends, or in a few ([`super::pages`]), and
-//! addresses in buffers; done for all lanes at once, with nothing noted lane by lane.
+//! Direct messages: loads and stores whose lanes lie in one page of memory that the host lends, or in a few ([`super::pages`]), atomics
+//! in one page ([`super::atomics`]), and addresses in buffers; done for all lanes at once, with nothing noted lane by lane.
 //!
 //! Most messages of most programs are of this kind. What needs more, such as a walk of page tables, a descriptor that was not looked up
 //! yet, a report or a fault, is left to [`Memory::send`] with nothing done.
@@ -45,6 +45,7 @@ impl Instruction {
             Action::Load { bytes, .. }
             | Action::Store { bytes, .. }
             | Action::LoadBuffer { bytes, .. } => (1..=16).contains(&bytes),
+            Action::Atomic { bytes, .. } => matches!(bytes, 4 | 8),
             Action::ElementAddress { .. } | Action::ByteAddress => true,
             Action::LoadConverted { .. } => true,
             _ => false,
@@ -83,6 +84,7 @@ impl Memory {
                 self.address(around, warp, instruction, message, Some(handle))
             }
             Action::ByteAddress => self.address(around, warp, instruction, message, None),
+            Action::Atomic { .. } => Memory::atomics(around, warp, instruction, message),
             _ => self.access(around, warp, instruction, message),
         };
         if done.is_some() {
@@ -354,7 +356,7 @@ pub(super) fn move_bytes(
 impl Around<'_> {
     /// A request of the core, without an address.
     #[inline(always)]
-    fn request(&self, kind: AccessKind) -> Request {
+    pub(super) fn request(&self, kind: AccessKind) -> Request {
         Request {
             space: self.environment.space,
             address: 0,
@@ -428,7 +430,7 @@ impl Around<'_> {
     }
 
     /// Finds the places of lanes at the addresses of the message's 64-bit source, `offset` bytes further.
-    fn find(
+    pub(super) fn find(
         &mut self,
         places: &mut Places,
         warp: &Warp,

@@ -21,6 +21,51 @@ pub(super) struct Counted {
     pub(super) beats: u64,
 }
 
+/// What an atomic has touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CountedAtomics {
+    pub(super) lines: u64,
+    pub(super) read_beats: u64,
+    pub(super) write_beats: u64,
+}
+
+/// As [`request`], for atomics of `lanes`, of which `written` have changed memory. Each lies in one beat.
+pub(super) fn request_atomics(
+    fabric: &mut Fabric,
+    frame: u64,
+    places: &Places,
+    (lanes, written): (u16, u16),
+) -> CountedAtomics {
+    let line_of = |lane: usize| places.start_of(lane) / LINE_BYTES % 64;
+    let changed = bits(written).fold(0u64, |lines, lane| lines | 1 << line_of(lane));
+    let mut lines = 0u64;
+    let mut beats = [[0u64; BEATS]; 2];
+    for lane in bits(lanes) {
+        let (line, beat) = (line_of(lane), places.start_of(lane) / BEAT_BYTES);
+        for (beats, lanes) in beats.iter_mut().zip([lanes, written]) {
+            beats[beat / 64 % BEATS] |= u64::from(lanes >> lane & 1) << (beat % 64);
+        }
+        if lines >> line & 1 == 0 {
+            lines |= 1 << line;
+            fabric.line_requested(frame / LINE + line as u64, changed >> line & 1 != 0);
+        }
+    }
+    let [read_beats, write_beats] = beats.map(|beats| count(&beats));
+    CountedAtomics {
+        lines: lines.count_ones().into(),
+        read_beats,
+        write_beats,
+    }
+}
+
+/// Beats of a page.
+fn count(beats: &[u64; BEATS]) -> u64 {
+    beats
+        .iter()
+        .map(|beats| u64::from(beats.count_ones()))
+        .sum()
+}
+
 /// Asks the L2 for the lines that `lanes` touch, in the order in which the lanes come to them, and counts lines and beats. `frame` is the
 /// page's physical address.
 #[inline]
@@ -105,10 +150,7 @@ fn request_each(
     }
     Counted {
         lines: lines.count_ones().into(),
-        beats: beats
-            .iter()
-            .map(|beats| u64::from(beats.count_ones()))
-            .sum(),
+        beats: count(&beats),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod access;
 mod atest;
+mod atomics;
 mod attribute;
 mod blend;
 mod buffers;

@@ -76,11 +76,7 @@ impl Sender<'_> {
             }
             let wrong = self.fabric.defects.shader_has(ShaderDefect::AtomicReturn);
             let old = if wrong { new } else { old };
-            for index in 0..message.write.1.min(2) {
-                let register = message.write.0.wrapping_add(index);
-                let word = (old >> (32 * u32::from(index))) as u32;
-                warp.registers[usize::from(register & 63)][lane] = word;
-            }
+            set_old(warp, message.write, lane, old);
         }
         if self.touched.records {
             let written = written_range(message.write);
@@ -96,6 +92,14 @@ impl Sender<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What memory held before an atomic goes to a lane's registers, as many as it asks for.
+pub(super) fn set_old(warp: &mut Warp, (first, count): (u8, u8), lane: usize, old: u64) {
+    for index in 0..count.min(2) {
+        let register = usize::from(first.wrapping_add(index) & 63);
+        warp.registers[register][lane] = (old >> (32 * u32::from(index))) as u32;
     }
 }
 
@@ -142,7 +146,7 @@ pub(super) fn set_loaded(
 }
 
 /// What an atomic leaves behind, of what was there and a lane's staging registers.
-fn new_of(
+pub(super) fn new_of(
     operation: Atomic,
     (operand, wide): (AtomicOperand, bool),
     old: u64,
