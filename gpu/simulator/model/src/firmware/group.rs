@@ -6,6 +6,7 @@ use super::interface::{GroupBlocks, Stop, Words};
 use crate::clock::Nanoseconds;
 use crate::stream::{Blocked, Effects, SLOTS, Stream, Work};
 use crate::work::Endpoints;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::ep_req;
 use eitri_csf::interface::stream::{CS_REQ, cs_req};
@@ -31,7 +32,8 @@ pub(super) struct Group {
     /// How many endpoints it may have for each kind of work.
     pub(super) permits: [u32; Work::ALL.len()],
     pub(super) suspend_buffer: u64,
-    pub(super) streams: Vec<Option<Stream>>,
+    /// By their numbers. Each lies elsewhere, so that those that there are not are passed over quickly.
+    pub(super) streams: Vec<Option<Box<Stream>>>,
     /// The counters of SHARED_SB_INC and SHARED_SB_DEC.
     pub(super) shared: [u32; SLOTS],
     pub(super) phase: Phase,

@@ -141,5 +141,6 @@ impl Mcu {
         group
             .into_iter()
             .flat_map(|group| group.streams.iter_mut().flatten())
+            .map(|stream| &mut **stream)
     }
 }

@@ -33,7 +33,7 @@ impl Mcu {
         let groups = self.slots.iter().filter_map(|slot| slot.group.as_ref());
         let streams = groups
             .filter(|group| group.phase == Phase::Active)
-            .flat_map(|group| group.streams.iter().flatten());
+            .flat_map(|group| group.streams.iter().flatten().map(|stream| &**stream));
         streams.filter(|stream| self.may_run(stream.identity.group, stream.is_in_region()))
     }
 
@@ -247,7 +247,9 @@ impl Mcu {
                 .group
                 .iter_mut()
                 .flat_map(|group| group.streams.iter_mut());
-            streams.flatten().for_each(Stream::flushes_completed);
+            streams
+                .flatten()
+                .for_each(|stream| stream.flushes_completed());
         }
     }
 
@@ -417,7 +419,7 @@ impl Mcu {
             if group.phase == Phase::Suspending {
                 if self.cores.can_save_jobs_of(number) {
                     let streams = group.streams.iter_mut().flatten();
-                    streams.for_each(Stream::flushes_completed);
+                    streams.for_each(|stream| stream.flushes_completed());
                     let (store, cores) = (&mut self.suspended, &mut self.cores);
                     slot.finish_suspend(&mut words, blocks, store, cores)?;
                 }

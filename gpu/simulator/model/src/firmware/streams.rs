@@ -8,6 +8,7 @@ use crate::diagnosis::FirmwareMisuse;
 use crate::mmu::Refusal;
 use crate::stream::{Blocked, HeapWait, Identity, Ring, Stream, exception};
 use crate::trace::Event;
+use alloc::boxed::Box;
 use eitri_csf::interface::group::{CSG_DB_ACK, CSG_DB_REQ, CSG_IRQ_ACK, CSG_IRQ_REQ};
 use eitri_csf::interface::handshake;
 use eitri_csf::interface::stream::{
@@ -65,7 +66,7 @@ impl Slot {
                 let mut stream = Stream::new(words.fabric, identity, config, ring);
                 stream.permits = group.permits;
                 begin(words, &mut stream)?;
-                *current = Some(stream);
+                *current = Some(Box::new(stream));
             }
             Some(CsState::Start) => {}
             Some(CsState::Stop) => *current = None,

@@ -11,6 +11,7 @@ use super::streams::look_at_insert;
 use crate::diagnosis::{FirmwareMisuse, Journal};
 use crate::stream::{SLOTS, Stream, exception};
 use crate::work::{Cores, SavedJobs};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::{CsgState, csg_req};
@@ -30,7 +31,7 @@ pub(super) type Record = [u8; 16];
 /// What is kept of a suspended group.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
-    streams: Vec<Option<Stream>>,
+    streams: Vec<Option<Box<Stream>>>,
     shared: [u32; SLOTS],
     /// Tiling and fragment jobs, where they stopped.
     jobs: SavedJobs,
@@ -143,7 +144,7 @@ impl Slot {
         store.resumed.push(saved.jobs.moved_to(number, group.space));
         for (fresh, old) in group.streams.iter_mut().zip(saved.streams) {
             if let (Some(fresh), Some(old)) = (fresh.as_mut(), old) {
-                fresh.restore(old);
+                fresh.restore(*old);
                 look_at_insert(words, fresh)?;
             }
         }

@@ -173,7 +173,7 @@ impl Texture {
         memory: &mut dyn PhysicalMemory,
         access: Access,
         (format, texel): (&PixelFormat, Texel),
-        last: &mut LastPlane,
+        last: &mut LastPlanes,
     ) -> Result<Found, Refusal> {
         if texel.level >= self.levels || texel.sample >= self.samples {
             return Ok(Found::Nowhere);
@@ -190,12 +190,10 @@ impl Texture {
             return self.find_yuv(fabric, memory, access, (yuv, texel));
         }
         let plane = self.plane_address(1, &texel, 0);
-        let words = descriptor_words::<8>(fabric, memory, access.to(plane))?;
-        if let Some((decoded, surface, elements)) = &last.0
-            && *decoded == words
-        {
-            return Ok(surface.find(*elements, self.is_3d(), format, texel));
+        if let Some((surface, elements)) = last.find(plane) {
+            return Ok(surface.find(elements, self.is_3d(), format, texel));
         }
+        let words = descriptor_words::<8>(fabric, memory, access.to(plane))?;
         if words[0] >> 4 & 0xf == PlaneType::Null as u32 {
             return Ok(Found::Nowhere);
         }
@@ -225,14 +223,33 @@ impl Texture {
         if matches!(elements, Elements::Texels(element) if element.texel != element.bytes) {
             fabric.fidelity.meet(Inexact::ClumpParts);
         }
-        let (_, surface, elements) = last.0.insert((words, surface, elements));
-        Ok(surface.find(*elements, self.is_3d(), format, texel))
+        let found = surface.find(elements, self.is_3d(), format, texel);
+        last.keep(plane, surface, elements);
+        Ok(found)
     }
 }
 
-/// The plane of texels whose descriptor was decoded last, with the descriptor's words: most texels of a message lie in one plane.
+/// The planes of texels whose descriptors were read last, by the descriptors' addresses: most texels of a message lie in one plane, or
+/// in those of two levels, whose descriptors are read once.
 #[derive(Default)]
-pub(crate) struct LastPlane(Option<([u32; 8], Surface, Elements)>);
+pub(crate) struct LastPlanes {
+    planes: [Option<(u64, Surface, Elements)>; 2],
+    /// Which of them is the older one.
+    older: bool,
+}
+
+impl LastPlanes {
+    fn find(&self, plane: u64) -> Option<(&Surface, Elements)> {
+        let mut known = self.planes.iter().flatten();
+        let (_, surface, elements) = known.find(|(address, ..)| *address == plane)?;
+        Some((surface, *elements))
+    }
+
+    fn keep(&mut self, plane: u64, surface: Surface, elements: Elements) {
+        self.planes[usize::from(self.older)] = Some((plane, surface, elements));
+        self.older = !self.older;
+    }
+}
 
 /// What the elements of a plane are.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
 use super::super::stopped::{JobFault, Stopped, exception};
 use super::super::texture::{
-    BlockTexel, CompressedTexel, Found, LastPlane, NO_TEXEL, Texel, Texture,
+    BlockTexel, CompressedTexel, Found, LastPlanes, NO_TEXEL, Texel, Texture,
 };
 use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
@@ -32,12 +32,12 @@ pub(super) enum ReadBy {
     Texture,
 }
 
-/// What was decoded for the texel before: most texels of a message have one format and lie in one plane.
+/// What was decoded for the texel before: most texels of a message have one format and lie in one plane or two.
 #[derive(Default)]
 pub(super) struct Decoded {
     /// The format, with its word.
     format: Option<(u32, PixelFormat)>,
-    plane: LastPlane,
+    planes: LastPlanes,
 }
 
 /// The texel of each lane; `None` where there is no texture.
@@ -187,9 +187,9 @@ impl Sender<'_> {
             return Err(self.not_modelled(instruction));
         };
         decoded.format = Some((texture.word, format));
-        let (access, plane) = (self.access(0), &mut decoded.plane);
+        let (access, planes) = (self.access(0), &mut decoded.planes);
         let texel = (&format, texel);
-        let found = texture.find(self.fabric, self.memory, access, texel, plane)?;
+        let found = texture.find(self.fabric, self.memory, access, texel, planes)?;
         if found == Found::NotModelled {
             return Err(self.not_modelled(instruction));
         }
