@@ -320,6 +320,44 @@ fn an_element_that_is_chosen_at_run_time_is_interpolated_elsewhere() {
     );
 }
 
+/// The test whether the callee has killed the lane comes of the call, not of what the callee did last.
+#[test]
+fn what_leaves_behind_a_call_comes_of_the_call() {
+    const FUNCTION_CALL: u32 = 57;
+    let body = "%called = OpFunctionCall %void %cut
+         OpReturn
+         OpFunctionEnd
+         %cut = OpFunction %void 0 %fn
+         %l2 = OpLabel
+         %w = OpLoad %v2 %given
+         %y = OpCompositeExtract %f32 %w 1
+         %low = OpFOrdLessThan %bool %y %0f
+         OpSelectionMerge %kept 0
+         OpBranchConditional %low %gone %kept
+         %gone = OpLabel
+         OpKill
+         %kept = OpLabel
+         OpReturn";
+    let spirv = fragment("", "", body);
+    let words = spirv.as_chunks().0;
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let mut at = 5;
+    while words[at] & 0xffff != FUNCTION_CALL {
+        at += (words[at] >> 16) as usize;
+    }
+    let made = translate(&spirv, &options(ShaderStage::Fragment));
+    let function = made.unwrap_or_else(|errors| panic!("{errors:?}")).function;
+    let mut insts = function.placed_insts();
+    let of_call = insts.any(|(_, inst)| {
+        let position = function.position(function.inst(inst).position);
+        position.offset as usize == 4 * at
+    });
+    assert!(
+        of_call,
+        "no instruction comes of the call at word {at}:\n{function}"
+    );
+}
+
 #[test]
 fn a_killed_lane_helps_and_goes_to_the_end() {
     // In a function that is called, from inside a loop of the caller.

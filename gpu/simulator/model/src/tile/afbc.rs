@@ -4,7 +4,7 @@
 //! read as they are or as one colour. Chosen freely, and the same for writer and reader: superblocks in their body in the order
 //! of the header, subblocks and their pixels in rows, the transform behind the YTR bit, groups of tiled headers in rows. The
 //! split bit moves nothing. Depth of 24 bits that is written without stencil takes three bytes a pixel, which the size code says (48): a
-//! texture of it is read by the same descriptor as depth beside stencil, which takes four.
+//! texture of it is read by the same descriptor as depth beside stencil, which takes four, or by one of three bytes a texel.
 //!
 //! Superblocks that are written in part (a tile may be smaller) keep the rest of their body; drivers render whole ones.
 //! Facts: hardware/graphics-framebuffer.md 5.8.4; hardware/graphics-model.md 0 item 5; hardware/graphics-texture.md 7.3.
@@ -210,7 +210,9 @@ impl AfbcSurface {
         };
         match header.sizes[place.subblock] {
             UNCOMPRESSED => AfbcTexel::At(address(self.pixel_bytes)),
-            PACKED if self.packed => AfbcTexel::Packed(address(PACKED_BYTES)),
+            PACKED if self.packed || self.pixel_bytes == PACKED_BYTES => {
+                AfbcTexel::Packed(address(PACKED_BYTES))
+            }
             _ => AfbcTexel::Compressed,
         }
     }

@@ -196,6 +196,10 @@ fn depth_of_24_bits_takes_as_many_bytes_as_its_header_says() {
     let entry = alone.written_entry(at).expect("an entry");
     let place = AfbcTexel::Packed(alone.written_address(at));
     assert_eq!(surface.texel(&entry, at), place);
+    // Drivers copy it as three bytes.
+    let bytes = PixelFormat::of(147 << 12 | 16).expect("R8G8B8 UINT");
+    let copied = AfbcSurface::of_plane(&plane, &bytes);
+    assert_eq!(copied.texel(&entry, at), place);
     let beside = AfbcSurface {
         packed: false,
         ..surface
