@@ -309,3 +309,24 @@ fn alpha_to_one_takes_the_source_for_opaque() {
     };
     assert_eq!([red(false), red(true)], [0.875, 0.5]);
 }
+
+#[test]
+fn targets_are_replaced_by_opaque_descriptors_that_name_them() {
+    let opaque = |target: u32, load_destination: bool, enable: bool| {
+        let mut blend = descriptor(target, 0, 0);
+        blend.internal.mode = BlendMode::Opaque;
+        (blend.load_destination, blend.enable) = (load_destination, enable);
+        blend
+    };
+    let state = BlendState {
+        descriptors: vec![
+            opaque(3, false, true),
+            opaque(5, true, true),
+            opaque(6, false, false),
+            descriptor(2, 0, 0),
+            opaque(0, false, true),
+        ],
+        ..BlendState::default()
+    };
+    assert_eq!(state.replaced(), 1 << 3 | 1);
+}

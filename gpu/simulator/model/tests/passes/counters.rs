@@ -165,3 +165,33 @@ fn counters_of_work_agree_on_any_number_of_cores() {
         }
     }
 }
+
+/// Of 60 vertices three warps are full, and one is not; nothing is seen, so no fragments count.
+#[test]
+fn warps_of_vertices_are_full_where_all_lanes_run() {
+    let [store, format] = STORE;
+    let pass = Pass {
+        uniforms: vec![store, format, 0, 0, BUFFER as u32, 0],
+        draws: vec![draw(TRIANGLES, NINE)],
+        writes_zs: false,
+        ..Pass::default()
+    };
+    let mut drawn = pass.run_with(|bench| {
+        for vertex in 0..u64::from(VERTICES) {
+            let far = [-200.0_f32 - vertex as f32, -300.0, 0.5, 1.0];
+            let bytes: Vec<u8> = far.iter().flat_map(|it| it.to_le_bytes()).collect();
+            bench.put(1, BUFFER + 16 * vertex, &bytes);
+        }
+        bench.map(1, SAMPLES, 0x4_0000, Attributes::UNCACHED);
+        switch_on(bench, SAMPLES, 8);
+        bench.poll_shared(ACK, ENABLE, ENABLE);
+    });
+    assert_eq!(sample(&mut drawn.bench), 1);
+    let counts = ["COMPUTE_WARPS", "FULL_QUAD_WARPS", "FRAG_WARPS"];
+    let counts = counts.map(|name| total(&mut drawn.bench, 0, name));
+    assert_eq!(
+        counts,
+        [4, 3, 0],
+        "warps, full ones, and those of fragments"
+    );
+}

@@ -164,3 +164,27 @@ fn a_draw_that_kills_and_does_not_replace_is_told() {
         assert!(above == 9 && [9, 10].contains(&below), "{above}, {below}");
     }
 }
+
+/// Who is to be tested late must be tested by the program (hardware/graphics-raster.md 4.17).
+#[test]
+fn a_program_without_the_late_tests_that_its_draw_asks_for_is_told() {
+    let late = DcdFlags0 {
+        pixel_kill_operation: PixelKill::ForceLate,
+        zs_update_operation: PixelKill::ForceLate,
+        ..draw(SEVEN, false, false).flags
+    };
+    for (flags, told) in [(late, true), (draw(SEVEN, false, false).flags, false)] {
+        let second = Rectangle {
+            program: SEVEN,
+            flags,
+            ..Rectangle::default()
+        };
+        let mut bench = pass(draw(MARK, false, false), second).submitted(|_| {});
+        bench.drain(0);
+        if told {
+            bench.expect_diagnosis("no ATEST or ZS_EMIT makes the late tests");
+        } else {
+            bench.expect_no_diagnoses();
+        }
+    }
+}

@@ -184,12 +184,12 @@ fn the_vertices_of_a_frame_shader_are_corners_of_the_framebuffer() {
     };
     let side = SIDE as f32;
     let pass = Pass {
-        // Three steps a row, so that no column looks like a row.
+        // Three steps a row, from 5 on, so that no column looks like a row.
         attribute: Some([
-            [0.0, 0.0, 0.0, 1.0],
-            [side, 0.0, 0.0, 1.0],
-            [0.0, 3.0 * side, 0.0, 1.0],
-            [side, 3.0 * side, 0.0, 1.0],
+            [0.0, 5.0, 0.0, 1.0],
+            [side, 5.0, 0.0, 1.0],
+            [0.0, 5.0 + 3.0 * side, 0.0, 1.0],
+            [side, 5.0 + 3.0 * side, 0.0, 1.0],
         ]),
         uniforms: uniforms(),
         frames: vec![(0, Mode::Always, load)],
@@ -199,7 +199,7 @@ fn the_vertices_of_a_frame_shader_are_corners_of_the_framebuffer() {
     };
     let mut drawn = pass.run();
     for [x, y] in pixels().filter(|[x, _]| *x >= 4) {
-        let wanted = x | (3 * y + 1) << 4;
+        let wanted = x | (3 * y + 6) << 4;
         assert_eq!(drawn.colour([x, y], 0, 0), wanted, "({x}, {y})");
     }
 }

@@ -27,6 +27,7 @@ mod samples;
 mod size_vectors;
 mod stored_vectors;
 mod tile_accesses;
+mod traced;
 mod varyings;
 #[path = "../vector_files/mod.rs"]
 mod vector_files;

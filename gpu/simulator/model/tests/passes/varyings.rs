@@ -204,3 +204,32 @@ fn varyings_are_taken_where_the_operand_says() {
         assert_eq!(found, wanted, "{mode} {operand:#010x}");
     }
 }
+
+/// What is loaded at the place of the load before, and what does not move that place.
+#[test]
+fn a_place_that_is_kept_is_where_the_next_load_is() {
+    const FIRST: &str = "LD_VAR_BUF_IMM.f32.slot0.src_f32.sample.store.wait0126 @r2, r1, index:0x0";
+    const NEXT: &str =
+        "LD_VAR_BUF_IMM.f32.slot0.src_f32.center.retrieve.wait0126 @r0, r61, index:0x0";
+    const OTHER: &str =
+        "LD_VAR_BUF_IMM.f32.slot0.src_f32.center.clobber.wait0126 @r0, r61, index:0x0";
+    // The third sample is 6/16 left of the centre, and 2/16 below it.
+    let (kept, centre) = (16.0 * 5.125 + 9.625, 16.0 * 5.5 + 9.5);
+    for (next, wanted) in [(NEXT, kept), (OTHER, centre)] {
+        let program = format!("MOV.i32 r1, u6\n{FIRST}\n{next}\nOUTPUT");
+        let mut pass = Pass {
+            samples: 4,
+            ..pass("G720")
+        };
+        pass.uniforms.push(2 << 16);
+        pass.draws[0].program = Box::leak(program.into_boxed_str());
+        let corners = [
+            [0.0, 0.0, 0.5, 1.0],
+            [64.0, 0.0, 0.5, 1.0],
+            [0.0, 64.0, 0.5, 1.0],
+        ];
+        let mut drawn = drawn(&pass, corners, [0.0, 1024.0, 64.0], |_| {});
+        let found = f32::from_bits(drawn.colour([5, 9], 0, 0));
+        assert_eq!(found, wanted, "{next}");
+    }
+}

@@ -178,3 +178,13 @@ fn alphas(first: i32, second: i32) -> [i32; 2] {
     let [base, offset] = [base, offset].map(|value| value << (4 - mode));
     [base, twelve(base + offset)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alphas_of_mode_3_have_seven_bits_each() {
+        assert_eq!(alphas(0x80 | 0x15, 0x80 | 0x6b), [0x15 << 5, 0x6b << 5]);
+    }
+}

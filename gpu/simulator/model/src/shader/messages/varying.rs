@@ -361,6 +361,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn halves_share_registers() {
+        let values = [1, 2, 3, 0x1_0004].map(Value::Bits);
+        let halves = packed(&values, RegisterFormat::F16);
+        assert_eq!(halves, [0x0002_0001, 0x0004_0003, 0, 0]);
+        let words = packed(&values, RegisterFormat::F32);
+        assert_eq!(words, [1, 2, 3, 0x1_0004]);
+        let numbers = packed(
+            &[Value::Number(1.0), Value::Number(-2.0)],
+            RegisterFormat::F16,
+        );
+        assert_eq!(numbers, [0xc000_3c00, 0, 0, 0]);
+    }
+
+    #[test]
     fn flat_varyings_are_converted_where_registers_have_another_width() {
         let taken = |word: u32, bits: u32, register| {
             let format = PixelFormat::of(word).expect("a format");
