@@ -326,7 +326,6 @@ fn targets_are_replaced_by_opaque_descriptors_that_name_them() {
             descriptor(2, 0, 0),
             opaque(0, false, true),
         ],
-        ..BlendState::default()
     };
     assert_eq!(state.replaced(), 1 << 3 | 1);
 }
