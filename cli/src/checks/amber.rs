@@ -1,6 +1,7 @@
 //! Scripts in one image: in QEMU they must have the verdicts that they have on the host, in the same words.
 
 use super::Case;
+use super::own_command::this_command;
 use crate::outcome::{Failure, FileError};
 use crate::workspace::Workspace;
 use std::path::PathBuf;
@@ -61,8 +62,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 /// The verdicts of this very command.
 fn amber(paths: &[PathBuf], place: &str) -> Result<String, Failure> {
     let failed = |cause| Failure::missing(FileError::at("start", "eitri amber", cause));
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(this_command()?);
     // Checkers run on the host alone, and it is the GPU's verdicts that are compared.
     let fixed = ["amber", "--check", "none", "--on", place];
     command.args(fixed).args(paths);

@@ -1,7 +1,8 @@
 //! Boards that files describe, tried by the commands that their users give: `examples/boards`.
 
 use super::Case;
-use crate::outcome::{Failure, FileError};
+use super::own_command::this_command;
+use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::process;
@@ -69,7 +70,6 @@ pub(super) fn in_qemu(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 impl Tried {
     fn case(&self, workspace: &Workspace) -> Result<Case, Failure> {
         let folder = workspace.target_folder().join("eitri/board-files");
-        let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
         std::fs::create_dir_all(&folder).map_err(|cause| Failure::unwritable(&folder, cause))?;
         let mut arguments: Vec<PathBuf> = Vec::new();
         for argument in self.arguments {
@@ -88,7 +88,7 @@ impl Tried {
             });
         }
         let log: PathBuf = folder.join(format!("{}.log", self.arguments[0]));
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        let mut command = Command::new(this_command()?);
         command.current_dir(&folder);
         command.args(arguments);
         let finished = process::run_logged(&mut command, &log, LIMIT)?;

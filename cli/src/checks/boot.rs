@@ -1,7 +1,8 @@
 //! `eitri boot`: images that know nothing of Eitri meet the model, and the crate to copy builds and runs by the steps of its page.
 
 use super::Case;
-use crate::outcome::{Failure, FileError};
+use super::own_command::this_command;
+use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::process::{self, Finished};
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
@@ -84,8 +85,7 @@ pub(super) fn elf_of(code: &[u32]) -> Vec<u8> {
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/boot");
-    let eitri = std::env::current_exe()
-        .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+    let eitri = this_command()?;
     let check = Check {
         workspace,
         folder,

@@ -2,7 +2,8 @@
 //! does not; and the library builds without drawing.
 
 use super::Case;
-use crate::outcome::{Failure, FileError};
+use super::own_command::this_command;
+use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::process::{self, Finished};
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
@@ -54,8 +55,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let check = Check {
         workspace,
         folder: workspace.target_folder().join("eitri/c-library"),
-        eitri: std::env::current_exe()
-            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?,
+        eitri: this_command()?,
     };
     let header = check.header()?;
     let parts = check.parts()?;

@@ -2,6 +2,7 @@
 //!
 //! npm fetches the client into the target folder.
 
+use super::own_command::this_command;
 use super::{Case, make_folder};
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
@@ -27,8 +28,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         return Ok(vec![Case::skipped("an editor's client", why)]);
     }
     whole_file::put(&folder.join("debugger.js"), SCRIPT.as_bytes())?;
-    let missing = |cause| Failure::missing(FileError::at("find", "this very command", cause));
-    let eitri = std::env::current_exe().map_err(missing)?;
+    let eitri = this_command()?;
     let shaders = workspace.root().join("cli/tests/debug");
     let mut cases = drive(&folder, &eitri, &shaders, "stdio")?;
     let server = Listening::start(&eitri)?;

@@ -3,10 +3,11 @@
 //!
 //! Both are fetched into the target folder: labgrid by pip, LAVA's schemas and templates out of Debian's packages.
 
+use super::own_command::this_command;
 use super::{Case, make_folder};
 use crate::images::boot_file::Format;
 use crate::images::lab_files::{self, LabKind};
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::process::run_logged;
 use crate::workspace::Workspace;
@@ -162,8 +163,7 @@ impl Tools {
 
     /// labgrid's tests, run on what the suite says on the model: each is a case, and a failed one is the one that failed.
     fn pytest(&self, files: &Path) -> Result<Vec<Case>, Failure> {
-        let eitri = std::env::current_exe()
-            .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+        let eitri = this_command()?;
         whole_file::put(&files.join("conftest.py"), CONFTEST.as_bytes())?;
         let log = files.join("console.log");
         let mut validate = Command::new(&eitri);

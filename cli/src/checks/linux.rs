@@ -4,6 +4,7 @@
 mod pictures;
 
 use super::Case;
+use super::own_command::this_command;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
@@ -378,8 +379,7 @@ fn boot(root: &Path, suite: &str, words: &[&str]) -> Result<Output, Failure> {
 /// Runs this very command.
 fn own(root: &Path, words: &[&str]) -> Result<Output, Failure> {
     let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
-    let own = std::env::current_exe().map_err(failed)?;
-    let mut command = Command::new(own);
+    let mut command = Command::new(this_command()?);
     command.current_dir(root).args(words);
     command.output().map_err(failed)
 }

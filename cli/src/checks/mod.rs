@@ -21,6 +21,7 @@ mod linux;
 mod miri;
 mod model_place;
 mod mutants;
+mod own_command;
 mod pages;
 mod places;
 mod prebuilt;

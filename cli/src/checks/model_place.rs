@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::boot::{STATUS, elf_of, wrong};
+use super::own_command::this_command;
 use crate::outcome::{Failure, FileError};
 use crate::output::whole_file;
 use crate::process::{self, Finished};
@@ -54,8 +55,7 @@ const HANGS: [u32; 3] = [
 
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/model-place");
-    let eitri = std::env::current_exe()
-        .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+    let eitri = this_command()?;
     let check = Check {
         workspace,
         folder,

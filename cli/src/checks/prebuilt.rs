@@ -2,8 +2,9 @@
 
 use super::Case;
 use super::boot::wrong;
+use super::own_command::this_command;
 use crate::images::prebuilt;
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::output::whole_file;
 use crate::process;
 use crate::workspace::Workspace;
@@ -52,8 +53,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let images = folder.join("images");
     prebuilt::put_board(&images, Target::Board(&BOARD))?;
     whole_file::put(&folder.join("add.amber"), SCRIPT.as_bytes())?;
-    let eitri = std::env::current_exe()
-        .map_err(|cause| Failure::missing(FileError::at("find", "this very command", cause)))?;
+    let eitri = this_command()?;
     let mut cases = Vec::new();
     for row in ROWS {
         let mut command = Command::new(&eitri);
