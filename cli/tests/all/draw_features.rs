@@ -232,7 +232,7 @@ fn samples_have_least_levels() {
         it["samplers"][0]["v"] = json!("repeat");
         has_levels(it, 1);
     });
-    // Of a cube, the change on the face counts.
+    // For a cube, the level follows from the change of the place on its face.
     let of_cube = CUBE_GRADIENTS
         .replace(
             "#version 450",

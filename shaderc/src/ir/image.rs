@@ -271,6 +271,14 @@ impl ImageOp {
         )
     }
 
+    /// Number of operands of a sample before those that say how the level is chosen.
+    pub(crate) fn before_level(self) -> usize {
+        self.resources()
+            + self.shape.dim.coordinates()
+            + usize::from(self.shape.arrayed)
+            + usize::from(self.compare)
+    }
+
     /// Number of words that say how the level is chosen, without the least one.
     pub fn level_operands(self) -> usize {
         match self.action {

@@ -63,7 +63,7 @@ fn tell(function: &mut Function, block: BlockId, inst: Inst, op: ImageOp) {
     b.position = data.position;
     let first = op.resources();
     let count = op.shape.dim.coordinates();
-    let before = first + count + usize::from(op.shape.arrayed) + usize::from(op.compare);
+    let before = op.before_level();
     let after = before + op.level_operands();
     let factor = match op.action {
         ImageAction::Sample(Lod::Bias) => Some(b.alu(Alu::FExp2, &[data.args[before]])),

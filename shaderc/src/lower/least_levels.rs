@@ -37,11 +37,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// Makes the level an operand in place of the gradients and of the least level.
 fn tell(function: &mut Function, block: BlockId, inst: Inst, op: ImageOp) {
     let data = function.inst(inst).clone();
-    let before = op.resources()
-        + op.shape.dim.coordinates()
-        + usize::from(op.shape.arrayed)
-        + usize::from(op.compare);
-    let (first, rest) = data.args.split_at(before);
+    let (first, rest) = data.args.split_at(op.before_level());
     let (changes, rest) = rest.split_at(op.level_operands());
     let (least, offsets) = rest.split_at(1);
     let mut b = Builder::new(function, block);

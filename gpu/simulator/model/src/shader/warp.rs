@@ -152,8 +152,8 @@ impl Warp {
         registers_of(registers).all(|register| self.holds_value(register))
     }
 
-    /// Whether the running lanes may use the registers in `used`, of which they read those in `read`: these hold values, and no
-    /// message that the running lanes have sent and not waited for writes one of `used`.
+    /// Whether the running lanes may use registers: those in `read` hold values, and no message that the lanes have yet to wait for
+    /// writes one in `used`, which has those in `read`, too.
     #[inline(always)]
     pub(super) fn may_use(&self, used: u64, read: u64) -> bool {
         let doubtful = read & !self.valid_everywhere;

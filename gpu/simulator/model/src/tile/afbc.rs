@@ -170,7 +170,7 @@ impl AfbcSurface {
             },
             tiled: plane.tiled_header,
             pixel_bytes: format.bytes(),
-            packed: format.is_depth_of_24_bits(),
+            packed: format.is_depth_of_24_bits() || format.bytes() == PACKED_BYTES,
             transform: widths.filter(|_| plane.ytr),
         }
     }
@@ -210,9 +210,7 @@ impl AfbcSurface {
         };
         match header.sizes[place.subblock] {
             UNCOMPRESSED => AfbcTexel::At(address(self.pixel_bytes)),
-            PACKED if self.packed || self.pixel_bytes == PACKED_BYTES => {
-                AfbcTexel::Packed(address(PACKED_BYTES))
-            }
+            PACKED if self.packed => AfbcTexel::Packed(address(PACKED_BYTES)),
             _ => AfbcTexel::Compressed,
         }
     }

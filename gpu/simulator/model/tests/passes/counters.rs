@@ -166,7 +166,7 @@ fn counters_of_work_agree_on_any_number_of_cores() {
     }
 }
 
-/// Of 60 vertices three warps are full, and one is not; nothing is seen, so no fragments count.
+/// 60 vertices are three full warps and one of 12 lanes. All triangles are outside of the picture, so no warps of fragments count.
 #[test]
 fn warps_of_vertices_are_full_where_all_lanes_run() {
     let [store, format] = STORE;

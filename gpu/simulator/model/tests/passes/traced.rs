@@ -1,4 +1,4 @@
-//! What a trace tells of a pass.
+//! Trace events of a pass.
 
 use super::{Pass, Rectangle, STORE};
 use eitri_model::{Event, Sink};

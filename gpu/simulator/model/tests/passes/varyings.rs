@@ -168,6 +168,25 @@ fn the_centroid_of_several_samples_is_told_as_not_exact() {
     }
 }
 
+/// What a program stores for a pixel of a target of four samples; u6 is `operand`. Without divisions: the varying is 16 times the
+/// column, and the row.
+#[track_caller]
+fn stored(program: String, operand: u32) -> f32 {
+    let mut pass = Pass {
+        samples: 4,
+        ..pass("G720")
+    };
+    pass.uniforms.push(operand);
+    pass.draws[0].program = Box::leak(program.into_boxed_str());
+    let corners = [
+        [0.0, 0.0, 0.5, 1.0],
+        [64.0, 0.0, 0.5, 1.0],
+        [0.0, 64.0, 0.5, 1.0],
+    ];
+    let mut drawn = drawn(&pass, corners, [0.0, 1024.0, 64.0], |_| {});
+    f32::from_bits(drawn.colour([5, 9], 0, 0))
+}
+
 /// The program's operand says where: the sample's number in bits 20:16, or a place of 1/256 pixel for each axis.
 #[test]
 fn varyings_are_taken_where_the_operand_says() {
@@ -185,27 +204,14 @@ fn varyings_are_taken_where_the_operand_says() {
             .replace("center", mode)
             .replace("r61", "r1")
             .replace("LD_VAR", "MOV.i32 r1, u6\n    LD_VAR");
-        let mut pass = Pass {
-            samples: 4,
-            ..pass("G720")
-        };
-        pass.uniforms.push(operand);
-        pass.draws[0].program = Box::leak(program.into_boxed_str());
-        // Without divisions: the value is 16 times the column and the row.
-        let corners = [
-            [0.0, 0.0, 0.5, 1.0],
-            [64.0, 0.0, 0.5, 1.0],
-            [0.0, 64.0, 0.5, 1.0],
-        ];
-        let mut drawn = drawn(&pass, corners, [0.0, 1024.0, 64.0], |_| {});
-        let found = f32::from_bits(drawn.colour([5, 9], 0, 0));
+        let found = stored(program, operand);
         let at = |pixel: i32, offset: i32| (256 * pixel + offset) as f32 / 256.0;
         let wanted = 16.0 * at(5, x) + at(9, y);
         assert_eq!(found, wanted, "{mode} {operand:#010x}");
     }
 }
 
-/// What is loaded at the place of the load before, and what does not move that place.
+/// `retrieve` interpolates at the place that a load with `store` has kept, `clobber` at its own.
 #[test]
 fn a_place_that_is_kept_is_where_the_next_load_is() {
     const FIRST: &str = "LD_VAR_BUF_IMM.f32.slot0.src_f32.sample.store.wait0126 @r2, r1, index:0x0";
@@ -217,19 +223,7 @@ fn a_place_that_is_kept_is_where_the_next_load_is() {
     let (kept, centre) = (16.0 * 5.125 + 9.625, 16.0 * 5.5 + 9.5);
     for (next, wanted) in [(NEXT, kept), (OTHER, centre)] {
         let program = format!("MOV.i32 r1, u6\n{FIRST}\n{next}\nOUTPUT");
-        let mut pass = Pass {
-            samples: 4,
-            ..pass("G720")
-        };
-        pass.uniforms.push(2 << 16);
-        pass.draws[0].program = Box::leak(program.into_boxed_str());
-        let corners = [
-            [0.0, 0.0, 0.5, 1.0],
-            [64.0, 0.0, 0.5, 1.0],
-            [0.0, 64.0, 0.5, 1.0],
-        ];
-        let mut drawn = drawn(&pass, corners, [0.0, 1024.0, 64.0], |_| {});
-        let found = f32::from_bits(drawn.colour([5, 9], 0, 0));
+        let found = stored(program, 2 << 16);
         assert_eq!(found, wanted, "{next}");
     }
 }

@@ -8,21 +8,11 @@ use super::direct::Around;
 use super::places::Places;
 use super::transfer::{new_of, set_old};
 use super::{Memory, lines, staged};
-use crate::l2::CACHED;
-use crate::memory::{PAGE, PAGE_BYTES, PhysicalMemory};
+use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
 use crate::shader::instruction::Instruction;
 use crate::shader::message::{Action, Atomic, AtomicOperand, Message};
 use crate::shader::warp::{Warp, bits};
-
-/// What each lane does.
-#[derive(Clone, Copy)]
-struct Step {
-    /// 4 or 8.
-    bytes: usize,
-    operation: Atomic,
-    operand: AtomicOperand,
-}
 
 impl Memory {
     /// An atomic of all running lanes; `None`, with nothing done, if it is not a direct message.
@@ -51,17 +41,15 @@ impl Memory {
             address: places.first,
             ..around.request(kind)
         };
-        // What the L2 caches lies elsewhere.
-        let frame = around.fabric.mmu.cached_frame(request)?;
-        if frame & CACHED != 0 {
-            return None;
-        }
-        let step = Step {
-            bytes: bytes.into(),
-            operation,
-            operand,
+        let frame = around.frame_of(request)?;
+        let access = places.access(lanes);
+        around.memory.page_to_read(frame, &access)?;
+        let page = around.memory.page_to_write(frame, &access)?;
+        let step = (operation, operand);
+        let written = match bytes {
+            4 => do_lanes::<4>(page, warp, message, (&places, lanes), step),
+            _ => do_lanes::<8>(page, warp, message, (&places, lanes), step),
         };
-        let written = do_all(around.memory, warp, message, (frame, &places, lanes), step)?;
         around
             .fabric
             .translated_by_cache(request, frame | (request.address % PAGE));
@@ -75,61 +63,25 @@ impl Memory {
     }
 }
 
-/// Does what an atomic does in each lane; the lanes that have changed memory. `None`, with nothing done, if the host does not lend the
-/// page.
-fn do_all(
-    memory: &mut dyn PhysicalMemory,
-    warp: &mut Warp,
-    message: &Message,
-    (frame, places, lanes): (u64, &Places, u16),
-    step: Step,
-) -> Option<u16> {
-    let access = places.access(lanes);
-    memory.page_to_read(frame, &access)?;
-    let page = memory.page_to_write(frame, &access)?;
-    Some(match step.bytes {
-        4 => do_words(page, warp, message, (places, lanes), step),
-        _ => do_wide(page, warp, message, (places, lanes), step),
-    })
-}
-
-fn do_words(
+/// Executes an atomic of 4 or 8 bytes in each lane; gives the lanes that have changed memory.
+fn do_lanes<const BYTES: usize>(
     page: &mut [u8; PAGE_BYTES],
     warp: &mut Warp,
     message: &Message,
     (places, lanes): (&Places, u16),
-    step: Step,
+    (operation, operand): (Atomic, AtomicOperand),
 ) -> u16 {
-    let words = page.as_chunks_mut::<4>().0;
+    let words = page.as_chunks_mut::<BYTES>().0;
     let mut written = 0;
     for lane in bits(lanes) {
-        let word = &mut words[places.start_of(lane) / 4 % (PAGE_BYTES / 4)];
-        let old = u32::from_le_bytes(*word);
+        let word = &mut words[places.start_of(lane) / BYTES % (PAGE_BYTES / BYTES)];
+        let mut old = [0; 8];
+        old[..BYTES].copy_from_slice(word);
+        let old = u64::from_le_bytes(old);
         let staged = staged(warp, message.read, lane);
-        let new = new_of(step.operation, (step.operand, false), old.into(), staged) as u32;
-        written |= u16::from(new != old) << lane;
-        *word = new.to_le_bytes();
-        set_old(warp, message.write, lane, old.into());
-    }
-    written
-}
-
-fn do_wide(
-    page: &mut [u8; PAGE_BYTES],
-    warp: &mut Warp,
-    message: &Message,
-    (places, lanes): (&Places, u16),
-    step: Step,
-) -> u16 {
-    let words = page.as_chunks_mut::<8>().0;
-    let mut written = 0;
-    for lane in bits(lanes) {
-        let word = &mut words[places.start_of(lane) / 8 % (PAGE_BYTES / 8)];
-        let old = u64::from_le_bytes(*word);
-        let staged = staged(warp, message.read, lane);
-        let new = new_of(step.operation, (step.operand, true), old, staged);
-        written |= u16::from(new != old) << lane;
-        *word = new.to_le_bytes();
+        let new = new_of(operation, (operand, BYTES == 8), old, staged).to_le_bytes();
+        written |= u16::from(new[..BYTES] != *word) << lane;
+        word.copy_from_slice(&new[..BYTES]);
         set_old(warp, message.write, lane, old);
     }
     written

@@ -365,6 +365,14 @@ impl Around<'_> {
         }
     }
 
+    /// The physical address of a request's page, if a cached translation answers. A page that the L2 caches is left to single steps: the
+    /// host's memory may hold older bytes of it.
+    #[inline(always)]
+    pub(super) fn frame_of(&self, request: Request) -> Option<u64> {
+        let frame = self.fabric.mmu.cached_frame(request)?;
+        (frame & CACHED == 0).then_some(frame)
+    }
+
     /// Loads or stores in one page.
     #[inline(always)]
     fn access_page(
@@ -375,11 +383,7 @@ impl Around<'_> {
         accessed: &Accessed,
     ) -> Option<()> {
         let request = accessed.request_of(places);
-        // What the L2 caches lies elsewhere.
-        let frame = self.fabric.mmu.cached_frame(request)?;
-        if frame & CACHED != 0 {
-            return None;
-        }
+        let frame = self.frame_of(request)?;
         let whole = warp.lanes == u16::MAX;
         let moved = (frame, places, accessed.lanes);
         move_bytes(self.memory, warp, (message, accessed.moves), moved)?;

@@ -21,7 +21,7 @@ pub(super) struct Counted {
     pub(super) beats: u64,
 }
 
-/// What an atomic has touched.
+/// Lines and beats that an atomic touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CountedAtomics {
     pub(super) lines: u64,

@@ -7,7 +7,6 @@ use super::Memory;
 use super::direct::{Accessed, Around, move_bytes};
 use super::lines::{self, Counted};
 use super::places::Places;
-use crate::l2::CACHED;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::AccessKind;
 use crate::shader::instruction::Instruction;
@@ -121,8 +120,8 @@ impl Around<'_> {
     fn part_of(&self, addresses: &WideLanes, lanes: u16, accessed: &Accessed) -> Option<Part> {
         let mut places = Places::new();
         places.find_in_page(addresses, lanes, accessed.aligned)?;
-        let frame = self.fabric.mmu.cached_frame(accessed.request_of(&places))?;
-        (frame & CACHED == 0).then_some(Part {
+        let frame = self.frame_of(accessed.request_of(&places))?;
+        Some(Part {
             lanes,
             places,
             frame,

@@ -32,7 +32,7 @@ pub(super) enum ReadBy {
     Texture,
 }
 
-/// What was decoded for the texel before: most texels of a message have one format and lie in one plane or two.
+/// The format and the planes of the texels before: most texels of a message share a format, and lie in one plane or two.
 #[derive(Default)]
 pub(super) struct Decoded {
     /// The format, with its word.

@@ -95,7 +95,7 @@ impl Sender<'_> {
     }
 }
 
-/// What memory held before an atomic goes to a lane's registers, as many as it asks for.
+/// Sets the registers of a lane that an atomic returns the old value in: none, one or two.
 pub(super) fn set_old(warp: &mut Warp, (first, count): (u8, u8), lane: usize, old: u64) {
     for index in 0..count.min(2) {
         let register = usize::from(first.wrapping_add(index) & 63);
