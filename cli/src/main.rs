@@ -59,6 +59,7 @@ fn main() -> std::process::ExitCode {
     interrupt::watch(folder);
     let checked = input::engine_choice::check_variable();
     let checked = checked.and_then(|()| input::thread_choice::check_variable());
+    let checked = checked.and_then(|()| input::reorder_choice::check_variable());
     let checked = checked.and_then(|()| input::model_place::check_variable());
     outcome::report(checked.and_then(|()| commands::run(eitri.command)))
 }

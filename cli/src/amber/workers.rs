@@ -7,7 +7,7 @@ use super::suite;
 use super::verdict::Verdict;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place;
-use crate::input::thread_choice;
+use crate::input::{reorder_choice, thread_choice};
 use crate::outcome::{Failure, FileError};
 use crate::process::{self, End, Finished};
 use crate::reports::timeline::Timelines;
@@ -249,6 +249,7 @@ impl Worker<'_> {
         command.arg((limits.memory.saturating_mul(1024)).to_string());
         let (variable, threads) = thread_choice::for_child();
         command.env(variable, threads);
+        command.envs(reorder_choice::for_child());
         command
             .arg(self.program)
             .args(["amber", "--worker"])

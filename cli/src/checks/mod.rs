@@ -257,6 +257,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::Driver("EITRI_NON_COHERENT", "1") },
     Check { name: "overlap-1",  when: When::Long("1 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with jobs that overlap where nothing orders them", action: Action::Driver("EITRI_OVERLAP", "1") },
     Check { name: "overlap-7",  when: When::Long("1 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with jobs that overlap in another order", action: Action::Driver("EITRI_OVERLAP", "7") },
+    Check { name: "reorder",    when: When::Long("3 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with shaders whose accesses to memory come late", action: Action::Driver("EITRI_REORDER", "1") },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
     Check { name: "miri",       when: When::Long("2 min"),    lane: Lane::Host,   needs: RUST, what: "Miri on the unsafe code that runs on a host",              action: Action::Cases(miri::run) },
     Check { name: "mutants",    when: When::Long("90 min"),   lane: Lane::Host,   needs: TEXT, what: "tests catch a sample of slips in the code",            action: Action::Cases(mutants::run) },

@@ -16,6 +16,7 @@ use crate::input::board_firmware;
 use crate::input::check_arguments::Wanted;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::model_place::ModelArgument;
+use crate::input::reorder_choice::ReorderArgument;
 use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, FileError, Status};
@@ -91,6 +92,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: ThreadsArgument,
     #[command(flatten)]
+    reorder: ReorderArgument,
+    #[command(flatten)]
     results: ResultOptions,
     /// Failures that are known: NAME,STATUS lines. They don't fail the run; one that passes does.
     #[arg(long, value_name = "FILE")]
@@ -140,6 +143,7 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.model.choose(args.on)?;
+    args.reorder.choose(args.on)?;
     args.threads.choose();
     // An image's scripts are compiled for the GPU of its board.
     let gpu = match args.image {

@@ -8,6 +8,7 @@ use crate::input::board_firmware;
 use crate::input::check_arguments::{CheckArguments, Wanted};
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::model_place::ModelArgument;
+use crate::input::reorder_choice::ReorderArgument;
 use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -72,6 +73,8 @@ pub(crate) struct Args {
     checks: CheckArguments,
     #[command(flatten)]
     threads: ThreadsArgument,
+    #[command(flatten)]
+    reorder: ReorderArgument,
     #[command(flatten)]
     results: ResultOptions,
     /// Leave what each failed scene has drawn in this folder, NAME-N.png and NAME-N.bin for its expectation N, and a core dump of
@@ -173,6 +176,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
     }
+    args.reorder.choose(args.on)?;
     args.threads.choose();
     if let Some(path) = &args.image {
         return image(args, path, &scenes);

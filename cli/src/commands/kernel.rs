@@ -3,6 +3,7 @@
 use crate::input::check_arguments::{CodeCheckArgument, Wanted};
 use crate::input::gpu_choice::{self, GpuArgument};
 use crate::input::model_place::ModelArgument;
+use crate::input::reorder_choice::ReorderArgument;
 use crate::input::thread_choice::ThreadsArgument;
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -58,6 +59,8 @@ pub(crate) struct Args {
     timeout: u32,
     #[command(flatten)]
     threads: ThreadsArgument,
+    #[command(flatten)]
+    reorder: ReorderArgument,
     #[command(flatten)]
     results: ResultOptions,
     /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
@@ -161,6 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Place::Qemu => NonZero::<usize>::MIN,
         Place::Host => args.jobs.unwrap_or_else(parallel::available),
     };
+    args.reorder.choose(args.on)?;
     args.threads.choose();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());

@@ -8,6 +8,7 @@ use crate::input::image_source;
 use crate::input::job_arguments::JobArguments;
 use crate::input::model_place::{self, GuestOnly, ModelArgument};
 use crate::input::passes::{self, PassArguments, Told};
+use crate::input::reorder_choice::ReorderArgument;
 use crate::input::result_view::{CompareArgument, PrintArgument};
 use crate::input::shader_file::{LanguageArgument, Shader};
 use crate::input::shown;
@@ -79,6 +80,8 @@ pub(crate) struct Args {
     engine: EngineArgument,
     #[command(flatten)]
     threads: ThreadsArgument,
+    #[command(flatten)]
+    reorder: ReorderArgument,
     #[command(flatten)]
     trace: TraceArgument,
     #[command(flatten)]
@@ -225,6 +228,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
+    args.reorder.choose(args.place())?;
     args.threads.choose();
     args.model.choose(args.place())?;
     if args.non_coherent && args.place() == Place::Qemu {

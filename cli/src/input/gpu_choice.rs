@@ -1,6 +1,6 @@
 //! Which GPU a job is for, and which one a shader is compiled for: `--gpu`, and `--arch` where nothing is run.
 
-use crate::input::{engine_choice, nearest, thread_choice};
+use crate::input::{engine_choice, nearest, reorder_choice, thread_choice};
 use crate::outcome::Failure;
 use eitri_csf::Arch;
 use eitri_csf::product::{self as csf, GpuId, PRODUCTS, WITH_JOB_MANAGER, find_product};
@@ -136,6 +136,7 @@ impl GpuChoice {
             wide_varyings_drift: self.drift,
             engine: engine_choice::chosen(),
             workers: thread_choice::workers(),
+            reorder: reorder_choice::chosen(),
             fidelity: self.fidelity,
             ..Config::default()
         }

@@ -22,6 +22,7 @@ pub(crate) mod model_place;
 pub(crate) mod nearest;
 pub(crate) mod passes;
 pub(crate) mod push_constants;
+pub(crate) mod reorder_choice;
 pub(crate) mod result_view;
 pub(crate) mod shader_file;
 pub(crate) mod shown;

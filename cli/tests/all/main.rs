@@ -38,6 +38,7 @@ mod isa;
 mod kernel;
 mod kernels_on_model;
 mod linux;
+mod litmus_on_model;
 mod metrics;
 mod on_model;
 mod operations_on_model;

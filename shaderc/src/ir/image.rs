@@ -349,7 +349,7 @@ impl ImageOp {
             | ImageAction::Sample(_)
             | ImageAction::Gather(_) => Effects {
                 reads: self.memory != Memory::Constant,
-                ordered: self.memory == Memory::Volatile,
+                ordered: self.memory.is_volatile(),
                 convergent: self.needs_quad(),
                 needs_quad: self.needs_quad(),
                 // A texel of a buffer has an address, which must be one.
@@ -360,7 +360,7 @@ impl ImageOp {
             },
             ImageAction::Write(_) => Effects {
                 writes: true,
-                ordered: self.memory == Memory::Volatile,
+                ordered: self.memory.is_volatile(),
                 ..none
             },
             ImageAction::Atomic(_) => Effects {
@@ -402,6 +402,7 @@ impl ImageOp {
             Memory::Constant => ".constant",
             Memory::Plain => "",
             Memory::Volatile => ".volatile",
+            Memory::Atomic => ".atomic",
         };
         for (is, word) in [
             (self.compare, ".compare"),
@@ -457,6 +458,7 @@ impl ImageOp {
                 "min_lod" => op.min_lod = true,
                 "constant" => op.memory = Memory::Constant,
                 "volatile" => op.memory = Memory::Volatile,
+                "atomic" => op.memory = Memory::Atomic,
                 _ => op.shape.take(word)?,
             }
         }

@@ -121,6 +121,15 @@ pub enum Memory {
     Plain,
     /// May change at any time: every access stays, in order.
     Volatile,
+    /// The same of an atomic load or store: what one of them has seen, a later one of the same word has seen, too.
+    Atomic,
+}
+
+impl Memory {
+    /// Whether every access stays, in order.
+    pub fn is_volatile(self) -> bool {
+        matches!(self, Memory::Volatile | Memory::Atomic)
+    }
 }
 
 /// Read-modify-write operations on a word.
@@ -340,13 +349,13 @@ impl Op {
             },
             Op::Load(access) => Effects {
                 reads: access.memory != Memory::Constant,
-                ordered: access.memory == Memory::Volatile,
+                ordered: access.memory.is_volatile(),
                 speculatable: access.memory == Memory::Constant,
                 ..none
             },
             Op::Store(access) => Effects {
                 writes: true,
-                ordered: access.memory == Memory::Volatile,
+                ordered: access.memory.is_volatile(),
                 ..none
             },
             Op::Atomic(..) => Effects {

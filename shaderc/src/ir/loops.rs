@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::Cfg;
 use super::function::Function;
-use super::{BlockId, InstData, Memory, Merge, Op, Space, Value};
+use super::{BlockId, InstData, Merge, Op, Space, Value};
 use crate::lists::Lists;
 
 /// The loops of a function, by their number in [`Cfg::loops`]: outer before inner.
@@ -395,7 +395,7 @@ fn find_releasing_exits(function: &Function, cfg: &Cfg, constructs: &Nest, by_ro
 fn is_ordered_write(data: &InstData) -> bool {
     match data.op {
         Op::Atomic(..) => true,
-        Op::Store(access) => access.memory == Memory::Volatile,
+        Op::Store(access) => access.memory.is_volatile(),
         _ => false,
     }
 }

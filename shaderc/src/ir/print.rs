@@ -236,6 +236,7 @@ fn show_access(access: Access) -> String {
         Memory::Constant => ".constant",
         Memory::Plain => "",
         Memory::Volatile => ".volatile",
+        Memory::Atomic => ".atomic",
     };
     let elem = match access.elem {
         Type::W32 => String::new(),

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
 use super::loops::Loops;
-use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, Value};
+use super::{BlockId, Function, Inst, LaneOp, Op, ScanForm, Space, Value};
 use crate::lists::Lists;
 
 /// Blocks that are looked at for all branches and loops together before everything is taken to vary: code that nests
@@ -309,7 +309,7 @@ fn varies_itself(function: &Function, inst: Inst) -> bool {
         // Lanes of a warp are of different vertices, and their quads of different primitives.
         Op::LoadAttribute(_) | Op::LoadVarying(_) | Op::FragW(_) | Op::LoadTile(_) => true,
         // Scratch is each lane's own, and what changes at any time may change between two lanes.
-        Op::Load(access) => access.space == Space::Scratch || access.memory == Memory::Volatile,
+        Op::Load(access) => access.space == Space::Scratch || access.memory.is_volatile(),
         // Those that are ordered: atomics, and texels that may change at any time.
         Op::Image(image) => image.effects().ordered,
         Op::Atomic(..) | Op::LoadVar(_) => true,

@@ -13,9 +13,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::access_sizes::further;
 use super::change_types::{ChangeTypes, Parts, change_types};
-use crate::ir::{
-    Access, Alu, Builder, Function, Held, InstData, Memory, Op, Type, Value, Values, Var,
-};
+use crate::ir::{Access, Alu, Builder, Function, Held, InstData, Op, Type, Value, Values, Var};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -65,7 +63,7 @@ fn run(function: &mut Function, target: &Target) -> Changed {
 fn split(access: Access) -> (Option<Access>, Option<(Access, u32)>) {
     const WORD: u32 = 4;
     // Of memory that may change at any time each element is looked at as the source says.
-    let joins = u32::from(access.align) >= WORD && access.memory != Memory::Volatile;
+    let joins = u32::from(access.align) >= WORD && !access.memory.is_volatile();
     let words = match joins {
         true => access.bytes() / WORD,
         false => 0,

@@ -12,9 +12,7 @@ use super::linear::{Form, Term, build};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{
-    Access, Alu, BlockId, Builder, Function, Held, Inst, Memory, Op, Terminator, Type, Value,
-};
+use crate::ir::{Access, Alu, BlockId, Builder, Function, Held, Inst, Op, Terminator, Type, Value};
 use crate::lower::switches::retarget;
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -178,7 +176,7 @@ fn place(function: &Function, inst: Inst) -> Option<Place> {
     };
     let is_word = access.elem == Type::W32 && access.count == 1 && access.held == Held::Own;
     let (offset, resource) = data.args.split_last()?;
-    if !is_word || access.memory == Memory::Volatile || function.ty(*offset) != Type::W32 {
+    if !is_word || access.memory.is_volatile() || function.ty(*offset) != Type::W32 {
         return None;
     }
     let bounded = function.def_inst(*offset).and_then(|data| {

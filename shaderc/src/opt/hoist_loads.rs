@@ -126,7 +126,7 @@ fn plan(
     });
     let loads = insts.filter(|(_, inst)| {
         let data = function.inst(*inst);
-        let is_load = matches!(data.op, Op::Load(access) if access.memory != Memory::Volatile);
+        let is_load = matches!(data.op, Op::Load(access) if !access.memory.is_volatile());
         let mut args = data.args.iter();
         is_load && !taken.contains(inst) && args.all(|arg| steps.is_invariant(*arg))
     });

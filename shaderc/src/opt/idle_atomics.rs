@@ -20,7 +20,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     for (inst, access) in &idle {
         let data = function.inst_mut(*inst);
         data.op = Op::Load(Access {
-            memory: Memory::Volatile,
+            memory: Memory::Atomic,
             ..*access
         });
         data.args.truncate(access.address_operands());

@@ -12,8 +12,8 @@ use super::linear::Form;
 use crate::ir::reads::count_reads;
 use crate::ir::rewrite::Replaced;
 use crate::ir::{
-    Access, Alu, BindingKind, Builder, Function, Held, Inst, InstData, Memory, Op, Space, Type,
-    Value, ValueDef,
+    Access, Alu, BindingKind, Builder, Function, Held, Inst, InstData, Op, Space, Type, Value,
+    ValueDef,
 };
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -106,7 +106,7 @@ fn byte(
         && access.count == 1
         && access.align >= 4
         && access.held == Held::Own
-        && access.memory != Memory::Volatile
+        && !access.memory.is_volatile()
         && reads[word.index()] == 1
         && is_addressed_by_bytes(function, access, load);
     if !fits {

@@ -107,7 +107,7 @@ pub(super) fn groups(function: &Function, block: BlockId) -> Vec<Group> {
         };
         // Only words are joined.
         let words = access.elem == Type::W32 && access.space != Space::Global;
-        let joins = load.filter(|_| words && access.memory != Memory::Volatile);
+        let joins = load.filter(|_| words && !access.memory.is_volatile());
         walk.flush_conflicting(&extent, load, joins);
         if let Some(load) = joins {
             walk.join(function, *inst, at, load, &extent);

@@ -29,7 +29,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// Whether an instruction may load from shared memory.
 fn may_load(data: &InstData) -> bool {
     match (data.op, data.op.access()) {
-        (Op::Store(access), _) => access.memory == Memory::Volatile,
+        (Op::Store(access), _) => access.memory.is_volatile(),
         (_, Some(access)) => access.space.meets(Space::Shared),
         (_, None) => false,
     }

@@ -395,7 +395,7 @@ impl Translator<'_> {
             Target::Opaque(_) => return Err(instr.invalid(Invalid::TypeMismatch)),
             Target::Texel(texel) => {
                 let op = ImageOp {
-                    memory: Memory::Volatile,
+                    memory: Memory::Atomic,
                     ..ImageOp::new(ImageAction::Read, texel.shape)
                 };
                 let words = self.texel_op(op, texel, &[]);
@@ -443,7 +443,7 @@ impl Translator<'_> {
             Target::Texel(texel) => {
                 self.write_texel(instr, texel.image)?;
                 let op = ImageOp {
-                    memory: Memory::Volatile,
+                    memory: Memory::Atomic,
                     ..ImageOp::new(ImageAction::Write(1), texel.shape)
                 };
                 self.texel_op(op, texel, &value.scalars);
@@ -490,7 +490,7 @@ impl Place {
     }
 
     pub(super) fn strengthen(&mut self, memory: Memory) {
-        if memory == Memory::Volatile {
+        if memory.is_volatile() {
             self.memory = memory;
         }
     }

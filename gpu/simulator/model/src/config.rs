@@ -291,6 +291,11 @@ pub struct Config {
     /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
     /// between them.
     pub overlap: Option<u64>,
+    /// Whether messages of shaders to memory come late: then each is done somewhere between where it was sent and where its slot is waited
+    /// for, and from this seed is drawn when, in which order, and which warp has the next turn. Hardware may do all of that
+    /// (valhall-isa.md 6), so what is right for each seed lacks no wait and no barrier that the seed could show. Shaders are
+    /// interpreted then, whatever the engine. It is not followed what memory that nobody wrote decides.
+    pub reorder: Option<u64>,
     /// Whether varyings of very wide primitives drift where a draw has no depth bias, as measured of a G610 (graphics-model.md 3.1).
     /// Without it they are exact.
     pub wide_varyings_drift: bool,
@@ -346,6 +351,7 @@ impl Default for Config {
             l2: false,
             first_level_caches: None,
             overlap: None,
+            reorder: None,
             wide_varyings_drift: false,
             masks_survive_reset: true,
             injections: Vec::new(),

@@ -16,6 +16,7 @@ use crate::l2_tags::Tags;
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::pace::{LATENCY, Pace, numbers};
+use crate::random::Random;
 use crate::shader::DecodedWords;
 use crate::trace::Event;
 use crate::undefined::UndefinedMemory;
@@ -115,6 +116,8 @@ pub(crate) struct Fabric {
     pub(crate) lookups: u64,
     /// Words of code that were decoded so far.
     pub(crate) decoded: DecodedWords,
+    /// What the order of messages and turns is drawn from, where [`Config::reorder`] asks for that.
+    reorder: Option<Random>,
     /// Where effects are noted, if this is a fabric apart.
     recording: Option<Box<Recording>>,
 }
@@ -161,9 +164,22 @@ impl Fabric {
             turns_taken: 0,
             lookups: 0,
             decoded: DecodedWords::default(),
+            reorder: config.reorder.map(Random::new),
             recording: None,
             config,
         }
+    }
+
+    /// Whether messages come late, and turns in an order that is drawn.
+    #[inline]
+    pub(crate) fn reorders(&self) -> bool {
+        self.reorder.is_some()
+    }
+
+    /// A number below `end`, where orders are drawn and there is one.
+    pub(crate) fn draw(&mut self, end: u64) -> Option<u64> {
+        let reorder = self.reorder.as_mut().filter(|_| end != 0)?;
+        Some(reorder.below(end))
     }
 
     /// Puts `due` on the agenda, `delay` from now.

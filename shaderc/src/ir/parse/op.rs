@@ -129,6 +129,7 @@ impl Parser {
             match part {
                 "constant" => access.memory = Memory::Constant,
                 "volatile" => access.memory = Memory::Volatile,
+                "atomic" => access.memory = Memory::Atomic,
                 "zero" => access.held = Held::Zero,
                 "sign" => access.held = Held::Sign,
                 "2" | "3" | "4" => access.count = part.as_bytes()[0] - b'0',

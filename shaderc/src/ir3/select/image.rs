@@ -41,13 +41,13 @@ impl Selector<'_> {
         }
         let space = match op.memory {
             Memory::Constant => Space::Constant,
-            Memory::Plain | Memory::Volatile => Space::Buffer,
+            Memory::Plain | Memory::Volatile | Memory::Atomic => Space::Buffer,
         };
         let base = |of: Op, ty: Type| Instr {
             set: Some(descriptor.set),
             types: Some((ty, ty)),
             space: Some(space),
-            volatile: op.memory == Memory::Volatile,
+            volatile: op.memory.is_volatile(),
             ..Instr::new(of)
         };
         let ty = descriptor.texel;

@@ -387,7 +387,7 @@ impl Selector<'_> {
 pub(super) fn accessing(access: Access, instr: Instr) -> Instr {
     Instr {
         space: Some(space_of(access)),
-        volatile: access.memory == Memory::Volatile,
+        volatile: access.memory.is_volatile(),
         ..instr
     }
 }

@@ -16,7 +16,7 @@ use crate::ir::alias::{Extent, split_offset};
 use crate::ir::cfg::{Cfg, inst_blocks};
 use crate::ir::loops::{Body, Loop, Loops};
 use crate::ir::uniformity::Uniformity;
-use crate::ir::{Access, BlockId, Function, Inst, Memory, Op, Space, Type};
+use crate::ir::{Access, BlockId, Function, Inst, Op, Space, Type};
 use crate::opt::alignment::{Alignment, Requirement};
 use crate::opt::loop_counter::Counter;
 use crate::opt::loop_steps::Steps;
@@ -227,7 +227,7 @@ impl<'f> Known<'f> {
             return None;
         };
         let words = access.elem == Type::W32 && access.space != Space::Global;
-        if !words || access.memory == Memory::Volatile {
+        if !words || access.memory.is_volatile() {
             return None;
         }
         let step = steps.step(data.args[access.address_operands() - 1])?;

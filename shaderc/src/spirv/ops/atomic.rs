@@ -97,7 +97,7 @@ fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
     }
     let value = t.scalar(instr, 3, ir::Type::W32)?;
     release(t, instr, &pointer)?;
-    let first = t.load(instr, &pointer, Memory::Volatile)?.scalars[0];
+    let first = t.load(instr, &pointer, Memory::Atomic)?.scalars[0];
     let [header, exit] = [(); 2].map(|()| t.builder.function.new_block());
     let from = t.builder.block;
     t.builder.terminate(Terminator::Jump(header));
@@ -128,7 +128,7 @@ fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
     release(t, instr, &pointer)?;
-    let value = t.load(instr, &pointer, Memory::Volatile)?;
+    let value = t.load(instr, &pointer, Memory::Atomic)?;
     acquire(t, instr, &pointer)?;
     t.define(instr, value.scalars)?;
     Ok(true)
@@ -141,7 +141,7 @@ fn store(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
     release(t, instr, &pointer)?;
-    t.store(instr, &pointer, &value, Memory::Volatile)?;
+    t.store(instr, &pointer, &value, Memory::Atomic)?;
     acquire(t, instr, &pointer)?;
     Ok(true)
 }

@@ -42,6 +42,8 @@ pub(crate) struct Instr {
     pub(crate) space: Option<Space>,
     /// Whether it stays in order with the other volatile accesses.
     pub(crate) volatile: bool,
+    /// Whether it is an atomic load or store: such loads of what may be one word stay in order in memory, too.
+    pub(crate) atomic: bool,
     /// Slot that a message signals; set by `assign_slots`.
     pub(crate) slot: Option<u8>,
     pub(crate) flow: Flow,
@@ -62,6 +64,7 @@ impl Instr {
             target: None,
             space: None,
             volatile: false,
+            atomic: false,
             slot: None,
             flow: Flow::None,
             location: Location::default(),

@@ -158,6 +158,8 @@ fn parse_instr(code: &str) -> Option<Instr> {
             instr.space = Some(Space::ALL.into_iter().find(|space| space.name() == name)?);
         } else if item == "volatile" {
             instr.volatile = true;
+        } else if item == "atomic" {
+            instr.atomic = true;
         } else if let Some(slot) = item.strip_prefix("slot:") {
             instr.slot = Some(slot.parse().ok()?);
         } else {

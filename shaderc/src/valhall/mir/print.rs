@@ -73,6 +73,7 @@ impl fmt::Display for Instr {
         items.extend(self.target.map(|block| format!("to:{block}")));
         items.extend(self.space.map(|space| format!("space:{}", space.name())));
         items.extend(self.volatile.then(|| String::from("volatile")));
+        items.extend(self.atomic.then(|| String::from("atomic")));
         items.extend(self.slot.map(|slot| format!("slot:{slot}")));
         if !items.is_empty() {
             write!(f, " {}", items.join(", "))?;

@@ -28,11 +28,12 @@ impl Selector<'_> {
     pub(super) fn image(&mut self, op: ImageOp, data: &InstData) -> Result<(), Unsupported> {
         let space = match op.memory {
             Memory::Constant => Space::Constant,
-            Memory::Plain | Memory::Volatile => Space::Buffer,
+            Memory::Plain | Memory::Volatile | Memory::Atomic => Space::Buffer,
         };
         let base = |of: Op| Instr {
             space: Some(space),
-            volatile: op.memory == Memory::Volatile,
+            volatile: op.memory.is_volatile(),
+            atomic: op.memory == Memory::Atomic,
             ..Instr::new(of)
         };
         match (op.action, op.shape.dim) {

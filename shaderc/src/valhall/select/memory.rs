@@ -83,7 +83,8 @@ impl Selector<'_> {
             .map(|&result| Word::Value(self.word(result)))
             .collect();
         let space = Some(space_of(access));
-        let volatile = access.memory == Memory::Volatile;
+        let volatile = access.memory.is_volatile();
+        let atomic = access.memory == Memory::Atomic;
         if access.space == ir::Space::Buffer {
             let (handle, offset) = (self.plain(data.args[0]), self.plain(data.args[1]));
             let op = match (access.elem, access.count) {
@@ -100,6 +101,7 @@ impl Selector<'_> {
                 sources: smallvec![offset, handle],
                 space,
                 volatile,
+                atomic,
                 ..Instr::new(op)
             };
             self.emit(extended(load, access));
@@ -121,6 +123,7 @@ impl Selector<'_> {
             immediate: Some(offset),
             space,
             volatile,
+            atomic,
             ..Instr::new(op)
         };
         self.emit(forced(extended(load, access)));
@@ -143,7 +146,7 @@ impl Selector<'_> {
             .collect();
         let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
         let space = Some(space_of(access));
-        let volatile = access.memory == Memory::Volatile;
+        let volatile = access.memory.is_volatile();
         let sources = smallvec![address];
         self.emit(forced(Instr {
             staging,

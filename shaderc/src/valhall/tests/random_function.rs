@@ -248,10 +248,13 @@ impl<'a> Random<'a> {
                     let sources =
                         smallvec![Source::value(self.pick()), Source::plain(Operand::Table(0))];
                     let dests = self.define(count);
+                    let atomic = count == 1 && self.choose(2) == 0;
                     let load = Instr {
                         dests,
                         sources,
                         space: Some(Space::Buffer),
+                        volatile: atomic,
+                        atomic,
                         ..Instr::new(op)
                     };
                     self.emit(load.with(Modifier::Unsigned));

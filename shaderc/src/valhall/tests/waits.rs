@@ -89,6 +89,39 @@ fn a_load_waits_for_a_store_but_constants_do_not() {
 }
 
 #[test]
+fn an_atomic_load_waits_for_others_that_may_be_of_its_word() {
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer, volatile, atomic  ; expect: LD_BUFFER.i32.wait0
+          r1 = LD_BUFFER.i32 r5, u0, space:buffer, volatile, atomic  ; expect: LD_BUFFER.i32.end
+          end",
+    );
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer, volatile, atomic  ; expect: LD_BUFFER.i32 r4
+          r1 = LD_BUFFER.i32 r4, u0, space:buffer, volatile          ; expect: LD_BUFFER.i32 ^r4
+          r2 = LOAD.i32 r5, imm:0, space:shared, volatile, atomic    ; expect: LOAD.i32.wait0
+          r3 = LOAD.i32 r5, imm:0, space:shared, volatile, atomic    ; expect: LOAD.i32.end
+          end",
+    );
+}
+
+/// What is under way comes round, and is of another round.
+#[test]
+fn an_atomic_load_in_a_loop_waits_for_that_of_the_round_before() {
+    check(
+        "b0:
+          jump b1
+        b1:
+          r5 = IADD.u32 r6, r6  ; expect: r5 = IADD.u32.wait0
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer, volatile, atomic
+          branch r9, b1, b2
+        b2:
+          end",
+    );
+}
+
+#[test]
 fn spill_slots_are_told_apart() {
     check(
         "b0:

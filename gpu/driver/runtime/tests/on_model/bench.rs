@@ -19,6 +19,8 @@ const TABLE_VARIABLE: &str = "EITRI_FAULT_TABLE";
 const CACHES_VARIABLE: &str = "EITRI_NON_COHERENT";
 /// A seed: jobs that nothing orders overlap, in an order that is drawn from it.
 const OVERLAP_VARIABLE: &str = "EITRI_OVERLAP";
+/// A seed: accesses of shaders to memory come late, in an order that is drawn from it.
+const REORDER_VARIABLE: &str = "EITRI_REORDER";
 /// What those caches do unasked.
 const SEED: u64 = 29;
 
@@ -36,9 +38,10 @@ static PROGRAMS: LazyLock<Mutex<HashMap<&str, &[u8]>>> = LazyLock::new(Mutex::de
 
 impl Bench for OnModel {
     fn machine(&self, config: Config, memory: Option<u64>) -> Rc<dyn Parts> {
-        let overlap = std::env::var(OVERLAP_VARIABLE).ok();
+        let seed = |variable: &str| std::env::var(variable).ok()?.parse().ok();
         let config = Config {
-            overlap: overlap.and_then(|it| it.parse().ok()).or(config.overlap),
+            overlap: seed(OVERLAP_VARIABLE).or(config.overlap),
+            reorder: seed(REORDER_VARIABLE).or(config.reorder),
             ..config
         };
         // Caches before gibibytes take all the memory of this process.

@@ -2,7 +2,7 @@
 //!
 //! With `EITRI_NON_COHERENT=1` caches that the GPU does not see stand before the memory of each machine; with `code` in place of `1`
 //! what is missing in their upkeep is told with the driver's functions. With `EITRI_OVERLAP=SEED` jobs that nothing orders overlap in
-//! an order that is drawn from the seed.
+//! an order that is drawn from the seed; with `EITRI_REORDER=SEED` accesses of shaders to memory come late.
 
 mod bench;
 

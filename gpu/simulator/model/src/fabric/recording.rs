@@ -107,6 +107,7 @@ impl Origin<'_> {
             turns_taken: 0,
             lookups: 0,
             decoded: DecodedWords::default(),
+            reorder: None,
             recording: Some(Box::default()),
             config,
         }
@@ -133,6 +134,7 @@ impl Fabric {
             && !self.journal.traces_instructions()
             && !self.journal.traces_accesses()
             && self.config.overlap.is_none()
+            && self.config.reorder.is_none()
     }
 
     /// What was recorded so far.

@@ -10,6 +10,7 @@ use super::following;
 use super::host_code::STRIDE;
 use super::instruction::{Instruction, Operation, Test};
 use super::lanes::{Lanes, WARP};
+use super::late;
 use super::messages::{Memory, Sent};
 use super::others;
 use super::program::Program;
@@ -88,6 +89,14 @@ impl Executor<'_> {
         let (mut used, mut may_end) = (0, true);
         let mut buffers = [[0; WARP]; 4];
         while !turn.is_over(used, may_end) {
+            if !warp.late.is_empty() {
+                match self.catch_up(warp) {
+                    Ok(false) => {}
+                    // As long as an instruction, so that others come between.
+                    Ok(true) => return (used + 1, Stopped::Turn),
+                    Err(stopped) => return (used, stopped),
+                }
+            }
             if warp.lanes == 0 && !warp.choose() {
                 let stopped = if warp.has_ended() {
                     Stopped::Ended
@@ -252,14 +261,19 @@ impl Executor<'_> {
                     let word = instruction.word;
                     report(self.fabric, ShaderMisuse::StagingCount { word });
                 }
-                let sent = self.memory_unit.send(
-                    self.fabric,
-                    self.memory,
-                    (self.environment, self.place, arch),
-                    warp,
-                    instruction,
-                    &message,
-                )?;
+                let sent = if self.fabric.reorders() && late::may_be_late(&message.action) {
+                    late::keep(warp, instruction, message);
+                    Sent::Done
+                } else {
+                    self.memory_unit.send(
+                        self.fabric,
+                        self.memory,
+                        (self.environment, self.place, arch),
+                        warp,
+                        instruction,
+                        &message,
+                    )?
+                };
                 match sent {
                     Sent::Done => warp.send(message.slot, written_range(message.write)),
                     Sent::Barrier => {

@@ -27,6 +27,7 @@ mod following;
 mod format;
 mod history;
 pub mod host_code;
+mod late;
 mod messages;
 mod others;
 mod registers;

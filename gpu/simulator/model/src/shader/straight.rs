@@ -1,8 +1,8 @@
 //! Straight execution: arithmetic and branches between messages, with nothing looked up, counted or reported for each instruction.
 //!
 //! Instructions mean what `execute` makes of them: both call the same functions. What may be reported, faults, sends a message or is
-//! not decoded yet is left to a single step. A GPU that is traced by instructions, or whose shader cores are broken, takes single
-//! steps only.
+//! not decoded yet is left to a single step. A GPU that is traced by instructions, whose shader cores are broken, or whose messages
+//! come late, takes single steps only.
 //!
 //! Guarantees: registers, lanes, counters and time are those of as many single steps.
 
@@ -74,6 +74,7 @@ impl Executor<'_> {
         let steps_only = self.fabric.defects.in_shader
             || self.fabric.journal.traces_instructions()
             || self.fabric.fidelity.is_on()
+            || self.fabric.reorders()
             || warp.others.is_some();
         if steps_only || !warp.pc.is_multiple_of(8) {
             return Ran::default();

@@ -6,6 +6,7 @@
 //! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
 
 use super::lanes::{Lanes, WARP, lanes_where};
+use super::late::LateMessages;
 use super::others::Others;
 use super::warp_times::WarpTimes;
 use crate::fidelity::RegisterMarks;
@@ -69,6 +70,8 @@ pub struct Warp {
     pub(crate) times: Option<Box<WarpTimes>>,
     /// What its registers would hold if memory that nobody wrote had held something else, where that matters.
     pub(super) others: Option<Box<Others>>,
+    /// Messages that are not done, where they may come late.
+    pub(super) late: LateMessages,
 }
 
 impl Warp {
@@ -100,6 +103,7 @@ impl Warp {
             marks: RegisterMarks::default(),
             times: None,
             others: None,
+            late: LateMessages::default(),
         }
     }
 
@@ -162,7 +166,7 @@ impl Warp {
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.live == 0
+        self.live == 0 && self.late.is_empty()
     }
 
     /// Whether every live lane waits at a barrier.
@@ -239,6 +243,18 @@ impl Warp {
         self.waiting = 0;
     }
 
+    /// What a message sees of it that is done later.
+    pub(super) fn seen_by_a_message(&mut self) -> Warp {
+        let late = core::mem::take(&mut self.late);
+        let seen = Warp {
+            times: None,
+            others: None,
+            ..self.clone()
+        };
+        self.late = late;
+        seen
+    }
+
     /// The running lanes have sent a message.
     pub(crate) fn send(&mut self, slot: u8, registers: u64) {
         if self.outstanding.len() == WATCHED {
@@ -255,6 +271,7 @@ impl Warp {
 
     /// The running lanes have waited for the slots in `mask`.
     pub(crate) fn waited(&mut self, mask: u8) {
+        self.late.waited(self.lanes, mask);
         if mask & self.slots == 0 {
             return;
         }

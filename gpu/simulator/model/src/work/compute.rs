@@ -23,6 +23,9 @@ const TURN: u64 = 512;
 /// The same where the host asks for no exact number of instructions.
 const LONG_TURN: u64 = 2048;
 
+/// Turns that are drawn are powers of two below the one with this exponent: many short ones, and some in which others see nothing.
+const DRAWN_TURNS: u64 = 5;
+
 /// A turn that is not cut short: its end may be at one instruction of a few, so it comes long before its most.
 pub(super) fn whole_turn() -> WarpTurn {
     WarpTurn {
@@ -168,12 +171,13 @@ impl Compute {
         let mut used = 0;
         let mut progressed = false;
         while used < limit {
-            let Some(index) = self.next_turn(fabric) else {
+            let Some(index) = self.draw_turn(fabric) else {
                 break;
             };
-            let turn = match fabric.whole_turns {
-                true => whole_turn(),
-                false => WarpTurn {
+            let turn = match (fabric.draw(DRAWN_TURNS), fabric.whole_turns) {
+                (Some(drawn), _) => WarpTurn::of((1 << drawn).min(limit - used)),
+                (None, true) => whole_turn(),
+                (None, false) => WarpTurn {
                     wanted: TURN.min(limit - used),
                     most: limit - used,
                 },
@@ -249,6 +253,17 @@ impl Compute {
         group.count(executed);
         self.speculation.count(group, turned == Turned::Ended);
         (executed, turned)
+    }
+
+    /// The workgroup that has the next turn: one of those that can go on, where turns are drawn.
+    fn draw_turn(&self, fabric: &mut Fabric) -> Option<usize> {
+        if !fabric.reorders() {
+            return self.next_turn(fabric);
+        }
+        let groups = self.resident.iter().enumerate();
+        let able = groups.filter(|(_, group)| !self.waits(group.place().core));
+        let drawn = fabric.draw(able.clone().count() as u64)?;
+        able.map(|(index, _)| index).nth(drawn as usize)
     }
 
     /// The workgroup whose core is least far with its work, but for those that wait for memory.

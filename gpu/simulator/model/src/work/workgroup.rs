@@ -19,6 +19,9 @@ use alloc::vec::Vec;
 /// Instructions of one warp before the next of the workgroup has its turn.
 const TURN: u64 = 128;
 
+/// Where turns are drawn, they are powers of two below the one with this exponent.
+const DRAWN_TURNS: u64 = 4;
+
 /// A workgroup on a core.
 #[derive(Clone, Debug)]
 pub(super) struct Workgroup {
@@ -220,15 +223,19 @@ impl Workgroup {
             memory,
         };
         let mut used = 0;
+        if let Some(first) = executor.fabric.draw(self.warps.len() as u64) {
+            self.next = first as usize;
+        }
         // Warps in a row that could not run: with all of them, somebody else must act.
         let mut idle = 0;
         while used < turn.wanted && idle < self.warps.len() {
             let index = self.next % self.warps.len();
             self.next = index + 1;
             self.ran |= bit(index);
-            let of_warp = WarpTurn {
-                wanted: TURN.min(turn.wanted - used),
-                most: turn.most - used,
+            let (wanted, most) = (TURN.min(turn.wanted - used), turn.most - used);
+            let of_warp = match executor.fabric.draw(DRAWN_TURNS) {
+                Some(drawn) => WarpTurn::of((1 << drawn).min(most)),
+                None => WarpTurn { wanted, most },
             };
             let (executed, stopped) = executor.run(&mut self.warps[index], of_warp);
             used += executed;

@@ -28,6 +28,7 @@ mod observed;
 mod overlap;
 mod pace;
 mod planes;
+mod reorder;
 mod sampling;
 mod stepped;
 mod texture_vectors;

@@ -26,6 +26,8 @@ enum Region {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Accesses {
     reads: Slots,
+    /// Atomic ones among them: two of one word must not pass each other (hardware/memory-model.md 5.2, CoRR).
+    atomic_reads: Slots,
     writes: Slots,
 }
 
@@ -112,6 +114,9 @@ impl InFlight {
             .filter_map(|region| self.regions.get(&region));
         let memory = match instr.op.message() {
             Message::No | Message::Address | Message::Fence => 0,
+            Message::Load if instr.atomic => earlier.fold(0, |slots, region| {
+                slots | region.atomic_reads | region.writes
+            }),
             Message::Load => earlier.fold(0, |slots, region| slots | region.writes),
             Message::Store | Message::Atomic => {
                 earlier.fold(0, |slots, region| slots | region.reads | region.writes)
@@ -160,7 +165,10 @@ impl InFlight {
         for region in regions(instr) {
             let accesses = self.regions.entry(region).or_default();
             match instr.op.message() {
-                Message::Load => accesses.reads |= bit,
+                Message::Load => {
+                    accesses.reads |= bit;
+                    accesses.atomic_reads |= if instr.atomic { bit } else { 0 };
+                }
                 Message::Store | Message::Atomic => accesses.writes |= bit,
                 Message::No
                 | Message::Address
@@ -181,6 +189,7 @@ impl InFlight {
             .for_each(|writers| *writers &= !slots);
         self.regions.retain(|_, region| {
             region.reads &= !slots;
+            region.atomic_reads &= !slots;
             region.writes &= !slots;
             *region != Accesses::default()
         });
@@ -198,8 +207,14 @@ impl InFlight {
         }
         for (region, more) in &other.regions {
             let known = self.regions.entry(*region).or_default();
-            news |= (more.reads & !known.reads) | (more.writes & !known.writes) != 0;
+            let unknown = [
+                more.reads & !known.reads,
+                more.atomic_reads & !known.atomic_reads,
+                more.writes & !known.writes,
+            ];
+            news |= unknown.into_iter().any(|slots| slots != 0);
             known.reads |= more.reads;
+            known.atomic_reads |= more.atomic_reads;
             known.writes |= more.writes;
         }
         news

@@ -32,6 +32,7 @@ struct Sent {
     /// Of thread-local memory for spilled words.
     bytes: Range<i64>,
     stores: bool,
+    is_atomic_load: bool,
 }
 
 fn registers(words: impl Iterator<Item = Word>) -> Vec<u8> {
@@ -53,6 +54,7 @@ impl Sent {
             space: instr.space.filter(|space| *space != Space::Constant),
             bytes: offset..offset + size,
             stores: matches!(instr.op.message(), Message::Store | Message::Atomic),
+            is_atomic_load: instr.op.message() == Message::Load && instr.atomic,
         })
     }
 
@@ -66,7 +68,9 @@ impl Sent {
             let same = self.space.is_some() && self.space == next.space;
             let apart = self.space == Some(Space::Spill)
                 && (self.bytes.end <= next.bytes.start || next.bytes.end <= self.bytes.start);
-            same && !apart && (self.stores || next.stores)
+            let ordered =
+                self.stores || next.stores || (self.is_atomic_load && next.is_atomic_load);
+            same && !apart && ordered
         });
         results || accesses
     }
