@@ -1,11 +1,9 @@
 //! Vertex and fragment shaders from SPIR-V: what becomes of variables, built-ins and the ends of lanes.
-use eitri_shaderc::interp::{Fragment, Primitive, Resources};
 use eitri_shaderc::ir::{Op, Output};
 use eitri_shaderc::link::Interpolation;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, ShaderStage, front_end, graphics_front_end};
 
-use crate::support::drawing::{Linear, draw_to, floats, shade};
 use crate::support::spvasm::assemble;
 
 pub fn options(stage: ShaderStage) -> Options {
@@ -65,7 +63,7 @@ pub const TYPES: &str = "
 
 /// The lines of the lowered form behind the first label, values by number in order of appearance.
 #[track_caller]
-fn lowered(stage: ShaderStage, spirv: &[u8]) -> Vec<String> {
+pub fn lowered(stage: ShaderStage, spirv: &[u8]) -> Vec<String> {
     let made = front_end(spirv, &options(stage));
     let made = made.unwrap_or_else(|errors| panic!("{errors:?}"));
     lines(&made.function.to_string())
@@ -98,7 +96,7 @@ pub fn lines(text: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(stage: ShaderStage, spirv: &[u8], expected: &str) {
+pub fn check(stage: ShaderStage, spirv: &[u8], expected: &str) {
     let got = lowered(stage, spirv);
     let expected: Vec<&str> = expected
         .lines()
@@ -202,253 +200,6 @@ pub fn fragment(decorations: &str, declarations: &str, body: &str) -> Vec<u8> {
          OpFunctionEnd"
     );
     module(ShaderStage::Fragment, "%given %color", &declarations, &body)
-}
-
-/// Both components of the input as a colour.
-const COPY: &str = "%v = OpLoad %v2 %given
-     %x = OpCompositeExtract %f32 %v 0
-     %y = OpCompositeExtract %f32 %v 1
-     %c = OpCompositeConstruct %v4 %x %y %0f %1f
-     OpStore %color %c
-     OpReturn";
-
-#[test]
-fn decorations_say_where_an_input_is_interpolated() {
-    for (decorations, expected) in [
-        ("", "%0, %1 = varying.0.0.2.center"),
-        ("OpDecorate %given Flat", "%0, %1 = varying.0.0.2.flat"),
-        (
-            "OpDecorate %given Centroid",
-            "%0, %1 = varying.0.0.2.centroid",
-        ),
-        ("OpDecorate %given Sample", "%0, %1 = varying.0.0.2.sample"),
-        (
-            "OpDecorate %given RelaxedPrecision",
-            "%0, %1 = varying.0.0.2.center.relaxed",
-        ),
-        (
-            "OpDecorate %given Component 2",
-            "%0, %1 = varying.0.2.2.center",
-        ),
-    ] {
-        let expected = format!("b0:\n{expected}\noutput.color.0.0.float %0, %1, 0.0, 1.0\nreturn");
-        check(
-            ShaderStage::Fragment,
-            &fragment(decorations, "", COPY),
-            &expected,
-        );
-    }
-    check(
-        ShaderStage::Fragment,
-        &fragment(
-            "OpDecorate %given NoPerspective\nOpDecorate %given Centroid",
-            "",
-            COPY,
-        ),
-        "b0:
-         %0, %1 = varying.0.0.2.centroid
-         %2 = frag_w.centroid
-         %3 = fmul %0, %2
-         %4 = fmul %1, %2
-         output.color.0.0.float %3, %4, 0.0, 1.0
-         return",
-    );
-}
-
-#[test]
-fn an_input_is_interpolated_elsewhere() {
-    let glsl = "%glsl = OpExtInstImport \"GLSL.std.450\"";
-    let body = "%v = OpExtInst %v2 %glsl 78 %given %offset
-         %place = OpAccessChain %in_f32 %given %1u
-         %s = OpExtInst %f32 %glsl 77 %place %2u
-         %x = OpCompositeExtract %f32 %v 0
-         %y = OpCompositeExtract %f32 %v 1
-         %c = OpCompositeConstruct %v4 %x %y %s %1f
-         OpStore %color %c
-         OpReturn";
-    check(
-        ShaderStage::Fragment,
-        &fragment(glsl, "%offset = OpConstantComposite %v2 %half %0f", body),
-        "b0:
-         %0, %1 = varying.0.0.2.at_offset 0.5, 0.0
-         %2 = varying.0.1.1.at_sample 2
-         output.color.0.0.float %0, %1, %2, 1.0
-         return",
-    );
-}
-
-#[test]
-fn an_element_that_is_chosen_at_run_time_is_interpolated_elsewhere() {
-    let declarations = format!(
-        "%glsl = OpExtInstImport \"GLSL.std.450\"
-         OpDecorate %given Location 0
-         OpDecorate %number Location 4
-         OpDecorate %number Flat
-         OpDecorate %color Location 0
-         {TYPES}
-         %list = OpTypeArray %f32 %2u
-         %in_list = OpTypePointer Input %list
-         %given = OpVariable %in_list Input
-         %number = OpVariable %in_u32 Input
-         %color = OpVariable %out_v4 Output"
-    );
-    let body = "%main = OpFunction %void 0 %fn
-         %l = OpLabel
-         %n = OpLoad %u32 %number
-         %place = OpAccessChain %in_f32 %given %n
-         %x = OpExtInst %f32 %glsl 76 %place
-         %c = OpCompositeConstruct %v4 %x %0f %0f %1f
-         OpStore %color %c
-         OpReturn
-         OpFunctionEnd";
-    check(
-        ShaderStage::Fragment,
-        &module(
-            ShaderStage::Fragment,
-            "%given %number %color",
-            &declarations,
-            body,
-        ),
-        "b0:
-         %0 = varying.4.0.1.flat
-         %1 = ine %0, 0
-         %2 = varying.0.0.1.centroid
-         %3 = varying.1.0.1.centroid
-         %4 = select %1, %3, %2
-         output.color.0.0.float %4, 0.0, 0.0, 1.0
-         return",
-    );
-}
-
-/// The test whether the callee has killed the lane comes of the call, not of what the callee did last.
-#[test]
-fn what_leaves_behind_a_call_comes_of_the_call() {
-    const FUNCTION_CALL: u32 = 57;
-    let body = "%called = OpFunctionCall %void %cut
-         OpReturn
-         OpFunctionEnd
-         %cut = OpFunction %void 0 %fn
-         %l2 = OpLabel
-         %w = OpLoad %v2 %given
-         %y = OpCompositeExtract %f32 %w 1
-         %low = OpFOrdLessThan %bool %y %0f
-         OpSelectionMerge %kept 0
-         OpBranchConditional %low %gone %kept
-         %gone = OpLabel
-         OpKill
-         %kept = OpLabel
-         OpReturn";
-    let spirv = fragment("", "", body);
-    let words = spirv.as_chunks().0;
-    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let mut at = 5;
-    while words[at] & 0xffff != FUNCTION_CALL {
-        at += (words[at] >> 16) as usize;
-    }
-    let made = translate(&spirv, &options(ShaderStage::Fragment));
-    let function = made.unwrap_or_else(|errors| panic!("{errors:?}")).function;
-    let mut insts = function.placed_insts();
-    let of_call = insts.any(|(_, inst)| {
-        let position = function.position(function.inst(inst).position);
-        position.offset as usize == 4 * at
-    });
-    assert!(
-        of_call,
-        "no instruction comes of the call at word {at}:\n{function}"
-    );
-}
-
-#[test]
-fn a_killed_lane_helps_and_goes_to_the_end() {
-    // In a function that is called, from inside a loop of the caller.
-    let body = "OpBranch %head
-         %head = OpLabel
-         %i = OpPhi %f32 %0f %l %next %tail
-         OpLoopMerge %done %tail 0
-         OpBranch %body
-         %body = OpLabel
-         %called = OpFunctionCall %void %cut
-         OpBranch %tail
-         %tail = OpLabel
-         %next = OpFAdd %f32 %i %1f
-         %more = OpFOrdLessThan %bool %next %x
-         OpBranchConditional %more %head %done
-         %done = OpLabel
-         %c = OpCompositeConstruct %v4 %i %x %x %x
-         OpStore %color %c
-         OpReturn
-         OpFunctionEnd
-         %cut = OpFunction %void 0 %fn
-         %l2 = OpLabel
-         %w = OpLoad %v2 %given
-         %y = OpCompositeExtract %f32 %w 1
-         %low = OpFOrdLessThan %bool %y %0f
-         OpSelectionMerge %kept 0
-         OpBranchConditional %low %gone %kept
-         %gone = OpLabel
-         OpKill
-         %kept = OpLabel
-         OpReturn";
-    let start = "%v = OpLoad %v2 %given
-         %x = OpCompositeExtract %f32 %v 0";
-    let spirv = fragment("", "", &format!("{start}\n{body}"));
-    for function in [
-        translate(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
-        front_end(&spirv, &options(ShaderStage::Fragment)).map(|made| made.function),
-    ] {
-        let function = function.unwrap_or_else(|errors| panic!("{errors:?}"));
-        let quads = (0..8u32).flat_map(|row| (0..8).map(move |column| [column, row]));
-        let quads = quads.map(|[column, row]| {
-            [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| Fragment {
-                pixel: [2 * column + dx, 2 * row + dy],
-                ..Fragment::default()
-            })
-        });
-        let quads: Vec<[Fragment; 4]> = quads.collect();
-        let mut none = Resources::default();
-        let pixels = shade(&function, &draw_to([16, 16]), &Linear, &quads, &mut none);
-        let given = |pixel: [u32; 2], component: u8| {
-            let at = pixel.map(|at| at as f32 + 0.5);
-            f32::from_bits(Linear.interpolated(0, component, at))
-        };
-        let all = (0..16).flat_map(|y| (0..16).map(move |x| [x, y]));
-        let kept: Vec<[u32; 2]> = all.filter(|pixel| given(*pixel, 1) >= 0.0).collect();
-        assert!((16..240).contains(&kept.len()), "{} are kept", kept.len());
-        assert_eq!(pixels.len(), kept.len(), "{function}");
-        for pixel in kept {
-            let x = given(pixel, 0);
-            // As often round as whole numbers are below x, but once at least.
-            let rounds = (x.ceil() - 1.0).max(0.0);
-            assert_eq!(
-                floats(&pixels[&pixel], 0),
-                [rounds, x, x, x],
-                "at {pixel:?}"
-            );
-        }
-    }
-    let got = lowered(ShaderStage::Fragment, &spirv).join("\n");
-    assert_eq!(got.matches("demote true").count(), 1, "{got}");
-    assert_eq!(got.matches("return").count(), 1, "one end: {got}");
-    assert_eq!(got.matches("output.color").count(), 1, "{got}");
-}
-
-#[test]
-fn whether_a_lane_helps_changes_where_it_is_demoted() {
-    let decorations = "OpCapability DemoteToHelperInvocation";
-    let body = "OpDemoteToHelperInvocation
-         %is = OpIsHelperInvocationEXT %bool
-         %x = OpSelect %f32 %is %1f %0f
-         %c = OpCompositeConstruct %v4 %x %x %x %x
-         OpStore %color %c
-         OpReturn";
-    check(
-        ShaderStage::Fragment,
-        &fragment(decorations, "", body),
-        "b0:
-         demote true
-         output.color.0.0.float 1.0, 1.0, 1.0, 1.0
-         return",
-    );
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod fences;
 mod glsl_operands;
 mod graphics;
 mod graphics_code;
+mod graphics_interpolation;
+mod graphics_leaving_lanes;
 mod growth;
 mod interp;
 mod ir3;

@@ -8,7 +8,7 @@ mod driver;
 mod ram;
 mod stopped;
 
-use crate::input::{engine_choice, thread_choice};
+use crate::input::{engine_choice, reorder_choice, thread_choice};
 use crate::outcome::Failure;
 use crate::output::streams::talk;
 use crate::runs::known_lines::{place_among, with_place};
@@ -154,6 +154,7 @@ fn prepare(dump: &Dump<'_>, options: &Options, product: Product) -> Result<Drive
         firmware: Some(firmware.clone()),
         engine: engine_choice::chosen(),
         workers: thread_choice::workers(),
+        reorder: reorder_choice::chosen(),
         ..Config::default()
     };
     let ram = Ram::of(dump).map_err(|error| ReplayError::Stuck(error.into()))?;
