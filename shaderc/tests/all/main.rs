@@ -10,6 +10,7 @@ mod documented_order;
 mod drawn;
 mod entry_points;
 mod errors;
+mod errors_of_modules;
 mod fences;
 mod glsl_operands;
 mod graphics;
