@@ -10,6 +10,7 @@
 mod access;
 mod address;
 mod built_ins;
+mod calls;
 mod capabilities;
 mod constants;
 mod control;

@@ -1,6 +1,6 @@
-//! The translator: functions inlined, blocks in reverse postorder, ids to values and pointers.
+//! The translator: blocks in reverse postorder, ids to values and pointers; functions are inlined (`calls`).
 //!
-//! Needs: a module.  Guarantees: bounded: depth of calls and number of instructions have limits.
+//! Needs: a module.  Guarantees: bounded: the number of instructions has a limit.
 //! Of merge instructions the loops' merges are kept, from which `ir::layout` derives the order of blocks; the flow must
 //! be reducible, which `verify` checks afterwards.  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
 
@@ -11,9 +11,8 @@ use std::rc::Rc;
 use rspirv::spirv::{Decoration, Op};
 
 use super::Translated;
-use super::control::reverse_postorder;
 use super::error::{Error, Feature, Invalid, Warning};
-use super::functions::{SpvBlock, SpvFunction};
+use super::functions::SpvBlock;
 use super::glsl;
 use super::module::{InstructionSet, Module};
 use super::observe::Root;
@@ -26,14 +25,10 @@ use super::stage_interface;
 use super::stage_interface::StageState;
 use super::types::{ImageType, Type};
 use crate::color_state::InputPlace;
-use crate::ir::{
-    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
-};
+use crate::ir::{self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Value};
 use crate::options::{DescriptorCounts, Options};
 use crate::target::Limits;
 
-/// Deepest nesting of calls: they are inlined, so the translator recurses.
-const MAX_CALLS: usize = 48;
 /// Most instructions of the function that results from inlining.
 const MAX_INSTRUCTIONS: usize = 1 << 17;
 
@@ -71,8 +66,8 @@ pub(super) struct PendingPhi {
 
 /// A function that is being translated at one place of call.
 pub(crate) struct Frame {
-    function: u32,
-    items: HashMap<u32, Item>,
+    pub(super) function: u32,
+    pub(super) items: HashMap<u32, Item>,
     /// First block of each label.
     pub starts: HashMap<u32, BlockId>,
     /// Block in which the translation of each label's block ended.
@@ -114,7 +109,7 @@ pub(crate) struct Translator<'m> {
     /// Whether notes are kept.
     pub(crate) notes: bool,
     /// What is known of the arguments of the next call.
-    argument_roots: HashMap<u32, Root>,
+    pub(super) argument_roots: HashMap<u32, Root>,
 }
 
 /// Translates a module's entry point.
@@ -293,70 +288,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Translates a function at the builder's place. Afterwards the builder stands behind it.
-    fn function(
-        &mut self,
-        id: u32,
-        function: &SpvFunction,
-        arguments: Vec<Item>,
-        continuation: Option<BlockId>,
-    ) -> Result<Rc<[Value]>> {
-        let Some(first) = function.blocks.first() else {
-            return Err(function
-                .instr
-                .unsupported(Feature::Use, "an imported function"));
-        };
-        if self.frames.iter().any(|frame| frame.function == id) {
-            return Err(function.instr.invalid(Invalid::Recursion));
-        }
-        if self.frames.len() >= MAX_CALLS {
-            let limit = format!("calls nested more than {MAX_CALLS} deep");
-            return Err(function.instr.unsupported(Feature::Limit, limit));
-        }
-        let ids = function.parameters.iter().map(|(id, _)| *id);
-        let named = match self.notes {
-            true => ids.clone().zip(arguments.iter().cloned()).collect(),
-            false => vec![],
-        };
-        let instrs = function.blocks.iter().map(|block| block.instrs.len());
-        let most = function.parameters.len() + instrs.sum::<usize>();
-        let mut items = HashMap::with_capacity_and_hasher(most, Default::default());
-        items.extend(ids.zip(arguments));
-        let mut frame = Frame {
-            function: id,
-            items,
-            starts: HashMap::default(),
-            ends: HashMap::default(),
-            phis: vec![],
-            continuation,
-            returns: vec![],
-            kills: false,
-            result: function.result.clone(),
-            roots: std::mem::take(&mut self.argument_roots),
-            call: continuation
-                .filter(|_| !self.frames.is_empty())
-                .map(|_| self.builder.position),
-        };
-        for block in &function.blocks {
-            let start = self.builder.function.new_block();
-            frame.starts.insert(block.label, start);
-        }
-        let start = frame.starts[&first.label];
-        self.frames.push(frame);
-        if self.notes {
-            self.name_call(&function.instr, id, &named);
-        }
-        self.builder.terminate(Terminator::Jump(start));
-        let blocks = reverse_postorder(self.module, function)?;
-        for block in &blocks {
-            self.block(block)?;
-        }
-        self.merges(&blocks)?;
-        self.fill_phis()?;
-        self.finish_call(function)
-    }
-
-    fn block(&mut self, block: &SpvBlock) -> Result<()> {
+    pub(super) fn block(&mut self, block: &SpvBlock) -> Result<()> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
         };
@@ -415,7 +347,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn position(&mut self, instr: &Instr) -> PositionId {
+    pub(super) fn position(&mut self, instr: &Instr) -> PositionId {
         let source = instr.line.map(|line| SourceLine {
             file: self.module.string(line.file).unwrap_or("").to_owned(),
             line: line.line,
@@ -541,86 +473,6 @@ impl Translator<'_> {
         });
         let results: Rc<[Value]> = results.collect();
         self.define(instr, results)
-    }
-
-    fn call(&mut self, instr: &Instr) -> Result<()> {
-        let id = instr.word(0)?;
-        let module = self.module;
-        let Some(function) = module.functions.get(&id) else {
-            return Err(instr.invalid(module.wanted(id, "a function")));
-        };
-        let mut arguments = vec![];
-        for (argument, (_, wanted)) in instr.rest(1).iter().zip(&function.parameters) {
-            arguments.push(match &**wanted {
-                Type::Address { .. } => Item::Value(self.composite(instr, *argument)?),
-                _ => self.item(instr, *argument)?,
-            });
-        }
-        if instr.rest(1).len() != function.parameters.len() {
-            return Err(instr.invalid(Invalid::TypeMismatch));
-        }
-        for (argument, (_, wanted)) in arguments.iter().zip(&function.parameters) {
-            let fits = match (argument, &**wanted) {
-                (Item::Value(composite), ty) => *composite.ty == *ty,
-                (Item::Pointer(pointer), Type::Pointer { pointee, .. }) => pointer.ty == *pointee,
-                (Item::Pointer(_), _) => false,
-                (Item::Image(image, None), ty) => *ty == Type::Image(image.ty.clone()),
-                (Item::Image(image, Some(_)), ty) => *ty == Type::SampledImage(image.ty.clone()),
-                (Item::Sampler(_), ty) => *ty == Type::Sampler,
-            };
-            if !fits {
-                return Err(instr.invalid(Invalid::TypeMismatch));
-            }
-        }
-        if self.notes {
-            let given = instr.rest(1).iter().zip(&function.parameters);
-            let roots =
-                given.filter_map(|(id, (parameter, _))| Some((*parameter, self.root(*id)?)));
-            self.argument_roots = roots.collect();
-        }
-        let continuation = self.builder.function.new_block();
-        let scalars = self.function(id, function, arguments, Some(continuation))?;
-        self.builder.position = self.position(instr);
-        self.leave_if_killed(instr)?;
-        let ty = self.result_type(instr)?;
-        if *ty == Type::Void {
-            return Ok(());
-        }
-        self.define(instr, scalars)
-    }
-
-    /// Joins the returns of the function that was translated last.
-    fn finish_call(&mut self, function: &SpvFunction) -> Result<Rc<[Value]>> {
-        let Some(frame) = self.frames.pop() else {
-            return Err(function.instr.invalid(Invalid::Misplaced));
-        };
-        self.stage.callee_kills = frame.kills;
-        let Some(continuation) = frame.continuation else {
-            return Ok(Rc::from([]));
-        };
-        self.builder.block = continuation;
-        let types = frame.result.flatten();
-        let mut results = vec![];
-        for (index, ty) in types.into_iter().enumerate() {
-            // A single return needs no phi; none at all means that this place is never reached.
-            let value = match frame.returns.as_slice() {
-                [] => self.builder.function.constant_of(ty, 0),
-                [(_, values)] => values[index],
-                _ => {
-                    let value = self.builder.function.new_phi(continuation, ty);
-                    let phis = &mut self.builder.function.block_mut(continuation).phis;
-                    if let Some(phi) = phis.last_mut() {
-                        let sources = frame.returns.iter();
-                        phi.sources = sources
-                            .map(|(from, values)| (*from, values[index]))
-                            .collect();
-                    }
-                    value
-                }
-            };
-            results.push(value);
-        }
-        Ok(results.into())
     }
 }
 
