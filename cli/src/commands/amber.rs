@@ -143,7 +143,7 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.model.choose(args.on)?;
-    args.reorder.choose(args.on)?;
+    args.reorder.choose(args.on, false)?;
     args.threads.choose();
     // An image's scripts are compiled for the GPU of its board.
     let gpu = match args.image {

@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let scenes = scenes.len();
         return Err(Failure::refused(DrawError::OnePicture { scenes }));
     }
-    args.reorder.choose(args.on)?;
+    args.reorder.choose(args.on, args.fidelity)?;
     args.threads.choose();
     if let Some(path) = &args.image {
         return image(args, path, &scenes);

@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Place::Qemu => NonZero::<usize>::MIN,
         Place::Host => args.jobs.unwrap_or_else(parallel::available),
     };
-    args.reorder.choose(args.on)?;
+    args.reorder.choose(args.on, args.fidelity)?;
     args.threads.choose();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());

@@ -228,7 +228,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     args.engine.choose()?;
-    args.reorder.choose(args.place())?;
+    args.reorder.choose(args.place(), args.fidelity.is_some())?;
     args.threads.choose();
     args.model.choose(args.place())?;
     if args.non_coherent && args.place() == Place::Qemu {

@@ -22,23 +22,33 @@ pub(crate) struct ReorderArgument {
     reorder: Option<u64>,
 }
 
-/// Only the model in this process knows late messages.
+/// Why no order can be drawn.
 #[derive(Debug, Error, Diagnostic)]
-#[error("--reorder is for what runs on the host")]
-#[diagnostic(help("leave out --on qemu"))]
-struct ReorderInQemu;
+enum ReorderError {
+    /// Only the model in this process knows late messages.
+    #[error("--reorder is for what runs on the host")]
+    #[diagnostic(help("leave out --on qemu"))]
+    InQemu,
+    /// It is followed in the program's order what rests on what.
+    #[error("--reorder and --fidelity exclude each other")]
+    #[diagnostic(help("run it twice, with one of them each"))]
+    WithFidelity,
+}
 
 impl ReorderArgument {
-    /// Makes it the seed of each model of the process.
+    /// Makes it the seed of each model of the process. `follows` is whether `--fidelity` is given.
     ///
     /// # Errors
-    /// Anywhere but on the host.
-    pub(crate) fn choose(self, place: Place) -> Result<(), Failure> {
+    /// Anywhere but on the host, and beside `--fidelity`.
+    pub(crate) fn choose(self, place: Place, follows: bool) -> Result<(), Failure> {
         if self.reorder.is_none() {
             return Ok(());
         }
         if place != Place::Host {
-            return Err(Failure::refused(ReorderInQemu));
+            return Err(Failure::refused(ReorderError::InQemu));
+        }
+        if follows {
+            return Err(Failure::refused(ReorderError::WithFidelity));
         }
         // Nothing has asked before the command begins; if something had, its answer would stand.
         let _ = CHOSEN.set(self.reorder);

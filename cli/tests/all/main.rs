@@ -49,6 +49,7 @@ mod random_graphics_on_model;
 mod random_on_model;
 mod readers_on_model;
 mod reduce;
+mod reorder;
 mod repeated_on_model;
 mod results;
 mod run;

@@ -294,7 +294,8 @@ pub struct Config {
     /// Whether messages of shaders to memory come late: then each is done somewhere between where it was sent and where its slot is waited
     /// for, and from this seed is drawn when, in which order, and which warp has the next turn. Hardware may do all of that
     /// (valhall-isa.md 6), so what is right for each seed lacks no wait and no barrier that the seed could show. Shaders are
-    /// interpreted then, whatever the engine. It is not followed what memory that nobody wrote decides.
+    /// interpreted then, whatever the engine. It is not followed what memory that nobody wrote decides. [`Config::fidelity`] goes before:
+    /// what rests on what is followed in the order of the program.
     pub reorder: Option<u64>,
     /// Whether varyings of very wide primitives drift where a draw has no depth bias, as measured of a G610 (graphics-model.md 3.1).
     /// Without it they are exact.

@@ -164,7 +164,7 @@ impl Fabric {
             turns_taken: 0,
             lookups: 0,
             decoded: DecodedWords::default(),
-            reorder: config.reorder.map(Random::new),
+            reorder: config.reorder.filter(|_| !config.fidelity).map(Random::new),
             recording: None,
             config,
         }
