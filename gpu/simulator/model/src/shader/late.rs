@@ -85,7 +85,7 @@ pub(super) fn may_be_late(action: &Action) -> bool {
 pub(super) fn keep(warp: &mut Warp, instruction: &Instruction, message: Message) {
     let then = warp.seen_by_a_message();
     warp.late.0.push(Late {
-        instruction: instruction.clone(),
+        instruction: *instruction,
         message,
         then,
         waited_for: false,

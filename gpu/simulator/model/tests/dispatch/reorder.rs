@@ -176,8 +176,8 @@ fn lanes_that_go_apart_end_with_what_they_have_sent() {
         even:
         STORE.i32.slot1 @r60, r0, offset:64
         NOP.end";
-    let odd = |lane: u32| if lane % 2 == 0 { lane } else { 0 };
-    let expected: Vec<u32> = (0..16).chain((0..16).map(odd)).collect();
+    let even = |lane: u32| if lane.is_multiple_of(2) { lane } else { 0 };
+    let expected: Vec<u32> = (0..16).chain((0..16).map(even)).collect();
     assert_eq!(outcomes(&dispatch, text, 32), [expected]);
 }
 
