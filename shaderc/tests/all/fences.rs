@@ -103,17 +103,17 @@ fn an_atomic_orders_what_it_names_and_its_own_memory() {
     check(
         "%a = OpAtomicLoad %u32 %shared %workgroup %acquire_shared
          OpAtomicStore %shared %workgroup %release_shared %a",
-        "load.shared.volatile fence.shared fence.shared store.shared.volatile",
+        "load.shared.atomic fence.shared fence.shared store.shared.atomic",
     );
     check(
         "%a = OpAtomicLoad %u32 %shared %workgroup %relaxed_shared",
-        "load.shared.volatile",
+        "load.shared.atomic",
     );
     // What is shared may be read only when the atomic has seen that it may.
     check(
         "%a = OpAtomicLoad %u32 %place %workgroup %acquire_shared
          %b = OpLoad %u32 %shared",
-        "load.buffer.volatile fence load.shared",
+        "load.buffer.atomic fence load.shared",
     );
 }
 
