@@ -52,6 +52,13 @@ pub(crate) fn ending() -> &'static AtomicBool {
     &ENDING
 }
 
+/// Does not come back if the process was told to end: a child that it has started was stopped then, and how that ended is no result.
+pub(crate) fn stay_if_ending() {
+    while ENDING.load(Ordering::Relaxed) {
+        std::thread::park();
+    }
+}
+
 /// Holds up the end of the process until it is dropped.
 pub(crate) struct HeldUp {
     // Dropped first: that it is gone is what the action waits for.

@@ -8,6 +8,7 @@ use super::verdict::Verdict;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::model_place;
 use crate::input::{reorder_choice, thread_choice};
+use crate::interrupt;
 use crate::outcome::{Failure, FileError};
 use crate::process::{self, End, Finished};
 use crate::reports::timeline::Timelines;
@@ -224,6 +225,7 @@ impl Worker<'_> {
             &self.log,
             limits.time,
         )?;
+        interrupt::stay_if_ending();
         let output = finished.output();
         let written = std::fs::read_to_string(&self.verdict).ok();
         let verdict = match (
