@@ -11,7 +11,7 @@ use super::instruction::Instruction;
 use super::message::{Action, Message};
 use super::registers::written_range;
 use super::stopped::Stopped;
-use super::warp::{Warp, bits, registers_of};
+use super::warp::{Warp, bits, registers_of, slot_bit};
 use alloc::vec::Vec;
 
 /// One instruction of so many does a message that nobody waits for yet.
@@ -47,7 +47,7 @@ impl LateMessages {
     /// `lanes` have waited for the slots in `mask`.
     pub(super) fn waited(&mut self, lanes: u16, mask: u8) {
         for late in &mut self.0 {
-            let slot = 1u8.checked_shl(late.message.slot.into()).unwrap_or(0);
+            let slot = slot_bit(late.message.slot);
             late.waited_for |= late.then.lanes & lanes != 0 && mask & slot != 0;
         }
     }

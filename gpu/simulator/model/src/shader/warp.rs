@@ -323,7 +323,7 @@ impl Warp {
 }
 
 /// The bit of a slot in a mask of slots.
-fn slot_bit(slot: u8) -> u8 {
+pub(super) fn slot_bit(slot: u8) -> u8 {
     1u8.checked_shl(slot.into()).unwrap_or(0)
 }
 
