@@ -182,6 +182,31 @@ fn lanes_that_go_apart_end_with_what_they_have_sent() {
 }
 
 #[test]
+fn a_late_result_is_that_of_the_lanes_that_asked_for_it() {
+    let dispatch = Dispatch {
+        uniforms: vec![BUFFER as u32, 0, 1, 0],
+        ..Dispatch::default()
+    };
+    // Odd lanes load a word that nobody has written; even ones take 9 meanwhile.
+    let text = "
+        SHADDX.u64 r0, u0, r60.w0, shift:0x2
+        IADD_IMM.i32 r4, 0x0, #7
+        LSHIFT_AND.i32 r10, r60, 0x0.b00, u2
+        BRANCHZ.eq.reconverge r10, offset:even
+        LOAD.i32.unsigned.slot0 @r4, u0, offset:256
+        BRANCHZ.eq.reconverge 0x0, offset:join
+        even:
+        IADD_IMM.i32.reconverge r4, 0x0, #9
+        join:
+        NOP.wait0
+        STORE.i32.slot0 @r4, r0, offset:0
+        NOP.end";
+    let of = |lane: u32| if lane.is_multiple_of(2) { 9 } else { 0 };
+    let expected: Vec<u32> = (0..16).map(of).collect();
+    assert_eq!(outcomes(&dispatch, text, 16), [expected]);
+}
+
+#[test]
 fn atomics_of_all_threads_are_counted_once() {
     let dispatch = Dispatch {
         size: [64, 1, 1],
