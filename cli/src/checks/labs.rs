@@ -3,7 +3,7 @@
 //!
 //! Both are fetched into the target folder: labgrid by pip, LAVA's schemas and templates out of Debian's packages.
 
-use super::own_command::this_command;
+use super::own_command::{named_eitri, this_command};
 use super::{Case, make_folder};
 use crate::images::boot_file::Format;
 use crate::images::lab_files::{self, LabKind};
@@ -172,8 +172,9 @@ impl Tools {
         let said = said.replace('\n', "\r\n");
         // The tests find the command by its name.
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = eitri.parent().map(Path::to_owned).into_iter();
-        let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
+        let folder = named_eitri(&self.folder)?;
+        let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(folders);
         let path = path.unwrap_or_default();
         let run = |log_text: &str, name: &str| {
             whole_file::put(&log, log_text.as_bytes())?;

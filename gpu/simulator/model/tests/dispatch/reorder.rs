@@ -68,6 +68,22 @@ fn a_load_passes_a_store_that_was_not_waited_for() {
 }
 
 #[test]
+fn a_wait_for_another_slot_leaves_a_store_where_it_was() {
+    let text = |wait: &str| {
+        format!(
+            "IADD_IMM.i32 r4, 0x0, #7
+            STORE.i32.slot0 @r4, u0, offset:0
+            LOAD.i32.unsigned.slot1.{wait} @r5, u0, offset:256
+            LOAD.i32.unsigned.slot2.wait2 @r5, u0, offset:0
+            STORE.i32.slot2 @r5, u0, offset:4
+            NOP.end"
+        )
+    };
+    assert_eq!(outcomes(&one_thread(), &text("wait1"), 2), [[7, 0], [7, 7]]);
+    assert_eq!(outcomes(&one_thread(), &text("wait01"), 2), [[7, 7]]);
+}
+
+#[test]
 fn stores_of_one_slot_have_no_order() {
     let text = |wait: &str| {
         format!(
