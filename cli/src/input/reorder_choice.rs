@@ -1,4 +1,4 @@
-//! In which order the model does what nothing orders: `--reorder`, and `EITRI_REORDER` where no option says it.
+//! The seed by which the model reorders memory accesses and turns of warps: `--reorder`, and `EITRI_REORDER` where no option says it.
 
 use crate::outcome::Failure;
 use crate::runs::dispatch::Place;
@@ -29,7 +29,7 @@ enum ReorderError {
     #[error("--reorder is for what runs on the host")]
     #[diagnostic(help("leave out --on qemu"))]
     InQemu,
-    /// It is followed in the program's order what rests on what.
+    /// `--fidelity` follows values in the order of the program.
     #[error("--reorder and --fidelity exclude each other")]
     #[diagnostic(help("run it twice, with one of them each"))]
     WithFidelity,

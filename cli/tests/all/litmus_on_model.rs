@@ -14,7 +14,7 @@ use eitri_shaderc::{Options, Target, compile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a result holds that no thread has written.
+/// The value of a result that no thread has written.
 const UNWRITTEN: u32 = u32::MAX;
 
 /// Words of the buffer of results.
@@ -28,7 +28,7 @@ struct Row {
     name: String,
     module: Vec<u8>,
     workgroups: u32,
-    /// Whether threads race, so that nothing is promised.
+    /// The program has a data race, so the memory model promises nothing.
     race: bool,
     /// The word of each result.
     results: Vec<(String, usize)>,
@@ -86,7 +86,7 @@ impl Row {
         }
     }
 
-    /// What comes out on a GPU with an order.
+    /// The results on a GPU, with the order of accesses and turns that the seed gives.
     fn run(&self, program: &[u8], product: Product, seed: u64) -> Result<State, String> {
         let dispatch = Dispatch {
             groups: [self.workgroups, 1, 1],
@@ -128,7 +128,7 @@ impl Row {
             .collect())
     }
 
-    /// Whether a state is one of the allowed ones, as far as it goes.
+    /// Whether an allowed state has the same values of all results that were written.
     fn allows(&self, state: &State) -> bool {
         let is = |allowed: &State| {
             state

@@ -291,11 +291,11 @@ pub struct Config {
     /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
     /// between them.
     pub overlap: Option<u64>,
-    /// Whether messages of shaders to memory come late: then each is done somewhere between where it was sent and where its slot is waited
-    /// for, and from this seed is drawn when, in which order, and which warp has the next turn. Hardware may do all of that
-    /// (valhall-isa.md 6), so what is right for each seed lacks no wait and no barrier that the seed could show. Shaders are
-    /// interpreted then, whatever the engine. It is not followed what memory that nobody wrote decides. [`Config::fidelity`] goes before:
-    /// what rests on what is followed in the order of the program.
+    /// A seed that reorders memory accesses of shaders and turns of warps, as hardware may (valhall-isa.md 6). An access is done at some
+    /// time between its instruction and the wait for its slot; the seed decides when, in which order, and which warp has the next
+    /// turn. So a missing wait or barrier gives wrong results for some seeds. Shaders are interpreted then, whatever the engine, and
+    /// undefined memory is not followed. With [`Config::fidelity`], which follows values in the order of the program, nothing is
+    /// reordered.
     pub reorder: Option<u64>,
     /// Whether varyings of very wide primitives drift where a draw has no depth bias, as measured of a G610 (graphics-model.md 3.1).
     /// Without it they are exact.

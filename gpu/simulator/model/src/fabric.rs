@@ -116,7 +116,7 @@ pub(crate) struct Fabric {
     pub(crate) lookups: u64,
     /// Words of code that were decoded so far.
     pub(crate) decoded: DecodedWords,
-    /// What the order of messages and turns is drawn from, where [`Config::reorder`] asks for that.
+    /// The random numbers of [`Config::reorder`], if that is set.
     reorder: Option<Random>,
     /// Where effects are noted, if this is a fabric apart.
     recording: Option<Box<Recording>>,
@@ -170,13 +170,13 @@ impl Fabric {
         }
     }
 
-    /// Whether messages come late, and turns in an order that is drawn.
+    /// Whether memory accesses and turns of warps are reordered ([`Config::reorder`]).
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
         self.reorder.is_some()
     }
 
-    /// A number below `end`, where orders are drawn and there is one.
+    /// A random number below `end`; none if nothing is reordered, or `end` is 0.
     pub(crate) fn draw(&mut self, end: u64) -> Option<u64> {
         let reorder = self.reorder.as_mut().filter(|_| end != 0)?;
         Some(reorder.below(end))

@@ -62,6 +62,12 @@ impl WarpTurn {
         }
     }
 
+    /// One of drawn length where turns are reordered: a power of two whose exponent is below `exponents`, and at most `most`.
+    pub(crate) fn drawn(fabric: &mut Fabric, exponents: u64, most: u64) -> Option<WarpTurn> {
+        let exponent = fabric.draw(exponents)?;
+        Some(WarpTurn::of((1 << exponent).min(most)))
+    }
+
     /// Whether it is over after `used` instructions.
     #[inline]
     pub(super) fn is_over(self, used: u64, may_end: bool) -> bool {

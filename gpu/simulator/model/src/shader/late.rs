@@ -14,7 +14,7 @@ use super::stopped::Stopped;
 use super::warp::{Warp, bits, registers_of, slot_bit};
 use alloc::vec::Vec;
 
-/// One instruction of so many does a message that nobody waits for yet.
+/// Before one instruction of so many a message is done that nobody waits for yet.
 const UNASKED: u64 = 4;
 
 /// A message that is not done.
@@ -24,12 +24,13 @@ pub(crate) struct Late {
     message: Message,
     /// The warp when it was sent.
     then: Warp,
-    /// Whether a lane of it has waited for it.
+    /// A lane that sent it has waited for its slot.
     waited_for: bool,
 }
 
 impl Late {
-    /// Whether it must be done before the next instruction, of `live` lanes.
+    /// Whether it must be done before the warp's next instruction: its slot was waited for, or a lane that sent it has ended. `live` are
+    /// the lanes that have not ended.
     fn is_due(&self, live: u16) -> bool {
         self.waited_for || self.then.lanes & !live != 0
     }
@@ -53,8 +54,8 @@ impl LateMessages {
     }
 }
 
-/// Whether what a message does to memory may come late. The others act on what only their own thread or pixel has, or are ordered by
-/// slots of their own.
+/// Whether a message may be done later than it was sent: loads, stores and atomics of memory that shaders write. The others read what
+/// no shader of the job writes, act on the thread's own pixel, or are ordered by slots of their own.
 pub(super) fn may_be_late(action: &Action) -> bool {
     match action {
         Action::Load { .. }
@@ -93,8 +94,8 @@ pub(super) fn keep(warp: &mut Warp, instruction: &Instruction, message: Message)
 }
 
 impl Executor<'_> {
-    /// Does one of the messages that the next instruction of a warp may rely on, or now and then another one. Whether it has to wait for
-    /// more: other warps may have a turn before them.
+    /// Does one message that is due; if none is, now and then one that is not. Returns whether more are due: then other warps may have a
+    /// turn first.
     pub(super) fn catch_up(&mut self, warp: &mut Warp) -> Result<bool, Stopped> {
         let all = warp.late.0.iter().enumerate();
         let due = all.filter(|(_, late)| late.is_due(warp.live));

@@ -23,7 +23,7 @@ const TURN: u64 = 512;
 /// The same where the host asks for no exact number of instructions.
 const LONG_TURN: u64 = 2048;
 
-/// Turns that are drawn are powers of two below the one with this exponent: many short ones, and some in which others see nothing.
+/// Drawn turns are 1 to 16 instructions: most are short, and some long enough for a sequence that nobody interrupts.
 const DRAWN_TURNS: u64 = 5;
 
 /// A turn that is not cut short: its end may be at one instruction of a few, so it comes long before its most.
@@ -174,14 +174,14 @@ impl Compute {
             let Some(index) = self.draw_turn(fabric) else {
                 break;
             };
-            let turn = match (fabric.draw(DRAWN_TURNS), fabric.whole_turns) {
-                (Some(drawn), _) => WarpTurn::of((1 << drawn).min(limit - used)),
-                (None, true) => whole_turn(),
-                (None, false) => WarpTurn {
+            let drawn = WarpTurn::drawn(fabric, DRAWN_TURNS, limit - used);
+            let turn = drawn.unwrap_or_else(|| match fabric.whole_turns {
+                true => whole_turn(),
+                false => WarpTurn {
                     wanted: TURN.min(limit - used),
                     most: limit - used,
                 },
-            };
+            });
             let beside = self.beside(index);
             let core = self.resident[index].place().core;
             if fabric.defects.has(Defect::CoreHangs { core }) {

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 /// Instructions of one warp before the next of the workgroup has its turn.
 const TURN: u64 = 128;
 
-/// Where turns are drawn, they are powers of two below the one with this exponent.
+/// Drawn turns of a warp are 1 to 8 instructions.
 const DRAWN_TURNS: u64 = 4;
 
 /// A workgroup on a core.
@@ -232,11 +232,12 @@ impl Workgroup {
             let index = self.next % self.warps.len();
             self.next = index + 1;
             self.ran |= bit(index);
-            let (wanted, most) = (TURN.min(turn.wanted - used), turn.most - used);
-            let of_warp = match executor.fabric.draw(DRAWN_TURNS) {
-                Some(drawn) => WarpTurn::of((1 << drawn).min(most)),
-                None => WarpTurn { wanted, most },
-            };
+            let most = turn.most - used;
+            let drawn = WarpTurn::drawn(executor.fabric, DRAWN_TURNS, most);
+            let of_warp = drawn.unwrap_or(WarpTurn {
+                wanted: TURN.min(turn.wanted - used),
+                most,
+            });
             let (executed, stopped) = executor.run(&mut self.warps[index], of_warp);
             used += executed;
             match stopped {

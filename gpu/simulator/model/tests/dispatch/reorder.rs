@@ -9,17 +9,17 @@ use eitri_model::{Config, Engine};
 /// Seeds that a test draws orders from.
 const SEEDS: std::ops::Range<u64> = 0..64;
 
-fn bench(reorder: Option<u64>) -> Bench {
+fn bench(seed: u64) -> Bench {
     Bench::booted_with(Config {
-        reorder,
+        reorder: Some(seed),
         ..Config::default()
     })
 }
 
 /// The first `count` words of the buffer after the job.
 #[track_caller]
-fn words(mut bench: Bench, dispatch: &Dispatch, text: &str, count: u64) -> Vec<u32> {
-    bench = dispatch.prepare_in(bench, text);
+fn words(bench: Bench, dispatch: &Dispatch, text: &str, count: u64) -> Vec<u32> {
+    let mut bench = dispatch.prepare_in(bench, text);
     dispatch.submit(&mut bench);
     bench.drain(0);
     assert_eq!(bench.get64(1, DONE), 1, "\n{}", bench.report());
@@ -33,7 +33,7 @@ fn words(mut bench: Bench, dispatch: &Dispatch, text: &str, count: u64) -> Vec<u
 #[track_caller]
 fn outcomes(dispatch: &Dispatch, text: &str, count: u64) -> Vec<Vec<u32>> {
     let mut all: Vec<Vec<u32>> = SEEDS
-        .map(|seed| words(bench(Some(seed)), dispatch, text, count))
+        .map(|seed| words(bench(seed), dispatch, text, count))
         .collect();
     all.sort();
     all.dedup();
@@ -144,7 +144,7 @@ fn a_flag_passes_its_data_where_either_side_does_not_wait() {
     // A seed of a hundred shows it, or fewer.
     let passed = |writer, reader| {
         let text = passing(writer, reader);
-        (0..2048).any(|seed| words(bench(Some(seed)), &dispatch, &text, 4) == [1, 1, 1, 0])
+        (0..2048).any(|seed| words(bench(seed), &dispatch, &text, 4) == [1, 1, 1, 0])
     };
     assert!(passed("", ""));
     assert!(passed("", ".wait0"));
@@ -249,7 +249,7 @@ fn a_message_that_fails_late_is_named() {
         ..one_thread()
     };
     for seed in SEEDS {
-        let mut bench = dispatch.prepare_in(bench(Some(seed)), text);
+        let mut bench = dispatch.prepare_in(bench(seed), text);
         dispatch.submit(&mut bench);
         bench.wait(1000);
         assert_ne!(bench.get64(1, DONE), 1, "seed {seed}");
@@ -270,7 +270,7 @@ fn a_register_that_is_read_before_its_wait_has_its_old_value_for_some_seeds() {
     let mut seen = Vec::new();
     for seed in SEEDS {
         let dispatch = one_thread();
-        let mut bench = dispatch.prepare_in(bench(Some(seed)), text);
+        let mut bench = dispatch.prepare_in(bench(seed), text);
         bench.put_words(1, BUFFER, &[9]);
         dispatch.submit(&mut bench);
         bench.drain(0);
