@@ -3,12 +3,13 @@
 //! scenes also `N skipped`.
 //!
 //!     vulkan-runner [--opt] [--timed] [--lose CASE.json] CASE.json...
-//!     vulkan-runner [--opt] [--timed] [--keep FOLDER] --draw SCENE.json...
+//!     vulkan-runner [--opt] [--timed] [--keep FOLDER | --record FOLDER] --draw SCENE.json...
 //!
 //! With `--timed` each scene that passes is drawn once more, and each case's dispatch is repeated in one submission of at least 5 ms,
 //! with the same inputs each time; the line is `ok NAME SECONDS`: of scenes from the submission to its end, of cases what a dispatch takes.
 //!
-//! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`.
+//! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`. `--record` leaves all that a scene asks for so, and compares
+//! nothing: scenes whose pictures nobody knows yet get them from a driver.
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -47,13 +48,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Where what comes out of scenes is left.
+struct Kept {
+    folder: PathBuf,
+    /// All of it, and nothing is compared; else what differs.
+    all: bool,
+}
+
 /// What was asked for.
 #[derive(Default)]
 struct Request {
     optimised: bool,
     timed: bool,
-    /// Where to leave what differs.
-    kept: Option<PathBuf>,
+    /// Where to leave what comes out.
+    kept: Option<Kept>,
     /// A case that never ends.
     lost: Option<Case>,
     cases: Vec<Case>,
@@ -69,8 +77,10 @@ impl Request {
                 "--opt" => request.optimised = true,
                 "--timed" => request.timed = true,
                 "--draw" => draws = true,
-                "--keep" => {
-                    request.kept = Some(arguments.next().ok_or("--keep: which folder?")?.into());
+                "--keep" | "--record" => {
+                    let folder = arguments.next().ok_or("--keep, --record: which folder?")?;
+                    let (folder, all) = (folder.into(), argument == "--record");
+                    request.kept = Some(Kept { folder, all });
                 }
                 "--lose" => {
                     let path = arguments.next().ok_or("--lose: which case?")?;
@@ -139,7 +149,7 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
         };
         tally.count(&case.name, ran);
     }
-    let kept = request.kept.as_deref();
+    let kept = request.kept.as_ref();
     for scene in &request.scenes {
         let drawn = draw::draw(&device, scene, request.optimised, request.timed, kept);
         let lost = drawn.as_ref().is_err_and(device::Error::is_loss);

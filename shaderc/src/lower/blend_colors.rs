@@ -2,7 +2,7 @@
 //!
 //! Needs: outputs stored in one block, behind all that is computed for them.  Guarantees: colours of the targets in
 //! [`crate::ir::FragmentStage::blended`] replace what is there, all channels; the alpha that becomes coverage stays that of the
-//! source; of targets in [`crate::ir::FragmentStage::fixed`] the hardware does the rest.
+//! source; of targets in [`crate::ir::FragmentStage::fixed`] the hardware does the rest. Nothing is stored in targets that are not there.
 //! Facts: hardware/graphics-compiler.md 8 (equations, logic operations, clamps), hardware/graphics-framebuffer.md 6.2.
 
 use crate::color_state::{
@@ -52,6 +52,7 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         let is_first = (target, index, kind) == (0, 0, TexelKind::Float);
         is_first.then(|| function.inst(inst).args[ALPHA])
     });
+    let (colors, gone) = without_targets(colors, state);
     let mut b = Builder::new(function, block);
     if state.alpha_to_one {
         let one = b.float(1.0);
@@ -96,12 +97,18 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     }
     // The second colour is used up.
     let is_used = |inst: &Inst| {
+        if gone.iter().any(|store| store.0 == *inst) {
+            return false;
+        }
         let dropped = colors.iter().find(|it| it.0 == *inst && it.2 == 1);
         dropped.is_none_or(|it| stage.blended >> it.1 & 1 == 0)
     };
     let kept: Vec<Inst> = stores.iter().copied().filter(is_used).collect();
     b.function.block_mut(block).insts.extend(kept);
-    if let Some(alpha) = first_alpha.filter(|_| mixes_first || state.alpha_to_one) {
+    // It becomes coverage where there is no such target, too.
+    let first_is_gone = gone.iter().any(|store| store.1 == 0);
+    let other_alpha = mixes_first || first_is_gone || state.alpha_to_one;
+    if let Some(alpha) = first_alpha.filter(|_| other_alpha) {
         b.inst(Op::StoreOutput(Output::CoverageAlpha), &[alpha]);
     }
     function.stage = Stage::Fragment(stage);
@@ -124,6 +131,18 @@ fn colors_of(function: &Function, stores: &[Inst]) -> Vec<ColorStore> {
             _ => None,
         });
     colors.collect()
+}
+
+/// Stores of colours that go somewhere, and those of targets that the pass has not. Of a state without targets nothing is known.
+fn without_targets(
+    colors: Vec<ColorStore>,
+    state: &ColorState,
+) -> (Vec<ColorStore>, Vec<ColorStore>) {
+    let is_there = |store: &ColorStore| {
+        let target = state.targets.get(usize::from(store.1));
+        state.targets.is_empty() || target.is_some_and(Option::is_some)
+    };
+    colors.into_iter().partition(is_there)
 }
 
 /// The colour that a target is to hold, of the fragment's, what is there, and the fragment's second one.

@@ -360,3 +360,49 @@ fn many_samples_are_read_each_by_its_number() {
     );
     assert!(text.contains(" = sample_id"), "{text}");
 }
+
+#[test]
+fn nothing_is_stored_where_the_pass_has_no_target() {
+    let stores = |targets: &[Option<&str>]| {
+        let mut function = parse(
+            "function main
+stage fragment
+b0:
+  %a, %b, %c, %d = varying.0.0.4.flat
+  output.color.0.0.float %a, %b, %c, %d
+  output.color.1.0.float %b, %c, %d, %a
+  output.color.3.0.float %c, %d, %a, %b
+  return
+",
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        let target = |name: &&str| state(name, None, 0xf).targets[0];
+        let state = ColorState {
+            targets: targets
+                .iter()
+                .map(|name| name.as_ref().and_then(target))
+                .collect(),
+            ..ColorState::default()
+        };
+        blend_colors(&mut function, &state);
+        verify(&function).unwrap_or_else(|errors| panic!("{errors:?}\n{function}"));
+        let text = function.to_string();
+        let stores = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("output."));
+        let places = stores.filter_map(|store| store.split(' ').next());
+        places.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let one = Some("R8G8B8A8_UNORM");
+    assert_eq!(stores(&[one]), ["color.0.0.float"], "one target");
+    assert_eq!(
+        stores(&[None, one]),
+        ["color.1.0.float", "coverage_alpha"],
+        "the alpha of colour 0 still becomes coverage"
+    );
+    assert_eq!(
+        stores(&[]),
+        ["color.0.0.float", "color.1.0.float", "color.3.0.float"],
+        "nothing is known of the targets"
+    );
+}

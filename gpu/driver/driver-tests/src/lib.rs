@@ -156,6 +156,7 @@ macro_rules! each_test {
                 stencil_keeps_others_out;
                 colors_are_blended;
                 several_targets_have_their_own_colors;
+                colors_without_a_target_go_nowhere;
                 samples_are_averaged;
                 only_what_is_to_be_drawn_is_drawn;
                 a_small_heap_draws_what_a_large_one_does;

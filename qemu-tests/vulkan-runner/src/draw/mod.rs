@@ -11,21 +11,21 @@ mod pipelines;
 mod recorder;
 mod transfer;
 
+use crate::Kept;
 use crate::device::{Device, Error, Named};
 use ash::vk;
 use eitri_draw_scenes::{Expectation, Scene, Target};
 use objects::{Buffer, Objects, named};
 use recorder::{Recorder, layers};
-use std::path::Path;
 use std::time::Duration;
 
-/// Draws a scene, and compares; `timed`: draws it once more, and gives how long that took. What differs is left in `kept`.
+/// Draws a scene, and compares; `timed`: draws it once more, and gives how long that took. What comes out is left in `kept`.
 pub(crate) fn draw(
     device: &Device,
     scene: &Scene,
     optimised: bool,
     timed: bool,
-    kept: Option<&Path>,
+    kept: Option<&Kept>,
 ) -> Result<Option<Duration>, Error> {
     if let Some(feature) = device.lacks(&scene.file.features) {
         return Err(Error::Lacks(feature));
@@ -58,14 +58,20 @@ pub(crate) fn draw(
                 return Err(Error::Unknown(format!("the contents of {image}")));
             }
         };
-        let checked = expectation.check(&got);
-        let checked = checked.map_err(|difference| Error::Differs(difference.to_string()));
-        if checked.is_err()
-            && let Some(folder) = kept
+        let all = kept.is_some_and(|kept| kept.all);
+        let checked = if all {
+            Ok(())
+        } else {
+            let checked = expectation.check(&got);
+            checked.map_err(|difference| Error::Differs(difference.to_string()))
+        };
+        if let Some(kept) = kept
+            && (all || checked.is_err())
         {
-            let file = folder.join(format!("{}-{number}.bin", scene.file.name));
-            let kept = std::fs::write(&file, &got);
-            kept.map_err(|error| Error::Unkept(file, error))?;
+            let name = format!("{}-{number}.bin", scene.file.name);
+            let file = kept.folder.join(name);
+            let written = std::fs::write(&file, &got);
+            written.map_err(|error| Error::Unkept(file, error))?;
         }
         differs = differs.and(checked);
     }

@@ -3,6 +3,7 @@
 use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle};
 use super::shaders;
 use crate::bench::OrFail;
+use alloc::vec;
 use alloc::vec::Vec;
 use eitri_descriptors::raster::StencilOp;
 use eitri_descriptors::texture::Func;
@@ -360,6 +361,58 @@ pub(crate) fn several_targets_have_their_own_colors() {
             0xFF00_00FF
         }
     });
+}
+
+/// The program stores colours 0 and 1; the pass has the first alone, none at all, or the second alone.
+pub(crate) fn colors_without_a_target_go_nowhere() {
+    for (first, second) in [(true, false), (false, false), (false, true)] {
+        let mut it = Bench::new();
+        let image = it.image("R8G8B8A8_UNORM", Tiling::UInterleaved);
+        let format = it.format("R8G8B8A8_UNORM");
+        let colors = match (first, second) {
+            (true, _) => vec![Some(format)],
+            (false, true) => vec![None, Some(format)],
+            (false, false) => vec![],
+        };
+        let targets: Vec<_> = colors
+            .iter()
+            .map(|it| it.map(|_| Bench::blue(image)))
+            .collect();
+        let info = GraphicsPipelineInfo {
+            colors: &colors,
+            ..strip(it.info())
+        };
+        let programs = (shaders::vertices(it.arch()), shaders::two_colors(it.arch()));
+        let pipeline = it.pipeline_of(&programs, &info);
+        let buffer = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, [1.0, 1.0, 0.0, 1.0]));
+        it.record(|recorder| {
+            let mut pass = recorder.begin_rendering(&RenderingInfo {
+                colors: &targets,
+                area: Some(Rect {
+                    width: SIDE as u32,
+                    height: SIDE as u32,
+                    ..Rect::default()
+                }),
+                ..RenderingInfo::default()
+            })?;
+            pass.bind_pipeline(pipeline)?
+                .bind_vertex_buffer(0, buffer, 0)?
+                .draw(Draw::of(4))?;
+            pass.end_rendering()
+        });
+        it.run();
+        let upper = match (first, second) {
+            (true, _) => GREEN_WORD,
+            (false, true) => 0xFF00_FFFF,
+            (false, false) => continue,
+        };
+        let texels = it.texels(image);
+        check(
+            &texels,
+            0,
+            |_, y| if y < SIDE / 2 { upper } else { BLUE_WORD },
+        );
+    }
 }
 
 /// Four samples are averaged into an image of one; what one triangle's edge cuts is between both colours.

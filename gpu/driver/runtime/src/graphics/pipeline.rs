@@ -98,7 +98,7 @@ pub(crate) struct GraphicsPipelined {
     pub(super) attributes: u8,
     /// Bindings that go on with instances, a bit each.
     pub(super) instance_bindings: u16,
-    /// Places of colours.
+    /// Blend descriptors: of the places of colours, and of targets that the program stores besides.
     pub(super) color_count: u8,
     pub(super) samples: u8,
     pub(super) has_depth: bool,

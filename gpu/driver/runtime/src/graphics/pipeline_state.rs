@@ -178,6 +178,10 @@ pub(super) fn pipelined(
         let mut entries = vertex.entry_points();
         entries.any(|entry| entry.fau().any(|it| it == FauWord::Draw(word)))
     };
+    // The program stores colours of targets that the pass has not, too: their descriptors are off.
+    let outputs = fragment.into_iter().flat_map(|it| it.outputs());
+    let outputs = outputs.map(|output| usize::from(output.target) + 1);
+    let stored = outputs.max().unwrap_or(0).min(MOST_COLORS);
     let made = GraphicsPipelined {
         vertex: Key::NONE,
         fragment: None,
@@ -205,7 +209,7 @@ pub(super) fn pipelined(
         buffer_table: highest.saturating_add(1),
         attributes: 0,
         instance_bindings: 0,
-        color_count: info.colors.len().max(1) as u8,
+        color_count: info.colors.len().max(stored).max(1) as u8,
         samples: info.samples as u8,
         has_depth: info.has_depth,
         has_stencil: info.has_stencil,
