@@ -27,6 +27,7 @@ mod touched;
 mod transfer;
 mod units;
 mod varying;
+mod vertices;
 
 use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
