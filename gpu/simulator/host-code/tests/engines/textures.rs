@@ -82,8 +82,8 @@ fn registers(random: &mut Random, kind: u64) -> Vec<Lanes> {
         registers[18] = std::array::from_fn(|_| random.below(0x600) as u32);
     }
     // A face above the first coordinate of a cube.
-    for lane in 0..WARP {
-        registers[20][lane] = registers[20][lane] & 0x1fff_ffff | (random.below(6) as u32) << 29;
+    for word in &mut registers[20] {
+        *word = *word & 0x1fff_ffff | (random.below(6) as u32) << 29;
     }
     let end = if kind == 2 { 20 } else { 4 };
     for register in [22, 23] {

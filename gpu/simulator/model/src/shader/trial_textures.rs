@@ -232,14 +232,14 @@ fn samplers() -> [Sampler; SAMPLERS] {
         ..Sampler::default()
     };
     [
-        linear.clone(),
+        linear,
         Sampler {
             minify_nearest: true,
             magnify_nearest: true,
             round_to_nearest_even: false,
             mipmap_mode: MipmapMode::Nearest,
             wrap_mode_t: WrapMode::MirroredClampToEdge,
-            ..linear.clone()
+            ..linear
         },
         Sampler {
             wrap_mode_s: WrapMode::ClampToBorder,
@@ -247,7 +247,7 @@ fn samplers() -> [Sampler; SAMPLERS] {
             border_color_r: RawOrFloat(0x3f00_0000),
             border_color_a: RawOrFloat(0x3f80_0000),
             lod_bias: Slod(0.75),
-            ..linear.clone()
+            ..linear
         },
         Sampler {
             wrap_mode_s: WrapMode::ClampToEdge,
@@ -255,14 +255,14 @@ fn samplers() -> [Sampler; SAMPLERS] {
             normalized_coordinates: false,
             reduction_mode: ReductionMode::Maximum,
             mipmap_mode: MipmapMode::None,
-            ..linear.clone()
+            ..linear
         },
         Sampler {
             lod_algorithm: LodAlgorithm::Anisotropic,
             maximum_anisotropy: 5,
             mipmap_mode: MipmapMode::PerformanceTrilinear,
             srgb_override: true,
-            ..linear.clone()
+            ..linear
         },
         Sampler {
             seamless_cube_map: false,

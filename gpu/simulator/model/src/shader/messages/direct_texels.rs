@@ -325,7 +325,7 @@ impl Direct<'_, '_> {
             let words = page.get(start..)?.as_chunks().0;
             noted.push(Noted {
                 address: plane,
-                physical: frame | plane % PAGE,
+                physical: frame | (plane % PAGE),
                 what: What::Plane,
             });
             let word = |index: usize| words.get(index).copied().map_or(0, u32::from_le_bytes);
@@ -360,7 +360,7 @@ impl Direct<'_, '_> {
         let read = number_at(page, start, length);
         self.noted.push(Noted {
             address,
-            physical: frame | address % PAGE,
+            physical: frame | (address % PAGE),
             what: What::Texel {
                 bytes,
                 translates: self.translates_each || known.is_none(),
