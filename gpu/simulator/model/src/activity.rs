@@ -450,6 +450,14 @@ impl Activity {
         slice.hits += u64::from(hit);
     }
 
+    /// An address was translated so often, each time by a cached translation.
+    #[inline]
+    pub(crate) fn translated_often(&mut self, address: u64, count: u64) {
+        let slice = self.slice(address);
+        slice.translations += count;
+        slice.hits += count;
+    }
+
     /// How many addresses were translated on each slice.
     pub(crate) fn translations(&self) -> Translations {
         core::array::from_fn(|slice| {

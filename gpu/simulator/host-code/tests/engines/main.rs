@@ -1,6 +1,7 @@
 //! Translated code against single steps, on random programs and values: registers, memory, counters, turns and diagnoses.
 
 mod messages;
+mod textures;
 
 use eitri_host_code::Jit;
 use eitri_isa::row::Kind;

@@ -10,7 +10,13 @@ const BORDER: u32 = Trial::DATA as u32 + 0x1000;
 
 /// Runs a program by each engine; what it leaves behind if lanes access memory one by one, which each must leave behind.
 #[track_caller]
-fn run(words: &[u64], arch: Arch, registers: &[Lanes], lanes: u16, engines: &[Engine]) -> Left {
+pub(super) fn run(
+    words: &[u64],
+    arch: Arch,
+    registers: &[Lanes],
+    lanes: u16,
+    engines: &[Engine],
+) -> Left {
     let trial = Trial {
         arch,
         words,
@@ -38,7 +44,7 @@ fn run(words: &[u64], arch: Arch, registers: &[Lanes], lanes: u16, engines: &[En
     alone
 }
 
-fn engines() -> [Engine; 3] {
+pub(super) fn engines() -> [Engine; 3] {
     [Engine::Interpret, Engine::Simd, jit()]
 }
 

@@ -185,12 +185,25 @@ impl Fabric {
         let bytes = page.get(start as usize..)?.as_chunks().0;
         let words = array::from_fn(|word| bytes.get(word).copied().map_or(0, u32::from_le_bytes));
         memory.accessed_by(Accessor::Unit(access.source));
-        for offset in (0..4 * N as u64).step_by(4) {
-            let request = access.at(access.address + offset, AccessKind::Read);
-            self.translated_by_cache(request, frame | (start + offset));
-        }
-        self.lines_requested(repeat_n((frame | start) / LINE, N), false);
+        self.mmu.note_use(access.space);
+        self.count_words(access.address, frame | start, N as u64);
         Some(words)
+    }
+
+    /// Counts a plane or resource descriptor of so many bytes that lies in one line, as [`descriptor_words`] does.
+    ///
+    /// [`descriptor_words`]: crate::work::descriptors::descriptor_words
+    pub(crate) fn count_descriptor(&mut self, address: u64, physical: u64, bytes: u64) {
+        self.lookups += 1;
+        self.count_words(address, physical, bytes / 4);
+    }
+
+    /// Counts words of one line that are read one after the other, each by a cached translation.
+    fn count_words(&mut self, address: u64, physical: u64, count: u64) {
+        for word in 0..count {
+            self.activity.translated(address + 4 * word, true);
+        }
+        self.lines_requested(repeat_n(physical / LINE, count as usize), false);
     }
 
     fn read_by_core(

@@ -149,6 +149,12 @@ impl Fabric {
         }
     }
 
+    /// Whether effects are recorded.
+    #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
     /// Whether something happened that the recording does not hold.
     pub(crate) fn is_recording_spoiled(&self) -> bool {
         let spoiled = self

@@ -154,6 +154,13 @@ impl PixelFormat {
         let Layout::Bits(sizes) = self.layout else {
             return [0; 4];
         };
+        // Most texels have few bytes, and shifts of 64 bits are quicker.
+        if self.bytes < 8 {
+            let texel = texel as u64;
+            return core::array::from_fn(|index| {
+                (texel >> (self.low[index] & 63)) as u32 & mask(sizes[index])
+            });
+        }
         core::array::from_fn(|index| (texel >> self.low[index]) as u32 & mask(sizes[index]))
     }
 
@@ -234,10 +241,15 @@ impl PixelFormat {
         let stored = match self.layout {
             Layout::Bits(sizes) => {
                 let codes = self.stored_codes(texel);
-                core::array::from_fn(|index| match sizes[index] {
-                    0 => 0.0,
-                    size => value(self.number, codes[index], size),
-                })
+                if let (Number::Unorm, [0 | 8, 0 | 8, 0 | 8, 0 | 8]) = (self.number, sizes) {
+                    // The code of a component that is not stored is 0.
+                    codes.map(|code| EIGHT_BITS[code as usize & 0xff])
+                } else {
+                    core::array::from_fn(|index| match sizes[index] {
+                        0 => 0.0,
+                        size => value(self.number, codes[index], size),
+                    })
+                }
             }
             Layout::SharedExponent => {
                 let field = |index: usize, width| texel as u32 >> self.low[index] & mask(width);
@@ -330,6 +342,17 @@ impl PixelFormat {
 
 /// 1 in fixed point of 16 bits below the point.
 const FIXED_ONE: f64 = 65_536.0;
+
+/// Fractions of 8 bits.
+static EIGHT_BITS: [f64; 256] = {
+    let mut values = [0.0; 256];
+    let mut code = 0;
+    while code < values.len() {
+        values[code] = code as f64 / 255.0;
+        code += 1;
+    }
+    values
+};
 
 fn mask(size: u8) -> u32 {
     ((1u64 << size) - 1) as u32

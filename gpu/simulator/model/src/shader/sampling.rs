@@ -10,7 +10,6 @@
 
 use super::format::Colour;
 use super::texture::Texel;
-use alloc::vec::Vec;
 use eitri_descriptors::texture::{
     Func, LodAlgorithm, MipmapMode, ReductionMode, Sampler as SamplerDescriptor, WrapMode,
 };
@@ -22,6 +21,9 @@ const ONE: i64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sampler {
     descriptor: SamplerDescriptor,
+    /// Its least and greatest level, and its bias, 8 bits below the point.
+    lod: [i64; 2],
+    bias: i64,
 }
 
 /// What a sampler is asked about: a texture's size, and where.
@@ -63,8 +65,12 @@ pub(crate) struct Coordinates {
 }
 
 impl Sampler {
-    pub(crate) const fn new(descriptor: SamplerDescriptor) -> Sampler {
-        Sampler { descriptor }
+    pub(crate) fn new(descriptor: SamplerDescriptor) -> Sampler {
+        Sampler {
+            lod: [descriptor.minimum_lod.0, descriptor.maximum_lod.0].map(fixed),
+            bias: fixed(descriptor.lod_bias.0),
+            descriptor,
+        }
     }
 
     /// Whether sRGB texels are left as they are stored.
@@ -109,7 +115,7 @@ impl Sampler {
 
     /// The sampler's bias, 8 bits below the point.
     pub(crate) fn bias(&self) -> i64 {
-        fixed(self.descriptor.lod_bias.0)
+        self.bias
     }
 
     /// The most probes of a sample; one unless the sampler is anisotropic.
@@ -122,29 +128,23 @@ impl Sampler {
 
     /// A level between the sampler's limits.
     pub(crate) fn clamped(&self, level: i64) -> i64 {
-        let least = fixed(self.descriptor.minimum_lod.0);
-        let most = fixed(self.descriptor.maximum_lod.0);
+        let [least, most] = self.lod;
         level.max(least).min(most)
     }
 
-    /// How the texels of a footprint become one.
-    pub(crate) fn reduce(&self, taps: &[(Colour, f64)]) -> Colour {
+    /// How the texels of a footprint become one: of none yet.
+    pub(crate) fn reduction(&self) -> Reduction {
         let mode = self.descriptor.reduction_mode;
-        let counted = taps.iter().filter(|(_, weight)| *weight > 0.0);
-        core::array::from_fn(|index| {
-            let values = counted
-                .clone()
-                .map(|(colour, weight)| (colour[index], weight));
-            match mode {
-                ReductionMode::Average => values.map(|(value, weight)| value * weight).sum(),
-                ReductionMode::Minimum => {
-                    values.fold(f64::INFINITY, |least, (value, _)| least.min(value))
-                }
-                ReductionMode::Maximum => {
-                    values.fold(f64::NEG_INFINITY, |most, (value, _)| most.max(value))
-                }
-            }
-        })
+        let nothing = match mode {
+            // The sum of no numbers.
+            ReductionMode::Average => -0.0,
+            ReductionMode::Minimum => f64::INFINITY,
+            ReductionMode::Maximum => f64::NEG_INFINITY,
+        };
+        Reduction {
+            mode,
+            colour: [nothing; 4],
+        }
     }
 
     /// Whether the filter of this level takes the nearest texel.
@@ -170,86 +170,131 @@ impl Sampler {
         self.is_nearest(level) != self.is_nearest(level.min(most))
     }
 
-    /// The texels that a sample at this level takes. The level has its bias already, and is not yet clamped.
-    pub(crate) fn taps(&self, footing: &Footing, at: &Coordinates, level: i64) -> Vec<Tap> {
+    /// Hands the texels that a sample at this level takes to `add`. The level has its bias already, and is not yet clamped.
+    #[inline]
+    pub(crate) fn each_tap<E>(
+        &self,
+        footing: &Footing,
+        at: &Coordinates,
+        level: i64,
+        add: &mut impl FnMut(Tap) -> Result<(), E>,
+    ) -> Result<(), E> {
         let [least, most] = footing.lod;
         let level = self.clamped(level).max(least);
         let last = i64::from(footing.levels) - 1;
         let linear = !self.is_nearest(level) && !footing.integer;
         let level = level.min(most).clamp(0, last * ONE);
-        let mut taps = Vec::new();
-        let mut add = |level: i64, part: f64| {
+        let (first, part) = match self.descriptor.mipmap_mode {
+            MipmapMode::None => (0, 0),
+            // Half way is rounded down.
+            MipmapMode::Nearest => ((level + ONE / 2 - 1) / ONE, 0),
+            MipmapMode::Trilinear | MipmapMode::PerformanceTrilinear => (level / ONE, level % ONE),
+        };
+        let part = part as f64 / ONE as f64;
+        for (level, part) in [(first, 1.0 - part), (first + 1, part)] {
             if part > 0.0 {
                 let level = level.min(last) as u32;
-                self.level_taps(footing, at, (level, linear, part), &mut taps);
-            }
-        };
-        match self.descriptor.mipmap_mode {
-            MipmapMode::None => add(0, 1.0),
-            // Half way is rounded down.
-            MipmapMode::Nearest => add((level + ONE / 2 - 1) / ONE, 1.0),
-            MipmapMode::Trilinear | MipmapMode::PerformanceTrilinear => {
-                let part = (level % ONE) as f64 / ONE as f64;
-                add(level / ONE, 1.0 - part);
-                add(level / ONE + 1, part);
+                self.level_taps(footing, at, (level, linear, part), add)?;
             }
         }
-        taps
+        Ok(())
     }
 
-    /// The four texels of a gather: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+    /// Hands the texels of a corner of a gather to `add`. The corners: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
     // FACT: the order is that of hardware/valhall-isa.md 11.10, of graphics-texture.md 7.6 and of the vectors (`texture_linear`, member
     // `gather`); the code that PanVK 26.2 makes of textureGather takes the four registers as (i0, j0), (i1, j0), (i0, j1), (i1, j1),
     // and that driver is said to pass conformance tests on a G610 (graphics-model.md 8). Settled by a gather from four different
     // texels on any board.
-    pub(crate) fn gathered(&self, footing: &Footing, at: &Coordinates) -> [Vec<Tap>; 4] {
-        let (fixed, layer) = self.fixed(footing, at, 0);
+    #[inline]
+    pub(crate) fn each_gathered<E>(
+        &self,
+        footing: &Footing,
+        at: &Coordinates,
+        corner: usize,
+        add: &mut impl FnMut(Tap) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fixed = self.fixed(footing, at, 0);
+        let layer = layer(footing, at);
+        let (x, y) = [(0, 1), (1, 1), (1, 0), (0, 0)][corner % 4];
         let low = [0, 1].map(|axis| (fixed[axis] - ONE / 2).div_euclid(ONE));
-        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(x, y)| {
-            let place = [low[0] + x, low[1] + y, 0];
-            let mut taps = Vec::new();
-            self.tap(footing, (place, layer, 0), 1.0, &mut taps);
-            taps
-        })
+        let place = [low[0] + x, low[1] + y, 0];
+        self.tap(footing, (place, layer, 0), 1.0, add)
     }
 
-    fn level_taps(
+    #[inline]
+    fn level_taps<E>(
         &self,
         footing: &Footing,
         at: &Coordinates,
         (level, linear, part): (u32, bool, f64),
-        taps: &mut Vec<Tap>,
-    ) {
-        let (fixed, layer) = self.fixed(footing, at, level);
+        add: &mut impl FnMut(Tap) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fixed = self.fixed(footing, at, level);
+        let layer = layer(footing, at);
         if !linear {
             let place = fixed.map(|fixed| fixed.div_euclid(ONE));
-            return self.tap(footing, (place, layer, level), part, taps);
+            return self.tap(footing, (place, layer, level), part, add);
         }
-        for corner in 0..1_i64 << footing.axes {
-            let mut weight = 1;
-            let mut whole = 1;
-            let place = core::array::from_fn(|axis| {
-                if axis >= footing.axes {
-                    return fixed[axis].div_euclid(ONE);
-                }
-                let moved = fixed[axis] - ONE / 2;
-                let up = corner >> axis & 1;
-                let fraction = moved.rem_euclid(ONE);
-                weight *= if up == 1 { fraction } else { ONE - fraction };
-                whole *= ONE;
-                moved.div_euclid(ONE) + up
-            });
-            if weight != 0 {
-                let weight = part * weight as f64 / whole as f64;
-                self.tap(footing, (place, layer, level), weight, taps);
+        let moved: [i64; 3] = core::array::from_fn(|axis| match axis < footing.axes {
+            true => fixed[axis] - ONE / 2,
+            false => 0,
+        });
+        let low = moved.map(|moved| moved.div_euclid(ONE));
+        let fraction = moved.map(|moved| moved.rem_euclid(ONE));
+        let across_edges = self.crosses_edges(footing);
+        let size = level_size(footing, level).map(i64::from);
+        let mut wrapped = [[None; 2]; 3];
+        if !across_edges {
+            // Each place along an axis is wrapped once, not for each corner.
+            for (axis, wrapped) in wrapped.iter_mut().enumerate().take(footing.axes) {
+                *wrapped = [0, 1].map(|up| self.wrapped(axis, low[axis] + up, size[axis]));
             }
         }
+        let whole = (1u64 << (8 * footing.axes)) as f64;
+        for corner in 0..1usize << footing.axes {
+            let up = |axis: usize| corner >> axis & 1;
+            let weight = (0..footing.axes).fold(1, |weight, axis| {
+                let fraction = fraction[axis];
+                weight
+                    * if up(axis) == 1 {
+                        fraction
+                    } else {
+                        ONE - fraction
+                    }
+            });
+            if weight == 0 {
+                continue;
+            }
+            let weight = part * weight as f64 / whole;
+            if across_edges {
+                let place = core::array::from_fn(|axis| low[axis] + up(axis) as i64);
+                self.tap(footing, (place, layer, level), weight, add)?;
+                continue;
+            }
+            let mut at = [0; 3];
+            let mut inside = true;
+            for axis in 0..footing.axes {
+                match wrapped[axis][up(axis)] {
+                    Some(found) => at[axis] = found,
+                    None => inside = false,
+                }
+            }
+            let texel = inside.then_some(Texel {
+                at,
+                layer,
+                level,
+                sample: 0,
+            });
+            add(Tap { texel, weight })?;
+        }
+        Ok(())
     }
 
-    /// Coordinates in 256ths of a texel of a level, and the layer.
-    fn fixed(&self, footing: &Footing, at: &Coordinates, level: u32) -> ([i64; 3], u32) {
+    /// Coordinates in 256ths of a texel of a level.
+    #[inline]
+    fn fixed(&self, footing: &Footing, at: &Coordinates, level: u32) -> [i64; 3] {
         let size = level_size(footing, level);
-        let fixed = core::array::from_fn(|axis| {
+        core::array::from_fn(|axis| {
             if axis >= footing.axes {
                 return 0;
             }
@@ -258,62 +303,59 @@ impl Sampler {
                 false => 1.0,
             };
             let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
-            let whole = match self.descriptor.round_to_nearest_even {
-                true => libm::rint(scaled),
-                false => libm::floor(scaled),
-            };
             // What is no number, or far outside, ends somewhere far outside.
-            let whole = if whole.is_nan() {
-                0.0
-            } else {
-                whole.clamp(-1e12, 1e12)
+            let scaled = scaled.clamp(-1e12, 1e12);
+            let whole = match self.descriptor.round_to_nearest_even {
+                true => nearest(scaled),
+                false => floor(scaled),
             };
-            whole as i64 + ONE * i64::from(at.offset[axis])
-        });
-        let layers = if footing.cube {
-            footing.layers / 6
-        } else {
-            footing.layers
-        };
-        let most = f64::from(layers.max(1) - 1);
-        let layer = libm::rint(f64::from(at.layer));
-        let layer = if layer.is_nan() {
-            0.0
-        } else {
-            layer.clamp(0.0, most)
-        } as u32;
-        match footing.cube {
-            true => (fixed, 6 * layer + at.face),
-            false => (fixed, layer),
+            whole + ONE * i64::from(at.offset[axis])
+        })
+    }
+
+    /// Whether texels beyond an edge are those of the next face of a cube.
+    fn crosses_edges(&self, footing: &Footing) -> bool {
+        footing.cube && self.descriptor.seamless_cube_map
+    }
+
+    /// The texel along an axis that a place means; none is the border.
+    #[inline]
+    fn wrapped(&self, axis: usize, at: i64, size: i64) -> Option<i64> {
+        // Most are inside.
+        if (0..size).contains(&at) {
+            return Some(at);
         }
+        let mode = match axis {
+            0 => self.descriptor.wrap_mode_s,
+            1 => self.descriptor.wrap_mode_t,
+            _ => self.descriptor.wrap_mode_r,
+        };
+        wrapped(mode, at, size)
     }
 
     /// One texel, wrapped; the corner of a cube is three.
-    fn tap(
+    #[inline]
+    fn tap<E>(
         &self,
         footing: &Footing,
         (place, layer, level): ([i64; 3], u32, u32),
         weight: f64,
-        taps: &mut Vec<Tap>,
-    ) {
+        add: &mut impl FnMut(Tap) -> Result<(), E>,
+    ) -> Result<(), E> {
         let size = level_size(footing, level).map(i64::from);
-        if footing.cube && self.descriptor.seamless_cube_map {
-            for (texel, part) in on_cube(place, layer, level, size[0]) {
+        if self.crosses_edges(footing) {
+            let (count, texels) = on_cube(place, layer, level, size[0]);
+            for (texel, part) in texels.into_iter().take(count) {
                 let texel = Some(texel);
                 let weight = weight * part;
-                taps.push(Tap { texel, weight });
+                add(Tap { texel, weight })?;
             }
-            return;
+            return Ok(());
         }
-        let modes = [
-            self.descriptor.wrap_mode_s,
-            self.descriptor.wrap_mode_t,
-            self.descriptor.wrap_mode_r,
-        ];
         let mut at = [0; 3];
         let mut inside = true;
         for axis in 0..footing.axes {
-            match wrapped(modes[axis], place[axis], size[axis]) {
+            match self.wrapped(axis, place[axis], size[axis]) {
                 Some(found) => at[axis] = found,
                 None => inside = false,
             }
@@ -324,8 +366,72 @@ impl Sampler {
             level,
             sample: 0,
         });
-        taps.push(Tap { texel, weight });
+        add(Tap { texel, weight })
     }
+}
+
+/// What texels of a footprint have become so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reduction {
+    mode: ReductionMode,
+    colour: Colour,
+}
+
+impl Reduction {
+    /// Adds a texel. One of no weight does not count.
+    #[inline]
+    pub(crate) fn add(&mut self, colour: Colour, weight: f64) {
+        if weight <= 0.0 {
+            return;
+        }
+        let each = self.colour.iter_mut().zip(colour);
+        match self.mode {
+            ReductionMode::Average => each.for_each(|(sum, value)| *sum += value * weight),
+            ReductionMode::Minimum => each.for_each(|(least, value)| *least = least.min(value)),
+            ReductionMode::Maximum => each.for_each(|(most, value)| *most = most.max(value)),
+        }
+    }
+
+    pub(crate) fn colour(self) -> Colour {
+        self.colour
+    }
+}
+
+/// The layer, of a cube the face, that coordinates name.
+#[inline]
+fn layer(footing: &Footing, at: &Coordinates) -> u32 {
+    let layers = if footing.cube {
+        footing.layers / 6
+    } else {
+        footing.layers
+    };
+    let most = layers.max(1) - 1;
+    let layer = if most == 0 {
+        0
+    } else {
+        let layer = libm::rint(f64::from(at.layer));
+        // What is no number is the first one.
+        layer.clamp(0.0, most.into()) as u32
+    };
+    match footing.cube {
+        true => 6 * layer + at.face,
+        false => layer,
+    }
+}
+
+/// The nearest integer of a number far below 2^51, of two the even one. What is no number is 0.
+#[inline]
+fn nearest(value: f64) -> i64 {
+    // A sum of this size has no bits below one.
+    const ALIGNED: f64 = 6_755_399_441_055_744.0;
+    (value + ALIGNED - ALIGNED) as i64
+}
+
+/// The greatest integer that is not greater. What is no number is 0.
+#[inline]
+fn floor(value: f64) -> i64 {
+    let cut = value as i64;
+    cut - i64::from(cut as f64 > value)
 }
 
 /// 8.8 fixed point; what descriptors hold is exact in it.
@@ -360,11 +466,12 @@ fn wrapped(mode: WrapMode, at: i64, size: i64) -> Option<i64> {
 }
 
 /// The texels that a place on a face means: beyond an edge one of the next face, as far from the edge. Filters go one texel beyond;
-/// probes of an anisotropic sample, which lie on the plane of the face, half of a step, and at most the whole next face.
+/// probes of an anisotropic sample, which lie on the plane of the face, half of a step, and at most the whole next face. Of three
+/// texels as many count as is said.
 // FACT: what a tap beyond a corner of a cube gives, where no texel is, is not published (hardware/graphics-texture.md 7.6);
 // the mean of the three texels that meet there is taken, as APIs allow. Settled by sampling a cube of six colours towards
 // a corner on any board.
-fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> Vec<(Texel, f64)> {
+fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> (usize, [(Texel, f64); 3]) {
     let (cube, face) = (layer / 6, layer % 6);
     let outside = |at: i64| !(0..size).contains(&at);
     let [x, y, _] = place.map(|at| at.clamp(-size, 2 * size - 1));
@@ -378,18 +485,20 @@ fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> Vec<(Texel, f6
         let (face, x, y) = over_the_edge(face, x, y, size);
         texel(face, x, y)
     };
+    let one = |texel: Texel| (1, [(texel, 1.0); 3]);
     match (outside(x), outside(y)) {
-        (false, false) => alloc::vec![(texel(face, x, y), 1.0)],
+        (false, false) => one(texel(face, x, y)),
         (true, true) => {
             let (inner_x, inner_y) = (x.clamp(0, size - 1), y.clamp(0, size - 1));
             let third = 1.0 / 3.0;
-            alloc::vec![
-                (texel(face, inner_x, inner_y), third),
-                (across(x, inner_y), third),
-                (across(inner_x, y), third),
-            ]
+            let texels = [
+                texel(face, inner_x, inner_y),
+                across(x, inner_y),
+                across(inner_x, y),
+            ];
+            (3, texels.map(|texel| (texel, third)))
         }
-        _ => alloc::vec![(across(x, y), 1.0)],
+        _ => one(across(x, y)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Footprints by hand: weights, wrap modes, levels, layers, faces.
 
 use super::*;
+use alloc::vec::Vec;
 use eitri_descriptors::{RawOrFloat, Slod, Ulod};
 
 const FLAT: Footing = Footing {
@@ -30,6 +31,17 @@ fn at(x: f32, y: f32) -> Coordinates {
     }
 }
 
+/// The texels of a sample.
+fn taps_of(sampler: &Sampler, footing: &Footing, at: &Coordinates, level: i64) -> Vec<Tap> {
+    let mut taps = Vec::new();
+    let mut add = |tap| {
+        taps.push(tap);
+        Ok::<(), ()>(())
+    };
+    assert_eq!(sampler.each_tap(footing, at, level, &mut add), Ok(()));
+    taps
+}
+
 /// Texels with 256ths of weight (of 65536ths for two axes).
 fn weights(taps: &[Tap]) -> Vec<([i64; 2], f64)> {
     let texels = taps.iter().map(|tap| {
@@ -43,13 +55,13 @@ fn weights(taps: &[Tap]) -> Vec<([i64; 2], f64)> {
 fn weights_are_256ths_of_the_way_to_the_next_texel() {
     let sampler = linear(WrapMode::ClampToEdge);
     // In the middle of texel (1, 2): it alone.
-    let taps = sampler.taps(&FLAT, &at(1.5 / 4.0, 2.5 / 4.0), 0);
+    let taps = taps_of(&sampler, &FLAT, &at(1.5 / 4.0, 2.5 / 4.0), 0);
     assert_eq!(weights(&taps), [([1, 2], 1.0)]);
     // A quarter of a texel further along x.
-    let taps = sampler.taps(&FLAT, &at(1.75 / 4.0, 2.5 / 4.0), 0);
+    let taps = taps_of(&sampler, &FLAT, &at(1.75 / 4.0, 2.5 / 4.0), 0);
     assert_eq!(weights(&taps), [([1, 2], 0.75), ([2, 2], 0.25)]);
     // Less than a 512th is not seen.
-    let taps = sampler.taps(&FLAT, &at((1.5 + 0.0019) / 4.0, 2.5 / 4.0), 0);
+    let taps = taps_of(&sampler, &FLAT, &at((1.5 + 0.0019) / 4.0, 2.5 / 4.0), 0);
     assert_eq!(weights(&taps), [([1, 2], 1.0)]);
 }
 
@@ -89,7 +101,7 @@ fn a_texture_of_one_level_has_both_filters() {
             (1, minify_nearest),
             (ONE, minify_nearest),
         ] {
-            let taps = sampler.taps(&FLAT, &at(0.5, 0.5), level);
+            let taps = taps_of(&sampler, &FLAT, &at(0.5, 0.5), level);
             assert_eq!(taps.len() == 1, nearest, "level {level} of 256");
             assert_eq!(
                 sampler.filter_is_open(&FLAT, level),
@@ -108,7 +120,7 @@ fn levels_are_chosen_and_mixed() {
         ..FLAT
     };
     let levels = |sampler: &Sampler, level: i64| {
-        let taps = sampler.taps(&footing, &at(0.5, 0.5), level);
+        let taps = taps_of(sampler, &footing, &at(0.5, 0.5), level);
         let mut levels: Vec<(u32, f64)> = Vec::new();
         for tap in taps {
             let level = tap.texel.expect("no border").level;
@@ -145,23 +157,30 @@ fn levels_are_chosen_and_mixed() {
 #[test]
 fn a_gather_takes_the_footprint_from_below() {
     let sampler = linear(WrapMode::ClampToEdge);
-    let taps = sampler.gathered(&FLAT, &at(0.5, 0.5));
-    let texels = taps.map(|taps| taps[0].texel.expect("no border").at);
+    let texels = [0, 1, 2, 3].map(|corner| {
+        let mut texels = Vec::new();
+        let mut add = |tap: Tap| {
+            texels.push(tap.texel.expect("no border").at);
+            Ok::<(), ()>(())
+        };
+        let gathered = sampler.each_gathered(&FLAT, &at(0.5, 0.5), corner, &mut add);
+        assert_eq!((gathered, texels.len()), (Ok(()), 1));
+        texels[0]
+    });
     assert_eq!(texels, [[1, 2, 0], [2, 2, 0], [2, 1, 0], [1, 1, 0]]);
 }
 
 #[test]
 fn layers_are_rounded_and_clamped() {
     let footing = Footing { layers: 4, ..FLAT };
-    let sampler = linear(WrapMode::Repeat);
-    let layer = |layer: f32| {
+    let layer_at = |layer_at: f32| {
         let at = Coordinates {
-            layer,
+            layer: layer_at,
             ..at(0.5, 0.5)
         };
-        sampler.fixed(&footing, &at, 0).1
+        layer(&footing, &at)
     };
-    assert_eq!([-2.0, 0.5, 1.5, 2.4, 9.0].map(layer), [0, 0, 2, 2, 3]);
+    assert_eq!([-2.0, 0.5, 1.5, 2.4, 9.0].map(layer_at), [0, 0, 2, 2, 3]);
 }
 
 #[test]
@@ -192,9 +211,9 @@ fn beyond_the_edge_of_a_face_the_next_one_begins() {
 fn a_probe_far_beyond_the_edge_of_a_face_lies_as_far_on_the_next_one() {
     // Anisotropic samples go up to half of a face beyond: from +X to the right onto -Z, to the left onto +Z.
     let texel = |x: i64| {
-        let found = on_cube([x, 1, 0], 0, 0, 4);
+        let (count, found) = on_cube([x, 1, 0], 0, 0, 4);
         let only = found[0].0;
-        (found.len(), only.layer, only.at)
+        (count, only.layer, only.at)
     };
     assert_eq!([4, 5, 6].map(texel), [0, 1, 2].map(|x| (1, 5, [x, 1, 0])));
     assert_eq!(
@@ -213,6 +232,10 @@ fn comparisons_and_reductions_are_of_texels() {
     });
     assert!(sampler.compares(0.5, 0.25) && !sampler.compares(0.25, 0.25));
     let taps = [([0.25; 4], 0.5), ([0.75; 4], 0.5), ([9.0; 4], 0.0)];
-    assert_eq!(sampler.reduce(&taps), [0.75; 4]);
+    let mut reduction = sampler.reduction();
+    for (colour, weight) in taps {
+        reduction.add(colour, weight);
+    }
+    assert_eq!(reduction.colour(), [0.75; 4]);
     assert_eq!(sampler.border(false, false), [0.0, 0.0, 0.0, 1.0]);
 }

@@ -10,6 +10,7 @@ use super::lanes::Lanes;
 use super::messages::Memory;
 use super::program::Program;
 use super::stopped::Stopped;
+use super::trial_textures::{SAMPLERS, TEXTURES, descriptors, planes};
 use super::warp::{REGISTERS, Warp};
 use crate::config::Config;
 use crate::fabric::Fabric;
@@ -91,7 +92,7 @@ fn resources(arch: Arch) -> [(u64, [u32; 8]); 4] {
         Resource {
             address: Address(BUFFERS),
             contains_descriptors: true,
-            size: 64,
+            size: 32 * (2 + TEXTURES + SAMPLERS) as u64,
         },
         Resource {
             address: Address(Trial::DATA),
@@ -122,7 +123,7 @@ fn resources(arch: Arch) -> [(u64, [u32; 8]); 4] {
 }
 
 /// The words of a structure of at most 32 bytes.
-fn packed(structure: &impl Descriptor, arch: Arch) -> [u32; 8] {
+pub(super) fn packed(structure: &impl Descriptor, arch: Arch) -> [u32; 8] {
     let mut words = [0; 8];
     let packed = structure.pack(arch, &mut words);
     debug_assert!(packed.is_ok(), "{packed:?}");
@@ -157,6 +158,8 @@ impl Trial<'_> {
     /// Handles of a buffer of all the data with elements of 4 bytes, of one that ends within a page with elements of 12 bytes, and of
     /// all the data without a descriptor.
     pub const HANDLES: [u32; 3] = [0, 1, 62 << 24 | 1];
+    /// Where descriptors of textures begin in the table of the first two handles, how many there are, and behind them samplers.
+    pub const TEXTURES: [u32; 3] = [2, TEXTURES as u32, SAMPLERS as u32];
     /// Addresses from here on have no memory.
     pub const LIMIT: u64 = 1 << 20;
 
@@ -177,6 +180,13 @@ impl Trial<'_> {
         }
         for (address, words) in resources(fabric.config.product.arch()) {
             // A resource has four words: what follows it is written later.
+            for (address, word) in (address..).step_by(4).zip(words) {
+                let _ = memory.write32(address, word);
+            }
+        }
+        let arch = fabric.config.product.arch();
+        let descriptors = (BUFFERS + 64..).step_by(32).zip(descriptors(arch));
+        for (address, words) in descriptors.chain(planes(arch)) {
             for (address, word) in (address..).step_by(4).zip(words) {
                 let _ = memory.write32(address, word);
             }

@@ -4,7 +4,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.4 to 11.6, 11.10 (TEX_FETCH).
 
-use super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::float::{Format as Float, Round, canonical32, narrow, wide16, wide32};
 use super::format::{Colour, PixelFormat};
 use super::lanes::spread;
 use super::texture::Texel;
@@ -184,8 +184,9 @@ impl Components {
     }
 }
 
+/// The nearest binary32: what [`narrow`] gives.
 fn single(value: f64) -> u32 {
-    narrow(value, 0, Float::Binary32, Round::NearestEven)
+    canonical32(value as f32)
 }
 
 /// What a TEX_FETCH asks for.

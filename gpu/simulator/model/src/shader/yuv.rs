@@ -6,7 +6,8 @@
 //! Facts: hardware/descriptors.md 8, 9 and 10.3; hardware/graphics-texture.md 7.3 and 7.11.
 
 use super::format::Takes;
-use super::texture::{Found, Surface, Texel, Texture};
+use super::plane::Surface;
+use super::texture::{Found, Texel, Texture};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;

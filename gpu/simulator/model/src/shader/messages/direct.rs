@@ -1,5 +1,6 @@
 //! Direct messages: loads and stores whose lanes lie in one page of memory that the host lends, or in a few ([`super::pages`]), atomics
-//! in one page ([`super::atomics`]), and addresses in buffers; done for all lanes at once, with nothing noted lane by lane.
+//! in one page ([`super::atomics`]), textures and images ([`super::direct_texels`]), and addresses in buffers; done for all lanes at
+//! once, with nothing noted lane by lane.
 //!
 //! Most messages of most programs are of this kind. What needs more, such as a walk of page tables, a descriptor that was not looked up
 //! yet, a report or a fault, is left to [`Memory::send`] with nothing done.
@@ -48,10 +49,14 @@ impl Instruction {
             Action::Atomic { bytes, .. } => matches!(bytes, 4 | 8),
             Action::ElementAddress { .. } | Action::ByteAddress => true,
             Action::LoadConverted { .. } => true,
+            Action::RequestTexture(_)
+            | Action::FetchTexel(_)
+            | Action::LoadTexel { .. }
+            | Action::TexelAddress { .. } => true,
             _ => false,
         };
         let ends = matches!(self.flow, Flow::End | Flow::Discard);
-        is_known && message.counts_fit && self.unit == Unit::Ls && !ends
+        is_known && message.counts_fit && matches!(self.unit, Unit::Ls | Unit::T) && !ends
     }
 }
 
@@ -85,6 +90,10 @@ impl Memory {
             }
             Action::ByteAddress => self.address(around, warp, instruction, message, None),
             Action::Atomic { .. } => Memory::atomics(around, warp, instruction, message),
+            Action::RequestTexture(_)
+            | Action::FetchTexel(_)
+            | Action::LoadTexel { .. }
+            | Action::TexelAddress { .. } => self.texels(around, warp, instruction, message),
             _ => self.access(around, warp, instruction, message),
         };
         if done.is_some() {

@@ -13,6 +13,8 @@ mod blend;
 mod buffers;
 mod bytes;
 mod direct;
+mod direct_texels;
+mod filters;
 mod in_page;
 mod lines;
 mod observed;
@@ -25,6 +27,7 @@ mod touched;
 mod transfer;
 mod units;
 mod varying;
+mod vertices;
 
 use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
@@ -49,6 +52,7 @@ use access::alignment;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use attribute::Fetched;
+use direct_texels::Noted;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
 use texels::ReadBy;
@@ -90,6 +94,8 @@ pub(crate) struct Memory {
     pub(crate) issued: u64,
     /// Lines of the message before, for their room; `None` while a message is sent.
     touched: Option<Box<Touched>>,
+    /// Room for the accesses of a direct message of textures.
+    noted: Vec<Noted>,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
     clocks: [u64; 2],
 }

@@ -6,14 +6,14 @@ use super::super::format::PixelFormat;
 use super::super::instruction::Instruction;
 use super::super::lanes::WARP;
 use super::super::message::{Handle, Message};
+use super::super::plane::LastPlanes;
 use super::super::stopped::{JobFault, Stopped, exception};
-use super::super::texture::{
-    BlockTexel, CompressedTexel, Found, LastPlanes, NO_TEXEL, Texel, Texture,
-};
+use super::super::texture::{BlockTexel, CompressedTexel, Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Conversion, Fetch, image_texel};
 use super::super::warp::{Warp, bits};
 use super::super::yuv::is_unmodelled_yuv;
 use super::access::LastPage;
+use super::samples::staged_words;
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
 use crate::blocks::BlockFormat;
 use crate::diagnosis::ShaderMisuse;
@@ -21,7 +21,6 @@ use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
 use crate::tile::afbc::{AfbcHeader, AfbcSurface, AfbcTexel};
 use crate::work::descriptors::descriptor;
-use alloc::vec::Vec;
 
 /// The unit that reads texels, each through a cache of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,14 +119,11 @@ impl Memory {
         let arch = sender.arch;
         let mut texels = [None; WARP];
         for lane in bits(warp.lanes) {
-            let (first, count) = message.read;
-            let payload: Vec<u32> = (0..count)
-                .map(|index| warp.registers[usize::from(first.wrapping_add(index) & 63)][lane])
-                .collect();
+            let (payload, count) = staged_words(warp, message, lane);
             if fetch.names_sample_by_offset(handles[lane]) {
                 sender.fabric.fidelity.meet(Inexact::SampleOffset);
             }
-            let (handle, texel) = fetch.target(handles[lane], &payload, arch);
+            let (handle, texel) = fetch.target(handles[lane], &payload[..count], arch);
             let texture = self.texture(sender, handle)?;
             texels[lane] = texture.map(|texture| (texture, texel));
         }

@@ -3,7 +3,7 @@
 //! Values are computed in f64 from the exact weights and rounded once to the register's format.
 //! Facts: hardware/valhall-isa.md 11.7; graphics-raster.md 4.7; graphics-model.md 1.2, 3.1.
 
-use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::super::float::{Format as Float, Round, canonical32, narrow, wide16, wide32};
 use super::super::format::{Colour, PixelFormat};
 use super::super::instruction::Instruction;
 use super::super::lanes::{Lanes, WARP};
@@ -11,10 +11,11 @@ use super::super::message::{Message, Varying, VaryingPlace};
 use super::super::stage::{FragmentStage, Geometry, Stage};
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
+use super::vertices::{Components, VertexBits};
 use super::{Memory, Sender, set_registers};
 use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
-use crate::raster::{Evaluation, Point};
+use crate::raster::{Evaluation, Point, Weights};
 use crate::work::descriptors::descriptor;
 use alloc::boxed::Box;
 use eitri_descriptors::Descriptor;
@@ -48,6 +49,18 @@ impl Stored {
             format,
             signed: false,
             integer: false,
+        }
+    }
+
+    fn is_flat(&self) -> bool {
+        matches!(self.format, SourceFormat::Flat32 | SourceFormat::Flat16)
+    }
+
+    /// Bytes of a component.
+    fn bytes(&self) -> u8 {
+        match self.format {
+            SourceFormat::F32 | SourceFormat::Flat32 => 4,
+            _ => 2,
         }
     }
 
@@ -94,6 +107,10 @@ impl Memory {
         let mut registers = [[0; 4]; WARP];
         let count = usize::from(varying.components.count);
         let mut place = Place::of(sender, stage, warp, instruction, varying)?;
+        let shared = match &place {
+            Place::Stored(stored) => sender.shared_varying(stage, stored, warp.lanes, count),
+            Place::Special(_) | Place::Rectangle(_) => None,
+        };
         for lane in bits(warp.lanes) {
             let mut values = [Value::Number(0.0); 4];
             match &mut place {
@@ -106,10 +123,15 @@ impl Memory {
                 }
                 Place::Stored(stored) => {
                     let stored = stored[lane];
-                    for (index, value) in values.iter_mut().enumerate().take(count) {
-                        let component = (stored, index as u32);
-                        let register = varying.components.format;
-                        *value = sender.varying(stage, component, register, points[lane])?;
+                    let register = varying.components.format;
+                    if let Some(bits) = &shared {
+                        let values = values.iter_mut().zip(bits).take(count);
+                        shared_values(stage, (stored, register), points[lane], values);
+                    } else {
+                        for (index, value) in values.iter_mut().enumerate().take(count) {
+                            let component = (stored, index as u32);
+                            *value = sender.varying(stage, component, register, points[lane])?;
+                        }
                     }
                 }
             }
@@ -180,7 +202,63 @@ enum Value {
     Bits(u32),
 }
 
+/// Components of a varying whose stored bits are known, at a point.
+fn shared_values<'v>(
+    stage: &FragmentStage,
+    (stored, register): (Stored, RegisterFormat),
+    point: Point,
+    values: impl Iterator<Item = (&'v mut Value, &'v [u32; 3])>,
+) {
+    let geometry = &*stage.geometry;
+    if stored.is_flat() {
+        let vertex = geometry.provoking;
+        for (value, bits) in values {
+            *value = stored.flat(bits.get(vertex).copied().unwrap_or(0), register);
+        }
+        return;
+    }
+    let vertices = geometry.vertices.min(3);
+    let weights = geometry.primitive.as_ref().map(|it| it.weights(point));
+    for (value, bits) in values {
+        let numbers = bits.map(|bits| match stored.format {
+            SourceFormat::F32 => wide32(bits),
+            _ => wide16(bits as u16),
+        });
+        let number = |weights: &Weights| weights.perspective(&numbers[..vertices]);
+        *value = Value::Number(weights.as_ref().map_or(0.0, number));
+    }
+}
+
 impl Sender<'_> {
+    /// The stored bits of a varying that lies at one place for all lanes; `None`, with nothing done, if lanes read one by one.
+    fn shared_varying(
+        &mut self,
+        stage: &FragmentStage,
+        stored: &[Stored; WARP],
+        lanes: u16,
+        count: usize,
+    ) -> Option<VertexBits> {
+        let first = stored[bits(lanes).next()?];
+        let geometry = &*stage.geometry;
+        let is_shared = bits(lanes).all(|lane| {
+            let other = stored[lane];
+            (other.offset, other.format) == (first.offset, first.format)
+        });
+        let vertices = match first.is_flat() {
+            true => geometry.provoking..geometry.provoking + 1,
+            false => 0..geometry.vertices.min(3),
+        };
+        if !is_shared || geometry.provoking >= 3 {
+            return None;
+        }
+        let components = Components {
+            offset: first.offset,
+            bytes: first.bytes(),
+            count,
+        };
+        self.bits_for_all(geometry, vertices, components, lanes.count_ones())
+    }
+
     /// One component of a varying at a point.
     fn varying(
         &mut self,
@@ -190,10 +268,10 @@ impl Sender<'_> {
         point: Point,
     ) -> Result<Value, Stopped> {
         let geometry = &*stage.geometry;
-        let wide = matches!(stored.format, SourceFormat::F32 | SourceFormat::Flat32);
-        let bytes = if wide { 4 } else { 2 };
+        let bytes = stored.bytes();
+        let wide = bytes == 4;
         let offset = stored.offset.wrapping_add(component * u32::from(bytes));
-        if matches!(stored.format, SourceFormat::Flat32 | SourceFormat::Flat16) {
+        if stored.is_flat() {
             let bits = self.vertex_bits(geometry, geometry.provoking, offset, bytes)?;
             return Ok(stored.flat(bits, register));
         }
@@ -215,7 +293,7 @@ impl Sender<'_> {
     }
 
     /// Stored bits of one vertex; beyond its block they are 0 (free choice).
-    fn vertex_bits(
+    pub(super) fn vertex_bits(
         &mut self,
         geometry: &Geometry,
         vertex: usize,
@@ -345,7 +423,8 @@ fn packed(values: &[Value], format: RegisterFormat) -> [u32; 4] {
             Value::Number(number) if narrow_registers => {
                 narrow(number, 0, Float::Binary16, Round::NearestEven)
             }
-            Value::Number(number) => narrow(number, 0, Float::Binary32, Round::NearestEven),
+            // The nearest binary32.
+            Value::Number(number) => canonical32(number as f32),
         };
         if narrow_registers {
             registers[index / 2] |= (bits & 0xffff) << (16 * (index % 2));

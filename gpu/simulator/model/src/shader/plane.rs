@@ -1,0 +1,314 @@
+//! Planes: from a plane descriptor and the coordinates of a texel inside of it to the texel's address.
+//!
+//! Modelled are generic and ASTC planes, whose elements may be compressed blocks, and AFBC planes; orders of elements are
+//! `tile::layout`'s, what blocks hold is `blocks`'.
+//!
+//! Facts: hardware/descriptors.md 9, 9.1; hardware/graphics-texture.md 7.3; hardware/graphics-compression.md 1.
+
+use super::format::PixelFormat;
+use super::texture::{BlockTexel, CompressedTexel, Found, Texel};
+use crate::blocks::{Astc, BlockFormat};
+use crate::tile::afbc::AfbcSurface;
+use crate::tile::layout::{Order, element_offset};
+use eitri_descriptors::Descriptor;
+use eitri_descriptors::plane::{
+    AfbcPlane, Astc2DDimension, Astc2DPlane, Astc3DDimension, Astc3DPlane, Chroma2pPlane,
+    ClumpOrdering, GenericPlane, PlaneType,
+};
+use eitri_isa::Arch;
+
+/// What a plane descriptor describes.
+pub(super) enum Plane {
+    /// Nothing: reads give 0.
+    Null,
+    /// A compressed image.
+    Afbc,
+    Surface(Surface, Elements),
+    NotModelled,
+}
+
+impl Plane {
+    pub(super) fn of(arch: Arch, words: &[u32; 8]) -> Plane {
+        let kind = words[0] >> 4 & 0xf;
+        if kind == PlaneType::Null as u32 {
+            return Plane::Null;
+        }
+        if kind == PlaneType::Afbc as u32 {
+            return Plane::Afbc;
+        }
+        match Surface::of_plane(arch, words) {
+            Some((surface, elements)) => Plane::Surface(surface, elements),
+            None => Plane::NotModelled,
+        }
+    }
+}
+
+/// A texel of a compressed image, from the words of its plane descriptor.
+pub(super) fn compressed(
+    arch: Arch,
+    words: &[u32; 8],
+    format: &PixelFormat,
+    texel: Texel,
+) -> Found {
+    let plane = AfbcPlane::unpack_at(arch, words, 0).ok();
+    // Compressed images have one sample.
+    let Some(plane) = plane.filter(|_| texel.sample == 0) else {
+        return Found::NotModelled;
+    };
+    // Each slice has headers of its own, whose offsets count from where they begin.
+    let stride =
+        u64::from(plane.header_slice_stride_hi) << 32 | u64::from(plane.header_slice_stride);
+    let slice = stride.wrapping_mul(texel.at[2] as u64);
+    let size = u64::from(plane.size_hi) << 32 | u64::from(plane.size);
+    let mut surface = AfbcSurface::of_plane(&plane, format);
+    surface.header = surface.header.wrapping_add(slice);
+    Found::Compressed(CompressedTexel {
+        surface,
+        at: [texel.at[0] as u32, texel.at[1] as u32],
+        size: size.saturating_sub(slice),
+    })
+}
+
+/// The planes of texels whose descriptors were read last, by the descriptors' addresses: most texels of a message lie in one plane, or
+/// in those of two levels, whose descriptors are read once.
+#[derive(Default)]
+pub(crate) struct LastPlanes {
+    planes: [Option<(u64, Surface, Elements)>; 2],
+    /// Which of them is the older one.
+    older: bool,
+}
+
+impl LastPlanes {
+    pub(super) fn find(&self, plane: u64) -> Option<(&Surface, Elements)> {
+        let mut known = self.planes.iter().flatten();
+        let (_, surface, elements) = known.find(|(address, ..)| *address == plane)?;
+        Some((surface, *elements))
+    }
+
+    pub(super) fn keep(&mut self, plane: u64, surface: Surface, elements: Elements) {
+        self.planes[usize::from(self.older)] = Some((plane, surface, elements));
+        self.older = !self.older;
+    }
+}
+
+/// What the elements of a plane are.
+#[derive(Clone, Copy)]
+pub(super) enum Elements {
+    Texels(Element),
+    Blocks(BlockFormat),
+}
+
+impl Elements {
+    /// Whether texels are parts of elements.
+    pub(super) fn are_parts(self) -> bool {
+        matches!(self, Elements::Texels(element) if element.texel != element.bytes)
+    }
+}
+
+/// A texel of a clump, and what lies beside it.
+#[derive(Clone, Copy)]
+pub(super) struct Element {
+    /// Bytes from one element to the next.
+    bytes: u64,
+    /// First byte of the texel.
+    first: u64,
+    /// Bytes of the texel.
+    texel: u64,
+}
+
+/// Where the elements of a plane lie.
+pub(super) struct Surface {
+    pointer: u64,
+    /// Bytes that may be accessed.
+    size: u64,
+    order: Option<Order>,
+    row_stride: u64,
+    slice_stride: u64,
+}
+
+/// The surface of a plane descriptor; the kinds of planes name the fields alike.
+macro_rules! surface_of {
+    ($plane:expr) => {
+        Surface {
+            pointer: $plane.pointer.0,
+            size: u64::from($plane.size_hi) << 32 | u64::from($plane.size),
+            order: order_of($plane.clump_ordering),
+            row_stride: $plane.row_stride.into(),
+            slice_stride: u64::from($plane.slice_stride_hi) << 32 | u64::from($plane.slice_stride),
+        }
+    };
+}
+
+impl Surface {
+    /// The surface of a generic plane.
+    pub(super) fn of_generic(plane: &GenericPlane) -> Surface {
+        surface_of!(plane)
+    }
+
+    /// The surfaces of the two components of chroma.
+    pub(super) fn of_chroma(plane: &Chroma2pPlane) -> [Surface; 2] {
+        [plane.pointer.0, plane.secondary_pointer.0].map(|pointer| Surface {
+            pointer,
+            size: u64::from(plane.size_hi) << 32 | u64::from(plane.size),
+            order: order_of(plane.clump_ordering),
+            row_stride: plane.row_stride.into(),
+            slice_stride: 0,
+        })
+    }
+
+    /// Where an element of so many bytes lies; `None` if the order is not modelled.
+    pub(super) fn element(&self, [x, y]: [u32; 2], bytes: u8) -> Option<Found> {
+        let offset = self.offset([x, y, 0], bytes, false)?;
+        let end = offset.checked_add(bytes.into());
+        Some(match end {
+            Some(end) if end <= self.size => Found::At(self.pointer.wrapping_add(offset)),
+            _ => Found::Nowhere,
+        })
+    }
+
+    /// The surface of a generic or ASTC plane and its elements; `None`: they are not modelled.
+    fn of_plane(arch: Arch, words: &[u32; 8]) -> Option<(Surface, Elements)> {
+        let astc = |footprint, wide, hdr| {
+            Elements::Blocks(BlockFormat::Astc(Astc {
+                footprint,
+                wide,
+                hdr,
+            }))
+        };
+        if let Ok(plane) = GenericPlane::unpack_at(arch, words, 0) {
+            let clump = plane.clump_format as u32;
+            let elements = match BlockFormat::of_clump(clump) {
+                Some(format) => Elements::Blocks(format),
+                None => Elements::Texels(element_of(clump)?),
+            };
+            return Some((Surface::of_generic(&plane), elements));
+        }
+        if let Ok(plane) = Astc2DPlane::unpack_at(arch, words, 0) {
+            let [width, height] = [plane.block_width, plane.block_height].map(|side| match side {
+                Astc2DDimension::Four => 4,
+                Astc2DDimension::Five => 5,
+                Astc2DDimension::Six => 6,
+                Astc2DDimension::Eight => 8,
+                Astc2DDimension::Ten => 10,
+                Astc2DDimension::Twelve => 12,
+            });
+            let elements = astc([width, height, 1], plane.decode_wide, plane.decode_hdr);
+            return Some((surface_of!(plane), elements));
+        }
+        let plane = Astc3DPlane::unpack_at(arch, words, 0).ok()?;
+        let sides = [plane.block_width, plane.block_height, plane.block_depth];
+        let footprint = sides.map(|side| match side {
+            Astc3DDimension::Three => 3,
+            Astc3DDimension::Four => 4,
+            Astc3DDimension::Five => 5,
+            Astc3DDimension::Six => 6,
+        });
+        let elements = astc(footprint, plane.decode_wide, plane.decode_hdr);
+        Some((surface_of!(plane), elements))
+    }
+
+    /// Where a texel that is inside of the texture lies.
+    pub(super) fn find(
+        &self,
+        elements: Elements,
+        is_3d: bool,
+        format: &PixelFormat,
+        texel: Texel,
+    ) -> Found {
+        // Coordinates that are inside are neither negative nor above 16 bits.
+        let mut at = texel.at.map(|coordinate| coordinate as u32);
+        if !is_3d {
+            at[2] = texel.sample;
+        }
+        let (element, bytes, blocks) = match elements {
+            Elements::Texels(element) => (at, element.bytes, None),
+            Elements::Blocks(format) => {
+                let sides = format.texels();
+                let element = core::array::from_fn(|axis| at[axis] / sides[axis]);
+                let within = core::array::from_fn(|axis| at[axis] % sides[axis]);
+                (element, format.bytes().into(), Some((format, within)))
+            }
+        };
+        let (first, texel_bytes) = match elements {
+            Elements::Texels(element) => (element.first, element.texel),
+            Elements::Blocks(format) => (0, format.texel_bytes().into()),
+        };
+        let place = self.offset(element, bytes as u8, blocks.is_some());
+        // What a clump holds and what the format says must fit together.
+        let (Some(offset), true) = (place, texel_bytes == u64::from(format.bytes())) else {
+            return Found::NotModelled;
+        };
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.size => {
+                let address = self.pointer.wrapping_add(offset + first);
+                blocks.map_or(Found::At(address), |(format, at)| {
+                    Found::Block(BlockTexel {
+                        address,
+                        format,
+                        at,
+                    })
+                })
+            }
+            _ => Found::Nowhere,
+        }
+    }
+
+    /// The byte where an element begins; `None` if the order is not modelled, or has no elements of this size.
+    fn offset(&self, [x, y, slice]: [u32; 3], bytes: u8, blocks: bool) -> Option<u64> {
+        let order = match self.order? {
+            Order::UInterleaved if blocks => Order::UInterleavedBlocks,
+            order => order,
+        };
+        let within = element_offset(order, self.row_stride, bytes, [x, y])?;
+        u64::from(slice)
+            .checked_mul(self.slice_stride)?
+            .checked_add(within)
+    }
+}
+
+/// The order of single elements; `None` if it is not modelled.
+fn order_of(ordering: ClumpOrdering) -> Option<Order> {
+    match ordering {
+        ClumpOrdering::Linear => Some(Order::Linear),
+        ClumpOrdering::TiledUInterleaved => Some(Order::UInterleaved),
+        ClumpOrdering::Interleaved64k => Some(Order::Interleaved64k),
+        ClumpOrdering::BlockLinearInterleaved16x16
+        | ClumpOrdering::BlockLinearInterleaved8x16
+        | ClumpOrdering::BlockLinearInterleaved8x8 => None,
+    }
+}
+
+/// The element of a clump format that holds single texels.
+// FACT: which end the parts of a clump's name begin at is not stated; the lowest, as in Z24X8 and in the write-back's X24S8
+// (hardware/graphics-formats.md 3). Settled by sampling the stencil of an interleaved image on any board.
+fn element_of(clump: u32) -> Option<Element> {
+    let whole = |bytes| Element {
+        bytes,
+        first: 0,
+        texel: bytes,
+    };
+    let part = |bytes, first, texel| Element {
+        bytes,
+        first,
+        texel,
+    };
+    Some(match clump {
+        // RAW8, S8, L4A4, A8; RAW16, L8A8.
+        0 | 22 | 24 | 26 => whole(1),
+        1 | 25 => whole(2),
+        2 => whole(4),
+        3 => whole(8),
+        4 => whole(16),
+        8 => whole(3),
+        9 => whole(6),
+        10 => whole(12),
+        // D32X32, X32D32, X32S8X24, X24S8X32, X24S8, S8X24.
+        16 => part(8, 0, 4),
+        17 => part(8, 4, 4),
+        18 => part(8, 4, 1),
+        19 => part(8, 3, 1),
+        20 => part(4, 3, 1),
+        21 => part(4, 0, 1),
+        _ => return None,
+    })
+}
