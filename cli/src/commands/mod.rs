@@ -32,6 +32,7 @@ mod profile;
 mod reduce;
 mod reflect;
 mod run;
+mod scenes;
 mod schema;
 mod svd;
 mod test;
@@ -108,6 +109,8 @@ pub(crate) enum Command {
     Reflect(reflect::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
+    /// Write random scenes, with what Mesa's CPU driver draws as what is expected of them.
+    Scenes(scenes::Args),
     /// Print the form of what other commands write as JSON.
     Schema(schema::Args),
     /// Write the GPU's registers as CMSIS-SVD, which debuggers read.
@@ -155,6 +158,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Scenes(args) => scenes::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Svd(args) => svd::run(&args),
         Command::Test(args) => test::run(&args),

@@ -20,7 +20,10 @@ impl Drawable {
         let name = format!("p{}", scene.pipelines.len());
         let mut pipeline = pipelines::choose(random, targets, &mesh, &name);
         scene.needs(&pipeline.features);
-        pipeline.shaders.iter().for_each(|shader| scene.uses(*shader));
+        pipeline
+            .shaders
+            .iter()
+            .for_each(|shader| scene.uses(*shader));
         if pipeline.reads_textures {
             pipeline.value["sets"] = json!([scene.set(random)]);
         }
@@ -44,12 +47,24 @@ impl Drawable {
                 draw["first_vertex"] = json!(first);
                 vec![*vertices, instances, *first, first_instance]
             }
-            Order::Indexed { buffer, kind, first, indices, vertex_offset } => {
+            Order::Indexed {
+                buffer,
+                kind,
+                first,
+                indices,
+                vertex_offset,
+            } => {
                 draw["index"] = json!({"buffer": buffer, "type": kind});
                 draw["indices"] = json!(indices);
                 draw["first_index"] = json!(first);
                 draw["vertex_offset"] = json!(vertex_offset);
-                vec![*indices, instances, *first, vertex_offset.cast_unsigned(), first_instance]
+                vec![
+                    *indices,
+                    instances,
+                    *first,
+                    vertex_offset.cast_unsigned(),
+                    first_instance,
+                ]
             }
         };
         draw["instances"] = json!(instances);
@@ -73,7 +88,15 @@ impl Drawable {
 /// Takes a draw's parameters from a buffer, twice.
 fn indirect(draw: &mut Value, words: &[u32], random: &mut Random, scene: &mut Parts) {
     let members = draw.as_object_mut();
-    let named = ["vertices", "first_vertex", "indices", "first_index", "vertex_offset", "instances", "first_instance"];
+    let named = [
+        "vertices",
+        "first_vertex",
+        "indices",
+        "first_index",
+        "vertex_offset",
+        "instances",
+        "first_instance",
+    ];
     if let Some(members) = members {
         named.iter().for_each(|name| drop(members.remove(*name)));
     }
@@ -82,7 +105,9 @@ fn indirect(draw: &mut Value, words: &[u32], random: &mut Random, scene: &mut Pa
     second[1] = random.between(0, 2);
     all.extend(second);
     let buffer = format!("indirect{}", scene.buffers.len());
-    scene.buffers.push(json!({"name": buffer, "bytes": all.len() * 4, "init": {"u32": all}}));
+    scene
+        .buffers
+        .push(json!({"name": buffer, "bytes": all.len() * 4, "init": {"u32": all}}));
     draw["indirect"] = json!({"buffer": buffer, "draws": 2, "stride": words.len() * 4});
     scene.needs(&["multiDrawIndirect", "drawIndirectFirstInstance"]);
 }
@@ -107,8 +132,13 @@ fn push(random: &mut Random, is_flat: bool) -> String {
     let depth = [random.of(&[0.25, 0.5]), from];
     let size = random.of(&[1.0, 2.0, 3.0, 8.0]);
     let floats = place.iter().chain(&tint).chain(&depth).chain([&size]);
-    let words = floats.map(|float: &f32| float.to_bits()).chain([random.between(0, 255)]);
-    words.flat_map(u32::to_le_bytes).map(|byte| format!("{byte:02x}")).collect()
+    let words = floats
+        .map(|float: &f32| float.to_bits())
+        .chain([random.between(0, 255)]);
+    words
+        .flat_map(u32::to_le_bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// A part of the targets.

@@ -32,7 +32,10 @@ impl Topology {
 
     /// Whether an index of all ones may begin it anew.
     pub(crate) const fn can_restart(self) -> bool {
-        matches!(self, Topology::LineStrip | Topology::TriangleStrip | Topology::TriangleFan)
+        matches!(
+            self,
+            Topology::LineStrip | Topology::TriangleStrip | Topology::TriangleFan
+        )
     }
 
     const fn is_lines(self) -> bool {
@@ -40,7 +43,10 @@ impl Topology {
     }
 
     const fn is_triangles(self) -> bool {
-        matches!(self, Topology::Triangles | Topology::TriangleStrip | Topology::TriangleFan)
+        matches!(
+            self,
+            Topology::Triangles | Topology::TriangleStrip | Topology::TriangleFan
+        )
     }
 }
 
@@ -59,8 +65,17 @@ const TOPOLOGIES: [Topology; 9] = [
 
 /// How a draw names its vertices.
 pub(crate) enum Order {
-    Plain { first: u32, vertices: u32 },
-    Indexed { buffer: String, kind: &'static str, first: u32, indices: u32, vertex_offset: i32 },
+    Plain {
+        first: u32,
+        vertices: u32,
+    },
+    Indexed {
+        buffer: String,
+        kind: &'static str,
+        first: u32,
+        indices: u32,
+        vertex_offset: i32,
+    },
 }
 
 /// Vertices, and how they are read.
@@ -189,7 +204,13 @@ fn indexed(
     let buffer = format!("indices{}", buffers.len());
     let hex: String = data.iter().map(|byte| format!("{byte:02x}")).collect();
     buffers.push(json!({"name": buffer, "bytes": data.len(), "init": {"hex": hex}}));
-    Order::Indexed { buffer, kind, first: skipped, indices, vertex_offset }
+    Order::Indexed {
+        buffer,
+        kind,
+        first: skipped,
+        indices,
+        vertex_offset,
+    }
 }
 
 /// Where vertices stand.
@@ -231,7 +252,11 @@ impl Places {
             let around = if self.outside { sixteenths / 4 } else { 0 };
             let at = random.signed(-around, sixteenths + around);
             // Points and lines lie beside the centres of pixels.
-            let at = if self.topology.is_triangles() { at } else { at / 16 * 16 + 7 };
+            let at = if self.topology.is_triangles() {
+                at
+            } else {
+                at / 16 * 16 + 7
+            };
             at as f32 * 2.0 / sixteenths as f32 - 1.0
         };
         let (mut x, mut y) = (along(self.width), along(self.height));
@@ -242,8 +267,16 @@ impl Places {
                 _ => x = last[0],
             }
         }
-        let z = if self.slopes { number as f32 % 5.0 / 4.0 } else { 0.5 };
-        let w = if self.perspective { random.of(&[1.0, 2.0, 0.5, 4.0]) } else { 1.0 };
+        let z = if self.slopes {
+            number as f32 % 5.0 / 4.0
+        } else {
+            0.5
+        };
+        let w = if self.perspective {
+            random.of(&[1.0, 2.0, 0.5, 4.0])
+        } else {
+            1.0
+        };
         [x, y, z, w]
     }
 }

@@ -26,9 +26,9 @@ use random::Random;
 use serde_json::{Value, json};
 use targets::Targets;
 
-/// The files that scenes name: their names and contents.
-pub fn files() -> impl Iterator<Item = (String, &'static [u8])> {
-    shaders::files()
+/// The files that a scene names: their names and contents.
+pub fn files(scene: &Value) -> Vec<(&'static str, &'static [u8])> {
+    shaders::files(scene)
 }
 
 /// A scene of a seed: a scene file without contents for what it expects, and its files ([`files`]) are beside it.

@@ -46,7 +46,12 @@ impl Parts {
             return format!("set{}", random.between(0, number as u32 - 1));
         }
         let sampler = format!("sampler{number}");
-        let modes = ["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border"];
+        let modes = [
+            "repeat",
+            "mirrored_repeat",
+            "clamp_to_edge",
+            "clamp_to_border",
+        ];
         let filter = random.of(&["nearest", "nearest", "linear"]);
         self.samplers.push(json!({
             "name": sampler,
@@ -61,7 +66,8 @@ impl Parts {
         }));
         let table = format!("table{number}");
         let rows: Vec<f32> = (0..80).map(|_| random.eighths()).collect();
-        self.buffers.push(json!({"name": table, "bytes": 320, "init": {"f32": rows}}));
+        self.buffers
+            .push(json!({"name": table, "bytes": 320, "init": {"f32": rows}}));
         let name = format!("set{number}");
         self.sets.push(json!({"name": name, "bindings": [
             {"binding": 0, "kind": "combined_image_sampler", "view": random.of(&["texture", "turned"]), "sampler": sampler},

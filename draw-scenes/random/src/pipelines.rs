@@ -18,7 +18,14 @@ const BOUNDED: &[&str] = &[
     "zero", "one", "src_color", "one_minus_src_color", "src_alpha", "one_minus_src_alpha", "constant_color",
     "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha",
 ];
-const SECOND: &[&str] = &["src1_color", "one_minus_src1_color", "src1_alpha", "one_minus_src1_alpha", "one", "zero"];
+const SECOND: &[&str] = &[
+    "src1_color",
+    "one_minus_src1_color",
+    "src1_alpha",
+    "one_minus_src1_alpha",
+    "one",
+    "zero",
+];
 const EQUATIONS: &[&str] = &["add", "subtract", "reverse_subtract", "min", "max"];
 #[rustfmt::skip]
 const LOGIC: &[&str] = &[
@@ -76,8 +83,7 @@ pub(crate) fn choose(random: &mut Random, targets: &Targets, mesh: &Mesh, name: 
     }
     mesh.describe(&mut value);
     if targets.has_depth() && !random.once_in(4) {
-        value["depth"] =
-            json!({"test": !random.once_in(5), "write": random.once_in(2), "compare": random.of(COMPARISONS)});
+        value["depth"] = json!({"test": !random.once_in(5), "write": random.once_in(2), "compare": random.of(COMPARISONS)});
     }
     if targets.has_stencil() && random.once_in(2) {
         value["stencil"] = json!({"front": stencil(random)});
@@ -85,7 +91,12 @@ pub(crate) fn choose(random: &mut Random, targets: &Targets, mesh: &Mesh, name: 
             value["stencil"]["back"] = stencil(random);
         }
     }
-    Pipeline { value, shaders: [vertex, fragment], features, reads_textures }
+    Pipeline {
+        value,
+        shaders: [vertex, fragment],
+        features,
+        reads_textures,
+    }
 }
 
 fn fragment_shader(random: &mut Random, targets: &Targets) -> Shader {
@@ -94,7 +105,12 @@ fn fragment_shader(random: &mut Random, targets: &Targets) -> Shader {
         Class::Unsigned => return shaders::UNSIGNED,
         Class::Real => {}
     }
-    let mut all = vec![shaders::PLAIN, shaders::PLAIN, shaders::TEXTURED, shaders::TEXTURED];
+    let mut all = vec![
+        shaders::PLAIN,
+        shaders::PLAIN,
+        shaders::TEXTURED,
+        shaders::TEXTURED,
+    ];
     if targets.colours.len() == 1 {
         all.push(shaders::DUAL);
     }
@@ -119,7 +135,8 @@ fn raster(random: &mut Random, is_flat: bool, features: &mut Vec<&'static str>) 
     }
     // Its unit is that of the largest depth of a primitive, which clipping changes.
     if is_flat && random.once_in(4) {
-        raster["depth_bias"] = json!({"constant": random.signed(-4, 4) as f32 * 1024.0, "slope": 0.0, "clamp": 0.0});
+        raster["depth_bias"] =
+            json!({"constant": random.signed(-4, 4) as f32 * 1024.0, "slope": 0.0, "clamp": 0.0});
     }
     raster
 }
@@ -138,7 +155,12 @@ fn multisample(random: &mut Random, targets: &Targets, features: &mut Vec<&'stat
     state
 }
 
-fn blend(random: &mut Random, targets: &Targets, dual: bool, features: &mut Vec<&'static str>) -> Value {
+fn blend(
+    random: &mut Random,
+    targets: &Targets,
+    dual: bool,
+    features: &mut Vec<&'static str>,
+) -> Value {
     let logical = targets.colours.iter().all(|format| format.has_logic);
     let mut state = json!({"constants": random.colour()});
     let uses_logic = logical && !dual && random.once_in(6);
@@ -161,7 +183,8 @@ fn blend(random: &mut Random, targets: &Targets, dual: bool, features: &mut Vec<
         };
         let mut attachment = json!({});
         if blends && (dual || random.once_in(2)) {
-            attachment["color"] = json!([random.of(factors), random.of(factors), random.of(EQUATIONS)]);
+            attachment["color"] =
+                json!([random.of(factors), random.of(factors), random.of(EQUATIONS)]);
             attachment["alpha"] = match random.once_in(2) {
                 true => attachment["color"].clone(),
                 false => json!([random.of(factors), random.of(factors), random.of(EQUATIONS)]),

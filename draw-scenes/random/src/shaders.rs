@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-/// A shader.
+/// A shader: its name, its stage, and the file of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shader {
     pub(crate) name: &'static str,
     stage: &'static str,
     source: &'static str,
-    spirv: &'static [u8],
-    optimised: &'static [u8],
 }
 
 macro_rules! shaders {
@@ -18,11 +16,16 @@ macro_rules! shaders {
             name: $name,
             stage: $stage,
             source: $source,
-            spirv: include_bytes!(concat!("../shaders/", $name, ".spv")),
-            optimised: include_bytes!(concat!("../shaders/", $name, "-opt.spv")),
         };)*
-        /// All of them.
-        pub(crate) const ALL: &[Shader] = &[$($constant),*];
+        /// All files: sources, and modules before and after an optimiser.
+        const FILES: &[(&str, &[u8])] = &[
+            ("mesh.vert", include_bytes!("../shaders/mesh.vert")),
+            ("colour.frag", include_bytes!("../shaders/colour.frag")),
+            $(
+                (concat!($name, ".spv"), include_bytes!(concat!("../shaders/", $name, ".spv"))),
+                (concat!($name, "-opt.spv"), include_bytes!(concat!("../shaders/", $name, "-opt.spv"))),
+            )*
+        ];
     };
 }
 
@@ -40,20 +43,18 @@ shaders! {
     SAMPLED  "sampled"  "fragment" "colour.frag";
 }
 
-/// The files of all shaders, by the names that [`described`] has.
-pub(crate) fn files() -> impl Iterator<Item = (String, &'static [u8])> {
-    let modules = ALL.iter().flat_map(|shader| {
-        let name = shader.name;
-        [
-            (format!("{name}.spv"), shader.spirv),
-            (format!("{name}-opt.spv"), shader.optimised),
-        ]
-    });
-    let sources: [(&str, &[u8]); 2] = [
-        ("mesh.vert", include_bytes!("../shaders/mesh.vert")),
-        ("colour.frag", include_bytes!("../shaders/colour.frag")),
-    ];
-    modules.chain(sources.map(|(name, text)| (name.to_owned(), text)))
+/// The files that a scene's shaders name.
+pub(crate) fn files(scene: &Value) -> Vec<(&'static str, &'static [u8])> {
+    let named = scene["shaders"].as_array().into_iter().flatten();
+    let names =
+        named.flat_map(|shader| ["source", "spirv", "spirv_opt"].map(|key| shader[key].as_str()));
+    let mut names: Vec<&str> = names.flatten().collect();
+    names.sort_unstable();
+    names.dedup();
+    let found = names
+        .into_iter()
+        .filter_map(|name| FILES.iter().find(|file| file.0 == name));
+    found.copied().collect()
 }
 
 /// A shader as a scene has it.

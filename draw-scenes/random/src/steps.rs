@@ -63,7 +63,10 @@ fn pass(
         colours.push(attachment);
     }
     let mut pass = json!({"op": "pass", "color": colours, "draws": draws});
-    for (there, aspect) in [(targets.has_depth(), "depth"), (targets.has_stencil(), "stencil")] {
+    for (there, aspect) in [
+        (targets.has_depth(), "depth"),
+        (targets.has_stencil(), "stencil"),
+    ] {
         if !there {
             continue;
         }
@@ -110,7 +113,11 @@ fn last(random: &mut Random, targets: &Targets, from: &str) -> Value {
         return json!({"op": "copy_image", "src": from, "dst": "spare",
             "regions": [{"src": {"offset": [0, 0, 0]}, "dst": {"offset": [0, 0, 0]}, "extent": [width, height, 1]}]});
     }
-    let to = random.of(&[[[0, 0, 0], [width, height, 1]], [[width, 0, 0], [0, height, 1]], [[width, height, 0], [0, 0, 1]]]);
+    let to = random.of(&[
+        [[0, 0, 0], [width, height, 1]],
+        [[width, 0, 0], [0, height, 1]],
+        [[width, height, 0], [0, 0, 1]],
+    ]);
     let part = random.of(&[1, 1, 2]);
     json!({"op": "blit", "src": from, "dst": "spare", "filter": "nearest",
         "regions": [{"src": {"from": [0, 0, 0], "to": [width / part, height / part, 1]}, "dst": {"from": to[0], "to": to[1]}}]})

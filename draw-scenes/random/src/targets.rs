@@ -74,7 +74,13 @@ const UNSIGNED: &[Format] = &[
     Format { name: "a2b10g10r10_uint_pack32", has_logic: true, tolerance: Exact },
 ];
 
-const DEPTHS: &[&str] = &["d32_sfloat_s8_uint", "d24_unorm_s8_uint", "d16_unorm", "d32_sfloat", "s8_uint"];
+const DEPTHS: &[&str] = &[
+    "d32_sfloat_s8_uint",
+    "d24_unorm_s8_uint",
+    "d16_unorm",
+    "d32_sfloat",
+    "s8_uint",
+];
 const TEXTURES: &[&str] = &[
     "r8g8b8a8_unorm",
     "r8_unorm",
@@ -98,7 +104,13 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn choose(random: &mut Random) -> Targets {
-        let class = random.of(&[Class::Real, Class::Real, Class::Real, Class::Signed, Class::Unsigned]);
+        let class = random.of(&[
+            Class::Real,
+            Class::Real,
+            Class::Real,
+            Class::Signed,
+            Class::Unsigned,
+        ]);
         let formats = match class {
             Class::Real => REAL,
             Class::Signed => SIGNED,
@@ -169,7 +181,12 @@ impl Targets {
         };
         let mut images = Vec::new();
         for (index, format) in self.colours.iter().enumerate() {
-            images.push(image(format!("c{index}"), format.name, self.samples, &["color"]));
+            images.push(image(
+                format!("c{index}"),
+                format.name,
+                self.samples,
+                &["color"],
+            ));
             if self.is_resolved() {
                 images.push(image(format!("r{index}"), format.name, 1, &["color"]));
             }
@@ -177,7 +194,12 @@ impl Targets {
         let first = self.colours[0].name;
         images.push(image("spare".to_owned(), first, 1, &["color", "sampled"]));
         if let Some(format) = self.depth {
-            images.push(image("d".to_owned(), format, self.samples, &["depth_stencil"]));
+            images.push(image(
+                "d".to_owned(),
+                format,
+                self.samples,
+                &["depth_stencil"],
+            ));
         }
         let levels = (0..4).map(|level| {
             let seed = random.between(1, 99);
@@ -220,7 +242,12 @@ impl Targets {
                 self,
             ));
         }
-        all.push(expectation("spare", "color", self.colours[0].tolerance, self));
+        all.push(expectation(
+            "spare",
+            "color",
+            self.colours[0].tolerance,
+            self,
+        ));
         if self.samples == 1 {
             if self.has_depth() {
                 let tolerance = match self.depth {
@@ -242,8 +269,12 @@ impl Targets {
 fn expectation(image: &str, aspect: &str, tolerance: Tolerance, targets: &Targets) -> Value {
     let mut compare = match tolerance {
         Exact => json!({"rule": "exact"}),
-        Steps(steps) => json!({"rule": "units", "max": steps, "why": "interpolation, filtering and blending round"}),
-        Part(part) => json!({"rule": "float", "abs": part, "rel": part, "why": "interpolation, filtering and blending round"}),
+        Steps(steps) => {
+            json!({"rule": "units", "max": steps, "why": "interpolation, filtering and blending round"})
+        }
+        Part(part) => {
+            json!({"rule": "float", "abs": part, "rel": part, "why": "interpolation, filtering and blending round"})
+        }
     };
     // Lavapipe's resolves take samples of neighbours, and errors of blends add up.
     let part = match tolerance {

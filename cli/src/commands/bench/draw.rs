@@ -3,7 +3,6 @@
 //! A scene's time is all of its run on the host: bring-up of the GPU, the driver, and the model's work. Compilation is not in it.
 //! With `--lavapipe` the same scenes are drawn by that driver on one thread: submission to end, once all is compiled.
 
-use super::lavapipe;
 use crate::commands::draw::{DrawError, read_scenes};
 use crate::draw::ModelArguments;
 use crate::draw::{Measured, Run, Verdict};
@@ -11,6 +10,7 @@ use crate::input::gpu_choice::GpuArgument;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::outln;
 use crate::runs::dispatch::Place;
+use crate::runs::lavapipe;
 use crate::workspace::Workspace;
 use eitri_draw_scenes::Scene;
 use serde_json::json;

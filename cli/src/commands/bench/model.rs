@@ -4,8 +4,8 @@
 //! are not in it. Dispatches are repeated with the same inputs for 5 ms and more ([`crate::runs::batches`]). Each kernel is measured twice by the
 //! same program in turn; the ratio of both is what the machine's noise is. Behind the kernels is what the model takes for nothing (`fixed_costs`).
 
+use super::empty_case::{EMPTY, empty_case};
 use super::fixed_costs::FixedCosts;
-use super::lavapipe;
 use crate::commands::kernel::read_cases;
 use crate::input::check_arguments::Wanted;
 use crate::input::engine_choice::{self, EngineArgument};
@@ -15,6 +15,7 @@ use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
 use crate::runs::case_run::{self, Setting, Timed, Verdict};
 use crate::runs::dispatch::Place;
+use crate::runs::lavapipe;
 use crate::workspace::Workspace;
 use eitri_compute_cases::{Case, Module};
 use eitri_shaderc::Robust;
@@ -267,7 +268,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 
 /// Seconds that lavapipe takes for the kernels, by name, without what it takes for an empty dispatch.
 fn by_lavapipe(cases: &[Case], optimised: bool) -> Result<BTreeMap<String, f64>, Failure> {
-    let empty = lavapipe::empty_case()?;
+    let empty = empty_case()?;
     let files: Vec<PathBuf> = std::iter::once(&empty)
         .chain(cases.iter().map(|case| &case.path))
         .cloned()
@@ -277,7 +278,7 @@ fn by_lavapipe(cases: &[Case], optimised: bool) -> Result<BTreeMap<String, f64>,
         false => &[],
     };
     let mut seconds = lavapipe::seconds(options, &files)?;
-    let empty = seconds.remove(lavapipe::EMPTY).unwrap_or(0.0);
+    let empty = seconds.remove(EMPTY).unwrap_or(0.0);
     for of_kernel in seconds.values_mut() {
         *of_kernel = (*of_kernel - empty).max(1e-9);
     }
