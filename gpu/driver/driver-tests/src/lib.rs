@@ -181,7 +181,6 @@ macro_rules! each_test {
                 draws_of_secondaries_are_as_each_alone;
                 a_pass_has_the_indices_that_it_binds;
                 a_pass_that_goes_on_draws_once;
-                a_pass_that_goes_on_takes_few_words;
                 draws_that_change_go_on_in_further_blocks;
                 sets_in_turn_name_what_was_bound_last;
                 a_set_is_refused_whose_image_was_destroyed;

@@ -1,5 +1,5 @@
-//! Passes that go on from the last draw of another, and draws that change little: each is drawn once, in few words, and in the next
-//! block of memory where one is full.
+//! Passes that go on from the last draw of another, and draws that change little: each is drawn once, and in the next block of memory
+//! where one is full.
 
 use super::bench::{BLUE_WORD, Bench, RED, SIDE, check, rectangle};
 use super::secondaries::column;
@@ -8,8 +8,8 @@ use crate::bench::OrFail;
 use alloc::vec::Vec;
 use eitri_runtime::{
     BindingElement, BlendComponent, BlendFactor, BlendOp, Buffer, ColorBlend, Draw,
-    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImagePart, Platform, RenderingInfo,
-    Tiling, Topology,
+    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImagePart, RenderingInfo, Tiling,
+    Topology,
 };
 
 /// Two passes to images of their own, which draw the texels of a set.
@@ -22,7 +22,7 @@ struct Passes {
 
 impl Passes {
     /// They add a quarter of red to what is there.
-    fn new<P: Platform>(it: &mut Bench<P>) -> Passes {
+    fn new(it: &mut Bench) -> Passes {
         let add = BlendComponent {
             src: BlendFactor::One,
             dst: BlendFactor::One,
@@ -58,9 +58,9 @@ impl Passes {
     }
 
     /// Records both, with one draw each.
-    fn record<P: Platform>(&self, it: &mut Bench<P>, draws: [Draw; 2]) {
+    fn record(&self, it: &mut Bench) {
         it.record(|recorder| {
-            for (image, draw) in self.images.into_iter().zip(draws) {
+            for image in self.images {
                 let mut pass = recorder.begin_rendering(&RenderingInfo {
                     colors: &[Some(Bench::blue(image))],
                     ..RenderingInfo::default()
@@ -68,7 +68,7 @@ impl Passes {
                 pass.bind_pipeline(self.pipeline)?
                     .bind_descriptor_set(self.set)?
                     .bind_vertex_buffer(0, self.all, 0)?
-                    .draw(draw)?;
+                    .draw(Draw::of(4))?;
                 pass.end_rendering()?;
             }
             Ok(())
@@ -80,34 +80,11 @@ impl Passes {
 pub(crate) fn a_pass_that_goes_on_draws_once() {
     let mut it = Bench::new();
     let passes = Passes::new(&mut it);
-    passes.record(&mut it, [Draw::of(4); 2]);
+    passes.record(&mut it);
     it.run();
     for image in passes.images {
         check(&it.texels(image), 0, |_, _| BLUE_WORD | 0x40);
     }
-}
-
-/// A pass whose draw is as that of the pass before loads less than one that draws another number of instances.
-pub(crate) fn a_pass_that_goes_on_takes_few_words() {
-    let (mut it, log) = Bench::recorded();
-    let passes = Passes::new(&mut it);
-    let one = Draw::of(4);
-    let two = Draw {
-        instances: 2,
-        ..one
-    };
-    let mut words = |draws| {
-        // Memory is there from the first time on.
-        passes.record(&mut it, draws);
-        log.take_stored();
-        passes.record(&mut it, draws);
-        log.take_stored().len()
-    };
-    let (same, other) = (words([one; 2]), words([one, two]));
-    assert!(
-        same + 8 <= other,
-        "{same} words, and {other} for another draw"
-    );
 }
 
 /// Draws in one pass, with push constants and vertices of their own.

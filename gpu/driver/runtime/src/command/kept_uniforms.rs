@@ -235,7 +235,7 @@ mod tests {
             buffer,
             commands,
         } = bound(&image, &program);
-        let mut cleaned = |device: &mut Device<'_, '_, Fake>| {
+        let cleaned = |device: &mut Device<'_, '_, Fake>| {
             let before = device.hw.platform.cleaned;
             record(device, (commands, pipeline, set), 1).expect("complete");
             device.hw.platform.cleaned - before
