@@ -189,8 +189,8 @@ pub(crate) fn fragments_with_memory_of_their_own_draw_the_same() {
     it.record(|recorder| {
         let orders = [
             [plain, plain],
-            [plain, spilled],
             [spilled, spilled],
+            [spilled, plain],
             [plain, spilled],
         ];
         for (image, order) in images.into_iter().zip(orders) {

@@ -99,7 +99,7 @@ fn both_agree(rounds: u64, seed: u64, mut make: impl FnMut(&mut Random) -> Optio
         let in_order = quads.is_sorted_by_key(|quad| place_in_blocks(quad.x, quad.y));
         assert!(
             in_order,
-            "round {round}: {quads:?} of {primitive:?}, {within:?}"
+            "round {round}, not in the order of blocks: {quads:?} of {primitive:?}, {within:?}"
         );
         quads.sort_by_key(|quad| (quad.y, quad.x));
         let expected = plain::cover(&primitive, &sampling, within);
