@@ -86,6 +86,7 @@ const SLOW: &[&str] = &[
     "draws::draws_have_the_push_constants_of_their_moment",
     "draws::draws_in_turn_are_as_each_alone",
     "draws::draws_of_secondaries_take_their_place_in_a_pass",
+    "draws::draws_that_change_go_on_in_further_blocks",
     "draws::every_fault_at_every_step_names_its_pass",
     "draws::kinds_and_samples_of_what_passes_load_are_their_own",
     "draws::means_of_raw_formats_are_worked_out",
@@ -219,7 +220,7 @@ macro_rules! each_test {
                 the_draw_that_failed_is_named_with_its_pipeline;
                 a_draw_in_turn_that_fails_or_hangs_is_known: "limits of a hang are ten times as long there";
                 draws_are_numbered_as_they_were_recorded;
-                a_stream_that_fails_in_a_pass_names_it;
+                a_stream_that_fails_in_a_pass_names_it: "it strikes by the time, which passes by itself while an image's driver works";
                 a_draw_of_several_views_has_one_number;
                 an_access_that_failed_names_the_draw_with_its_image;
                 a_tile_that_is_not_written_names_its_pixels;
