@@ -56,6 +56,9 @@ pub enum Shader {
     /// Vertices as [`Shader::Vertices`], but x of the viewport's centre is the number of the first instance, taken as the bits of a
     /// float; of generations that shade positions apart.
     InstancePlacedVertices,
+    /// Vertices as [`Shader::Vertices`], but x of the viewport's centre is the number of the view times half the viewport's width; of
+    /// generations that shade positions apart.
+    ViewPlacedVertices,
     /// Fragments: the length of the buffer of set 0, binding 0, in 255ths into red, green and blue of target 0.
     LengthColor,
     /// Fragments: the vertices' colour into target 0, by way of 32 bytes of the thread's own memory.
@@ -92,6 +95,7 @@ impl Shader {
             Shader::TableColor => table_color(arch),
             Shader::PushedColor => pushed_color(arch),
             Shader::InstancePlacedVertices => instance_placed_vertices(arch),
+            Shader::ViewPlacedVertices => view_placed_vertices(arch),
             Shader::LengthColor => length_color(arch),
             Shader::SpilledColor => spilled_color(arch),
             Shader::TileSwapped => tile_swapped(arch),
@@ -375,6 +379,16 @@ fn instance_placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
         *x = FauWord::Draw(DrawWord::BaseInstance);
     }
     let position = include_str!("../shaders/position.v10");
+    split_vertices(arch, position, &[0, 1], (&uniforms, &[]))
+}
+
+/// Vertices around a centre that the number of the view moves to the right.
+fn view_placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let mut uniforms = viewport();
+    if let Some(x) = uniforms.get_mut(3) {
+        *x = FauWord::Draw(DrawWord::ViewIndex);
+    }
+    let position = include_str!("../shaders/position_of_view.v10");
     split_vertices(arch, position, &[0, 1], (&uniforms, &[]))
 }
 

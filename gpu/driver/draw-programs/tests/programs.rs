@@ -27,7 +27,8 @@ fn each_generation_has_its_programs() {
                 Shader::Vertices
                 | Shader::MovedVertices
                 | Shader::PlacedVertices
-                | Shader::InstancePlacedVertices => Stage::Vertex,
+                | Shader::InstancePlacedVertices
+                | Shader::ViewPlacedVertices => Stage::Vertex,
                 Shader::Color
                 | Shader::TwoColors
                 | Shader::Fetched

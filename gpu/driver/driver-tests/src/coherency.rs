@@ -20,7 +20,9 @@ fn round_trip(seed: u64) {
     }
     let expected: Vec<u32> = (0..256).map(|word| word * 8).collect();
     assert_eq!(work.words(&mut device, 256), expected, "seed {seed}");
-    // A part of a line that the GPU wrote: its neighbours stay.
+    // A part of a line that the GPU has written since the CPU read it: its neighbours stay.
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, fence), Ok(()), "seed {seed}");
     device
         .write_buffer(work.buffer, 4, &[9, 0, 0, 0])
         .or_fail("it is inside");
@@ -28,7 +30,7 @@ fn round_trip(seed: u64) {
     for fence in fences {
         assert_eq!(wait(&mut device, fence), Ok(()), "seed {seed}");
     }
-    let mut expected: Vec<u32> = (0..256).map(|word| word * 8 * 16).collect();
+    let mut expected: Vec<u32> = (0..256).map(|word| word * 16 * 16).collect();
     expected[1] = 9 * 16;
     assert_eq!(work.words(&mut device, 256), expected, "seed {seed}");
     work.destroy(&mut device);

@@ -86,6 +86,7 @@ const SLOW: &[&str] = &[
     "draws::draws_have_the_push_constants_of_their_moment",
     "draws::draws_in_turn_are_as_each_alone",
     "draws::draws_of_secondaries_take_their_place_in_a_pass",
+    "draws::draws_that_change_go_on_in_further_blocks",
     "draws::every_fault_at_every_step_names_its_pass",
     "draws::kinds_and_samples_of_what_passes_load_are_their_own",
     "draws::means_of_raw_formats_are_worked_out",
@@ -181,6 +182,8 @@ macro_rules! each_test {
                 draws_in_turn_are_as_each_alone;
                 draws_of_secondaries_are_as_each_alone;
                 a_pass_has_the_indices_that_it_binds;
+                a_pass_that_goes_on_draws_once;
+                draws_that_change_go_on_in_further_blocks;
                 sets_in_turn_name_what_was_bound_last;
                 a_set_is_refused_whose_image_was_destroyed;
                 draws_of_secondaries_take_their_place_in_a_pass;
@@ -204,6 +207,7 @@ macro_rules! each_test {
                 stencil_tests_are_those_of_the_moment;
                 draws_depend_on_a_word_in_memory;
                 each_view_is_drawn_to_its_layer;
+                programs_read_the_number_of_their_view;
                 a_pass_waits_and_signals_as_a_whole;
                 a_pass_begins_with_what_was_there;
                 samples_are_kept_between_passes;
@@ -217,6 +221,8 @@ macro_rules! each_test {
                 the_draw_that_failed_is_named_with_its_pipeline;
                 a_draw_in_turn_that_fails_or_hangs_is_known: "limits of a hang are ten times as long there";
                 draws_are_numbered_as_they_were_recorded;
+                a_stream_that_fails_in_a_pass_names_it: "it strikes by the time, which passes by itself while an image's driver works";
+                a_draw_of_several_views_has_one_number;
                 an_access_that_failed_names_the_draw_with_its_image;
                 a_tile_that_is_not_written_names_its_pixels;
                 every_fault_at_every_step_names_its_pass;
@@ -226,8 +232,10 @@ macro_rules! each_test {
                 a_heap_has_its_memory_again_after_a_loss: "a draw is over before an image has polled, so that nothing is lost";
                 caches_are_invalidated_before_what_reads_through_them;
                 what_a_pass_does_is_counted;
+                texels_of_one_sample_are_loaded_without_its_number;
                 a_dump_shows_a_draw_down_to_its_descriptors;
                 a_dump_shows_a_pass_down_to_its_targets;
+                clears_read_no_depth_and_say_so;
                 texels_of_every_size_are_copied_between_all_orders;
                 levels_layers_and_slices_are_copied;
                 depth_and_stencil_are_copied_apart;

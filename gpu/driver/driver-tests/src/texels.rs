@@ -216,7 +216,7 @@ fn fetch_texels(
 pub(crate) fn texels_stored_by_a_dispatch_are_fetched_by_the_next() {
     let mut it = bench();
     it.write_texels(100);
-    let (before, after) = (it.fetch(), it.fetch());
+    let [before, after, again] = [(); 3].map(|()| it.fetch());
     let (store, fetch) = (it.store, it.fetch);
     it.flushes();
     let commands = it.commands(|it| {
@@ -224,12 +224,19 @@ pub(crate) fn texels_stored_by_a_dispatch_are_fetched_by_the_next() {
         it.barrier(Accesses::SAMPLED_READ, Accesses::STORAGE_WRITE)?;
         store_texels(it, store, 200)?;
         it.barrier(Accesses::STORAGE_WRITE, Accesses::SAMPLED_READ)?;
-        fetch_texels(it, (fetch, after.set))
+        fetch_texels(it, (fetch, after.set))?;
+        fetch_texels(it, (fetch, again.set))
     });
-    assert_eq!(it.flushes(), [Flush::ReadOnly], "in the commands");
+    let flushes = it.flushes();
+    assert_eq!(
+        flushes,
+        [Flush::ReadOnly],
+        "in the commands, for both fetches"
+    );
     it.run(commands);
     assert_eq!(it.first_of(before.to), Ok(100));
     assert_eq!(it.first_of(after.to), Ok(200));
+    assert_eq!(it.first_of(again.to), Ok(200));
     assert_eq!(diagnoses(&it.machine), [""; 0]);
 }
 

@@ -278,6 +278,7 @@ mod tests {
             .expect("room");
         let mut slab = Slab::new(&mut places, DeviceNumber::next());
         assert_eq!(slab.get(old), None);
+        assert_eq!(slab.key_at(0), None, "the place is free");
         let new = slab.insert(2).expect("room");
         assert_eq!((slab.get(old), slab.get(new)), (None, Some(&2)));
     }

@@ -3,6 +3,7 @@
 use super::bench::{
     BLUE, BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle,
 };
+use super::shaders;
 use crate::bench::OrFail;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
@@ -218,6 +219,51 @@ pub(crate) fn each_view_is_drawn_to_its_layer() {
         check(&texels, 0, |_, y| match (layer, y) {
             (1 | 3, _) | (_, 0..32) => GREEN_WORD,
             (_, 32..48) => RED_WORD,
+            _ => BLUE_WORD,
+        });
+    }
+}
+
+/// Vertex programs read the number of the view that they draw, in every draw of a pass.
+pub(crate) fn programs_read_the_number_of_their_view() {
+    let mut it = Bench::new();
+    let format = it.format("R8G8B8A8_UNORM");
+    let info = ImageInfo {
+        layers: 3,
+        ..ImageInfo::two_d(format, SIDE, SIDE)
+    };
+    let made = it.device.create_image(it.space, info);
+    let image = made.or_fail("there is memory");
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let arch = it.arch();
+    let programs = (shaders::view_placed_vertices(arch), shaders::color(arch));
+    let pipeline = it.pipeline_of(&programs, &info);
+    // A quarter of the width, to the right of the centre that the view has.
+    let quarter = |top, bottom, color| rectangle([0.0, top], [0.5, bottom], 0.5, color);
+    let upper = it.buffer(&quarter(-1.0, 0.0, GREEN));
+    let lower = it.buffer(&quarter(0.0, 1.0, RED));
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            view_mask: 0b11,
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?;
+        for buffer in [upper, lower] {
+            pass.bind_vertex_buffer(0, buffer, 0)?.draw(Draw::of(4))?;
+        }
+        pass.end_rendering()
+    });
+    it.run();
+    for view in 0..2 {
+        let texels = it.texels_of(image, view);
+        let left = view * SIDE / 2;
+        check(&texels, 0, |x, y| match (x, y) {
+            (x, 0..32) if (left..left + SIDE / 4).contains(&x) => GREEN_WORD,
+            (x, _) if (left..left + SIDE / 4).contains(&x) => RED_WORD,
             _ => BLUE_WORD,
         });
     }

@@ -20,12 +20,12 @@ use eitri_runtime::{
 
 /// Three passes, each to an image of its own. The second has three draws, of which the one in the middle samples what the first pass
 /// has drawn.
-struct Frame {
-    bench: Bench,
+pub(super) struct Frame {
+    pub(super) bench: Bench,
     images: [Image; 3],
-    plain: GraphicsPipeline,
-    samples: GraphicsPipeline,
-    set: GraphicsSet,
+    pub(super) plain: GraphicsPipeline,
+    pub(super) samples: GraphicsPipeline,
+    pub(super) set: GraphicsSet,
 }
 
 /// Draws of the passes.
@@ -34,7 +34,7 @@ const DRAWS: [u32; 3] = [1, 3, 2];
 const SAMPLING: (u32, u32) = (1, 1);
 
 impl Frame {
-    fn new() -> Frame {
+    pub(super) fn new() -> Frame {
         Frame::of(Bench::new())
     }
 
@@ -120,7 +120,7 @@ impl Frame {
     }
 
     /// Lets an injection strike so long after a submission; what became of it. It is taken back, and the next submission is right.
-    fn strike(&mut self, injection: Injection, after: Duration) -> Status {
+    pub(super) fn strike(&mut self, injection: Injection, after: Duration) -> Status {
         let case = format!("{injection:?} after {after:?}");
         let fence = self.bench.submit();
         self.poll_for(after);
@@ -180,7 +180,7 @@ fn innocents(failed: &FailedPass, recovery: Recovery) -> impl Iterator<Item = u3
     })
 }
 
-fn failed(status: Status, injection: Injection) -> (JobFault, FailedPass) {
+pub(super) fn failed(status: Status, injection: Injection) -> (JobFault, FailedPass) {
     match status {
         Status::Failed(fault) => {
             let pass = fault

@@ -1,12 +1,16 @@
 //! What somebody who looks on sees of a pass: counters, and a dump.
 
 use super::bench::{BLUE_WORD, Bench, RED, RED_WORD, SIDE, check_triangle, vertices};
-use crate::bench::{LIMIT, OrFail, inject};
+use crate::bench::{LIMIT, OrFail, inject, machine};
+use crate::machine::Machine;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use eitri_dump::{Dump, Region, show};
-use eitri_model::Injection;
-use eitri_runtime::{Counts, Draw, RenderingInfo, Status, Tiling};
+use eitri_model::{Config, Injection};
+use eitri_runtime::{
+    ClearAttachment, ClearColor, ClearRect, ColorAttachment, Counts, Draw, Error, ImageInfo,
+    LoadOp, Platform, Rect, RenderPass, RenderingInfo, Status, Tiling,
+};
 
 /// Two triangles, of which the second lies beside the picture; gives the pixels of the first's corners.
 fn record(it: &mut Bench) -> (eitri_runtime::Image, [[f32; 2]; 3]) {
@@ -85,9 +89,85 @@ pub(crate) fn what_a_pass_does_is_counted() {
     it.device.stop_counters().or_fail("they are on");
 }
 
+/// Warps of fragments, and arithmetic instructions of shaders, where a pass to an image of so many samples begins so and clears a pixel.
+fn work_of_pass(samples: u32, load: LoadOp<ClearColor>) -> [u64; 2] {
+    let mut it = Bench::new();
+    let info = ImageInfo {
+        samples,
+        tiling: Tiling::UInterleaved,
+        ..ImageInfo::two_d(it.format("R8G8B8A8_UNORM"), SIDE, SIDE)
+    };
+    let image = it.device.create_image(it.space, info);
+    let image = image.or_fail("there is memory");
+    it.record(|recorder| {
+        let color = ColorAttachment {
+            load,
+            ..Bench::blue(image)
+        };
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(color)],
+            ..RenderingInfo::default()
+        })?;
+        clear_corner(&mut pass, 1)?;
+        pass.end_rendering()
+    });
+    it.device
+        .start_counters()
+        .or_fail("the counters can be had");
+    it.run();
+    let mut counts = Counts::new(it.device.properties().arch);
+    it.device
+        .sample_counters(&mut counts)
+        .or_fail("the counters are on");
+    let count = |name: &str| counts.get(name).or_fail("every GPU has it");
+    let units = ["EXEC_INSTR_FMA", "EXEC_INSTR_CVT", "EXEC_INSTR_SFU"];
+    [count("FRAG_WARPS"), units.map(count).iter().sum()]
+}
+
+/// Clears so many pixels, squared, to red.
+fn clear_corner<P: Platform>(
+    pass: &mut RenderPass<'_, '_, '_, '_, P>,
+    side: u32,
+) -> Result<(), Error> {
+    let color = ClearAttachment::Color {
+        location: 0,
+        color: ClearColor::Float(RED),
+    };
+    let rect = ClearRect {
+        rect: Rect {
+            width: side,
+            height: side,
+            ..Rect::default()
+        },
+        layer: 0,
+        layers: 1,
+    };
+    pass.clear_attachments(&[color], &[rect]).map(drop)
+}
+
+/// The code that loads texels works out the number of its sample only where there are several: two instructions.
+pub(crate) fn texels_of_one_sample_are_loaded_without_its_number() {
+    let [one, four] = [1, 4].map(|samples| {
+        let clear = LoadOp::Clear(ClearColor::Float(RED));
+        let [begun, loaded] = [clear, LoadOp::Load].map(|load| work_of_pass(samples, load));
+        let [warps, all] = [0, 1].map(|it| loaded[it] - begun[it]);
+        assert!(
+            warps > 0 && all.is_multiple_of(warps),
+            "{all}, {warps} warps"
+        );
+        all / warps
+    });
+    assert_eq!(one + 2, four, "instructions of a warp that loads");
+}
+
 /// The dump of a machine on which the first job of what is recorded has failed, as text.
 fn failed(record: impl FnOnce(&mut Bench)) -> String {
-    let mut it = Bench::new();
+    failed_on(machine(), record)
+}
+
+/// The same of another machine.
+fn failed_on(machine: Machine, record: impl FnOnce(&mut Bench)) -> String {
+    let mut it = Bench::on(machine);
     record(&mut it);
     inject(&it.machine, Injection::JobFault { exception: 0x58 });
     let fence = it.submit();
@@ -146,4 +226,28 @@ pub(crate) fn a_dump_shows_a_pass_down_to_its_targets() {
         "BBOX_MAX",
     ];
     check_shown(&text, &wanted);
+}
+
+/// From v11 on a draw says whether its program reads depth or stencil: that of a clear reads neither.
+pub(crate) fn clears_read_no_depth_and_say_so() {
+    for name in ["G615", "G720"] {
+        let named = Config::named(name).or_fail("it is in the table");
+        let text = failed_on(Machine::new(named), |it| {
+            let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+            it.record(|recorder| {
+                let mut pass = recorder.begin_rendering(&RenderingInfo {
+                    colors: &[Some(Bench::blue(image))],
+                    ..RenderingInfo::default()
+                })?;
+                clear_corner(&mut pass, 8)?;
+                pass.end_rendering()
+            });
+        });
+        let wanted = [
+            "RUN_FULLSCREEN",
+            "No Shader Stencil Read: true",
+            "No Shader Depth Read: true",
+        ];
+        check_shown(&text, &wanted);
+    }
 }

@@ -161,10 +161,11 @@ pub(crate) fn pipelines_in_turn_have_the_lengths_of_their_buffers() {
     });
 }
 
-/// Fragments that keep their colour in memory of their own for a while, beside others that do not.
+/// Fragments that keep their colour in memory of their own for a while, beside others that do not, and in a pass that goes on from such
+/// a draw.
 pub(crate) fn fragments_with_memory_of_their_own_draw_the_same() {
     let mut it = Bench::new();
-    let images = [(); 2].map(|()| it.image("R8G8B8A8_UNORM", Tiling::Linear));
+    let images = [(); 4].map(|()| it.image("R8G8B8A8_UNORM", Tiling::Linear));
     let arch = it.arch();
     let plain = strips(&mut it, &(shaders::vertices(arch), shaders::color(arch)));
     let spilled = strips(
@@ -186,7 +187,13 @@ pub(crate) fn fragments_with_memory_of_their_own_draw_the_same() {
     };
     let halves = [-1.0, 0.0].map(|left| it.buffer(&half(left)));
     it.record(|recorder| {
-        for (image, order) in images.into_iter().zip([[plain, plain], [plain, spilled]]) {
+        let orders = [
+            [plain, plain],
+            [spilled, spilled],
+            [spilled, plain],
+            [plain, spilled],
+        ];
+        for (image, order) in images.into_iter().zip(orders) {
             let mut pass = recorder.begin_rendering(&RenderingInfo {
                 colors: &[Some(Bench::blue(image))],
                 ..RenderingInfo::default()
@@ -203,6 +210,8 @@ pub(crate) fn fragments_with_memory_of_their_own_draw_the_same() {
     it.run();
     let wanted = it.texels(images[0]);
     assert!(wanted.iter().all(|texel| *texel != BLUE_WORD));
-    let texels = it.texels(images[1]);
-    check(&texels, 0, |x, y| wanted[(y * SIDE + x) as usize]);
+    for image in &images[1..] {
+        let texels = it.texels(*image);
+        check(&texels, 0, |x, y| wanted[(y * SIDE + x) as usize]);
+    }
 }

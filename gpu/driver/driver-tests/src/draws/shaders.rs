@@ -59,6 +59,11 @@ pub(super) fn instance_placed_vertices(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::InstancePlacedVertices, arch)
 }
 
+/// Vertices around a centre that is half the viewport's width times the number of the view to the right.
+pub(super) fn view_placed_vertices(arch: Arch) -> GraphicsProgram<'static> {
+    program(Shader::ViewPlacedVertices, arch)
+}
+
 /// The length of the buffer of set 0, in 255ths, into target 0.
 pub(super) fn length_color(arch: Arch) -> GraphicsProgram<'static> {
     program(Shader::LengthColor, arch)

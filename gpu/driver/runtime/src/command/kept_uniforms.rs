@@ -224,6 +224,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_a_set_keeps_is_written_once() {
+        let image = image(&control_blocks());
+        let program = program_with(&uniform_words(), |_| ());
+        let Bound {
+            mut device,
+            pipeline,
+            set,
+            buffer,
+            commands,
+        } = bound(&image, &program);
+        let cleaned = |device: &mut Device<'_, '_, Fake>| {
+            let before = device.hw.platform.cleaned;
+            record(device, (commands, pipeline, set), 1).expect("complete");
+            device.hw.platform.cleaned - before
+        };
+        // The memory of the commands is there from the first recording on.
+        cleaned(&mut device);
+        let kept = cleaned(&mut device);
+        device.bind_buffer(set, 2, buffer).expect("fits");
+        let found = cleaned(&mut device);
+        assert_eq!(found, kept + 1, "only what was found anew is written");
+        assert_eq!(cleaned(&mut device), kept);
+    }
+
     /// The dispatch before has no uniforms, and so has written no numbers of workgroups.
     #[test]
     fn a_repeated_grid_stands_in_the_uniforms_of_another_pipeline() {

@@ -287,12 +287,12 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
 
 #[cfg(test)]
 mod tests {
-    use crate::command::tests::{Bound, bound, program_with, recorded};
+    use crate::command::tests::{Bound, bound, program_with, recorded, words};
     use crate::device::{Device, Kind};
     use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
     use crate::testing::Fake;
     use crate::testing::firmware::{control_blocks, image};
-    use eitri_program::FauWord;
+    use eitri_program::{AddressHalf, DescriptorSlot, FauWord};
 
     /// Jobs of four dispatches of two pipelines in turn, and their invocations.
     fn jobs(
@@ -350,6 +350,48 @@ mod tests {
             let (fresh, _) = all(&[*grid]);
             assert_eq!(fresh.as_slice(), core::slice::from_ref(&jobs), "{grid:?}");
             assert_eq!(jobs.0.len(), 4, "{grid:?}");
+        }
+    }
+
+    /// A dispatch with another set, of which the set keeps the uniforms, and the same again.
+    #[test]
+    fn a_dispatch_with_another_set_has_its_uniforms() {
+        let image = image(&control_blocks());
+        let slot = DescriptorSlot { table: 1, index: 0 };
+        let address = |half| FauWord::BufferAddress { slot, half };
+        let uniforms = [address(AddressHalf::Low), address(AddressHalf::High)];
+        let program = program_with(&uniforms, |_| ());
+        let Bound {
+            mut device,
+            pipeline,
+            set,
+            commands,
+            ..
+        } = bound(&image, &program);
+        let space = device.object(pipeline.0, crate::error::Thing::Pipeline);
+        let space = Space(space.expect("there").space);
+        let buffer = device.create_buffer(space, 4096).expect("memory");
+        let other = device.create_descriptor_set(pipeline, 0).expect("memory");
+        device.bind_buffer(other, 2, buffer).expect("fits");
+        // From the second recording on both sets keep their uniforms.
+        for round in 0..3 {
+            let recording = device.record(commands, |it| {
+                it.bind_pipeline(pipeline)?;
+                for set in [set, other] {
+                    it.bind_descriptor_set(set)?.dispatch([3, 1, 1])?;
+                }
+                it.dispatch([3, 1, 1])?;
+                Ok(())
+            });
+            recording.expect("complete");
+            let stream = recorded(&mut device, commands);
+            let [.., load, first, again, _] = &stream[..] else {
+                panic!("{stream:x?} in round {round}");
+            };
+            assert_eq!(first, again, "the last one is a job and no more");
+            let at = device.buffer_address(buffer).expect("there").0;
+            let found = words(&mut device, load & 0xFFFF_FFFF, 2);
+            assert_eq!(found, [at as u32, (at >> 32) as u32], "in round {round}");
         }
     }
 }

@@ -124,8 +124,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             return Ok(false);
         }
         let made = self.device.graphics_pipeline(key)?;
-        // What has no plan, or has local storage of its own, is found out the long way.
-        if made.plan.is_none() || made.scratch_bytes != 0 {
+        // What has no plan is found out the long way.
+        if made.plan.is_none() {
             return Ok(false);
         }
         let (provokes, stale) = (made.last_provokes, last.pipeline != key);

@@ -42,6 +42,8 @@ pub(crate) struct Fake {
     pub(crate) high: Lines,
     /// Loads from memory since the last load barrier.
     pub(crate) unobserved: usize,
+    /// Parts of memory that were cleaned.
+    pub(crate) cleaned: usize,
 }
 
 impl Fake {
@@ -64,6 +66,7 @@ impl Fake {
             bell: None,
             high: Lines::NONE,
             unobserved: 0,
+            cleaned: 0,
         }
     }
 
@@ -200,7 +203,9 @@ unsafe impl Platform for Fake {
         self.unobserved = 0;
     }
 
-    fn clean(&mut self, _: Range<PhysicalAddress>) {}
+    fn clean(&mut self, _: Range<PhysicalAddress>) {
+        self.cleaned += 1;
+    }
 
     fn invalidate(&mut self, _: Range<PhysicalAddress>) {}
 

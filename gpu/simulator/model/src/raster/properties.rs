@@ -78,7 +78,12 @@ fn within(random: &mut Random) -> PixelBox {
     }
 }
 
-/// Compares both rasterisers on primitives that `make` draws.
+/// Where a quad comes among all: blocks of 16x16 pixels row by row, in each those of 4x4, in each its quads.
+fn place_in_blocks(x: u16, y: u16) -> [u16; 6] {
+    [y / 16, x / 16, y % 16 / 4, x % 16 / 4, y % 4, x % 4]
+}
+
+/// Compares both rasterisers on primitives that `make` draws, and the order of quads with that of their blocks.
 #[track_caller]
 fn both_agree(rounds: u64, seed: u64, mut make: impl FnMut(&mut Random) -> Option<Primitive>) {
     let mut random = Random::new(seed);
@@ -91,6 +96,11 @@ fn both_agree(rounds: u64, seed: u64, mut make: impl FnMut(&mut Random) -> Optio
         let (sampling, within) = (sampling(&mut random), within(&mut random));
         quads.clear();
         cover(&primitive, &sampling, within, &mut quads);
+        let in_order = quads.is_sorted_by_key(|quad| place_in_blocks(quad.x, quad.y));
+        assert!(
+            in_order,
+            "round {round}, not in the order of blocks: {quads:?} of {primitive:?}, {within:?}"
+        );
         quads.sort_by_key(|quad| (quad.y, quad.x));
         let expected = plain::cover(&primitive, &sampling, within);
         assert_eq!(

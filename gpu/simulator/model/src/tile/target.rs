@@ -227,6 +227,33 @@ pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u12
 mod tests {
     use super::*;
 
+    /// Alpha that a pixel of floats has in memory alone is 1.0, and so is each component that is said to be 1.
+    #[test]
+    fn a_component_that_is_1_is_the_float_of_its_size() {
+        let formats = [
+            (
+                ColorBufferInternalFormat::RGBA16F,
+                FloatColorFormat::RGBA16F,
+            ),
+            (
+                ColorBufferInternalFormat::RG11FB10F,
+                FloatColorFormat::RG11FB10F,
+            ),
+        ];
+        let [whole, packed] = formats.map(|(internal, code)| {
+            let memory = MemoryFormat::of_float(code);
+            let tile = TileFormat::of(internal, memory.bytes());
+            memory_bits(tile, memory, [5; 4], 0)
+        });
+        assert_eq!(whole, 0x3c00_3c00_3c00_3c00, "halves");
+        // 15 above six bits of fraction, and above five.
+        assert_eq!(
+            packed,
+            0x3c0 | 0x3c0 << 11 | 0x1e0 << 22,
+            "11, 11 and 10 bits"
+        );
+    }
+
     /// What memory holds of a colour leads back to the sample, whatever the order of components.
     #[test]
     fn memory_leads_back_to_the_tile() {

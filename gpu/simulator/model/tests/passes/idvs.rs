@@ -119,6 +119,30 @@ fn the_draw_id_is_that_of_the_named_register_or_0() {
     }
 }
 
+/// Primitives of an instance are counted from 0 on, as if it were the only one.
+#[test]
+fn primitives_are_numbered_in_each_instance() {
+    const IDS: u32 = 1 << 13;
+    const INSTANCES: u8 = 34;
+    let two = Command::from(Move32 {
+        destination: Reg::new(INSTANCES),
+        immediate: 2,
+    });
+    for gpu in ["G610", "G615", "G720", "G925"] {
+        let mut pass = points(gpu, POINTS);
+        for draw in &mut pass.draws {
+            // The last instance lies above the first.
+            draw.program = "
+                IADD_IMM.i32 r0, r57, #0x1
+                OUTPUT";
+            draw.vertices.as_mut().expect("points").flags = IDS;
+        }
+        let mut drawn = changed(&pass, 0, std::slice::from_ref(&two));
+        let ids = [0, 1].map(|point| drawn.colour(PLACES[point], 0, 0));
+        assert_eq!(ids, [1, 2], "{gpu}: ids plus 1");
+    }
+}
+
 #[test]
 fn a_topology_may_come_from_the_override() {
     for gpu in ["G610", "G615", "G720", "G925"] {

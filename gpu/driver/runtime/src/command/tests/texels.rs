@@ -1,12 +1,12 @@
 //! Texels: a dispatch samples what one before it wrote behind an invalidation of the caches that it reads through.
 
 use super::{program_with, recorded};
-use crate::command::{Accesses, ShaderStage};
+use crate::command::{Accesses, CommandError, ShaderStage};
 use crate::device::Device;
 use crate::error::Thing;
 use crate::handle::{CommandBuffer, DescriptorSet, Image, Pipeline};
 use crate::platform::Platform;
-use crate::resource::{BindingElement, FETCHES, ImageInfo};
+use crate::resource::{BindingElement, BufferRange, FETCHES, ImageInfo};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use eitri_descriptors::formats::VkFormat;
@@ -203,4 +203,34 @@ fn a_set_of_textures_brings_a_sampler_for_fetches() {
     let [first, second, ..] = FETCHES;
     assert_eq!(sampler(sample.1), Some([first, second]));
     assert_eq!(sampler(write.1), None, "storage images need none");
+}
+
+/// A part of a buffer that has one texel is bound; one that ends inside of the first is refused.
+#[test]
+fn a_texel_buffer_has_at_least_one_texel() {
+    let firmware = image(&control_blocks());
+    let program = image_program(|_| BindingKind::UniformTexelBuffer, Rights::Read);
+    let mut device = device(&firmware);
+    let space = device.create_space().expect("memory");
+    let program = Program::parse(&program).expect("legal");
+    let pipeline = device.create_pipeline(space, &program).expect("memory");
+    let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+    let buffer = device.create_buffer(space, 64).expect("memory");
+    let format = VkFormat::of_name(Arch::V10, "R32G32_UINT").expect("it is in the table");
+    let mut bind = |bytes| {
+        let range = BufferRange { offset: 0, bytes };
+        device.bind_texel_buffer(set, BindingElement::first(0), buffer, range, format)
+    };
+    for bytes in [8, 15, 16, 64] {
+        assert_eq!(bind(bytes), Ok(()), "{bytes} bytes");
+    }
+    for bytes in [0, 7] {
+        let refused = CommandError::TooSmall {
+            set: 0,
+            binding: 0,
+            bytes,
+            needed: 8,
+        };
+        assert_eq!(bind(bytes), Err(refused.into()), "{bytes} bytes");
+    }
 }
