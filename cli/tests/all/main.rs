@@ -47,6 +47,7 @@ mod pages;
 mod profile;
 mod random_graphics_on_model;
 mod random_on_model;
+mod random_scenes;
 mod readers_on_model;
 mod reduce;
 mod reorder;
