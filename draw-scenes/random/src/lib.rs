@@ -2,7 +2,7 @@
 //!
 //! What is drawn is chosen so that implementations of Vulkan agree: vertices stand on sixteenths of a pixel of targets whose sizes are powers
 //! of two, depths are flat or differ by much, textures are read at the centres of texels or of eighths of them. What is free
-//! all the same has a tolerance ([`Targets::expectation`]). A scene has no expected pictures of its own: another implementation draws them.
+//! all the same has a tolerance. A scene has no expected pictures of its own: another implementation draws them.
 //!
 //! ```
 //! let scene = eitri_random_scenes::scene(7, "random_7");
@@ -11,6 +11,8 @@
 //! ```
 //!
 //! Facts: shared/scenes/README.md.
+
+#![forbid(unsafe_code)]
 
 mod draws;
 mod geometry;
