@@ -344,3 +344,33 @@ fn features_that_are_not_there_are_named() {
         assert!(text.contains(told), "{text}");
     }
 }
+
+/// A half, with an alpha that targets without alpha do not keep.
+const HALF: &str = "#version 450
+layout(location = 0) out vec4 color;
+void main() {
+    color = vec4(0.5, 0.5, 0.5, 0.75);
+}
+";
+
+/// Of each format without alpha that the hardware blends by itself, in words of two or four texels; the tile holds an alpha all the same.
+#[test]
+fn the_alpha_of_a_format_without_alpha_is_1() {
+    let (half, three_quarters) = (0x8080_8080, 0xBFBF_BFBF);
+    for (factors, color) in [
+        (["dst_alpha", "zero", "add"], half),
+        (["one_minus_dst_alpha", "zero", "add"], 0),
+        (["src_alpha_saturate", "zero", "add"], 0),
+        (["one", "dst_alpha", "add"], three_quarters),
+        (["one", "one_minus_dst_alpha", "add"], half),
+    ] {
+        for format in ["r8_unorm", "r8g8_unorm"] {
+            leaves(COVER, HALF, color, |it| {
+                it["images"][0]["format"] = json!(format);
+                it["pipelines"][0]["blend"] =
+                    json!({"attachments": [{"color": factors, "alpha": factors}]});
+                it["steps"][0]["color"][0]["clear"] = json!({"float": [0.25, 0.25, 0.25, 0.25]});
+            });
+        }
+    }
+}

@@ -276,10 +276,10 @@ fn expectation(image: &str, aspect: &str, tolerance: Tolerance, targets: &Target
             json!({"rule": "float", "abs": part, "rel": part, "why": "interpolation, filtering and blending round"})
         }
     };
-    // Lavapipe's resolves take samples of neighbours, and errors of blends add up.
+    // Lavapipe's resolves take samples of neighbours, errors of blends add up, and depths that are interpolated may cross.
     let part = match tolerance {
-        Exact if targets.samples == 1 => 128,
-        _ => 24,
+        Exact if targets.samples == 1 => 64,
+        _ => 10,
     };
     compare["allow_pixels"] = json!(targets.width * targets.height / part);
     json!({"image": image, "aspect": aspect, "data": "zero", "compare": compare})

@@ -344,7 +344,12 @@ pub fn fixed_function(format: &VkFormat, blend: &ColorBlend) -> Option<FixedFunc
         true => ALL,
         false => blend.write_mask & ALL,
     };
-    let [color, alpha] = blend.equations.unwrap_or([BlendComponent::REPLACE; 2]);
+    let equations = blend.equations.unwrap_or([BlendComponent::REPLACE; 2]);
+    let [color, alpha] = match has_channel(format, b'A') {
+        true => equations,
+        // What alpha becomes nobody sees.
+        false => [on_alpha_1(equations[0]), BlendComponent::REPLACE],
+    };
     let simple = |it: BlendComponent| {
         it.src == BlendFactor::One
             && it.dst == BlendFactor::Zero
@@ -381,11 +386,67 @@ pub fn fixed_function(format: &VkFormat, blend: &ColorBlend) -> Option<FixedFunc
     })
 }
 
-/// Whether a mask has all channels that a format has.
-fn covers_all(format: &VkFormat, mask: u8) -> bool {
-    let channels = [b'R', b'G', b'B', b'A'];
+/// An equation of colour where the alpha that is there is 1: that of a format without alpha, whose tile may hold another
+/// (hardware/graphics-framebuffer.md 6.1).
+fn on_alpha_1(equation: BlendComponent) -> BlendComponent {
+    use BlendFactor as F;
+    let factor = |factor: F| match factor {
+        F::DstAlpha => F::One,
+        F::OneMinusDstAlpha | F::SrcAlphaSaturate => F::Zero,
+        factor => factor,
+    };
+    BlendComponent {
+        src: factor(equation.src),
+        dst: factor(equation.dst),
+        op: equation.op,
+    }
+}
+
+/// Whether a format has a channel, by its letter.
+fn has_channel(format: &VkFormat, letter: u8) -> bool {
     // The name begins with the channels, each with its bits.
     let own = format.name.split('_').next().unwrap_or("");
-    let mut channels = channels.into_iter().zip([1, 2, 4, 8]);
-    channels.all(|(letter, bit)| mask & bit != 0 || !own.bytes().any(|it| it == letter))
+    own.bytes().any(|it| it == letter)
+}
+
+/// Whether a mask has all channels that a format has.
+fn covers_all(format: &VkFormat, mask: u8) -> bool {
+    let mut channels = [b'R', b'G', b'B', b'A'].into_iter().zip([1, 2, 4, 8]);
+    channels.all(|(letter, bit)| mask & bit != 0 || !has_channel(format, letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arch;
+
+    /// A format without alpha has 1 there, whatever the tile holds: no function reads it.
+    #[test]
+    fn nothing_reads_an_alpha_that_a_format_has_not() {
+        use BlendFactor::{DstAlpha, One, OneMinusDstAlpha, SrcAlpha, SrcAlphaSaturate, Zero};
+        let made = |name: &str, src, dst| {
+            let format = VkFormat::of_name(Arch::V10, name).expect("a format");
+            let op = BlendOp::Add;
+            let equations = Some([BlendComponent { src, dst, op }; 2]);
+            let blend = ColorBlend {
+                equations,
+                ..ColorBlend::default()
+            };
+            fixed_function(format, &blend)
+        };
+        for name in ["R8_UNORM", "R8G8_UNORM", "R5G6B5_UNORM_PACK16"] {
+            for (read, like) in [
+                ((DstAlpha, Zero), (One, Zero)),
+                ((SrcAlpha, DstAlpha), (SrcAlpha, One)),
+                ((SrcAlpha, OneMinusDstAlpha), (SrcAlpha, Zero)),
+                ((SrcAlphaSaturate, One), (Zero, One)),
+            ] {
+                let [found, wanted] = [read, like].map(|(src, dst)| made(name, src, dst));
+                assert!(found.is_some(), "{name}: {read:?}");
+                assert_eq!(found, wanted, "{name}: {read:?} is as {like:?}");
+            }
+        }
+        let own = made("R8G8B8A8_UNORM", DstAlpha, Zero);
+        assert_ne!(own, made("R8G8B8A8_UNORM", One, Zero), "this one has alpha");
+    }
 }
