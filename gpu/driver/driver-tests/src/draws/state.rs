@@ -389,8 +389,8 @@ pub(crate) fn colors_without_a_target_go_nowhere() {
             let mut pass = recorder.begin_rendering(&RenderingInfo {
                 colors: &targets,
                 area: Some(Rect {
-                    width: SIDE as u32,
-                    height: SIDE as u32,
+                    width: SIDE,
+                    height: SIDE,
                     ..Rect::default()
                 }),
                 ..RenderingInfo::default()
