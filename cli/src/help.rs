@@ -10,7 +10,7 @@ use clap::CommandFactory;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shaders",             &["run", "debug", "profile", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
-    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "broken", "merge"]),
+    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "scenes", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "waitcheck", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs", "debian"]),
@@ -50,6 +50,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("reduce",      &["eitri reduce shader.spvasm --keep-if './crashes.sh' -o small.spv"]),
     ("reflect",     &["eitri reflect shader.comp", "eitri reflect shader.comp --json"]),
     ("run",         &["eitri run saxpy.comp --buffer 0=iota-f32:1024 --buffer 1=zero:4096 --push a=2.0,count=1024 --groups 16 --print 1:f32[0..8]", "eitri run shader.wgsl --buffer 0=in.bin --compare 0=expected.bin:f32:1e-5", "eitri run shader.comp --buffer 0=zero:4096 --on qemu --gpu G720", "eitri run shader.comp --buffer 0=zero:65536 --groups 64 --gpu all"]),
+    ("scenes",      &["eitri scenes -o scenes", "eitri scenes -o scenes --seed 500 --count 20"]),
     ("schema",      &["eitri schema results"]),
     ("svd",         &["eitri svd --board rk3588 -o mali.svd"]),
     ("test",        &["eitri test --list"]),

@@ -91,13 +91,13 @@ rows! {
     AlphaOfBc3          "bc3-alpha"             Choice   "whether alpha between the ends of a BC3 block is rounded or cut off"                        "graphics-compression.md 4" mark "src/blocks/bc.rs" "Ratio::byte";
     ComponentsOfRrra    "rrra"                  Choice   "which component of two is the A of RRRA is not stated"                                      "descriptors.md 10.1" mark "src/shader/format/codes.rs" "order";
     BorderComponents    "border"                Choice   "what the border gives for components that a format lacks is the API's rule"                 "graphics-model.md 5.1" mark "src/shader/format.rs" "PixelFormat::border";
-    GatherOrder         "gather-order"          Choice   "sheets and a driver differ on the order of gathered texels"                                 "valhall-isa.md 11.10" mark "src/shader/sampling.rs" "Sampler::gathered";
+    GatherOrder         "gather-order"          Choice   "sheets and a driver differ on the order of gathered texels"                                 "valhall-isa.md 11.10" mark "src/shader/sampling.rs" "Sampler::each_gathered";
     FilterOfLevel       "level-filter"          Choice   "whether a texture's greatest level counts before its filter is chosen is not known"         "graphics-model.md 5.1" mark "src/shader/sampling.rs" "Sampler::filter_is_open";
     CubeCorner          "cube-corner"           Choice   "what a tap beyond a corner of a cube gives is not published"                                "graphics-texture.md 7.6" mark "src/shader/sampling.rs" "on_cube";
     Anisotropy          "anisotropy"            Choice   "where the probes of an anisotropic sample lie is not published"                             "graphics-texture.md 7.6" mark "src/shader/sampling.rs" "";
     GradientDescriptor  "gradient-descriptor"   Choice   "what a gradient descriptor holds beside the level is not published"                         "valhall-isa.md 11.10" mark "src/shader/detail.rs" "Probes::descriptor";
     ChromaSiting        "chroma-siting"         Choice   "what the siting of chroma changes is not published"                                         "descriptors.md 10.3" mark "src/shader/yuv.rs" "Yuv::chroma_at";
-    ClumpParts          "clump-parts"           Choice   "which end the parts of a clump's name begin at is not stated"                               "graphics-formats.md 3" mark "src/shader/texture.rs" "element_of";
+    ClumpParts          "clump-parts"           Choice   "which end the parts of a clump's name begin at is not stated"                               "graphics-formats.md 3" mark "src/shader/plane.rs" "element_of";
     SampleOffset        "sample-offset"         Choice   "that the third offset of a fetch is the sample is inferred"                                 "valhall-isa.md 11.10" mark "src/shader/typed.rs" "Fetch::target";
     DepthOfImage        "image-depth"           Choice   "which half of the second word has the depth of a 3D image differs between sources"          "valhall-isa.md 11.5" mark "src/shader/typed.rs" "image_texel";
     // Rasterising and fragments.
