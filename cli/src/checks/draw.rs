@@ -128,7 +128,7 @@ fn chosen(workspace: &Workspace) -> Result<Vec<Scene>, Failure> {
     read_scenes(&paths, &ModelArguments::of_size(MODEL_SIZE), None)
 }
 
-fn how(place: Place) -> Run<'static> {
+pub(super) fn how(place: Place) -> Run<'static> {
     Run {
         place,
         gpu: GpuChoice::default(),

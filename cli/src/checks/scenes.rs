@@ -1,18 +1,16 @@
 //! Random scenes (`eitri scenes`): a GPU of each kind draws what Mesa's CPU driver draws. Without that driver it is skipped.
 
 use super::Case;
+use super::draw::how;
 use crate::commands::draw::read_scenes;
 use crate::draw::{self, ModelArguments, Run, Verdict};
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::runs::dispatch::Place;
-use crate::runs::{lavapipe, parallel, random_scenes};
+use crate::runs::{lavapipe, random_scenes};
 use crate::workspace::Workspace;
 use std::ops::Range;
-use std::time::Duration;
 
-/// Longest that one scene may go on without progress.
-const LIMIT: Duration = Duration::from_secs(60);
 const SEEDS: Range<u64> = 1..151;
 /// GPUs, and whether they take the optimised modules.
 const GPUS: &[(&str, bool)] = &[("G610", false), ("G720", true), ("G925", false)];
@@ -31,15 +29,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for (gpu, optimised) in GPUS {
         let how = Run {
-            place: Place::Host,
             gpu: gpu.parse::<GpuChoice>().map_err(Failure::refused)?,
             optimised: *optimised,
-            limit: LIMIT,
-            dump: false,
-            jobs: parallel::available(),
-            check: false,
-            timelines: None,
-            pixel: None,
+            ..how(Place::Host)
         };
         let mut wrong = Vec::new();
         draw::run(&scenes, &how, |scene, drawn| {

@@ -13,7 +13,7 @@ pub(crate) struct Args {
     /// The first seed.
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 48))]
     seed: u64,
-    /// How many scenes: of this seed and those behind it.
+    /// The number of scenes: that of the first seed, and those of the seeds that follow.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     count: u64,
 }

@@ -353,7 +353,7 @@ void main() {
 }
 ";
 
-/// Of each format without alpha that the hardware blends by itself, in words of two or four texels; the tile holds an alpha all the same.
+/// R8 and R8G8 have no alpha in memory, but their tiles hold one, which blending must not read. A word is four texels, or two.
 #[test]
 fn the_alpha_of_a_format_without_alpha_is_1() {
     let (half, three_quarters) = (0x8080_8080, 0xBFBF_BFBF);

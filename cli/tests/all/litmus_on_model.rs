@@ -128,7 +128,7 @@ impl Row {
             .collect())
     }
 
-    /// Whether an allowed state has the same values of all results that were written.
+    /// Whether some allowed state agrees with every result that was written.
     fn allows(&self, state: &State) -> bool {
         let is = |allowed: &State| {
             state

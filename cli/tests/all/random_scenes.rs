@@ -4,7 +4,6 @@
 //! `EITRI_BLESS=1`; then `eitri draw` must still pass.
 
 use crate::eitri::command;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Scenes with small pictures.
@@ -13,31 +12,25 @@ const SEEDS: &[u64] = &[
     19, 21, 28, 33, 40, 49, 52, 54, 56, 60, 62, 77, 87, 89, 97, 99, 102, 108, 110, 112, 133, 139, 141, 145, 150, 164, 168, 170,
     180, 183, 189, 197, 217, 219, 228, 259, 268, 280, 293, 295,
 ];
-/// How many of them later generations draw.
+/// How many of them each later generation draws.
 const LATER: usize = 12;
 
 fn kept(seed: u64, number: usize) -> PathBuf {
     eitri_testdata::kept(&format!("random-scenes/{seed}-{number}.bin"))
 }
 
-fn name(seed: u64) -> String {
-    format!("random_{seed}")
-}
-
 /// Writes a scene, its files and its pictures.
 fn write(folder: &Path, seed: u64) {
-    let name = name(seed);
+    let name = eitri_random_scenes::name(seed);
     let folder = folder.join(&name);
     std::fs::create_dir_all(&folder).unwrap();
-    let mut scene: Value = eitri_random_scenes::scene(seed, &name);
+    let mut scene = eitri_random_scenes::scene(seed);
     for (file, bytes) in eitri_random_scenes::files(&scene) {
         std::fs::write(folder.join(file), bytes).unwrap();
     }
-    let expect = scene["expect"].as_array_mut().unwrap();
-    for (number, entry) in expect.iter_mut().enumerate() {
-        let file = format!("expected-{number}.bin");
-        std::fs::copy(kept(seed, number), folder.join(&file)).unwrap();
-        entry["data"] = json!({"file": file});
+    let files = eitri_random_scenes::expect_files(&mut scene);
+    for (number, file) in files.iter().enumerate() {
+        std::fs::copy(kept(seed, number), folder.join(file)).unwrap();
     }
     let path = folder.join(format!("{name}.json"));
     std::fs::write(path, scene.to_string()).unwrap();
@@ -54,14 +47,12 @@ fn bless(folder: &Path, seed: u64) {
         "{}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    for number in 0.. {
-        let file = format!("expected-{number}.bin");
-        let Ok(bytes) = std::fs::read(folder.join(name(seed)).join(file)) else {
-            break;
-        };
+    let folder = folder.join(eitri_random_scenes::name(seed));
+    let files = eitri_random_scenes::expect_files(&mut eitri_random_scenes::scene(seed));
+    for (number, file) in files.iter().enumerate() {
         let kept = kept(seed, number);
         std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
-        std::fs::write(kept, bytes).unwrap();
+        std::fs::copy(folder.join(file), kept).unwrap();
     }
 }
 
@@ -70,8 +61,8 @@ fn check(seeds: &[u64], gpu: &str, arguments: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     seeds.iter().for_each(|seed| write(folder.path(), *seed));
     let folder = folder.path().to_str().unwrap();
-    let drawn = command(&[&["draw", folder, "--gpu", gpu], arguments].concat());
-    let drawn = { drawn }.output().unwrap();
+    let mut draw = command(&[&["draw", folder, "--gpu", gpu], arguments].concat());
+    let drawn = draw.output().unwrap();
     let said = String::from_utf8_lossy(&drawn.stdout);
     let failed: Vec<&str> = said
         .lines()

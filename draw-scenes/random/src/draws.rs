@@ -1,7 +1,7 @@
 //! Draws, and clears within passes.
 
 use crate::geometry::{Mesh, Order};
-use crate::parts::Parts;
+use crate::parts::{Parts, hex};
 use crate::pipelines::{self, Pipeline};
 use crate::random::Random;
 use crate::targets::{Class, Targets};
@@ -17,17 +17,7 @@ impl Drawable {
     /// A new one, which `scene` has then.
     pub(crate) fn choose(random: &mut Random, targets: &Targets, scene: &mut Parts) -> Drawable {
         let mesh = Mesh::choose(random, targets, &mut scene.buffers);
-        let name = format!("p{}", scene.pipelines.len());
-        let mut pipeline = pipelines::choose(random, targets, &mesh, &name);
-        scene.needs(&pipeline.features);
-        pipeline
-            .shaders
-            .iter()
-            .for_each(|shader| scene.uses(*shader));
-        if pipeline.reads_textures {
-            pipeline.value["sets"] = json!([scene.set(random)]);
-        }
-        scene.pipelines.push(pipeline.value.clone());
+        let pipeline = pipelines::choose(random, targets, &mesh, scene);
         Drawable { mesh, pipeline }
     }
 
@@ -35,7 +25,7 @@ impl Drawable {
     pub(crate) fn draw(&self, random: &mut Random, targets: &Targets, scene: &mut Parts) -> Value {
         let mut draw = json!({
             "op": "draw",
-            "pipeline": self.pipeline.value["name"],
+            "pipeline": self.pipeline.name,
             "push": push(random, self.mesh.is_flat),
             "vertex_buffers": self.mesh.bound(),
         });
@@ -135,10 +125,8 @@ fn push(random: &mut Random, is_flat: bool) -> String {
     let words = floats
         .map(|float: &f32| float.to_bits())
         .chain([random.between(0, 255)]);
-    words
-        .flat_map(u32::to_le_bytes)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    hex(&bytes)
 }
 
 /// A part of the targets.

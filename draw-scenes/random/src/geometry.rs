@@ -1,5 +1,6 @@
 //! Meshes: vertices in buffers, with or without indices.
 
+use crate::parts::hex;
 use crate::random::Random;
 use crate::targets::Targets;
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 /// The bytes of a vertex: its position and its colour, each four words at most.
 const STRIDE: u32 = 32;
 
-/// What vertices make.
+/// A primitive topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topology {
     Points,
@@ -30,7 +31,7 @@ impl Topology {
         }
     }
 
-    /// Whether an index of all ones may begin it anew.
+    /// Whether primitive restart applies to it.
     pub(crate) const fn can_restart(self) -> bool {
         matches!(
             self,
@@ -50,7 +51,7 @@ impl Topology {
     }
 }
 
-/// Those that are not for several samples first.
+/// What meshes choose from; the first three with one sample alone.
 const TOPOLOGIES: [Topology; 9] = [
     Topology::Points,
     Topology::Lines,
@@ -63,7 +64,7 @@ const TOPOLOGIES: [Topology; 9] = [
     Topology::TriangleFan,
 ];
 
-/// How a draw names its vertices.
+/// A plain or an indexed draw.
 pub(crate) enum Order {
     Plain {
         first: u32,
@@ -84,11 +85,11 @@ pub(crate) struct Mesh {
     pub(crate) topology: Topology,
     pub(crate) restart: bool,
     pub(crate) order: Order,
-    /// Whether its depths come out as they are, whoever clips and interpolates.
+    /// Whether every implementation computes the same depths: all are equal, w is 1, and nothing is clipped.
     pub(crate) is_flat: bool,
     position_format: &'static str,
     colour_format: &'static str,
-    /// Whether colours go on with instances.
+    /// Whether colours are read by instance, not by vertex.
     by_instance: bool,
 }
 
@@ -202,8 +203,7 @@ fn indexed(
     }
     data.resize(data.len().next_multiple_of(4), 0);
     let buffer = format!("indices{}", buffers.len());
-    let hex: String = data.iter().map(|byte| format!("{byte:02x}")).collect();
-    buffers.push(json!({"name": buffer, "bytes": data.len(), "init": {"hex": hex}}));
+    buffers.push(json!({"name": buffer, "bytes": data.len(), "init": {"hex": hex(&data)}}));
     Order::Indexed {
         buffer,
         kind,
@@ -220,29 +220,26 @@ struct Places {
     topology: Topology,
     /// Whether depths differ from vertex to vertex.
     slopes: bool,
-    /// Whether the factor of all coordinates differs.
+    /// Whether w differs from vertex to vertex.
     perspective: bool,
-    /// Whether they may stand beside the target.
+    /// Whether vertices may lie outside of the viewport.
     outside: bool,
 }
 
 impl Places {
     fn choose(random: &mut Random, targets: &Targets, topology: Topology) -> Places {
+        let slopes = topology.is_triangles() && random.once_in(4);
+        let perspective = topology.is_triangles() && random.once_in(4);
+        // Where lavapipe clips primitives in perspective, noperspective colours may become NaN.
+        let outside = !perspective && random.once_in(4);
         Places {
             width: targets.width,
             height: targets.height,
             topology,
-            slopes: topology.is_triangles() && random.once_in(4),
-            perspective: topology.is_triangles() && random.once_in(4),
-            outside: false,
+            slopes,
+            perspective,
+            outside,
         }
-        .beside(random)
-    }
-
-    /// Some stand beside the target; not those in perspective, for which Lavapipe's clipping loses linear colours.
-    fn beside(self, random: &mut Random) -> Places {
-        let outside = !self.perspective && random.once_in(4);
-        Places { outside, ..self }
     }
 
     /// The clip coordinates of a vertex, of which `last` is the one before.

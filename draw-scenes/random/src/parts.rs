@@ -76,3 +76,8 @@ impl Parts {
         name
     }
 }
+
+/// Bytes as a scene has them.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,6 +1,7 @@
 //! The state of pipelines.
 
 use crate::geometry::Mesh;
+use crate::parts::Parts;
 use crate::random::Random;
 use crate::shaders::{self, Shader};
 use crate::targets::{Class, Targets};
@@ -41,20 +42,23 @@ const STENCIL: &[&str] = &[
     "decrement_and_wrap",
 ];
 
-/// What a pipeline has that draws must know.
+/// What draws must know of a pipeline.
 pub(crate) struct Pipeline {
-    pub(crate) value: Value,
-    pub(crate) shaders: [Shader; 2],
-    pub(crate) features: Vec<&'static str>,
-    /// Whether its draws take the set of textures.
+    pub(crate) name: String,
+    /// Whether its draws take a set with a texture.
     pub(crate) reads_textures: bool,
 }
 
-/// A pipeline that draws a mesh.
-pub(crate) fn choose(random: &mut Random, targets: &Targets, mesh: &Mesh, name: &str) -> Pipeline {
-    let mut features = Vec::new();
+/// Adds a pipeline that draws a mesh to `scene`.
+pub(crate) fn choose(
+    random: &mut Random,
+    targets: &Targets,
+    mesh: &Mesh,
+    scene: &mut Parts,
+) -> Pipeline {
+    let name = format!("p{}", scene.pipelines.len());
     let vertex = if random.once_in(8) {
-        features.push("shaderClipDistance");
+        scene.needs(&["shaderClipDistance"]);
         shaders::CLIPPED
     } else {
         shaders::MESH
@@ -74,12 +78,12 @@ pub(crate) fn choose(random: &mut Random, targets: &Targets, mesh: &Mesh, name: 
             {"shader": fragment.name, "spec": [{"id": 0, "value": kind}, {"id": 1, "value": kill}]},
         ],
         "push_bytes": 48,
-        "raster": raster(random, mesh.is_flat, &mut features),
-        "multisample": multisample(random, targets, &mut features),
-        "blend": blend(random, targets, fragment == shaders::DUAL, &mut features),
+        "raster": raster(random, mesh.is_flat, scene),
+        "multisample": multisample(random, targets, scene),
+        "blend": blend(random, targets, fragment == shaders::DUAL, scene),
     });
     if fragment == shaders::SAMPLED {
-        features.push("sampleRateShading");
+        scene.needs(&["sampleRateShading"]);
     }
     mesh.describe(&mut value);
     if targets.has_depth() && !random.once_in(4) {
@@ -91,10 +95,15 @@ pub(crate) fn choose(random: &mut Random, targets: &Targets, mesh: &Mesh, name: 
             value["stencil"]["back"] = stencil(random);
         }
     }
+    for shader in [vertex, fragment] {
+        scene.uses(shader);
+    }
+    if reads_textures {
+        value["sets"] = json!([scene.set(random)]);
+    }
+    scene.pipelines.push(value);
     Pipeline {
-        value,
-        shaders: [vertex, fragment],
-        features,
+        name,
         reads_textures,
     }
 }
@@ -123,14 +132,14 @@ fn fragment_shader(random: &mut Random, targets: &Targets) -> Shader {
     random.of(&all)
 }
 
-fn raster(random: &mut Random, is_flat: bool, features: &mut Vec<&'static str>) -> Value {
+fn raster(random: &mut Random, is_flat: bool, scene: &mut Parts) -> Value {
     let mut raster = json!({
         "cull": random.of(&["none", "none", "none", "front", "back"]),
         "front": random.of(&["counter_clockwise", "clockwise"]),
         "provoking": "first",
     });
     if random.once_in(6) {
-        features.push("depthClamp");
+        scene.needs(&["depthClamp"]);
         raster["depth_clamp"] = json!(true);
     }
     // Its unit is that of the largest depth of a primitive, which clipping changes.
@@ -141,7 +150,7 @@ fn raster(random: &mut Random, is_flat: bool, features: &mut Vec<&'static str>) 
     raster
 }
 
-fn multisample(random: &mut Random, targets: &Targets, features: &mut Vec<&'static str>) -> Value {
+fn multisample(random: &mut Random, targets: &Targets, scene: &mut Parts) -> Value {
     let mut state = json!({"samples": targets.samples});
     if random.once_in(6) {
         // Lavapipe doesn't ask for the mask of one sample.
@@ -149,30 +158,25 @@ fn multisample(random: &mut Random, targets: &Targets, features: &mut Vec<&'stat
         state["mask"] = json!(random.between(1, 15) | least);
     }
     if targets.class == Class::Real && random.once_in(10) {
-        features.push("alphaToOne");
+        scene.needs(&["alphaToOne"]);
         state["alpha_to_one"] = json!(true);
     }
     state
 }
 
-fn blend(
-    random: &mut Random,
-    targets: &Targets,
-    dual: bool,
-    features: &mut Vec<&'static str>,
-) -> Value {
+fn blend(random: &mut Random, targets: &Targets, dual: bool, scene: &mut Parts) -> Value {
     let logical = targets.colours.iter().all(|format| format.has_logic);
     let mut state = json!({"constants": random.colour()});
     let uses_logic = logical && !dual && random.once_in(6);
     if uses_logic {
-        features.push("logicOp");
+        scene.needs(&["logicOp"]);
         state["logic_op"] = json!(random.of(LOGIC));
     }
     if targets.colours.len() > 1 {
-        features.push("independentBlend");
+        scene.needs(&["independentBlend"]);
     }
     if dual {
-        features.push("dualSrcBlend");
+        scene.needs(&["dualSrcBlend"]);
     }
     let blends = targets.class == Class::Real && !uses_logic;
     let attachments = targets.colours.iter().map(|format| {

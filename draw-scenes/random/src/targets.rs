@@ -22,22 +22,22 @@ pub(crate) struct Format {
 
 impl Format {
     /// Whether its numbers have no bounds.
-    pub(crate) const fn is_float(&self) -> bool {
-        matches!(self.tolerance, Part(_))
+    pub(crate) fn is_float(&self) -> bool {
+        self.name.contains("float")
     }
 }
 
 /// How far two pictures of a format may be apart.
 #[derive(Clone, Copy, Debug)]
 enum Tolerance {
-    None,
+    Exact,
     /// Steps of the format.
     Steps(u32),
     /// A part of the value, and as much beside.
     Part(f64),
 }
 
-use Tolerance::{None as Exact, Part, Steps};
+use Tolerance::{Exact, Part, Steps};
 
 #[rustfmt::skip]
 const REAL: &[Format] = &[

@@ -53,6 +53,7 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
         is_first.then(|| function.inst(inst).args[ALPHA])
     });
     let (colors, gone) = without_targets(colors, state);
+    let is_gone = |inst: &Inst| gone.iter().any(|store| store.0 == *inst);
     let mut b = Builder::new(function, block);
     if state.alpha_to_one {
         let one = b.float(1.0);
@@ -97,11 +98,8 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     }
     // The second colour is used up.
     let is_used = |inst: &Inst| {
-        if gone.iter().any(|store| store.0 == *inst) {
-            return false;
-        }
         let dropped = colors.iter().find(|it| it.0 == *inst && it.2 == 1);
-        dropped.is_none_or(|it| stage.blended >> it.1 & 1 == 0)
+        !is_gone(inst) && dropped.is_none_or(|it| stage.blended >> it.1 & 1 == 0)
     };
     let kept: Vec<Inst> = stores.iter().copied().filter(is_used).collect();
     b.function.block_mut(block).insts.extend(kept);

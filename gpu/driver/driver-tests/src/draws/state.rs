@@ -3,15 +3,14 @@
 use super::bench::{BLUE_WORD, Bench, GREEN, GREEN_WORD, RED, RED_WORD, SIDE, check, rectangle};
 use super::shaders;
 use crate::bench::OrFail;
-use alloc::vec;
 use alloc::vec::Vec;
 use eitri_descriptors::raster::StencilOp;
 use eitri_descriptors::texture::Func;
 use eitri_runtime::{
     BlendComponent, BlendFactor, BlendOp, ClearColor, ColorAttachment, ColorBlend, DepthAttachment,
-    DepthState, Draw, FrontFace, GraphicsPipelineInfo, ImageInfo, ImagePart, ImageView, IndexType,
-    LoadOp, Rect, RenderingInfo, Resolve, StencilAttachment, StencilFace, StencilState, StoreOp,
-    Tiling, Topology, Viewport,
+    DepthState, Draw, FrontFace, GraphicsPipelineInfo, Image, ImageInfo, ImagePart, ImageView,
+    IndexType, LoadOp, Rect, RenderingInfo, Resolve, StencilAttachment, StencilFace, StencilState,
+    StoreOp, Tiling, Topology, Viewport,
 };
 
 /// A strip of two triangles.
@@ -325,14 +324,18 @@ pub(crate) fn colors_are_blended() {
     }
 }
 
-/// Two targets of different formats, of which one is not written everywhere.
-pub(crate) fn several_targets_have_their_own_colors() {
-    let mut it = Bench::new();
-    let first = it.image("R8G8B8A8_UNORM", Tiling::UInterleaved);
-    let second = it.image("B8G8R8A8_UNORM", Tiling::Linear);
-    let colors = [it.format("R8G8B8A8_UNORM"), it.format("B8G8R8A8_UNORM")].map(Some);
+/// Draws the upper half of these targets by a program that stores colours 0 and 1: green, and yellow.
+fn draw_two_colors(it: &mut Bench, targets: &[Option<(Image, &'static str)>]) {
+    let formats = targets.iter().map(|it| it.map(|(_, name)| name));
+    let formats: Vec<_> = formats
+        .map(|name| name.map(|name| it.format(name)))
+        .collect();
+    let colors = targets
+        .iter()
+        .map(|it| it.map(|(image, _)| Bench::blue(image)));
+    let colors: Vec<_> = colors.collect();
     let info = GraphicsPipelineInfo {
-        colors: &colors,
+        colors: &formats,
         ..strip(it.info())
     };
     let programs = (shaders::vertices(it.arch()), shaders::two_colors(it.arch()));
@@ -340,7 +343,13 @@ pub(crate) fn several_targets_have_their_own_colors() {
     let buffer = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, [1.0, 1.0, 0.0, 1.0]));
     it.record(|recorder| {
         let mut pass = recorder.begin_rendering(&RenderingInfo {
-            colors: &[Some(Bench::blue(first)), Some(Bench::blue(second))],
+            colors: &colors,
+            // A pass without attachments has to say.
+            area: Some(Rect {
+                width: SIDE,
+                height: SIDE,
+                ..Rect::default()
+            }),
             ..RenderingInfo::default()
         })?;
         pass.bind_pipeline(pipeline)?
@@ -349,70 +358,41 @@ pub(crate) fn several_targets_have_their_own_colors() {
         pass.end_rendering()
     });
     it.run();
-    let texels = it.texels(first);
-    check(&texels, 0, |_, y| {
-        if y < SIDE / 2 { GREEN_WORD } else { BLUE_WORD }
-    });
-    let texels = it.texels(second);
-    check(&texels, 0, |_, y| {
-        if y < SIDE / 2 {
-            0xFFFF_FF00
-        } else {
-            0xFF00_00FF
-        }
-    });
 }
 
-/// The program stores colours 0 and 1; the pass has the first alone, none at all, or the second alone.
+/// Checks that the upper half has one colour, and the lower half another.
+#[track_caller]
+fn check_halves(it: &mut Bench, image: Image, [upper, lower]: [u32; 2]) {
+    let texels = it.texels(image);
+    check(&texels, 0, |_, y| if y < SIDE / 2 { upper } else { lower });
+}
+
+/// Two targets of different formats, of which one is not written everywhere.
+pub(crate) fn several_targets_have_their_own_colors() {
+    let mut it = Bench::new();
+    let names = ["R8G8B8A8_UNORM", "B8G8R8A8_UNORM"];
+    let first = it.image(names[0], Tiling::UInterleaved);
+    let second = it.image(names[1], Tiling::Linear);
+    draw_two_colors(
+        &mut it,
+        &[Some((first, names[0])), Some((second, names[1]))],
+    );
+    check_halves(&mut it, first, [GREEN_WORD, BLUE_WORD]);
+    check_halves(&mut it, second, [0xFFFF_FF00, 0xFF00_00FF]);
+}
+
+/// The program stores colours 0 and 1; the pass has the first alone, the second alone, or none.
 pub(crate) fn colors_without_a_target_go_nowhere() {
-    for (first, second) in [(true, false), (false, false), (false, true)] {
+    let name = "R8G8B8A8_UNORM";
+    for (place, upper) in [(0, GREEN_WORD), (1, 0xFF00_FFFF)] {
         let mut it = Bench::new();
-        let image = it.image("R8G8B8A8_UNORM", Tiling::UInterleaved);
-        let format = it.format("R8G8B8A8_UNORM");
-        let colors = match (first, second) {
-            (true, _) => vec![Some(format)],
-            (false, true) => vec![None, Some(format)],
-            (false, false) => vec![],
-        };
-        let targets: Vec<_> = colors
-            .iter()
-            .map(|it| it.map(|_| Bench::blue(image)))
-            .collect();
-        let info = GraphicsPipelineInfo {
-            colors: &colors,
-            ..strip(it.info())
-        };
-        let programs = (shaders::vertices(it.arch()), shaders::two_colors(it.arch()));
-        let pipeline = it.pipeline_of(&programs, &info);
-        let buffer = it.buffer(&rectangle(ALL, [1.0, 0.0], 0.5, [1.0, 1.0, 0.0, 1.0]));
-        it.record(|recorder| {
-            let mut pass = recorder.begin_rendering(&RenderingInfo {
-                colors: &targets,
-                area: Some(Rect {
-                    width: SIDE,
-                    height: SIDE,
-                    ..Rect::default()
-                }),
-                ..RenderingInfo::default()
-            })?;
-            pass.bind_pipeline(pipeline)?
-                .bind_vertex_buffer(0, buffer, 0)?
-                .draw(Draw::of(4))?;
-            pass.end_rendering()
-        });
-        it.run();
-        let upper = match (first, second) {
-            (true, _) => GREEN_WORD,
-            (false, true) => 0xFF00_FFFF,
-            (false, false) => continue,
-        };
-        let texels = it.texels(image);
-        check(
-            &texels,
-            0,
-            |_, y| if y < SIDE / 2 { upper } else { BLUE_WORD },
-        );
+        let image = it.image(name, Tiling::UInterleaved);
+        let mut targets = [None; 2];
+        targets[place] = Some((image, name));
+        draw_two_colors(&mut it, &targets[..=place]);
+        check_halves(&mut it, image, [upper, BLUE_WORD]);
     }
+    draw_two_colors(&mut Bench::new(), &[]);
 }
 
 /// Four samples are averaged into an image of one; what one triangle's edge cuts is between both colours.
