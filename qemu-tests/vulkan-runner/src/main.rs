@@ -2,14 +2,14 @@
 //! with the first difference, or `skipped NAME: …` with the feature that the device lacks, then `N passed, N failed`, of
 //! scenes also `N skipped`.
 //!
-//!     vulkan-runner [--opt] [--timed] [--lose CASE.json] CASE.json...
+//!     vulkan-runner [--opt] [--timed] [--keep FOLDER | --record FOLDER] [--lose CASE.json] CASE.json...
 //!     vulkan-runner [--opt] [--timed] [--keep FOLDER | --record FOLDER] --draw SCENE.json...
 //!
 //! With `--timed` each scene that passes is drawn once more, and each case's dispatch is repeated in one submission of at least 5 ms,
 //! with the same inputs each time; the line is `ok NAME SECONDS`: of scenes from the submission to its end, of cases what a dispatch takes.
 //!
-//! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`. `--record` leaves all that a scene asks for so, and compares
-//! nothing: scenes whose pictures nobody knows yet get them from a driver.
+//! `--keep` leaves what differs of a scene's expectation N in `NAME-N.bin`, and of a case that differs the output at each binding, by its
+//! number in the file. `--record` leaves all that is asked for so, and compares nothing: what nobody knows yet comes from a driver.
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -53,6 +53,14 @@ struct Kept {
     folder: PathBuf,
     /// All of it, and nothing is compared; else what differs.
     all: bool,
+}
+
+impl Kept {
+    /// Leaves what came out as number so and so of a case or a scene.
+    fn leave(&self, name: &str, number: usize, bytes: &[u8]) -> Result<(), device::Error> {
+        let file = self.folder.join(format!("{name}-{number}.bin"));
+        std::fs::write(&file, bytes).map_err(|error| device::Error::Unkept(file, error))
+    }
 }
 
 /// What was asked for.
@@ -135,6 +143,7 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
     };
     let mut device = Device::open()?;
     eprintln!("vulkan-runner: {}", device.name());
+    let kept = request.kept.as_ref();
     let mut tally = Tally::default();
     if let Some(case) = &request.lost {
         let other = Device::open()?;
@@ -145,11 +154,10 @@ fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Err
         let ran = if request.timed {
             run::run_timed(&device, case, module, (TIMES, TOGETHER)).map(Some)
         } else {
-            run::run(&device, case, module).map(|()| None)
+            run::run(&device, case, module, kept).map(|()| None)
         };
         tally.count(&case.name, ran);
     }
-    let kept = request.kept.as_ref();
     for scene in &request.scenes {
         let drawn = draw::draw(&device, scene, request.optimised, request.timed, kept);
         let lost = drawn.as_ref().is_err_and(device::Error::is_loss);

@@ -1,5 +1,6 @@
 //! One case: pipeline, descriptors, the dispatch, and the comparison.
 
+use crate::Kept;
 use crate::device::{Device, Error, Named};
 use crate::resources::{Bound, Handle, descriptor, whole};
 use ash::vk;
@@ -8,10 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 
-/// Runs a case and compares.
-pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
+/// Runs a case and compares. What comes out is left in `kept`.
+pub(crate) fn run(
+    device: &Device,
+    case: &Case,
+    module: Module,
+    kept: Option<&Kept>,
+) -> Result<(), Error> {
     let prepared = Prepared::of(device, case, module)?;
-    run_prepared(device, case, &prepared).map(|_| ())
+    run_prepared(device, case, &prepared, kept).map(|_| ())
 }
 
 /// Runs a case and compares; then measures a dispatch of it: dispatches are repeated in one submission, each with its inputs restored,
@@ -24,7 +30,7 @@ pub(crate) fn run_timed(
     (times, together): (usize, Duration),
 ) -> Result<Duration, Error> {
     let prepared = Prepared::of(device, case, module)?;
-    let bound = run_prepared(device, case, &prepared)?;
+    let bound = run_prepared(device, case, &prepared, None)?;
     let sets = sets(device, case, &prepared.layouts, &bound)?;
     let mut kept = Vec::new();
     for bound in &bound {
@@ -212,6 +218,7 @@ fn run_prepared<'c>(
     device: &Device,
     case: &'c Case,
     prepared: &Prepared,
+    kept: Option<&Kept>,
 ) -> Result<Vec<Bound<'c>>, Error> {
     let bound: Vec<Bound<'_>> = case
         .resources
@@ -226,14 +233,26 @@ fn run_prepared<'c>(
         after.insert(bound.of.place, bound.read(device)?);
     }
     let checked = case.check(|place: Place| after.get(&place).map(Vec::as_slice));
-    checked
-        .map(|()| bound)
-        .map_err(|difference| Error::Differs(difference.to_string()))
+    let all = kept.is_some_and(|kept| kept.all);
+    if let Some(kept) = kept
+        && (all || checked.is_err())
+    {
+        for (number, resource) in case.resources.iter().enumerate() {
+            let got = after.get(&resource.place);
+            if let (Some(_), Some(got)) = (&resource.output, got) {
+                kept.leave(&case.name, number, got)?;
+            }
+        }
+    }
+    match checked {
+        Err(difference) if !all => Err(Error::Differs(difference.to_string())),
+        _ => Ok(bound),
+    }
 }
 
 /// Runs a case that never ends: the driver must say that the device is lost.
 pub(crate) fn lose(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
-    match run(device, case, module) {
+    match run(device, case, module, None) {
         Err(Error::Call(_, vk::Result::ERROR_DEVICE_LOST)) => Ok(()),
         Err(error) => Err(error),
         Ok(()) => Err(Error::NotLost),

@@ -237,6 +237,62 @@ fn words_stand_side_by_side_in_each_order_that_is_read() {
     assert_eq!(got, expected, "{listing}");
 }
 
+/// A loop walks along a uniform buffer: that its offsets are whole vectors is known from the accesses alone.
+#[test]
+fn a_loop_walks_along_vectors_of_a_uniform_buffer() {
+    for (results, width) in [
+        ("%a, %b, %c, %d", ".4.align16"),
+        ("%a, %b, %c", ".3.align16"),
+        ("%a, %b", ".2.align8"),
+        ("%a", ""),
+    ] {
+        let all: Vec<&str> = results.split(", ").collect();
+        let last = all.last().expect("there is one");
+        let text = format!(
+            "function main
+            workgroup 16 1 1
+            lanes 64
+            binding 0 0 storage written
+            binding 0 1 uniform
+            b0:
+              %id = local_id.x
+              %to = ishl %id, 2
+              %begin = ishl %id, 4
+              jump b1
+            b1:
+              %from = phi.w32 b0: %begin, b1: %next
+              %sum = phi.w32 b0: 0, b1: %next_sum
+              {results} = load.buffer.constant{width} @0.1, %from
+              %more = iadd %sum, %a
+              %tripled = imul %more, 3
+              %next_sum = ixor %tripled, {last}
+              %next = iadd %from, 16
+              %again = ult %next, 512
+              branch %again, b1, b2
+            b2:
+              store.buffer @0.0, %to, %next_sum
+              return"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let words = (0..128_u32).map(|word| word.wrapping_mul(0x9e37_79b9));
+        let rows: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let before = Buffers::from([
+            ((0, 0, 0), Buffer { bytes: vec![0; 64] }),
+            ((0, 1, 0), Buffer { bytes: rows }),
+        ]);
+        let dispatch = Dispatch {
+            groups: [1; 3],
+            push_constants: vec![],
+            step_limit: 1 << 16,
+        };
+        let (mut expected, mut got) = (before.clone(), before);
+        interpret(&function, &dispatch, &mut expected).expect("it ends");
+        let listing = run_on("a6xx", &function, &dispatch, &mut got);
+        let listing = listing.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(got, expected, "{results}\n{listing}");
+    }
+}
+
 /// By address: the data of the program lie at one that is known here.
 #[test]
 fn memory_is_accessed_by_address_in_each_width() {

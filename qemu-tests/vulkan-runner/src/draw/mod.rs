@@ -68,10 +68,7 @@ pub(crate) fn draw(
         if let Some(kept) = kept
             && (all || checked.is_err())
         {
-            let name = format!("{}-{number}.bin", scene.file.name);
-            let file = kept.folder.join(name);
-            let written = std::fs::write(&file, &got);
-            written.map_err(|error| Error::Unkept(file, error))?;
+            kept.leave(&scene.file.name, number, &got)?;
         }
         differs = differs.and(checked);
     }

@@ -229,7 +229,7 @@ impl Selector<'_> {
         offset: ir::Value,
         dests: Words,
     ) {
-        let (vector, component) = self.vector_of(offset);
+        let (vector, component) = self.vector_of(access, offset);
         let load = |dests: Words, component: i32| Instr {
             dests,
             offset: component,
@@ -262,13 +262,15 @@ impl Selector<'_> {
         }
     }
 
-    /// The vector in which an offset lies, in a register, and the component if it is known.
-    fn vector_of(&mut self, offset: ir::Value) -> (Source, Option<i32>) {
+    /// The vector in which an offset lies, in a register, and the component if it is known. Accesses of three or four words are aligned
+    /// to a vector (`ir::verify::aligned`), so theirs is.
+    fn vector_of(&mut self, access: Access, offset: ir::Value) -> (Source, Option<i32>) {
         if let Some(bytes) = self.ir.as_word(offset) {
             let vector = self.register(Source::constant(bytes >> VECTOR_BITS));
             return (Source::word(vector), Some((bytes >> 2 & 3) as i32));
         }
         let component = match self.alu_of(offset) {
+            _ if access.align >= 1 << VECTOR_BITS => Some(0),
             Some((ir::Alu::IAdd, data)) => {
                 let constant = self.ir.as_word(data.args[1]);
                 let whole = self.zero_bits(data.args[0], DEPTH) >= VECTOR_BITS;
