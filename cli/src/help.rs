@@ -10,7 +10,7 @@ use clap::CommandFactory;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shaders",             &["run", "debug", "profile", "compile", "reflect", "reduce"]),
     ("Drivers and images",  &["boot", "image", "firmware", "linux"]),
-    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "draw", "scenes", "broken", "merge"]),
+    ("Does a GPU work",      &["validate", "console", "amber", "kernel", "kernels", "draw", "scenes", "broken", "merge"]),
     ("GPU state",           &["dump", "explain", "pack", "unpack", "asm", "disasm", "waitcheck", "cs", "svd"]),
     ("This machine",        &["demo", "doctor", "completions", "man", "schema"]),
     ("This repository",     &["test", "bench", "fuzz", "mutants", "docs", "debian"]),
@@ -41,6 +41,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("fuzz",        &["eitri fuzz --seed 1"]),
     ("image",       &["eitri image --validation --board rk3588 --firmware mali_csffw.bin", "eitri image shader.comp --buffer 0=zero:4096 --board rk3588 --firmware mali_csffw.bin"]),
     ("kernel",      &["eitri kernel saxpy.json", "eitri kernel kernels/ --shard 1/4"]),
+    ("kernels",     &["eitri kernels -o kernels", "eitri kernels -o kernels --seed 500 --count 20"]),
     ("linux",       &["eitri linux -- vulkaninfo --summary"]),
     ("man",         &["eitri man -o man/"]),
     ("merge",       &["eitri merge part-1.json part-2.json --junit all.xml"]),

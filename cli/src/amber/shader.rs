@@ -5,6 +5,7 @@
 
 use super::assembly_lines;
 use crate::outcome::FileError;
+use crate::runs::khronos_tools::{GLSLANG, SPIRV_AS, SPIRV_OPT, SPIRV_VAL, Tool};
 use eitri_amber::Word;
 use eitri_amber::plan::Files;
 use eitri_amber::script::{
@@ -34,12 +35,6 @@ pub(crate) enum ShaderError {
         package: &'static str,
     },
 }
-
-/// Tools that scripts need, and the Debian packages that have them.
-const GLSLANG: (&str, &str) = ("glslangValidator", "glslang-tools");
-const SPIRV_AS: (&str, &str) = ("spirv-as", "spirv-tools");
-const SPIRV_VAL: (&str, &str) = ("spirv-val", "spirv-tools");
-const SPIRV_OPT: (&str, &str) = ("spirv-opt", "spirv-tools");
 
 /// Folders of the conformance suite whose assembly is for SPIR-V 1.4: their scripts do not say it.
 const SPIRV_1_4: &[&str] = &[
@@ -274,18 +269,18 @@ impl ShaderTools<'_> {
     fn run(
         &self,
         command: &mut Command,
-        tool: (&'static str, &'static str),
+        tool: Tool,
         shader: &Shader,
         input: &Path,
     ) -> Result<(), ShaderError> {
         let output = match command.output() {
             Ok(output) => output,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-                let (tool, package) = tool;
+                let (tool, package) = (tool.program, tool.package);
                 return Err(ShaderError::NoTool { tool, package });
             }
             Err(cause) => {
-                let (path, action) = (tool.0.to_owned(), "start");
+                let (path, action) = (tool.program.to_owned(), "start");
                 return Err(ShaderError::File(FileError {
                     action,
                     path,
@@ -306,7 +301,7 @@ impl ShaderTools<'_> {
             .filter(|line| !line.trim().is_empty() && *line != input);
         let lines: Vec<String> = lines.map(|line| line.replace(&input, &script)).collect();
         let name = shader.name.clone();
-        let message = format!("{}: {}", tool.0, lines.join("\n"));
+        let message = format!("{}: {}", tool.program, lines.join("\n"));
         Err(ShaderError::Source { name, message })
     }
 }
@@ -334,8 +329,8 @@ fn with_lines(shader: &Shader, source: &[u8]) -> Vec<u8> {
     text
 }
 
-fn command((tool, _): (&'static str, &'static str)) -> Command {
-    Command::new(tool)
+fn command(tool: Tool) -> Command {
+    Command::new(tool.program)
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, ShaderError> {

@@ -22,7 +22,8 @@ mod explain;
 mod firmware;
 pub(crate) mod fuzz;
 mod image;
-mod kernel;
+pub(crate) mod kernel;
+mod kernels;
 mod linux;
 mod man;
 mod merge;
@@ -91,6 +92,8 @@ pub(crate) enum Command {
     Image(image::Args),
     /// Run compute kernels with known inputs, and compare what they write with what is expected.
     Kernel(kernel::Args),
+    /// Write random kernels, with what Mesa's CPU driver computes as what is expected of them.
+    Kernels(kernels::Args),
     /// Boot an unmodified Linux, whose own drivers find a Mali, and run a command there.
     Linux(linux::Args),
     /// Write manual pages.
@@ -149,6 +152,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
+        Command::Kernels(args) => kernels::run(&args),
         Command::Linux(args) => linux::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Merge(args) => merge::run(&args),

@@ -57,31 +57,56 @@ pub(crate) fn driver() -> Option<PathBuf> {
 /// # Errors
 /// If lavapipe is missing, or the runner can't be built or run.
 pub(crate) fn run(options: &[&OsStr], files: &[PathBuf]) -> Result<String, Failure> {
-    let lacking = || Failure::missing(LavapipeError::Lacking { folder: DRIVERS });
-    let driver = driver().ok_or_else(lacking)?;
-    let workspace = Workspace::find()?;
-    let mut build = workspace.cargo(&["build", "--release", "-q", "-p=eitri-vulkan-runner"]);
-    let failed = |action: &'static str, cause| {
-        Failure::missing(FileError::at(action, "vulkan-runner", cause))
-    };
-    let built = build.output().map_err(|cause| failed("build", cause))?;
-    if !built.status.success() {
-        let output = String::from_utf8_lossy(&built.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::Build { output }));
+    Runner::build()?.run(options, files)
+}
+
+/// The program that runs kernels and scenes through Vulkan, built, and the driver that it asks.
+pub(crate) struct Runner {
+    program: PathBuf,
+    driver: PathBuf,
+}
+
+impl Runner {
+    /// Builds the program.
+    ///
+    /// # Errors
+    /// If lavapipe is missing, or the program can't be built.
+    pub(crate) fn build() -> Result<Runner, Failure> {
+        let lacking = || Failure::missing(LavapipeError::Lacking { folder: DRIVERS });
+        let driver = driver().ok_or_else(lacking)?;
+        let workspace = Workspace::find()?;
+        let mut build = workspace.cargo(&["build", "--release", "-q", "-p=eitri-vulkan-runner"]);
+        let built = build.output().map_err(|cause| failed("build", cause))?;
+        if !built.status.success() {
+            let output = String::from_utf8_lossy(&built.stderr).into_owned();
+            return Err(Failure::check(LavapipeError::Build { output }));
+        }
+        let program = workspace.target_folder().join("release/vulkan-runner");
+        Ok(Runner { program, driver })
     }
-    let program = workspace.target_folder().join("release/vulkan-runner");
-    let mut run = Command::new(&program);
-    run.args(options).args(files);
-    // No thread beside the one that submits.
-    run.env("LP_NUM_THREADS", "0");
-    run.env("VK_ICD_FILENAMES", &driver);
-    run.env("VK_DRIVER_FILES", &driver);
-    let ran = run.output().map_err(|cause| failed("run", cause))?;
-    let status = ran.status.code().unwrap_or(-1);
-    // 1: some are not as they should be, which tells nothing about the others.
-    if status != 0 && status != 1 {
-        let output = String::from_utf8_lossy(&ran.stderr).into_owned();
-        return Err(Failure::check(LavapipeError::Run { status, output }));
+
+    /// Runs kernels or scenes: what the program prints, a line each.
+    ///
+    /// # Errors
+    /// If the program can't be run, or the driver ends it.
+    pub(crate) fn run(&self, options: &[&OsStr], files: &[PathBuf]) -> Result<String, Failure> {
+        let mut run = Command::new(&self.program);
+        run.args(options).args(files);
+        // No thread beside the one that submits.
+        run.env("LP_NUM_THREADS", "0");
+        run.env("VK_ICD_FILENAMES", &self.driver);
+        run.env("VK_DRIVER_FILES", &self.driver);
+        let ran = run.output().map_err(|cause| failed("run", cause))?;
+        let status = ran.status.code().unwrap_or(-1);
+        // 1: some are not as they should be, which tells nothing about the others.
+        if status != 0 && status != 1 {
+            let output = String::from_utf8_lossy(&ran.stderr).into_owned();
+            return Err(Failure::check(LavapipeError::Run { status, output }));
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
     }
-    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+fn failed(action: &'static str, cause: std::io::Error) -> Failure {
+    Failure::missing(FileError::at(action, "vulkan-runner", cause))
 }

@@ -46,6 +46,7 @@ mod pack;
 mod pages;
 mod profile;
 mod random_graphics_on_model;
+mod random_kernels;
 mod random_on_model;
 mod random_scenes;
 mod readers_on_model;

@@ -1,0 +1,74 @@
+//! Expressions of any type.
+
+use crate::generator::Generator;
+use crate::types::{Kind, Type};
+use crate::variables::Variable;
+
+/// What an expression is made of: the type that it has, what it may read, how deep it may go.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'s> {
+    pub(crate) scope: &'s [Variable],
+    pub(crate) depth: u32,
+}
+
+impl Generator {
+    /// An expression of a type.
+    pub(crate) fn expression(&mut self, ty: &Type, scope: &[Variable], depth: u32) -> String {
+        if depth == 0 || self.chance(15) {
+            return self.leaf(ty, scope, depth);
+        }
+        if self.chance(12)
+            && let Some(call) = self.call_of(ty, scope, depth)
+        {
+            return call;
+        }
+        let operands = Operands {
+            scope,
+            depth: depth - 1,
+        };
+        let whole = matches!(ty, Type::Array(..) | Type::Struct(..));
+        if self.chance(10) && (self.chooses_wholes || !whole) {
+            let condition = self.operand(&Kind::Bool.one(), operands);
+            let [yes, no] = [0, 1].map(|_| self.operand(ty, operands));
+            return format!("({condition} ? {yes} : {no})");
+        }
+        let made = match ty {
+            Type::Array(..) | Type::Struct(..) => None,
+            Type::Matrix(columns, rows) => self.matrix(*columns, *rows, operands),
+            Type::Vector(kind, count) => match self.texel(*kind, *count, operands) {
+                None => self.vector(*kind, *count, operands),
+                texel => texel,
+            },
+        };
+        made.unwrap_or_else(|| self.leaf(ty, scope, depth))
+    }
+
+    fn vector(&mut self, kind: Kind, count: u32, operands: Operands<'_>) -> Option<String> {
+        match kind {
+            Kind::Bool => self.bools(count, operands),
+            Kind::Float | Kind::Half => self.fractions(kind, count, operands),
+            _ => self.integers(kind, count, operands),
+        }
+    }
+
+    pub(crate) fn operand(&mut self, ty: &Type, operands: Operands<'_>) -> String {
+        self.expression(ty, operands.scope, operands.depth)
+    }
+
+    /// A value that is there, or one made of such.
+    fn leaf(&mut self, ty: &Type, scope: &[Variable], depth: u32) -> String {
+        let held = match self.chance(80) {
+            true => self.held(ty, scope, depth),
+            false => None,
+        };
+        held.unwrap_or_else(|| self.constructed(ty, scope, depth))
+    }
+
+    /// Brings a fraction back to few bits.
+    pub(crate) fn rounded(&mut self, ty: &Type, value: &str) -> String {
+        if !self.rounded.contains(ty) {
+            self.rounded.push(ty.clone());
+        }
+        format!("rounded({value})")
+    }
+}
