@@ -27,8 +27,8 @@ mod tile;
 mod blend;
 mod draw_words;
 mod pipeline;
-mod pipeline_registers;
 mod pipeline_state;
+mod prepared_words;
 mod state;
 mod vertex_input;
 

@@ -130,7 +130,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// A word of the push constants of the pass.
     fn pushed(&self, offset: u32) -> u32 {
         let passes = self.passes.as_ref();
-        passes.map_or(0, |passes| passes.uniforms.words.pushed(offset))
+        passes.map_or(0, |passes| passes.uniforms.values.pushed(offset))
     }
 
     /// Writes the uniforms of a program of a stream; gives the value of their register.
