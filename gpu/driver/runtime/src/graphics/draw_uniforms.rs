@@ -4,7 +4,7 @@
 //! Facts: hardware/compiler-abi.md 4, graphics-draw.md 3.5.
 
 use super::draw_state::DrawState;
-use super::pipeline::Places;
+use super::pipeline_places::Places;
 use super::prepared_words::{PREPARED, PreparedWords};
 use super::uniform_plan::{
     BoundWord, FIRST_WORDS, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlan,

@@ -27,6 +27,7 @@ mod tile;
 mod blend;
 mod draw_words;
 mod pipeline;
+mod pipeline_places;
 mod pipeline_state;
 mod prepared_words;
 mod state;

@@ -11,11 +11,11 @@ use super::draw_words::{self, DrawWords};
 use super::dynamic::Class;
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
+use super::pipeline_places::{BYTES, Places};
 use super::pipeline_state::{check_stage, pipelined};
-use super::prepared_words;
 use super::state::GraphicsPipelineInfo;
 use super::uniform_plan::{self, UniformPlan, word_of_plan};
-use super::vertex_input::{self, MOST_ATTRIBUTES, MOST_BINDINGS};
+use super::vertex_input;
 use crate::command::CommandError;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -39,22 +39,6 @@ const PREFETCH: u64 = 128;
 const LINE: u64 = 64;
 /// Programs of a stage at most.
 const MOST_ENTRIES: u64 = 3;
-
-/// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, and, which the GPU does not read, the strides of what goes on with instances, by attributes and by
-/// bindings, the prepared words of draws and the plan of uniforms.
-const INPUTS: u64 = 0;
-const SAMPLER: u64 = 0x240;
-const TESTS: u64 = 0x280;
-const BLENDS: u64 = 0x2C0;
-const STORAGE: u64 = 0x340;
-const STRIDES: u64 = 0x380;
-const BINDING_STRIDES: u64 = 0x3C0;
-const PLAN: u64 = 0x4C0;
-// In front of the plan: both are read at once.
-const PREPARED_WORDS: u64 = PLAN - 8 * prepared_words::PREPARED as u64;
-const _: () = assert!(BINDING_STRIDES + 4 * MOST_BINDINGS as u64 <= PREPARED_WORDS);
-const BYTES: u64 = PLAN + 8 * (uniform_plan::FIRST_WORDS + uniform_plan::MOST_WORDS) as u64;
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
@@ -149,58 +133,6 @@ impl GraphicsPipelined {
             [words.flags_0, words.flags_2] = self.counted_flags;
         }
         words
-    }
-}
-
-/// What of a pipeline stands where.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
-    pub(super) memory: PhysicalAddress,
-    pub(super) address: GpuAddress,
-}
-
-impl Places {
-    /// Bytes of the table of inputs.
-    pub(super) const INPUT_BYTES: u32 = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
-
-    pub(super) const fn inputs(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(INPUTS)
-    }
-
-    pub(super) const fn sampler(&self) -> GpuAddress {
-        self.part(SAMPLER).1
-    }
-
-    pub(super) const fn tests(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(TESTS)
-    }
-
-    pub(super) const fn blends(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(BLENDS)
-    }
-
-    pub(super) const fn storage(&self) -> GpuAddress {
-        self.part(STORAGE).1
-    }
-
-    pub(super) const fn strides(&self) -> PhysicalAddress {
-        self.part(STRIDES).0
-    }
-
-    pub(super) const fn binding_strides(&self) -> PhysicalAddress {
-        self.part(BINDING_STRIDES).0
-    }
-
-    pub(super) const fn prepared(&self) -> PhysicalAddress {
-        self.part(PREPARED_WORDS).0
-    }
-
-    pub(super) const fn plan(&self) -> PhysicalAddress {
-        self.part(PLAN).0
-    }
-
-    const fn part(&self, offset: u64) -> (PhysicalAddress, GpuAddress) {
-        (self.memory.offset(offset), self.address.offset(offset))
     }
 }
 
@@ -334,14 +266,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         for (words, place) in inputs.descriptors.iter().zip((0..).step_by(32)) {
             self.write_words(at.offset(place), words);
         }
-        self.write_words(places.memory.offset(SAMPLER), &FETCHES);
+        self.write_words(places.sampler().0, &FETCHES);
         self.write_words(places.tests().0, &tests);
         for (target, place) in blends.iter().zip((0..).step_by(16)) {
             let words =
                 super::draw_descriptors::with_constant(target.words, &made, made.blend_constants);
             self.write_words(places.blends().0.offset(place), &words);
         }
-        self.write_words(places.memory.offset(STORAGE), &storage);
+        self.write_words(places.storage().0, &storage);
         self.write_words(places.strides(), &inputs.strides);
         self.write_words(places.binding_strides(), &inputs.binding_strides);
         (made.vertex, made.fragment) = stages;

@@ -7,7 +7,8 @@
 //! Facts: hardware/graphics-draw.md 3.1, 3.3 and 3.5.
 
 use super::draw_state::{FRAGMENTS, VARYINGS, VERTEX};
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
 use super::registers::DrawRegisters;
 use super::resource_tables::doubles;
 use crate::command::CommandError;
@@ -68,7 +69,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let any = words.any();
         let [vertices, varyings, fragments] =
             [VERTEX, VARYINGS, FRAGMENTS].map(|it| made.programs[it]);
-        let storage = places.storage().0;
+        let storage = places.storage().1.0;
         let blends = places.blends().1.0 | u64::from(made.color_count);
         let values = [
             vertices,

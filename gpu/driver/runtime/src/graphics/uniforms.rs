@@ -6,7 +6,8 @@
 use super::buffer_words::has_buffer_words;
 use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, VARYINGS, VERTEX};
 use super::pass_bound::TABLES;
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
 use super::rendering::Viewport;
 use crate::command::Recorder;
 use crate::error::{Error, Thing};
