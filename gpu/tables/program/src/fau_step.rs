@@ -32,6 +32,15 @@ macro_rules! ops {
             /// All of them.
             pub const ALL: &[FauOp] = &[$(FauOp::$variant,)*];
 
+            /// The operation that has a number in a record.
+            #[inline]
+            pub const fn of_number(number: u8) -> Option<FauOp> {
+                match number {
+                    $($code => Some(FauOp::$variant),)*
+                    _ => None,
+                }
+            }
+
             /// Does it.
             #[inline]
             pub fn apply(self, a: u32, b: u32) -> u32 {
@@ -76,7 +85,6 @@ impl FauStep {
     /// The step of a record; `None` when it means nothing.
     pub(crate) fn from_record([what, operand]: [u32; 2], push_bytes: u32) -> Option<FauStep> {
         let code = (what & !PUSH) >> OP_SHIFT;
-        let mut ops = FauOp::ALL.iter().copied();
         let operand = match what & PUSH {
             0 => FauOperand::Constant(operand),
             _ if operand.is_multiple_of(4) && operand < push_bytes => {
@@ -86,7 +94,7 @@ impl FauStep {
         };
         Some(FauStep {
             word: (what & 0xff) as u8,
-            op: ops.find(|op| *op as u32 == code)?,
+            op: FauOp::of_number(u8::try_from(code).ok()?)?,
             operand,
         })
     }

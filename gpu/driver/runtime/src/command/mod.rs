@@ -56,6 +56,8 @@ pub use query_copy::QueryCopy;
 pub use recorder::Recorder;
 pub(crate) use recorder::{GRAPHICS_SCRATCH, Level, Recorded, Streams};
 pub(crate) use storage::thread_size;
+#[cfg(feature = "draw")]
+pub(crate) use uniforms::{MOST_WORDS, PlanCounts, UniformImage, UniformValues};
 pub(crate) use uniforms::{Source, Uniforms};
 pub(crate) use words::EncodedInstructions;
 pub(crate) use writer::{ALIGNMENT, Writer};

@@ -3,26 +3,25 @@
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
+#[cfg(feature = "draw")]
+mod planned;
 mod saved;
+mod values;
+
+#[cfg(feature = "draw")]
+pub(crate) use planned::{MOST_WORDS, PlanCounts, UniformImage};
+#[cfg(feature = "draw")]
+pub(crate) use values::UniformValues;
+#[cfg(not(feature = "draw"))]
+use values::UniformValues;
+use values::{COUNTS, UniformStep, WORKED, ZERO};
 
 use crate::slab::Key;
-use eitri_program::{
-    Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
-};
+use eitri_program::{Axis, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS};
 use heapless::Vec;
 
-const _: () = assert!(PUSHED <= u8::MAX as usize);
 /// Pairs of words at most.
 const PAIRS: usize = MAX_FAU_WORDS.div_ceil(2);
-/// EncodedInstructions of push constants.
-const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
-/// Behind them stand the workgroups along each axis, and a zero for whatever stays the same.
-const COUNTS: usize = PUSHED;
-const ZERO: usize = COUNTS + 3;
-/// Behind that what steps read and make: each may read a constant and make a word, and begin with another constant.
-const WORKED: usize = ZERO + 1;
-const VALUES: usize = 256;
-const _: () = assert!(WORKED + 3 * MAX_FAU_STEPS <= VALUES);
 
 /// Where a word comes from that changes from dispatch to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub(crate) enum Source {
     Push(u32),
     /// What steps have made, at this place among the values.
     Worked(u8),
-    /// A value that [`Uniforms::set_value`] puts at this place.
+    /// A value that is put at this place when something is set or bound.
     Given(u8),
 }
 
@@ -58,15 +57,6 @@ struct Changing {
     fixed: u64,
 }
 
-/// A step that is taken at each dispatch, between places of the values.
-#[derive(Clone, Copy, Debug)]
-struct UniformStep {
-    op: FauOp,
-    from: u8,
-    with: u8,
-    to: u8,
-}
-
 /// The words of the next dispatch. They are large: the device keeps them from one recording to the next.
 #[derive(Debug)]
 pub(crate) struct Uniforms {
@@ -76,12 +66,10 @@ pub(crate) struct Uniforms {
     count: u8,
     changing: Vec<Changing, PAIRS>,
     steps: Vec<UniformStep, MAX_FAU_STEPS>,
-    /// Push constants, counts, the zero, and what steps read and make. Every place is there, so none is asked for in vain.
-    values: [u32; VALUES],
+    /// Push constants, counts, the zero, and what steps read and make.
+    values: UniformValues,
     /// How many of the last there are.
     worked: u8,
-    /// Words of push constants from the first on that are not known to be 0.
-    pushed: u8,
     /// The pipeline whose words change as `changing` and `steps` say.
     plan: Option<Key>,
     /// There was room for all that was added.
@@ -98,9 +86,8 @@ impl Uniforms {
             count: 0,
             changing: Vec::new(),
             steps: Vec::new(),
-            values: [0; VALUES],
+            values: UniformValues::NOTHING,
             worked: 0,
-            pushed: 0,
             plan: None,
             fits: true,
             found: false,
@@ -109,13 +96,7 @@ impl Uniforms {
 
     /// Begins with the push constants of commands that have none: zeros.
     pub(crate) fn begin(&mut self) {
-        // What steps read and make is put there when it is found out.
-        self.set_counts([0; 3]);
-        if self.pushed != 0 {
-            let values = self.values.get_mut(..usize::from(self.pushed));
-            values.unwrap_or_default().fill(0);
-            self.pushed = 0;
-        }
+        self.values.begin();
         self.found = false;
     }
 
@@ -157,24 +138,6 @@ impl Uniforms {
         Source::Given(self.place_of(0))
     }
 
-    /// Says a value: that of a word which was [`Self::given`].
-    #[inline]
-    pub(crate) fn set_value(&mut self, place: u8, value: u32) {
-        if let Some(it) = self.values.get_mut(usize::from(place)) {
-            *it = value;
-        }
-    }
-
-    /// Says half of a pair, low or high, of which no word changes.
-    #[inline]
-    pub(crate) fn set_half(&mut self, pair: u8, high: bool, value: u32) {
-        if let Some(pair) = self.pairs.get_mut(usize::from(pair)) {
-            let shift = if high { u32::BITS } else { 0 };
-            let kept = *pair & !(u64::from(u32::MAX) << shift);
-            *pair = kept | u64::from(value) << shift;
-        }
-    }
-
     /// Adds pairs that nothing reads, up to so many.
     pub(crate) fn pad(&mut self, pairs: usize) {
         while self.fits && self.pair_count() < pairs {
@@ -209,20 +172,13 @@ impl Uniforms {
         self.fits
     }
 
-    /// A word of the push constants.
-    pub(crate) fn pushed(&self, offset: u32) -> u32 {
-        let word = self.values.get(offset as usize / 4);
-        word.copied().unwrap_or(0)
-    }
-
     /// A place of its own for a value.
     fn place_of(&mut self, value: u32) -> u8 {
         let place = (WORKED as u8).saturating_add(self.worked);
+        // The last place is one for whatever has no place of its own.
+        self.fits &= place < u8::MAX;
         self.worked = self.worked.saturating_add(1);
-        match self.values.get_mut(usize::from(place)) {
-            Some(it) => *it = value,
-            None => self.fits = false,
-        }
+        self.values.set(place, value);
         place
     }
 
@@ -261,49 +217,10 @@ impl Uniforms {
         self.found = true;
     }
 
-    /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
+    /// Changes push constants: see [`UniformValues::push`].
     #[inline(always)]
     pub(crate) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
-        let end = offset.checked_add(bytes.len())?;
-        if end > PUSHED * 4 {
-            return None;
-        }
-        // At most 64.
-        self.pushed = self.pushed.max(end.div_ceil(4) as u8);
-        let (whole, rest) = if offset.is_multiple_of(4) {
-            bytes.as_chunks::<4>()
-        } else {
-            (&[][..], bytes)
-        };
-        let mut different = 0;
-        for (value, bytes) in self.values.get_mut(offset / 4..)?.iter_mut().zip(whole) {
-            let new = u32::from_le_bytes(*bytes);
-            different |= *value ^ new;
-            *value = new;
-        }
-        if !rest.is_empty() {
-            different |= self.push_bytes(end.wrapping_sub(rest.len()), rest);
-        }
-        Some(different != 0)
-    }
-
-    /// Changes bytes of push constants, which there are; not 0 if they are others now.
-    #[inline(never)]
-    fn push_bytes(&mut self, offset: usize, bytes: &[u8]) -> u32 {
-        let mut different = 0;
-        for (at, byte) in (offset..).zip(bytes) {
-            let Some(value) = self.values.get_mut(at / 4) else {
-                break;
-            };
-            let mut bytes = value.to_le_bytes();
-            if let Some(place) = bytes.get_mut(at % 4) {
-                *place = *byte;
-            }
-            let new = u32::from_le_bytes(bytes);
-            different |= *value ^ new;
-            *value = new;
-        }
-        different
+        self.values.push(offset, bytes)
     }
 
     /// All words of a dispatch of so many workgroups.
@@ -315,30 +232,19 @@ impl Uniforms {
     /// Says how many workgroups the next dispatch has.
     #[inline(always)]
     pub(crate) fn set_counts(&mut self, counts: [u32; 3]) {
-        let values = self.values.get_mut(COUNTS..).unwrap_or_default();
-        if let Some(values) = values.first_chunk_mut() {
-            *values = counts;
-        }
+        self.values.set_counts(counts);
     }
 
     /// All words of a dispatch of as many as the last.
     #[inline(always)]
     pub(crate) fn again(&mut self) -> &[u64] {
-        for UniformStep { op, from, with, to } in &self.steps {
-            let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
-            if let (Some(from), Some(with)) = (from, with) {
-                let made = op.apply(*from, *with);
-                if let Some(to) = self.values.get_mut(usize::from(*to)) {
-                    *to = made;
-                }
-            }
+        for step in &self.steps {
+            self.values.take(*step);
         }
         for Changing { pair, from, fixed } in &self.changing {
-            let [low, high] = from.map(|place| self.values.get(usize::from(place)));
-            if let (Some(pair), Some(low), Some(high)) =
-                (self.pairs.get_mut(usize::from(*pair)), low, high)
-            {
-                *pair = *fixed | u64::from(*low) | u64::from(*high) << 32;
+            let [low, high] = from.map(|place| self.values.get(place));
+            if let Some(pair) = self.pairs.get_mut(usize::from(*pair)) {
+                *pair = *fixed | u64::from(low) | u64::from(high) << 32;
             }
         }
         self.all_pairs()
@@ -348,6 +254,7 @@ impl Uniforms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eitri_program::FauOp;
 
     #[test]
     fn words_come_from_where_they_were_said_to() {
@@ -398,17 +305,5 @@ mod tests {
         assert_eq!(uniforms.of([1; 3]), [93 << 32 | 32]);
         assert_eq!(uniforms.push(4, &[8]), Some(true));
         assert_eq!(uniforms.again(), [92 << 32 | 37]);
-    }
-
-    #[test]
-    fn push_constants_say_whether_they_have_changed() {
-        let mut uniforms = Uniforms::new();
-        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 0]), Some(false));
-        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 1]), Some(true));
-        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 1]), Some(false));
-        assert_eq!(uniforms.values.get(1), Some(&(1 << 24)));
-        assert_eq!(uniforms.push(252, &[1; 4]), Some(true));
-        assert_eq!(uniforms.push(253, &[1; 4]), None, "one too many");
-        assert_eq!(uniforms.push(usize::MAX, &[1]), None);
     }
 }

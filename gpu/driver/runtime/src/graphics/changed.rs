@@ -5,33 +5,33 @@
 
 use super::draw::Draw;
 use super::draw_state::{DrawState, FRAGMENT, Stale, VERTEX};
-use super::draw_uniforms::{DrawUniforms, StateWords};
 use super::lane::PartsOfDraws;
 use super::part_shapes::PartShapes;
 use super::pass::RenderPass;
 use super::pass_bound::{ENTRIES, PassBound};
-use super::pipeline::{GraphicsPipelined, Places};
-use super::pipeline_registers::MOST_REGISTERS;
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
+use super::prepared_words::{MOST_REGISTERS, PreparedWords};
 use super::put_draw::{load_context, load_indices, load_numbers, load_resources, load_uniforms};
-use super::registers::{DrawLoads, DrawRegisters, Loaded, MOST_LOADS};
+use super::registers::{DrawLoads, DrawRegisters, MOST_LOADS};
 use super::repeat::DrawNumbers;
 use super::tiling::Tiling;
-use super::uniform_plan::UniformPlan;
-use crate::command::{ALIGNMENT, Writer};
-use crate::device::{Kind, Versions};
+use crate::command::ALIGNMENT;
+use crate::device::Kind;
 use crate::platform::{PhysicalAddress, Platform};
-use crate::resource::{DESCRIPTOR_BYTES, SetPart};
+use crate::resource::SetPart;
 use crate::slab::Key;
 use crate::vm::GpuAddress;
 
 /// Bytes of the resource table that is written here.
 const TABLE_BYTES: u32 = ENTRIES as u32 * 16;
 
-/// What is bound.
+/// What is bound, and the words that are prepared.
 struct Lookup<'a> {
     removals: u64,
     bound: &'a mut PassBound,
     shapes: &'a PartShapes,
+    prepared: PreparedWords<'a>,
 }
 
 impl Lookup<'_> {
@@ -61,14 +61,16 @@ impl Lookup<'_> {
             tables &= tables.wrapping_sub(1);
             self.set(VERTEX, made.vertex, table)?;
         }
-        let entry = &self.shapes.entry;
         let behind = TABLE_BYTES.into();
-        let inputs = entry.with(places.inputs().1.0, Places::INPUT_BYTES);
-        let buffers = entry.with(address.offset(behind).0, buffer_bytes(made));
+        let PreparedWords {
+            inputs, buffers, ..
+        } = self.prepared;
+        let buffers = self.shapes.entry.at(buffers, address.offset(behind).0);
         let to_buffers = (made.buffer_table, buffers);
-        let count = buffer_count(made) as usize;
+        let count = made.buffer_count() as usize;
+        let with = (&mut *platform, self.shapes);
         self.bound
-            .write_vertices(platform, memory, inputs, to_buffers, count)?;
+            .write_vertices(with, memory, inputs, to_buffers, count)?;
         if base != 0 && made.is_instanced() {
             let of = (made, places);
             let to = memory.offset(behind);
@@ -78,8 +80,8 @@ impl Lookup<'_> {
         Some(address.0 | ENTRIES as u64)
     }
 
-    /// Finds the tables of both stages that are not known, and writes them where nothing stands yet; whether something was written.
-    /// `None` if they can't be found here.
+    /// Finds the tables of both stages that are not known, and writes them where nothing stands yet: their registers, and whether
+    /// something was written. `None` if they can't be found here.
     #[inline(always)]
     fn find_resources<P: Platform>(
         &mut self,
@@ -87,17 +89,22 @@ impl Lookup<'_> {
         state: &mut DrawState,
         (made, places): (&GraphicsPipelined, &Places),
         room: (PhysicalAddress, GpuAddress),
-    ) -> Option<bool> {
+    ) -> Option<([u64; 2], bool)> {
         let base = state.values.base_instance;
-        let [vertices, fragments] = &mut state.resources;
-        if fragments.is_none() {
-            *fragments = Some(self.fragments(made)?);
-        }
-        if vertices.is_some() {
-            return Some(false);
-        }
-        *vertices = Some(self.write_vertices(platform, room, (made, places), base)?);
-        Some(true)
+        let [vertices, fragments] = state.resources;
+        let fragments = match fragments {
+            Some(known) => known,
+            None => self.fragments(made)?,
+        };
+        let (vertices, took) = match vertices {
+            Some(known) => (known, false),
+            None => (
+                self.write_vertices(platform, room, (made, places), base)?,
+                true,
+            ),
+        };
+        state.resources = [Some(vertices), Some(fragments)];
+        Some(([vertices, fragments], took))
     }
 
     /// The register of the fragment stage's table: the one of the only set that it uses.
@@ -110,21 +117,9 @@ impl Lookup<'_> {
     }
 }
 
-/// Vertex buffers up to the last that is read, and the bytes of their descriptors.
-#[inline(always)]
-const fn buffer_count(made: &GraphicsPipelined) -> u32 {
-    u16::BITS.saturating_sub(made.bindings.leading_zeros())
-}
-
-#[inline(always)]
-const fn buffer_bytes(made: &GraphicsPipelined) -> u32 {
-    buffer_count(made).saturating_mul(DESCRIPTOR_BYTES as u32)
-}
-
 /// Bytes of the resource table and of the descriptors of vertex buffers.
-#[inline(always)]
-const fn vertex_bytes(made: &GraphicsPipelined) -> u32 {
-    TABLE_BYTES.saturating_add(buffer_bytes(made).next_multiple_of(ALIGNMENT))
+pub(super) const fn vertex_bytes(buffer_bytes: u32) -> u32 {
+    TABLE_BYTES.saturating_add(buffer_bytes.next_multiple_of(ALIGNMENT))
 }
 
 /// Whether a draw may be found out here: a pipeline that was bound since the last draw changes nothing but the registers that are loaded
@@ -169,7 +164,7 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
     }
 
     /// Draws as many vertices as the last draw with what is bound now. False if that is nothing plain, or there is no room in the
-    /// block: then nothing was done.
+    /// block: then nothing was drawn.
     #[inline(never)]
     pub(super) fn draw_changed(&mut self) -> bool {
         self.draw_with_changes(None)
@@ -215,56 +210,72 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
             memory: object.mapping.memory(),
             address: object.mapping.address(),
         };
-        let mut lookup = Lookup {
-            removals,
-            bound,
-            shapes: &drawing.shapes,
-        };
-        let vertex_bytes = vertex_bytes(made);
+        let vertex_bytes = made.vertex_bytes.into();
         let bytes = plan.bytes.into();
-        let wanted = vertex_bytes.saturating_add(bytes);
+        let wanted = u32::wrapping_add(vertex_bytes, bytes);
         if !writer.has_room_for(MOST_LOADS.saturating_add(1 + MOST_REGISTERS as u32), wanted) {
             return false;
         }
         let arch = device.hw.properties.arch;
         let platform = &mut device.hw.platform;
-        let room = writer.behind(vertex_bytes);
-        let Some(took) = lookup.find_resources(platform, state, (made, &places), room) else {
-            return false;
-        };
-        if took {
-            writer.take(vertex_bytes);
+        let stale = state.stale;
+        if stale.has(Stale::UNIFORMS) {
+            let words = (&mut drawing.state_words, &mut device.versions);
+            uniforms.find_state(platform, state, (key, plan), places.plan(), words);
         }
-        if state.stale.has(Stale::UNIFORMS) {
-            let room = writer.take(bytes);
-            write_uniforms(
-                platform,
-                (uniforms, state),
-                (key, plan),
-                (
-                    places.plan(),
-                    (&mut drawing.state_words, &mut device.versions),
-                ),
-                room,
-            );
+        // Whatever binds another pipeline makes uniforms stale.
+        debug_assert!(uniforms.are_of(key), "another pipeline's words are here");
+        let mut resources = None;
+        if stale.has(Stale::RESOURCES) {
+            let mut lookup = Lookup {
+                removals,
+                bound,
+                shapes: &drawing.shapes,
+                prepared: uniforms.prepared(),
+            };
+            let room = writer.behind(vertex_bytes);
+            let found = lookup.find_resources(platform, state, (made, &places), room);
+            let Some((values, took)) = found else {
+                return false;
+            };
+            if took {
+                writer.take(vertex_bytes);
+            }
+            resources = Some(values);
         }
-        let varies = made.varies();
-        if state.stale.has(Stale::PIPELINE) {
-            load_pipeline(platform, (writer, loaded), made, places.registers());
+        // All is there: from here on the draw is written.
+        if stale.has(Stale::PIPELINE) {
+            let words = uniforms.prepared().loads.get(..made.registers.into());
+            writer.put_words(platform, words.unwrap_or_default());
+            loaded.pipeline_loaded();
         }
         let mut loads = DrawLoads::new(&drawing.encoded, loaded);
-        if let (true, Some(tiling)) = (state.stale.has(Stale::CONTEXT), &state.tiler) {
-            let registers = DrawRegisters::of(arch);
-            load_context(&mut loads, registers, tiling.context, state.scissor_box);
+        if let Some(values) = resources {
+            load_resources(&mut loads, values);
+        }
+        let varies = made.varies();
+        if stale.has(Stale::UNIFORMS) {
+            state.says_sets = true;
+            let counts = state.values.counts();
+            let values = uniforms.write(platform, counts, writer.take(bytes));
+            state.uniforms = values.map(Some);
+            load_uniforms(&mut loads, values, varies);
+        }
+        if let (true, Some(tiling)) = (stale.has(Stale::CONTEXT), &state.tiler) {
+            load_context(
+                &mut loads,
+                DrawRegisters::of(arch),
+                tiling.context,
+                state.scissor_box,
+            );
         }
         let indices = match numbers {
             Some(_) => Stale::PIPELINE.and(Stale::INDICES),
             None => Stale::PIPELINE,
         };
-        if state.stale.has(indices) {
+        if stale.has(indices) {
             load_kind_of_indices(&mut loads, DrawRegisters::of(arch), state, made);
         }
-        load_changed(&mut loads, state, made);
         if let Some(draw) = numbers {
             load_numbers(&mut loads, DrawRegisters::of(arch), draw);
         }
@@ -279,37 +290,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         state.stale = Stale::NOTHING;
         true
     }
-}
-
-/// Writes the uniforms of a pipeline where room was made for them; notes the values of their registers.
-#[inline(always)]
-fn write_uniforms<P: Platform>(
-    platform: &mut P,
-    (uniforms, state): (&mut DrawUniforms, &mut DrawState),
-    (key, plan): (Key, &UniformPlan),
-    (plan_at, words): (PhysicalAddress, (&mut StateWords, &mut Versions)),
-    (at, address): (PhysicalAddress, GpuAddress),
-) {
-    uniforms.find_state(platform, state, (key, plan), plan_at, words);
-    state.says_sets = true;
-    uniforms.words.set_counts(state.values.counts());
-    platform.write_words(at, uniforms.words.again());
-    state.uniforms = uniforms.places.registers(address).map(Some);
-}
-
-/// Loads the registers that a pipeline decides alone, by its own instructions.
-#[inline(always)]
-fn load_pipeline<P: Platform>(
-    platform: &mut P,
-    (writer, loaded): (&mut Writer, &mut Loaded),
-    made: &GraphicsPipelined,
-    from: PhysicalAddress,
-) {
-    let mut words = [0; MOST_REGISTERS];
-    let words = words.get_mut(..made.registers.into()).unwrap_or_default();
-    platform.read_words(from, words);
-    writer.put_words(platform, words);
-    loaded.pipeline_loaded();
 }
 
 /// Loads the index buffer, and what the kind of its indices is, if the draw has indices.
@@ -327,12 +307,4 @@ fn load_kind_of_indices(
         loads.forget_if_of_pipeline(registers.primitive);
         loads.word(registers.primitive, words.primitive | code);
     }
-}
-
-/// Loads what else of the registers has changed.
-#[inline(always)]
-fn load_changed(loads: &mut DrawLoads<'_>, state: &DrawState, made: &GraphicsPipelined) {
-    load_resources(loads, state.resources.map(|value| value.unwrap_or(0)));
-    let uniforms = state.uniforms.map(|value| value.unwrap_or(0));
-    load_uniforms(loads, uniforms, made.varies());
 }

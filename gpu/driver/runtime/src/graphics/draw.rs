@@ -156,7 +156,7 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
         let passes = self.recorder.passes.as_mut();
         let changed = passes
             .filter(|_| offset.is_multiple_of(4) && bytes.len().is_multiple_of(4))
-            .and_then(|passes| passes.uniforms.words.push(offset, bytes));
+            .and_then(|passes| passes.uniforms.values.push(offset, bytes));
         match changed {
             Some(true) => self.state.forget_uniforms(),
             Some(false) => {}

@@ -7,7 +7,8 @@ use super::blend;
 use super::draw_state::DrawState;
 use super::draw_words::DrawWords;
 use super::framebuffer::{Framebuffer, MOST_COLORS};
-use super::pipeline::{GraphicsPipelined, PipelineColors, Places};
+use super::pipeline::{GraphicsPipelined, PipelineColors};
+use super::pipeline_places::Places;
 use crate::command::Recorder;
 use crate::device::Kind;
 use crate::error::{Error, Thing};
@@ -116,7 +117,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         made: &GraphicsPipelined,
     ) -> Result<u64, Error> {
         if made.scratch_bytes == 0 {
-            return Ok(places.storage().0);
+            return Ok(places.storage().1.0);
         }
         let (address, size_log2) = self.scratch_memory(made.scratch_bytes)?;
         let thread = ThreadStorage { address, size_log2 };

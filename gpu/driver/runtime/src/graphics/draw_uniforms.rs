@@ -4,33 +4,38 @@
 //! Facts: hardware/compiler-abi.md 4, graphics-draw.md 3.5.
 
 use super::draw_state::DrawState;
-use super::pipeline::Places;
+use super::pipeline_places::Places;
+use super::prepared_words::{PREPARED, PreparedWords};
 use super::uniform_plan::{
-    BoundWord, FIRST_WORDS, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlaces,
-    UniformPlan, word_of_plan,
+    BoundWord, FIRST_WORDS, Known, MOST_BOUND, STATE_WORDS, StateWord, Target, UniformPlan,
+    word_of_plan,
 };
 use super::uniforms::Values;
-use crate::command::{Recorder, Uniforms};
+use crate::command::{Recorder, UniformImage, UniformValues};
 use crate::device::Versions;
 use crate::error::Error;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::BoundSet;
 use crate::slab::Key;
+use crate::vm::GpuAddress;
 use core::ops::Range;
 use eitri_program::DescriptorSlot;
 use heapless::Vec;
 
+/// Words before the image of a plan: the prepared words, and the first words of the plan.
+pub(super) const AHEAD: usize = PREPARED + FIRST_WORDS;
+
 /// Push constants of a pass, and the uniforms of the pipeline that was used last.
 #[derive(Debug)]
 pub(super) struct DrawUniforms {
-    pub(super) words: Uniforms,
+    pub(super) values: UniformValues,
+    /// What stands in the pipeline's memory: its prepared words, and its uniforms.
+    image: UniformImage<AHEAD>,
     /// The words of what is bound of the pipeline's plan, once they are read.
     bound: Vec<u64, MOST_BOUND>,
-    pub(super) pipeline: Option<Key>,
-    /// Where the words of its programs stand in a block.
-    pub(super) places: UniformPlaces,
-    /// The version of the words of viewport and blend constants that the pipeline's words have.
-    said: u64,
+    pipeline: Option<Key>,
+    /// Bytes of a block that holds the uniforms of all its programs.
+    pub(super) bytes: u32,
 }
 
 /// The words of viewport and blend constants that were said last, and their version. They stay from one recording to the next, as the
@@ -64,14 +69,14 @@ impl StateWords {
 impl DrawUniforms {
     /// Those of no pipeline; all push constants are 0.
     pub(super) const NOTHING: DrawUniforms = DrawUniforms {
-        words: Uniforms::new(),
+        values: UniformValues::NOTHING,
+        image: UniformImage::NOTHING,
         bound: Vec::new(),
         pipeline: None,
-        places: UniformPlaces::NOTHING,
-        said: 0,
+        bytes: 0,
     };
 
-    /// Takes the plan of a pipeline from its memory, with the words of viewport and blend constants that were said last.
+    /// Takes what stands in the memory of a pipeline, with the words of viewport and blend constants that were said last.
     fn recall<P: Platform>(
         &mut self,
         platform: &mut P,
@@ -79,35 +84,66 @@ impl DrawUniforms {
         plan: &UniformPlan,
         at: PhysicalAddress,
     ) {
-        let mut first = [0; FIRST_WORDS];
-        platform.read_words(at, &mut first);
-        let [said, tags @ ..] = first;
-        let at_once = self.words.restore_at_once(key, plan.counts, |words| {
-            platform.read_words(word_of_plan(at, 0), words);
-        });
-        if !at_once {
-            self.recall_in_parts(platform, key, plan, at);
-        }
+        let read = |words: &mut [u64]| platform.read_words(prepared_before(at), words);
+        self.image.take(plan.counts, &mut self.values, read);
         self.bound.clear();
-        self.places = UniformPlaces {
-            tags,
-            bytes: plan.bytes.into(),
-        };
-        (self.said, self.pipeline) = (said, Some(key));
+        (self.pipeline, self.bytes) = (Some(key), plan.bytes.into());
     }
 
+    /// Whether the words are those of a pipeline.
+    pub(super) fn are_of(&self, key: Key) -> bool {
+        self.pipeline == Some(key)
+    }
+
+    /// The prepared words of the pipeline.
+    #[inline(always)]
+    pub(super) fn prepared(&self) -> PreparedWords<'_> {
+        let ahead = self.image.ahead().first_chunk();
+        PreparedWords::of(ahead.unwrap_or(&[0; PREPARED]))
+    }
+
+    /// The first words of the plan: the version that is said, and what the register of each program holds besides an address.
+    #[inline(always)]
+    fn first(&self) -> &[u64; FIRST_WORDS] {
+        let ahead = self.image.ahead().last_chunk();
+        ahead.unwrap_or(&[0; FIRST_WORDS])
+    }
+
+    /// The values of the registers of programs for a block at `address`.
+    #[inline(always)]
+    pub(super) fn registers(&self, address: GpuAddress) -> [u64; 3] {
+        let [_, tags @ ..] = *self.first();
+        tags.map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
+    }
+
+    /// The uniforms of a draw that begins where the last one did.
+    #[inline(always)]
+    pub(super) fn fill(&mut self) -> &[u64] {
+        self.image.fill(&mut self.values)
+    }
+
+    /// Writes the uniforms of a draw that begins elsewhere where there is room for them; gives the values of their registers.
+    ///
+    /// It is code of its own: among all else that a draw does, what it works with would not stay in the CPU's registers.
     #[inline(never)]
-    fn recall_in_parts<P: Platform>(
+    pub(super) fn write<P: Platform>(
         &mut self,
         platform: &mut P,
-        key: Key,
-        plan: &UniformPlan,
-        at: PhysicalAddress,
-    ) {
-        // This can't fail: only words that fit were saved.
-        self.words.restore(key, plan.counts, None, |number, words| {
-            platform.read_words(word_of_plan(at, number), words);
-        });
+        counts: [u32; 3],
+        (at, address): (PhysicalAddress, GpuAddress),
+    ) -> [u64; 3] {
+        self.values.set_counts(counts);
+        platform.write_words(at, self.fill());
+        self.registers(address)
+    }
+
+    /// Says a word.
+    #[inline(always)]
+    fn say(&mut self, target: Target, value: u32) {
+        match target {
+            Target::Half(pair, high) => self.image.set_half(pair, high, value),
+            Target::Value(place) => self.values.set(place, value),
+        }
     }
 
     /// Reads the words of what is bound, if they are not there yet.
@@ -147,7 +183,7 @@ impl DrawUniforms {
         if other {
             self.recall(platform, key, plan, at);
         }
-        if self.said != version && plan.of_state != 0 {
+        if self.first()[0] != version && plan.of_state != 0 {
             self.say_state(platform, plan, at, words);
         }
         state.says_state = true;
@@ -165,20 +201,27 @@ impl DrawUniforms {
         state: &StateWords,
     ) {
         self.recall_bound(platform, plan, at);
-        for word in self.bound.iter().take(plan.of_state.into()) {
+        for number in 0..plan.of_state.into() {
+            let Some(word) = self.bound.get(number) else {
+                break;
+            };
             let word = StateWord::decode(*word);
             let value = state.known.get(word.known).copied().unwrap_or(0);
-            say(&mut self.words, word.target, value);
+            self.say(word.target, value);
         }
-        self.said = state.version;
-        platform.store64(at, self.said);
-        self.words.save_again(|number, words| {
-            platform.write_words(word_of_plan(at, number), words);
-        });
+        self.image.set_ahead(PREPARED, state.version);
+        let kept = self.image.kept(&self.values);
+        let (_, kept) = kept.split_at_checked(PREPARED).unwrap_or_default();
+        platform.write_words(at, kept);
         // As when the plan was written.
         let words = plan.words.wrapping_sub(plan.bound);
         platform.clean(at..word_of_plan(at, words.into()));
     }
+}
+
+/// Where the prepared words stand before the plan at an address.
+const fn prepared_before(plan: PhysicalAddress) -> PhysicalAddress {
+    PhysicalAddress(plan.0.wrapping_sub(8 * PREPARED as u64))
 }
 
 /// What is bound to a descriptor of a stage's set.
@@ -189,15 +232,6 @@ struct BoundAt {
     set: Option<BoundSet>,
     /// Address and bytes of the buffer.
     buffer: (u64, u32),
-}
-
-/// Says a word.
-#[inline(always)]
-fn say(words: &mut Uniforms, target: Target, value: u32) {
-    match target {
-        Target::Half(pair, high) => words.set_half(pair, high, value),
-        Target::Value(place) => words.set_value(place, value),
-    }
 }
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
@@ -224,23 +258,16 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             self.say_bound_words(state, of_state..plan.bound.into())?;
             state.says_sets = true;
         }
-        let bytes = self
-            .passes
-            .as_ref()
-            .map_or(0, |it| it.uniforms.places.bytes);
+        let bytes = self.passes.as_ref().map_or(0, |it| it.uniforms.bytes);
         if bytes == 0 {
             state.uniforms = [Some(0); 3];
             return Ok(());
         }
         let (at, address) = self.room(bytes)?;
-        if let Some(DrawUniforms { words, places, .. }) =
-            self.passes.as_mut().map(|passes| &mut passes.uniforms)
-        {
-            self.device
-                .hw
-                .platform
-                .write_words(at, words.of(state.values.counts()));
-            state.uniforms = places.registers(address).map(Some);
+        if let Some(uniforms) = self.passes.as_mut().map(|passes| &mut passes.uniforms) {
+            let (platform, counts) = (&mut self.device.hw.platform, state.values.counts());
+            let values = uniforms.write(platform, counts, (at, address));
+            state.uniforms = values.map(Some);
         }
         Ok(())
     }
@@ -288,7 +315,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
                 }
             };
             if let Some(passes) = &mut self.passes {
-                say(&mut passes.uniforms.words, target, value);
+                passes.uniforms.say(target, value);
             }
         }
         Ok(())

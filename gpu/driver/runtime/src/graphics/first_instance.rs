@@ -6,7 +6,8 @@
 
 use super::part_shapes::PartShapes;
 use super::pass_bound::{Bound, PassBound};
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::resource::DESCRIPTOR_BYTES;
 

@@ -27,8 +27,9 @@ mod tile;
 mod blend;
 mod draw_words;
 mod pipeline;
-mod pipeline_registers;
+mod pipeline_places;
 mod pipeline_state;
+mod prepared_words;
 mod state;
 mod vertex_input;
 

@@ -127,6 +127,18 @@ impl<const N: usize> PartShape<N> {
     }
 }
 
+impl PartShape<ENTRY> {
+    /// The entry that has no address yet, with one.
+    #[inline(always)]
+    pub(super) const fn at(&self, [low, high]: [u64; ENTRY], address: u64) -> [u64; ENTRY] {
+        let address = address.wrapping_shl(self.address.shift);
+        match self.address.word {
+            0 => [low | address, high],
+            _ => [low, high | address],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +167,12 @@ mod tests {
                 let entry = resource(arch, address, bytes).expect("packs");
                 assert_eq!(
                     shapes.entry.with(address, bytes),
+                    doubles(&entry),
+                    "{arch:?}"
+                );
+                let nowhere = shapes.entry.with(0, bytes);
+                assert_eq!(
+                    shapes.entry.at(nowhere, address),
                     doubles(&entry),
                     "{arch:?}"
                 );

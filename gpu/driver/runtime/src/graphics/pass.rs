@@ -87,7 +87,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         if let Some(passes) = &mut self.passes {
             // Push constants are zeros again.
-            passes.uniforms.words.begin();
+            passes.uniforms.values.begin();
             passes.bound.clear();
             passes.ended.clear();
         }

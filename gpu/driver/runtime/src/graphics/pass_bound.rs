@@ -70,6 +70,8 @@ pub(super) struct PassBound {
     pub(super) vertex_buffers: [Option<Bound>; MOST_BINDINGS],
     /// The first resource tables of the vertex stage with the entries of sets, and the descriptors of vertex buffers.
     words: [u64; TABLE_WORDS + MOST_BINDINGS * BUFFER_WORDS],
+    /// The table whose entry names vertex buffers, and not what is bound to it.
+    buffer_table: u8,
     /// Tables and bindings to which something is bound, a bit each.
     tables: u16,
     bindings: u16,
@@ -83,6 +85,7 @@ impl PassBound {
         sets: [[None; TABLES]; 2],
         vertex_buffers: [None; MOST_BINDINGS],
         words: [0; TABLE_WORDS + MOST_BINDINGS * BUFFER_WORDS],
+        buffer_table: 0,
         tables: 0,
         bindings: 0,
     };
@@ -158,27 +161,38 @@ impl PassBound {
     #[inline(always)]
     pub(super) fn write_vertices<P: Platform>(
         &mut self,
-        platform: &mut P,
+        (platform, shapes): (&mut P, &PartShapes),
         to: PhysicalAddress,
         inputs: [u64; ENTRY_WORDS],
         (table, buffers): (u8, [u64; ENTRY_WORDS]),
         count: usize,
     ) -> Option<()> {
         let words = TABLE_WORDS.wrapping_add(count.wrapping_mul(BUFFER_WORDS));
-        let (entries, _) = self.words.as_chunks_mut::<ENTRY_WORDS>();
-        *entries.first_mut()? = inputs;
-        if count == 0 {
-            platform.write_words(to, self.words.get(..words)?);
-            return Some(());
+        // Of no buffers there is no such entry; the first one is the inputs'.
+        let table = if count == 0 { 0 } else { table };
+        if self.buffer_table != table {
+            self.return_entry(table, shapes);
         }
-        let place = usize::from(table);
-        let entry = entries.get_mut(..ENTRIES)?.get_mut(place)?;
-        // A set of another pipeline may be bound for the same table.
-        let kept = core::mem::replace(entry, buffers);
-        platform.write_words(to, self.words.get(..words)?);
         let (entries, _) = self.words.as_chunks_mut::<ENTRY_WORDS>();
-        *entries.get_mut(place)? = kept;
+        *entries.get_mut(..ENTRIES)?.get_mut(usize::from(table))? = buffers;
+        *entries.first_mut()? = inputs;
+        platform.write_words(to, self.words.get(..words)?);
         Some(())
+    }
+
+    /// Another table than the last draw's has vertex buffers: the set that is bound to that one gets its entry back.
+    #[cold]
+    #[inline(never)]
+    fn return_entry(&mut self, table: u8, shapes: &PartShapes) {
+        let last = core::mem::replace(&mut self.buffer_table, table);
+        let bound = self.set(VERTEX, last).map(|bound| bound.part);
+        let (entries, _) = self.words.as_chunks_mut::<ENTRY_WORDS>();
+        let entries = entries.get_mut(..ENTRIES).unwrap_or_default();
+        if let Some(entry) = entries.get_mut(usize::from(last)) {
+            *entry = bound.map_or([0; ENTRY_WORDS], |part| {
+                shapes.entry.with(part.address.0, part.bytes)
+            });
+        }
     }
 
     /// Binds nothing.
@@ -228,7 +242,9 @@ mod tests {
     /// What a draw writes with the descriptors of `count` vertex buffers in a table.
     fn written(bound: &mut PassBound, table: u8, count: usize) -> Option<Vec<u64>> {
         let mut fake = Fake::new(0x1000);
-        bound.write_vertices(&mut fake, AT, INPUTS, (table, BUFFERS), count)?;
+        let shapes = PartShapes::new(Arch::V10).expect("there are descriptors");
+        let to = (&mut fake, &shapes);
+        bound.write_vertices(to, AT, INPUTS, (table, BUFFERS), count)?;
         let words = (TABLE_WORDS + count * BUFFER_WORDS) as u64;
         Some(
             (0..words)
@@ -259,6 +275,10 @@ mod tests {
         bound.bind_set((VERTEX, 2), set(7), &shapes);
         let none = [INPUTS, entry(1), entry(7), [0; 2]].concat();
         assert_eq!(written(&mut bound, 0, 0), Some(none), "without buffers");
+        let third = all([INPUTS, BUFFERS, entry(7), [0; 2]]);
+        assert_eq!(written(&mut bound, 1, 1), Some(third), "of the other set");
+        let last = all([INPUTS, entry(1), BUFFERS, [0; 2]]);
+        assert_eq!(written(&mut bound, 2, 1), Some(last), "and back");
     }
 
     #[test]

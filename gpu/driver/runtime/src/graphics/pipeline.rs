@@ -5,16 +5,17 @@
 //! blending, of its programs. A draw names it.
 //! Facts: hardware/graphics-draw.md 3.2, 3.6, 3.7 and 3.22, descriptors.md 6, 11 and 13.
 
+use super::changed::vertex_bytes;
 use super::draw_state::{FRAGMENT as FRAGMENT_STAGE, VARYINGS, VERTEX as VERTEX_STAGE};
 use super::draw_words::{self, DrawWords};
 use super::dynamic::Class;
 use super::error::GraphicsError;
 use super::framebuffer::MOST_COLORS;
-use super::pipeline_registers;
+use super::pipeline_places::{BYTES, Places};
 use super::pipeline_state::{check_stage, pipelined};
 use super::state::GraphicsPipelineInfo;
 use super::uniform_plan::{self, UniformPlan, word_of_plan};
-use super::vertex_input::{self, MOST_ATTRIBUTES, MOST_BINDINGS};
+use super::vertex_input;
 use crate::command::CommandError;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -38,22 +39,6 @@ const PREFETCH: u64 = 128;
 const LINE: u64 = 64;
 /// Programs of a stage at most.
 const MOST_ENTRIES: u64 = 3;
-
-/// Where the parts of a pipeline's memory stand: the vertex stage's table of inputs, the fragment stage's of one sampler, tests,
-/// blending, storage of no bytes, and, which the GPU does not read, the strides of what goes on with instances, by attributes and by
-/// bindings, the loads of registers and the plan of uniforms.
-const INPUTS: u64 = 0;
-const SAMPLER: u64 = 0x240;
-const TESTS: u64 = 0x280;
-const BLENDS: u64 = 0x2C0;
-const STORAGE: u64 = 0x340;
-const STRIDES: u64 = 0x380;
-const REGISTERS: u64 = 0x3C0;
-const BINDING_STRIDES: u64 = 0x440;
-const PLAN: u64 = 0x480;
-const _: () = assert!(REGISTERS + 8 * pipeline_registers::MOST_REGISTERS as u64 <= BINDING_STRIDES);
-const _: () = assert!(BINDING_STRIDES + 4 * MOST_BINDINGS as u64 <= PLAN);
-const BYTES: u64 = PLAN + 8 * (uniform_plan::FIRST_WORDS + uniform_plan::MOST_WORDS) as u64;
 
 /// The tags of a pipeline's stages.
 const VERTEX: u32 = 0;
@@ -94,6 +79,8 @@ pub(crate) struct GraphicsPipelined {
     /// Bindings that are read, a bit each, and the resource table in which their buffers stand.
     pub(super) bindings: u16,
     pub(super) buffer_table: u8,
+    /// Bytes of the vertex stage's resource table and these descriptors, where a draw writes both.
+    pub(super) vertex_bytes: u16,
     /// Attributes up to the last that there is.
     pub(super) attributes: u8,
     /// Bindings that go on with instances, a bit each.
@@ -122,6 +109,18 @@ impl GraphicsPipelined {
         self.instance_bindings != 0
     }
 
+    /// Vertex buffers up to the last that is read.
+    #[inline(always)]
+    pub(super) const fn buffer_count(&self) -> u32 {
+        u16::BITS.saturating_sub(self.bindings.leading_zeros())
+    }
+
+    /// Bytes of their descriptors.
+    #[inline(always)]
+    pub(super) const fn buffer_bytes(&self) -> u32 {
+        self.buffer_count().saturating_mul(DESCRIPTOR_BYTES as u32)
+    }
+
     /// Whether a program of its own makes varyings.
     pub(super) const fn varies(&self) -> bool {
         self.shades && self.programs[VARYINGS] != 0
@@ -134,58 +133,6 @@ impl GraphicsPipelined {
             [words.flags_0, words.flags_2] = self.counted_flags;
         }
         words
-    }
-}
-
-/// What of a pipeline stands where.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
-    pub(super) memory: PhysicalAddress,
-    pub(super) address: GpuAddress,
-}
-
-impl Places {
-    /// Bytes of the table of inputs.
-    pub(super) const INPUT_BYTES: u32 = (MOST_ATTRIBUTES as u32 + 1) * DESCRIPTOR_BYTES as u32;
-
-    pub(super) const fn inputs(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(INPUTS)
-    }
-
-    pub(super) const fn sampler(&self) -> GpuAddress {
-        self.part(SAMPLER).1
-    }
-
-    pub(super) const fn tests(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(TESTS)
-    }
-
-    pub(super) const fn blends(&self) -> (PhysicalAddress, GpuAddress) {
-        self.part(BLENDS)
-    }
-
-    pub(super) const fn storage(&self) -> GpuAddress {
-        self.part(STORAGE).1
-    }
-
-    pub(super) const fn strides(&self) -> PhysicalAddress {
-        self.part(STRIDES).0
-    }
-
-    pub(super) const fn binding_strides(&self) -> PhysicalAddress {
-        self.part(BINDING_STRIDES).0
-    }
-
-    pub(super) const fn registers(&self) -> PhysicalAddress {
-        self.part(REGISTERS).0
-    }
-
-    pub(super) const fn plan(&self) -> PhysicalAddress {
-        self.part(PLAN).0
-    }
-
-    const fn part(&self, offset: u64) -> (PhysicalAddress, GpuAddress) {
-        (self.memory.offset(offset), self.address.offset(offset))
     }
 }
 
@@ -291,6 +238,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let inputs = vertex_input::descriptors(arch, vertex, info, buffer_table)?;
         (made.bindings, made.attributes) = (inputs.bindings, inputs.attributes);
         made.instance_bindings = inputs.instance_bindings;
+        made.vertex_bytes = vertex_bytes(made.buffer_bytes()) as u16;
         let facts = fragment.and_then(|fragment| fragment.fragment_facts());
         let tests = draw_words::depth_stencil(arch, info, facts)?;
         let storage = local_storage(arch, None, None)?;
@@ -318,19 +266,19 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         for (words, place) in inputs.descriptors.iter().zip((0..).step_by(32)) {
             self.write_words(at.offset(place), words);
         }
-        self.write_words(places.memory.offset(SAMPLER), &FETCHES);
+        self.write_words(places.sampler().0, &FETCHES);
         self.write_words(places.tests().0, &tests);
         for (target, place) in blends.iter().zip((0..).step_by(16)) {
             let words =
                 super::draw_descriptors::with_constant(target.words, &made, made.blend_constants);
             self.write_words(places.blends().0.offset(place), &words);
         }
-        self.write_words(places.memory.offset(STORAGE), &storage);
+        self.write_words(places.storage().0, &storage);
         self.write_words(places.strides(), &inputs.strides);
         self.write_words(places.binding_strides(), &inputs.binding_strides);
         (made.vertex, made.fragment) = stages;
         self.plan_uniforms(&mut made, places.plan())?;
-        made.registers = self.place_registers(&made, &places)?;
+        made.registers = self.place_prepared_words(&made, &places)?;
         if let Some(object) = self.objects.get_mut(key)
             && let Kind::GraphicsPipeline(it, _) = &mut object.kind
         {

@@ -207,6 +207,7 @@ pub(super) fn pipelined(
         },
         bindings: 0,
         buffer_table: highest.saturating_add(1),
+        vertex_bytes: 0,
         attributes: 0,
         instance_bindings: 0,
         color_count: info.colors.len().max(stored).max(1) as u8,

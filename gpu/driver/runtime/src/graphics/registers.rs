@@ -234,7 +234,7 @@ pub(super) struct Loaded {
     /// [`UNKNOWN`] where the value is not known. Those of [`BoundPair`] are not there: they are in `bound`.
     values: [u64; COUNT],
     bound: [u64; BOUND_PAIRS],
-    /// Those of a pipeline were loaded by words of its own ([`super::pipeline_registers`]): `values` has them wrong.
+    /// Those of a pipeline were loaded by words of its own ([`super::prepared_words`]): `values` has them wrong.
     of_pipeline: bool,
 }
 
@@ -400,4 +400,5 @@ impl<'a> DrawLoads<'a> {
 
 /// Most instructions that load registers of a draw.
 pub(super) const MOST_LOADS: u32 = COUNT as u32;
+/// With the job.
 const MOST_WORDS: usize = COUNT + 1;

@@ -6,7 +6,6 @@
 
 use super::draw::Draw;
 use super::draw_state::Stale;
-use super::draw_uniforms::DrawUniforms;
 use super::pass::RenderPass;
 use super::put_draw::{load_numbers, load_uniforms};
 use super::registers::{DrawLoads, DrawRegisters};
@@ -142,16 +141,16 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         else {
             return false;
         };
-        let DrawUniforms { words, places, .. } = parts.uniforms;
+        let uniforms = parts.uniforms;
         let says = last.planned & state.says_state & state.says_sets;
-        if !(says && writer.has_room_for(MOST_WORDS, places.bytes)) {
+        if !(says && writer.has_room_for(MOST_WORDS, uniforms.bytes)) {
             return false;
         }
         let platform = &mut recorder.device.hw.platform;
-        let (memory, address) = writer.take(places.bytes);
-        platform.write_words(memory, words.again());
+        let (memory, address) = writer.take(uniforms.bytes);
+        platform.write_words(memory, uniforms.fill());
         // High halves of the registers, where the numbers of uniforms are, mostly stay as they are.
-        let values = places.registers(address);
+        let values = uniforms.registers(address);
         let mut loads = DrawLoads::new(&drawing.encoded, loaded);
         load_uniforms(&mut loads, values, last.varies);
         loads.put(drawing.encoded.run(last.varies));

@@ -6,7 +6,8 @@
 use super::draw_state::{DrawState, FRAGMENT, VERTEX};
 use super::error::GraphicsError;
 use super::pass_bound::TABLES;
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
 use crate::command::{CommandError, Recorder};
 use crate::error::Error;
 use crate::handle::DescriptorSet;
@@ -164,7 +165,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let resources = match alone {
             Some(alone) => alone,
             None => {
-                let own = (places.sampler(), DESCRIPTOR_BYTES as u32);
+                let own = (places.sampler().1, DESCRIPTOR_BYTES as u32);
                 let tables = Tables::new((FRAGMENT, made), own, None);
                 self.place_tables(made, &tables)?
             }

@@ -5,17 +5,17 @@
 //! Never: plans programs that read words of buffers, which the stream copies ([`super::buffer_words`]).
 //! Facts: hardware/compiler-abi.md 4, graphics-draw.md 3.5 and 3.8.
 
+use super::draw_uniforms::AHEAD;
 use super::uniforms::{COUNT_SHIFT, Values};
-use crate::command::{Source, Uniforms};
+use crate::command::{MOST_WORDS as MOST_IMAGE_WORDS, PlanCounts, Source, Uniforms};
 use crate::platform::PhysicalAddress;
-use crate::vm::GpuAddress;
 use eitri_program::{
     AddressHalf, Axis, DescriptorSlot, DrawWord, EntryPoint, FauWord, MAX_FAU_WORDS,
 };
 use heapless::Vec;
 
 /// Words of a plan in memory at most, and of these those of what is bound.
-pub(super) const MOST_WORDS: usize = 128;
+pub(super) const MOST_WORDS: usize = MOST_IMAGE_WORDS - AHEAD;
 pub(super) const MOST_BOUND: usize = 32;
 /// Words before them: the version of the words that are said, and what the register of each program holds besides an address.
 pub(super) const FIRST_WORDS: usize = 4;
@@ -25,9 +25,9 @@ const LINE_PAIRS: usize = 8;
 /// Plan of a pipeline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UniformPlan {
-    /// As [`Uniforms::restore`] takes them.
-    pub(super) counts: u64,
-    /// Words in memory: those that [`Uniforms::restore`] reads, and behind them those of what is bound.
+    /// How much of each the image has that draws fill in.
+    pub(super) counts: PlanCounts,
+    /// Words in memory: those of the image, and behind them those of what is bound.
     pub(super) words: u8,
     pub(super) bound: u8,
     /// Of these so many, the first ones, are those of viewport and blend constants; the others are those of sets.
@@ -47,20 +47,14 @@ pub(super) const fn word_of_plan(at: PhysicalAddress, number: usize) -> Physical
 
 /// Where the uniforms of the programs stand in the block that holds all of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct UniformPlaces {
+struct UniformPlaces {
     /// What each program's register holds beyond the address of the block; 0 of a program without uniforms.
-    pub(super) tags: [u64; 3],
+    tags: [u64; 3],
     /// Bytes of the block, whole lines.
-    pub(super) bytes: u32,
+    bytes: u32,
 }
 
 impl UniformPlaces {
-    /// Those of no programs.
-    pub(super) const NOTHING: UniformPlaces = UniformPlaces {
-        tags: [0; 3],
-        bytes: 0,
-    };
-
     /// Those of programs with so many pairs each: every program begins with a line.
     fn of(pairs: [u8; 3]) -> UniformPlaces {
         let mut first = 0_u64;
@@ -75,13 +69,6 @@ impl UniformPlaces {
         });
         let bytes = (first as u32).wrapping_mul(8);
         UniformPlaces { tags, bytes }
-    }
-
-    /// The values of the registers for a block at `address`.
-    #[inline(always)]
-    pub(super) fn registers(&self, address: GpuAddress) -> [u64; 3] {
-        self.tags
-            .map(|tag| if tag == 0 { 0 } else { address.offset(tag).0 })
     }
 }
 
@@ -225,7 +212,7 @@ pub(super) type Planned<'a> = (EntryPoint<'a>, usize, u64);
 /// finds them out each time: there are too many words, or some of them are words of buffers.
 pub(super) fn plan(
     programs: [Option<Planned<'_>>; 3],
-) -> Option<(UniformPlan, [u64; FIRST_WORDS], Vec<u64, MOST_WORDS>)> {
+) -> Option<(UniformPlan, [u64; FIRST_WORDS], Vec<u64, MOST_IMAGE_WORDS>)> {
     let mut uniforms = Uniforms::new();
     let mut bound = Vec::<BoundWord, MOST_BOUND>::new();
     let mut pairs = [0; 3];
@@ -242,9 +229,7 @@ pub(super) fn plan(
     if !uniforms.fits() {
         return None;
     }
-    let mut words = uniforms.saved::<MOST_WORDS>()?;
-    let counts = words.first().copied()?;
-    words.remove(0);
+    let (counts, mut words) = uniforms.planned(AHEAD)?;
     bound.sort_unstable_by_key(|word| !matches!(word.known, Known::Draw(_)));
     let of_state = bound
         .iter()
@@ -252,6 +237,9 @@ pub(super) fn plan(
     let of_state = of_state.count() as u8;
     for word in &bound {
         words.push(word.encode()).ok()?;
+    }
+    if words.len() > MOST_WORDS {
+        return None;
     }
     let places = UniformPlaces::of(pairs);
     let plan = UniformPlan {

@@ -6,7 +6,8 @@
 use super::buffer_words::has_buffer_words;
 use super::draw_state::{DrawState, FRAGMENT, FRAGMENTS, VARYINGS, VERTEX};
 use super::pass_bound::TABLES;
-use super::pipeline::{GraphicsPipelined, Places};
+use super::pipeline::GraphicsPipelined;
+use super::pipeline_places::Places;
 use super::rendering::Viewport;
 use crate::command::Recorder;
 use crate::error::{Error, Thing};
@@ -130,7 +131,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// A word of the push constants of the pass.
     fn pushed(&self, offset: u32) -> u32 {
         let passes = self.passes.as_ref();
-        passes.map_or(0, |passes| passes.uniforms.words.pushed(offset))
+        passes.map_or(0, |passes| passes.uniforms.values.pushed(offset))
     }
 
     /// Writes the uniforms of a program of a stream; gives the value of their register.

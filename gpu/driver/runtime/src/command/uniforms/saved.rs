@@ -2,7 +2,7 @@
 //!
 //! Guarantees: what is restored is what was saved; which words change, and the steps, are read only if another pipeline's are here.
 
-use super::{Changing, PAIRS, UniformStep, Uniforms, WORKED};
+use super::{Changing, PAIRS, UniformStep, Uniforms};
 use crate::slab::Key;
 use eitri_program::FauOp;
 use heapless::Vec;
@@ -31,7 +31,7 @@ impl Uniforms {
             let place = usize::from(it.pair).saturating_add(1);
             *words.get_mut(place)? = it.fixed;
         }
-        let worked = self.values.iter().skip(WORKED).copied();
+        let worked = self.values.worked().iter().copied();
         let worked = worked.take(self.worked.into());
         let changing = self.changing.iter().map(|it| {
             let [low, high] = it.from;
@@ -93,60 +93,6 @@ impl Uniforms {
         true
     }
 
-    /// As [`Uniforms::restore`] of another pipeline than the last: `read` reads all words behind the first at once. False if they are too
-    /// many for that: then nothing was done.
-    #[inline(always)]
-    pub(crate) fn restore_at_once(
-        &mut self,
-        pipeline: Key,
-        counts: u64,
-        read: impl FnOnce(&mut [u64]),
-    ) -> bool {
-        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
-        let first = usize::from(pairs);
-        let changing_at = first.wrapping_add(worked.div_ceil(2).into());
-        let steps_at = changing_at.wrapping_add(changing.div_ceil(2).into());
-        let all = steps_at.wrapping_add(steps.div_ceil(2).into());
-        // The list of pairs has room for the other words too; `count` says how many of them are pairs.
-        let Some(words) = self.pairs.get_mut(..all) else {
-            return false;
-        };
-        read(words);
-        (self.count, self.worked) = (pairs, worked);
-        self.plan = Some(pipeline);
-        let words = &self.pairs;
-        let part = |from: usize, to: usize| words.get(from..to).unwrap_or_default();
-        let values = self.values.get_mut(WORKED..).unwrap_or_default();
-        let (values, _) = values.as_chunks_mut();
-        for (two, word) in values.iter_mut().zip(part(first, changing_at)) {
-            *two = halves_of(*word);
-        }
-        // Of an odd number the last word has half of nothing, which is taken off again.
-        self.changing.clear();
-        for word in part(changing_at, steps_at) {
-            for half in halves_of(*word) {
-                let [pair, low, high, _] = half.to_le_bytes();
-                let from = [low, high];
-                let fixed = pair_of(words, pair);
-                // There are as many places as pairs.
-                let _ = self.changing.push(Changing { pair, from, fixed });
-            }
-        }
-        self.changing.truncate(changing.into());
-        self.steps.clear();
-        for word in part(steps_at, all) {
-            for half in halves_of(*word) {
-                let [op, from, with, to] = half.to_le_bytes();
-                if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
-                    let _ = self.steps.push(UniformStep { op, from, with, to });
-                }
-            }
-        }
-        self.steps.truncate(steps.into());
-        self.found = true;
-        true
-    }
-
     /// Takes what stands behind the pairs, of which all is at hand.
     #[inline(never)]
     fn restore_behind(&mut self, pipeline: Key, counts: u64, first: &[u64; AT_HAND]) {
@@ -183,7 +129,7 @@ impl Uniforms {
     #[inline(never)]
     fn restore_rest(&mut self, pipeline: Key, counts: u64, next: &mut dyn FnMut() -> u64) {
         let [_, changing, steps, worked, ..] = counts.to_le_bytes();
-        let values = self.values.get_mut(WORKED..).unwrap_or_default();
+        let values = self.values.worked_mut();
         let values = values.get_mut(..worked.into()).unwrap_or_default();
         for two in values.chunks_mut(2) {
             let word = next();
@@ -221,21 +167,6 @@ impl Uniforms {
             }
         }
         self.note_fixed();
-    }
-
-    /// What [`Uniforms::restore`] takes of the pairs and the values of steps, as it is now: `write` puts words from a number on.
-    pub(crate) fn save_again(&mut self, mut write: impl FnMut(usize, &[u64])) {
-        for it in &self.changing {
-            if let Some(pair) = self.pairs.get_mut(usize::from(it.pair)) {
-                *pair = it.fixed;
-            }
-        }
-        write(0, self.all_pairs());
-        let worked = self.values.iter().skip(WORKED).copied();
-        let words = halves(worked.take(self.worked.into()));
-        for (word, number) in words.zip(self.pair_count()..) {
-            write(number, &[word]);
-        }
     }
 }
 
@@ -287,14 +218,8 @@ fn pair_of(pairs: &[u64], number: u8) -> u64 {
     pairs.get(usize::from(number)).copied().unwrap_or(0)
 }
 
-/// The two numbers of a word, as [`halves`] made it.
-#[inline(always)]
-const fn halves_of(word: u64) -> [u32; 2] {
-    [word as u32, (word >> u32::BITS) as u32]
-}
-
 /// Words of two numbers each, the first one in the low half.
-fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
+pub(super) fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
     core::iter::from_fn(move || {
         let low = numbers.next()?;
         let high = numbers.next().unwrap_or(0);
@@ -346,58 +271,9 @@ mod tests {
             assert_eq!(other.push(4, &[1]), Some(false));
             assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
         }
-        let mut at_once = Uniforms::new();
-        at_once.add(0, Err(Source::Push(0)));
-        assert_eq!(at_once.push(4, &[2]), Some(true));
-        assert!(at_once.restore_at_once(Key::NONE, saved[0], |to| {
-            to.copy_from_slice(&saved[1..]);
-        }));
-        assert_eq!(at_once.of([1, 5, 1]), words, "at once");
-        assert_eq!(at_once.saved(), Some(saved.clone()), "and saved again");
         assert_eq!(other.push(4, &[2]), Some(true));
         assert_eq!(other.of([1, 5, 1]), words, "again");
         assert_eq!(other.saved(), Some(saved), "and saved again");
-    }
-
-    /// Restored in either way they are the same words, whatever was there before.
-    #[test]
-    fn words_are_the_same_restored_at_once_or_one_by_one() {
-        for changes in [&[][..], &[1], &[0, 3], &[0, 1, 5, 6, 7]] {
-            let mut uniforms = Uniforms::new();
-            for number in 0..16 {
-                let pair = number / 2;
-                let word = match changes.contains(&pair) && (pair < 6 || number % 2 == 0) {
-                    true => Err(Source::Push(number as u32 * 4)),
-                    false => Ok(100 + number as u32),
-                };
-                uniforms.add(number, word);
-            }
-            uniforms.added(None);
-            let saved = uniforms.saved::<MOST>().expect("few");
-            let (counts, words) = saved.split_first().expect("it is saved");
-            let mut steps = Uniforms::new();
-            steps.add(0, Err(Source::Push(0)));
-            let step = FauStep {
-                word: 0,
-                op: FauOp::Max,
-                operand: FauOperand::Constant(3),
-            };
-            assert!(steps.take(Err(Source::Push(0)), step).is_err());
-            let [mut at_once, mut long] = [steps, Uniforms::new()];
-            assert!(at_once.restore_at_once(Key::NONE, *counts, |to| {
-                to.copy_from_slice(words);
-            }));
-            assert!(long.restore(Key::NONE, *counts, None, |from, to| {
-                to.copy_from_slice(&words[from..][..to.len()]);
-            }));
-            for it in [&mut uniforms, &mut at_once, &mut long] {
-                let pushed: [u8; 64] = core::array::from_fn(|at| at as u8);
-                assert_eq!(it.push(0, &pushed), Some(true));
-            }
-            assert_eq!(at_once.again(), uniforms.again(), "{changes:?}");
-            assert_eq!(long.again(), uniforms.again(), "{changes:?}");
-            assert_eq!(at_once.saved(), Some(saved), "{changes:?}");
-        }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use super::super::buffer_words::has_buffer_words;
 use super::super::draw_state::{DrawState, VERTEX};
-use super::super::pipeline::{GraphicsPipelined, Places};
+use super::super::pipeline::GraphicsPipelined;
+use super::super::pipeline_places::Places;
 use super::super::resource_tables::Tables;
 use super::super::vertex_input::MOST_ATTRIBUTES;
 use super::{COPIED, INPUTS, Parameters};
