@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-draw-scenes", &["eitri-compute-cases", "eitri-drawing", "eitri-texels"]),
     ("eitri-gltf-scenes", &["eitri-draw-scenes"]),
     ("eitri-random-scenes", &[]),
+    ("eitri-random-kernels", &[]),
     ("eitri-player",      &["eitri-descriptors", "eitri-drawing", "eitri-job", "eitri-program", "eitri-runtime"]),
     ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-program"]),
@@ -72,7 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-dump", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-code-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-debugger", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-code", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-random-scenes", "eitri-runtime", "eitri-shaderc", "eitri-validation", "eitri-waits"]),
+    ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-checks", "eitri-code-checks", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-debugger", "eitri-descriptors", "eitri-draw-scenes", "eitri-drawing", "eitri-dump", "eitri-gltf-scenes", "eitri-host-code", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-picture", "eitri-player", "eitri-program", "eitri-program-file", "eitri-random-kernels", "eitri-random-scenes", "eitri-runtime", "eitri-shaderc", "eitri-validation", "eitri-waits"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,

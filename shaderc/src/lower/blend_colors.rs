@@ -43,15 +43,18 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     let Some((block, first)) = stores(function) else {
         return;
     };
+    let stored = &function.block(block).insts[first..];
+    // By location, wherever that colour goes.
+    let first_color = colors_of(function, stored).into_iter().find_map(|store| {
+        let (inst, location, index, kind) = store;
+        let is_first = (location, index, kind) == (0, 0, TexelKind::Float);
+        is_first.then(|| (inst, function.inst(inst).args[ALPHA]))
+    });
     if !state.locations.is_empty() {
         place_colors(function, block, &state.locations);
     }
     let stores = function.block_mut(block).insts.split_off(first);
     let colors = colors_of(function, &stores);
-    let first_alpha = colors.iter().find_map(|&(inst, target, index, kind)| {
-        let is_first = (target, index, kind) == (0, 0, TexelKind::Float);
-        is_first.then(|| function.inst(inst).args[ALPHA])
-    });
     let (colors, gone) = without_targets(colors, state);
     let is_gone = |inst: &Inst| gone.iter().any(|store| store.0 == *inst);
     let mut b = Builder::new(function, block);
@@ -103,10 +106,11 @@ pub(crate) fn blend_colors(function: &mut Function, state: &ColorState) {
     };
     let kept: Vec<Inst> = stores.iter().copied().filter(is_used).collect();
     b.function.block_mut(block).insts.extend(kept);
-    // It becomes coverage where there is no such target, too.
-    let first_is_gone = gone.iter().any(|store| store.1 == 0);
-    let other_alpha = mixes_first || first_is_gone || state.alpha_to_one;
-    if let Some(alpha) = first_alpha.filter(|_| other_alpha) {
+    // It becomes coverage where the hardware would take another, or none: it takes that of the first target.
+    let takes = |inst: Inst| colors.iter().any(|store| store.0 == inst && store.1 == 0);
+    if let Some((inst, alpha)) = first_color
+        && (mixes_first || state.alpha_to_one || !takes(inst))
+    {
         b.inst(Op::StoreOutput(Output::CoverageAlpha), &[alpha]);
     }
     function.stage = Stage::Fragment(stage);

@@ -406,3 +406,54 @@ b0:
         "nothing is known of the targets"
     );
 }
+
+/// By Vulkan, that of location 0, wherever it goes.
+#[test]
+fn the_alpha_of_the_first_location_becomes_coverage() {
+    let text = |locations: &[Option<u8>]| {
+        let mut function = parse(
+            "function main
+stage fragment
+b0:
+  %a, %b, %c, %d = varying.0.0.4.flat
+  output.color.0.0.float %a, %b, %c, %d
+  output.color.1.0.float %d, %c, %b, %a
+  return
+",
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        let one = state("R8G8B8A8_UNORM", None, 0xf).targets[0];
+        let state = ColorState {
+            targets: vec![one, one],
+            locations: locations.to_vec(),
+            ..ColorState::default()
+        };
+        blend_colors(&mut function, &state);
+        verify(&function).unwrap_or_else(|errors| panic!("{errors:?}\n{function}"));
+        let text = function.to_string();
+        let ends = text.lines().filter(|line| line.contains("output."));
+        ends.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        text(&[Some(1), Some(0)]),
+        [
+            "output.color.1.0.float %0, %1, %2, %3",
+            "output.color.0.0.float %3, %2, %1, %0",
+            "output.coverage_alpha %3"
+        ],
+        "they change places"
+    );
+    assert_eq!(
+        text(&[None, Some(0)]),
+        [
+            "output.color.0.0.float %3, %2, %1, %0",
+            "output.coverage_alpha %3"
+        ],
+        "the first goes nowhere"
+    );
+    assert_eq!(
+        text(&[Some(0), None]),
+        ["output.color.0.0.float %0, %1, %2, %3"],
+        "the hardware takes it"
+    );
+}
