@@ -262,13 +262,13 @@ fn samples_beyond_a_culling_depth_are_removed() {
         cull_high: true,
     };
     let left = |bounds: DepthBounds| {
-        let mut quad = Quad {
+        let mut quads = alloc::vec![Quad {
             x: 4,
             y: 4,
             coverage: [0xf; 4],
-        };
-        bounds.cull(&triangle, &FOUR, &mut quad);
-        quad.coverage
+        }];
+        depths_after_culling(&triangle, &FOUR, &bounds, &mut quads);
+        quads[0].coverage
     };
     // x = 4.125, 4.375, 4.625, 4.875 for samples 2, 0, 3, 1; kept from 4.5 to 4.75.
     assert_eq!(left(bounds), [0b1000, 0, 0b1000, 0]);

@@ -27,6 +27,8 @@ pub(crate) struct PixelFormat {
     bytes: u8,
     order: [Takes; 4],
     srgb: bool,
+    /// Whether the components are the bytes of a texel of four, as fractions.
+    is_bytes: bool,
 }
 
 /// Four components, red first. Integers of 32 bits are exact in them.
@@ -58,15 +60,16 @@ impl PixelFormat {
             Layout::SharedExponent => ([0, 9, 18, 27], 4),
             Layout::Nothing => ([0; 4], 0),
         };
-        let srgb = word >> 20 & 1 != 0;
-        Some(PixelFormat {
+        let format = PixelFormat {
             number,
             layout,
             low,
             bytes,
             order,
-            srgb,
-        })
+            srgb: word >> 20 & 1 != 0,
+            is_bytes: false,
+        };
+        Some(format.noting_bytes())
     }
 
     /// The format of the memory word of a BLEND or LD_TILE: also the tile buffer's own codes.
@@ -91,6 +94,7 @@ impl PixelFormat {
                     bytes,
                     order: order(word & 0xfff, Layout::Bits(fields.bits))?,
                     srgb: word >> 20 & 1 != 0,
+                    is_bytes: false,
                 }
             }
         };
@@ -99,7 +103,17 @@ impl PixelFormat {
         {
             format.order[3] = Takes::One;
         }
-        Some(format)
+        Some(format.noting_bytes())
+    }
+
+    /// The same format, with its note whether components are bytes.
+    fn noting_bytes(self) -> PixelFormat {
+        let is_bytes = self.number == Number::Unorm
+            && self.layout == Layout::Bits([8; 4])
+            && self.low == [0, 8, 16, 24]
+            && self.order == [0, 1, 2, 3].map(Takes::Stored)
+            && !self.srgb;
+        PixelFormat { is_bytes, ..self }
     }
 
     /// Whether its components are fractions of 0 to 1.
@@ -109,7 +123,7 @@ impl PixelFormat {
 
     /// The same format with components on the sRGB curve or not.
     pub(crate) fn with_srgb(self, srgb: bool) -> PixelFormat {
-        PixelFormat { srgb, ..self }
+        PixelFormat { srgb, ..self }.noting_bytes()
     }
 
     /// The texel of stored components, in the order of the texel.
@@ -117,6 +131,12 @@ impl PixelFormat {
         let Layout::Bits(sizes) = self.layout else {
             return 0;
         };
+        if self.bytes <= 8 {
+            let texel = (0..4).fold(0, |texel, index| {
+                texel | u64::from(codes[index] & mask(sizes[index])) << (self.low[index] & 63)
+            });
+            return texel.into();
+        }
         (0..4).fold(0, |texel, index| {
             texel | u128::from(codes[index] & mask(sizes[index])) << self.low[index]
         })
@@ -237,7 +257,17 @@ impl PixelFormat {
     }
 
     /// The colour of a texel. Missing components are 0, 0, 0, 1.
+    #[inline]
     pub(crate) fn unpack(&self, texel: u128) -> Colour {
+        if self.is_bytes {
+            let codes = (texel as u32).to_le_bytes();
+            return codes.map(|code| EIGHT_BITS[usize::from(code)]);
+        }
+        self.unpack_any(texel)
+    }
+
+    /// The colour of a texel of any format.
+    fn unpack_any(&self, texel: u128) -> Colour {
         let stored = match self.layout {
             Layout::Bits(sizes) => {
                 let codes = self.stored_codes(texel);
@@ -312,26 +342,24 @@ impl PixelFormat {
             }
         }
         // A stored component takes the first output that comes from it.
-        let stored = |index: u8| {
-            let from = |from: &Takes| *from == Takes::Stored(index);
-            self.order
-                .iter()
-                .position(from)
-                .map_or(0.0, |at| colour[at])
-        };
+        let mut stored = [0.0; 4];
+        for (from, value) in self.order.iter().zip(colour).rev() {
+            if let Takes::Stored(index) = from {
+                stored[usize::from(*index) & 3] = value;
+            }
+        }
         match self.layout {
             Layout::Bits(sizes) => {
-                let mut texel = 0;
+                let mut codes = [0; 4];
                 for (index, size) in sizes.into_iter().enumerate() {
                     if size != 0 {
-                        let bits = bits_of(self.number, stored(index as u8), size);
-                        texel |= u128::from(bits & mask(size)) << self.low[index];
+                        codes[index] = bits_of(self.number, stored[index], size);
                     }
                 }
-                texel
+                self.texel_of_codes(codes)
             }
             Layout::SharedExponent => {
-                let fields = shared_exponent([stored(0), stored(1), stored(2)]);
+                let fields = shared_exponent([stored[0], stored[1], stored[2]]);
                 let placed = fields.into_iter().zip(self.low);
                 placed.fold(0, |texel, (field, low)| texel | u128::from(field) << low)
             }

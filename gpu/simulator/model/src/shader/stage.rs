@@ -8,7 +8,7 @@
 use super::lanes::WARP;
 use super::warp::Warp;
 use crate::fragment::{Fragment, Order, PixelTests};
-use crate::raster::{Point, Primitive, Sampling};
+use crate::raster::{Depths, Point, Primitive, Sampling};
 use crate::tile::{BlendState, DepthBounds, Pixel, TileBuffer, TileError, ZsState};
 use crate::tiler::VertexBatch;
 use alloc::boxed::Box;
@@ -152,8 +152,6 @@ pub(crate) struct FragmentLane {
     pub(crate) sample: Option<u8>,
     /// Samples that the rasteriser covers.
     pub(crate) covered: u16,
-    /// Depth of the primitive at each sample, biased, not clamped.
-    pub(crate) depths: [f64; 16],
 }
 
 /// The pixels of a tile and the fragments of one primitive that change them.
@@ -165,6 +163,8 @@ pub(crate) struct FragmentStage {
     pub(crate) draw: Arc<FragmentState>,
     pub(crate) geometry: Arc<Geometry>,
     pub(crate) lanes: [FragmentLane; WARP],
+    /// Depths of the primitive at the lanes' samples, biased, not clamped.
+    pub(crate) depths: Depths,
     /// Lanes for which older fragments were killed.
     pub(crate) killers: u16,
     /// Where each lane's last varying load with `store` was evaluated.
@@ -199,7 +199,7 @@ impl FragmentStage {
             &mut self.tile,
             pixel,
             &self.draw.zs[face],
-            &state.depths,
+            self.depths.of_lane(lane),
             self.draw.bounds,
         )?;
         Ok(test(

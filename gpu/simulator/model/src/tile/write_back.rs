@@ -8,7 +8,8 @@ use super::buffer::{Pixel, TileBuffer, TileError};
 use super::depth::{depth_of, quantised};
 use super::fit::Attachment;
 use super::framebuffer::{DepthImage, Framebuffer, StencilImage, Target, TargetImage};
-use super::surface::{Surface, WrittenSamples, ZsElement};
+use super::layout::{TILE, at_u_index};
+use super::surface::{Piece, Surface, WrittenSamples, ZsElement};
 use super::target::{average, memory_bits};
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::{ZInternalFormat, ZsFormat};
@@ -206,7 +207,8 @@ impl Part<'_> {
         } = destination;
         for (sample, start) in samples.surfaces(self.tile.samples()) {
             let mut writes = Writes::default();
-            for at in self.pixels() {
+            let columns = self.area.max[0] + 1;
+            for at in self.pixels(surface.piece(columns, element.element)) {
                 let pixel = Pixel {
                     x: at[0] - self.origin[0],
                     y: at[1] - self.origin[1],
@@ -247,10 +249,24 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn pixels(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
-        let area = self.area;
-        (area.min[1]..=area.max[1])
-            .flat_map(move |y| (area.min[0]..=area.max[0]).map(move |x| [x, y]))
+    /// The pixels of the area, one piece of memory after another: rows, and in u-interleaved tiles the order of their elements.
+    /// So addresses mostly ascend.
+    fn pixels(&self, piece: Piece) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let PixelBox { min, max } = self.area;
+        let side = match piece {
+            Piece::Row => 1,
+            Piece::UInterleaved => TILE,
+        };
+        let blocks = move |axis: usize| (min[axis] / side..=max[axis] / side).map(move |it| it * side);
+        let within = (0..side * side).map(|index| at_u_index(index));
+        let is_inside = move |at: &[u32; 2]| {
+            (min[0]..=max[0]).contains(&at[0]) && (min[1]..=max[1]).contains(&at[1])
+        };
+        let all = blocks(1).flat_map(move |y| {
+            let within = within.clone();
+            blocks(0).flat_map(move |x| within.clone().map(move |at| [x + at[0], y + at[1]]))
+        });
+        all.filter(is_inside)
     }
 }
 

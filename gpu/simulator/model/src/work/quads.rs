@@ -16,7 +16,7 @@ use crate::fabric::Fabric;
 use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
-use crate::raster::{Point, Quad, SUBPIXELS};
+use crate::raster::{Depths, Point, Quad};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
 use crate::shader::{
     Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
@@ -39,7 +39,9 @@ const AHEAD: usize = 16;
 struct Batch {
     draw: Arc<LoadedDraw>,
     geometry: Arc<Geometry>,
-    quads: Vec<Quad>,
+    lanes: [FragmentLane; WARP],
+    depths: Depths,
+    quads: u8,
 }
 
 /// Fragments that are being shaded.
@@ -146,18 +148,22 @@ impl Shader {
         self.place = None;
     }
 
-    /// Queues quads of a primitive, in order.
+    /// Queues quads of a primitive and the depths of their samples, in order.
     pub(super) fn queue(
         &mut self,
         draw: &Arc<LoadedDraw>,
         geometry: &Arc<Geometry>,
         quads: &[Quad],
+        depths: &Depths,
     ) {
-        for quads in quads.chunks(QUADS) {
+        for (number, quads) in quads.chunks(QUADS).enumerate() {
+            let first = number * QUADS;
             self.waiting.push_back(Batch {
                 draw: draw.clone(),
                 geometry: geometry.clone(),
-                quads: quads.to_vec(),
+                lanes: lanes_of(quads),
+                depths: depths.of_quads(first..first + quads.len()),
+                quads: quads.len() as u8,
             });
         }
     }
@@ -259,7 +265,7 @@ impl Shader {
                 return;
             }
             fabric.trace_drawing(self.core(), batch.draw.words.job);
-            fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
+            fabric.activity.core(self.core()).fragments.queued += u64::from(batch.quads);
             let Some(mut tested) = self
                 .waiting
                 .pop_front()
@@ -278,7 +284,7 @@ impl Shader {
     /// Makes the early tests of a batch.
     fn test(&mut self, fabric: &mut Fabric, batch: Batch) -> Option<Tested> {
         let mut stage = self.stage(&batch.draw, &batch.geometry)?;
-        place_lanes(&mut stage, &batch.quads);
+        (stage.lanes, stage.depths) = (batch.lanes, batch.depths);
         let has_program = batch.draw.stage.is_some();
         for lane in 0..WARP {
             let covered = stage.lanes[lane].covered;
@@ -297,9 +303,9 @@ impl Shader {
             stage.lanes[lane].fragment = begun.unwrap_or_default();
             stage.tell_tested(fabric, before, batch.draw.words.job);
         }
-        let lanes = Box::new(stage.lanes);
+        let (lanes, depths) = (stage.lanes, stage.depths);
         self.tile = Some(stage.tile);
-        Some(Tested::new(batch.draw, batch.geometry, lanes))
+        Some(Tested::new(batch.draw, batch.geometry, lanes, depths))
     }
 
     /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.
@@ -310,6 +316,7 @@ impl Shader {
             draw: draw.state.clone(),
             geometry: geometry.clone(),
             lanes: [FragmentLane::default(); WARP],
+            depths: Depths::default(),
             killers: 0,
             kept: [Point::default(); WARP],
             frame_argument: self.frame_argument,
@@ -321,7 +328,8 @@ impl Shader {
         let Some(mut stage) = self.stage(&batch.draw, &batch.geometry) else {
             return;
         };
-        (stage.lanes, stage.killers) = (*batch.lanes, batch.killers);
+        (stage.lanes, stage.killers) = (batch.lanes, batch.killers);
+        stage.depths = batch.depths;
         let Some(program) = &batch.draw.stage else {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
@@ -427,31 +435,16 @@ impl Shader {
     }
 }
 
-/// Puts quads in lanes: pixels, covered samples, depths.
-fn place_lanes(stage: &mut FragmentStage, quads: &[Quad]) {
-    let sampling = stage.draw.sampling;
-    for (number, quad) in quads.iter().enumerate().take(QUADS) {
-        for lane in 0..4 {
-            let (x, y) = quad.pixel(lane);
-            let mut depths = [stage.geometry.depth; 16];
-            if let Some(primitive) = &stage.geometry.primitive {
-                for (sample, depth) in depths.iter_mut().enumerate().take(sampling.count()) {
-                    let within = sampling.depth_position(sample);
-                    let at = Point {
-                        x: i32::from(x) * SUBPIXELS + within.x,
-                        y: i32::from(y) * SUBPIXELS + within.y,
-                    };
-                    *depth = primitive.weights(at).biased_depth();
-                }
-            }
-            stage.lanes[4 * number + lane] = FragmentLane {
-                pixel: (x, y),
-                covered: quad.coverage[lane],
-                depths,
-                ..FragmentLane::default()
-            };
+/// Puts quads in lanes: pixels and covered samples.
+fn lanes_of(quads: &[Quad]) -> [FragmentLane; WARP] {
+    let mut lanes = [FragmentLane::default(); WARP];
+    for (quad, lanes) in quads.iter().zip(lanes.chunks_exact_mut(4)) {
+        for (number, lane) in lanes.iter_mut().enumerate() {
+            lane.pixel = quad.pixel(number);
+            lane.covered = quad.coverage[number];
         }
     }
+    lanes
 }
 
 /// Lets every lane run for one sample.

@@ -14,6 +14,7 @@ use super::samples::{payloads_of, staged_words};
 use super::units::requester;
 use super::{Memory, count, set_registers};
 use crate::fidelity::Inexact;
+use crate::activity::BEAT;
 use crate::l2::LINE;
 use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
@@ -45,8 +46,22 @@ pub(super) struct Noted {
 enum What {
     /// A plane descriptor.
     Plane,
-    /// Bytes of a texel; whether its page is translated for it.
-    Texel { bytes: u8, translates: bool },
+    /// Texels in a row that lie in one line: the beats of it that they touch, a bit each, and how often their page is translated for them.
+    Line { beats: u8, translations: u32 },
+    /// Bytes of a texel that may cross lines, and how often its page is translated for it.
+    Texel { bytes: u8, translations: u32 },
+}
+
+/// Pages whose frames are known.
+const KNOWN_PAGES: usize = 8;
+
+/// The frames of pages that were accessed: each page has one place.
+#[derive(Default)]
+struct KnownFrames {
+    /// Number of a page and one more, so that 0 is none, and its frame.
+    pages: [(u64, u64); KNOWN_PAGES],
+    /// Number of the last page, and one more.
+    last: u64,
 }
 
 /// The message is left to a single step.
@@ -60,8 +75,9 @@ struct Direct<'a, 'm> {
     request: Request,
     arch: Arch,
     planes: LastPlanes,
-    /// The page of the last texel: its number and its frame.
-    page: Option<(u64, u64)>,
+    frames: KnownFrames,
+    /// The handle of the last texture.
+    handle: Option<u32>,
     /// Whether the page of each texel is translated, not only where it is another one than the last.
     translates_each: bool,
     /// The format of the last texel, with its word.
@@ -96,7 +112,8 @@ impl Memory {
             request,
             arch,
             planes: LastPlanes::default(),
-            page: None,
+            frames: KnownFrames::default(),
+            handle: None,
             translates_each: matches!(message.action, Action::RequestTexture(_)),
             format: None,
             noted,
@@ -140,10 +157,20 @@ impl Memory {
         {
             match *what {
                 What::Plane => fabric.count_descriptor(*address, *physical, PLANE_BYTES),
-                What::Texel { bytes, translates } => {
-                    if translates {
-                        fabric.activity.translated(*address, true);
-                    }
+                What::Line {
+                    beats,
+                    translations,
+                } => {
+                    let translations = translations.into();
+                    fabric.activity.translated_often(*address, translations);
+                    touched.note_beats(fabric, *physical / LINE, beats);
+                }
+                What::Texel {
+                    bytes,
+                    translations,
+                } => {
+                    let translations = translations.into();
+                    fabric.activity.translated_often(*address, translations);
                     touched.note(fabric, *physical, bytes.into(), false);
                 }
             }
@@ -303,6 +330,19 @@ impl Direct<'_, '_> {
     /// Where a texel is.
     #[inline]
     fn find(&mut self, texture: &Texture, format: &PixelFormat, texel: Texel) -> Option<Found> {
+        if let Some(address) = self.planes.address(&texel) {
+            return Some(Found::At(address));
+        }
+        self.find_anew(texture, format, texel)
+    }
+
+    #[inline(never)]
+    fn find_anew(
+        &mut self,
+        texture: &Texture,
+        format: &PixelFormat,
+        texel: Texel,
+    ) -> Option<Found> {
         let Direct {
             around,
             planes,
@@ -342,31 +382,66 @@ impl Direct<'_, '_> {
         if !is_aligned || start + length > PAGE_BYTES {
             return None;
         }
-        let number = address / PAGE;
-        let known = self.page.filter(|(last, _)| *last == number);
-        let frame = match known {
-            Some((_, frame)) => frame,
-            None => {
-                let request = Request {
-                    address,
-                    ..self.request
-                };
-                let frame = self.around.frame_of(request)?;
-                self.page = Some((number, frame));
-                frame
-            }
-        };
+        let number = address / PAGE + 1;
+        let is_last = self.frames.last == number;
+        let known = &mut self.frames.pages[number as usize % KNOWN_PAGES];
+        if known.0 != number {
+            let request = Request {
+                address,
+                ..self.request
+            };
+            *known = (number, self.around.frame_of(request)?);
+        }
+        let frame = known.1;
+        self.frames.last = number;
         let page = self.around.memory.page(frame)?;
         let read = number_at(page, start, length);
+        self.note_texel(
+            address,
+            frame | (address % PAGE),
+            bytes,
+            self.translates_each || !is_last,
+        );
+        Some(read)
+    }
+
+    /// Notes that a texel was read.
+    #[inline]
+    fn note_texel(&mut self, address: u64, physical: u64, bytes: u8, translates: bool) {
+        let translations = u32::from(translates);
+        let is_in_beat = bytes.is_power_of_two() && physical.is_multiple_of(bytes.into());
+        if !is_in_beat {
+            let what = What::Texel {
+                bytes,
+                translations,
+            };
+            self.noted.push(Noted {
+                address,
+                physical,
+                what,
+            });
+            return;
+        }
+        let beat = 1 << (physical % LINE / BEAT);
+        if let Some(last) = self.noted.last_mut()
+            && let What::Line {
+                beats,
+                translations: before,
+            } = &mut last.what
+            && last.address / LINE == address / LINE
+        {
+            *beats |= beat;
+            *before += translations;
+            return;
+        }
         self.noted.push(Noted {
             address,
-            physical: frame | (address % PAGE),
-            what: What::Texel {
-                bytes,
-                translates: self.translates_each || known.is_none(),
+            physical,
+            what: What::Line {
+                beats: beat,
+                translations,
             },
         });
-        Some(read)
     }
 }
 
@@ -403,6 +478,10 @@ impl ReadTexels for Direct<'_, '_> {
     type Stop = NotDirect;
 
     fn texture(&mut self, handle: u32) -> Result<Option<Texture>, NotDirect> {
+        if self.handle != Some(handle) {
+            self.planes.forget_levels();
+            self.handle = Some(handle);
+        }
         let mut known = self.unit.textures.iter();
         let (_, texture) = known.find(|(known, _)| *known == handle).ok_or(NotDirect)?;
         Ok(*texture)

@@ -46,6 +46,7 @@ use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
+use crate::tile::BlendOperand;
 use crate::trace::Event;
 use crate::work::descriptors::{Lookup, View, look_up};
 use access::alignment;
@@ -88,6 +89,8 @@ pub(crate) struct Memory {
     attributes: Vec<(u32, Option<Fetched>)>,
     /// What the last converting load that was looked at loads, by its conversion and components; `None`: it does more.
     words: Option<((u32, Components), Option<Words>)>,
+    /// The last operand of a BLEND, decoded.
+    blend: Option<(u64, BlendOperand)>,
     /// What messages act on beside memory.
     pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.

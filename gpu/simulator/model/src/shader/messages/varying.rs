@@ -15,7 +15,7 @@ use super::vertices::{Components, VertexBits};
 use super::{Memory, Sender, set_registers};
 use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
-use crate::raster::{Evaluation, Point, Weights};
+use crate::raster::{Evaluation, Point};
 use crate::work::descriptors::descriptor;
 use alloc::boxed::Box;
 use eitri_descriptors::Descriptor;
@@ -108,7 +108,9 @@ impl Memory {
         let count = usize::from(varying.components.count);
         let mut place = Place::of(sender, stage, warp, instruction, varying)?;
         let shared = match &place {
-            Place::Stored(stored) => sender.shared_varying(stage, stored, warp.lanes, count),
+            Place::Stored(stored) => sender
+                .shared_varying(stage, stored, warp.lanes, count)
+                .map(|(format, bits)| SharedVarying::of(format, bits)),
             Place::Special(_) | Place::Rectangle(_) => None,
         };
         for lane in bits(warp.lanes) {
@@ -124,9 +126,9 @@ impl Memory {
                 Place::Stored(stored) => {
                     let stored = stored[lane];
                     let register = varying.components.format;
-                    if let Some(bits) = &shared {
-                        let values = values.iter_mut().zip(bits).take(count);
-                        shared_values(stage, (stored, register), points[lane], values);
+                    if let Some(shared) = &shared {
+                        let values = &mut values[..count];
+                        shared.evaluate(&stage.geometry, (stored, register), points[lane], values);
                     } else {
                         for (index, value) in values.iter_mut().enumerate().take(count) {
                             let component = (stored, index as u32);
@@ -202,42 +204,62 @@ enum Value {
     Bits(u32),
 }
 
-/// Components of a varying whose stored bits are known, at a point.
-fn shared_values<'v>(
-    stage: &FragmentStage,
-    (stored, register): (Stored, RegisterFormat),
-    point: Point,
-    values: impl Iterator<Item = (&'v mut Value, &'v [u32; 3])>,
-) {
-    let geometry = &*stage.geometry;
-    if stored.is_flat() {
-        let vertex = geometry.provoking;
-        for (value, bits) in values {
-            *value = stored.flat(bits.get(vertex).copied().unwrap_or(0), register);
-        }
-        return;
-    }
-    let vertices = geometry.vertices.min(3);
-    let weights = geometry.primitive.as_ref().map(|it| it.weights(point));
-    for (value, bits) in values {
-        let numbers = bits.map(|bits| match stored.format {
-            SourceFormat::F32 => wide32(bits),
-            _ => wide16(bits as u16),
+/// A varying whose stored bits are known, those of all lanes.
+struct SharedVarying {
+    bits: VertexBits,
+    /// The numbers that the bits are, but of a flat varying.
+    numbers: [[f64; 3]; 4],
+}
+
+impl SharedVarying {
+    fn of(format: SourceFormat, bits: VertexBits) -> SharedVarying {
+        let numbers = bits.map(|bits| {
+            bits.map(|bits| match format {
+                SourceFormat::F32 => wide32(bits),
+                _ => wide16(bits as u16),
+            })
         });
-        let number = |weights: &Weights| weights.perspective(&numbers[..vertices]);
-        *value = Value::Number(weights.as_ref().map_or(0.0, number));
+        SharedVarying { bits, numbers }
+    }
+
+    /// Its components at a point.
+    fn evaluate(
+        &self,
+        geometry: &Geometry,
+        (stored, register): (Stored, RegisterFormat),
+        point: Point,
+        values: &mut [Value],
+    ) {
+        if stored.is_flat() {
+            let vertex = geometry.provoking;
+            for (value, bits) in values.iter_mut().zip(&self.bits) {
+                *value = stored.flat(bits.get(vertex).copied().unwrap_or(0), register);
+            }
+            return;
+        }
+        let Some(primitive) = &geometry.primitive else {
+            values.fill(Value::Number(0.0));
+            return;
+        };
+        let vertices = geometry.vertices.min(3);
+        let weights = primitive.weights(point);
+        let total = weights.perspective_total();
+        for (value, numbers) in values.iter_mut().zip(&self.numbers) {
+            let number = weights.perspective_over(&numbers[..vertices], total);
+            *value = Value::Number(number);
+        }
     }
 }
 
 impl Sender<'_> {
-    /// The stored bits of a varying that lies at one place for all lanes; `None`, with nothing done, if lanes read one by one.
+    /// The format and the stored bits of a varying that lies at one place for all lanes; `None`, with nothing done, if lanes read one by one.
     fn shared_varying(
         &mut self,
         stage: &FragmentStage,
         stored: &[Stored; WARP],
         lanes: u16,
         count: usize,
-    ) -> Option<VertexBits> {
+    ) -> Option<(SourceFormat, VertexBits)> {
         let first = stored[bits(lanes).next()?];
         let geometry = &*stage.geometry;
         let is_shared = bits(lanes).all(|lane| {
@@ -256,7 +278,8 @@ impl Sender<'_> {
             bytes: first.bytes(),
             count,
         };
-        self.bits_for_all(geometry, vertices, components, lanes.count_ones())
+        let bits = self.bits_for_all(geometry, vertices, components, lanes.count_ones())?;
+        Some((first.format, bits))
     }
 
     /// One component of a varying at a point.
