@@ -162,7 +162,7 @@ pub(crate) struct FragmentStage {
     pub(crate) origin: [u32; 2],
     pub(crate) draw: Arc<FragmentState>,
     pub(crate) geometry: Arc<Geometry>,
-    pub(crate) lanes: [FragmentLane; WARP],
+    pub(crate) lanes: Box<[FragmentLane; WARP]>,
     /// Depths of the primitive at the lanes' samples, biased, not clamped.
     pub(crate) depths: Depths,
     /// Lanes for which older fragments were killed.
@@ -219,7 +219,7 @@ impl FragmentStage {
     /// Fills the registers of the fragment program that `mask` announces: bit k is r(48 + k).
     pub(crate) fn preload(&self, warp: &mut Warp, mask: u16) {
         for register in announced(mask) {
-            let values = self.lanes.map(|lane| {
+            let values = self.lanes.each_ref().map(|lane| {
                 let coverage = u32::from(lane.fragment.coverage());
                 match register {
                     57 => self.geometry.id,

@@ -301,6 +301,24 @@ impl TileBuffer {
         Ok(plane.read(at))
     }
 
+    /// The bits of all samples of a pixel.
+    ///
+    /// # Errors
+    /// A [`TileError`] where there are none.
+    pub(crate) fn bits_of_pixel(
+        &self,
+        target: u8,
+        pixel: Pixel,
+        samples: &mut [u128; 16],
+    ) -> Result<(), TileError> {
+        let plane = self.plane(target)?;
+        let first = self.index(pixel, 0)?;
+        for (sample, bits) in samples.iter_mut().enumerate().take(self.samples as usize) {
+            *bits = plane.read(first + sample);
+        }
+        Ok(())
+    }
+
     /// Writes the same bits to the samples of `coverage` of a pixel.
     fn fill_samples(
         &mut self,
@@ -369,8 +387,14 @@ impl TileBuffer {
 }
 
 impl Plane {
+    #[inline]
     fn read(&self, index: usize) -> u128 {
         let size = usize::from(self.format.bytes);
+        // Most samples are words.
+        let (words, _) = self.bytes.as_chunks();
+        if let (4, Some(word)) = (size, words.get(index)) {
+            return u32::from_le_bytes(*word).into();
+        }
         let mut bits = [0; 16];
         bits[..size].copy_from_slice(&self.bytes[index * size..][..size]);
         u128::from_le_bytes(bits)

@@ -62,11 +62,7 @@ pub(crate) type DepthCodes = [u32; 16];
 
 /// Samples, a bit each, for which a test of what is stored and of a code holds.
 #[inline(always)]
-fn mask_of(
-    stored: &[StoredZs],
-    codes: &DepthCodes,
-    holds: impl Fn(StoredZs, u32) -> bool,
-) -> u16 {
+fn mask_of(stored: &[StoredZs], codes: &DepthCodes, holds: impl Fn(StoredZs, u32) -> bool) -> u16 {
     let samples = stored.iter().zip(codes).enumerate();
     samples.fold(0, |mask, (sample, (stored, code))| {
         mask | u16::from(holds(*stored, *code)) << sample

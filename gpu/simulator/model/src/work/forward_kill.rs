@@ -9,6 +9,7 @@ use crate::fragment::Order;
 use crate::raster::Depths;
 use crate::shader::WARP;
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
@@ -17,7 +18,7 @@ use alloc::sync::Arc;
 pub(super) struct Tested {
     pub(super) draw: Arc<LoadedDraw>,
     pub(super) geometry: Arc<Geometry>,
-    pub(super) lanes: [FragmentLane; WARP],
+    pub(super) lanes: Box<[FragmentLane; WARP]>,
     pub(super) depths: Depths,
     /// Lanes for which older fragments were killed.
     pub(super) killers: u16,
@@ -29,7 +30,7 @@ impl Tested {
     pub(super) fn new(
         draw: Arc<LoadedDraw>,
         geometry: Arc<Geometry>,
-        lanes: [FragmentLane; WARP],
+        lanes: Box<[FragmentLane; WARP]>,
         depths: Depths,
     ) -> Tested {
         let covered = lanes.iter().filter(|lane| lane.covered != 0);

@@ -19,7 +19,8 @@ use crate::mmu::Refused;
 use crate::raster::{Depths, Point, Quad};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
 use crate::shader::{
-    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
+    Executor, JobFault, Memory, Place, Program, Registers, Stopped, WARP, Warp, WarpTurn,
+    cleared_registers, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
 use alloc::boxed::Box;
@@ -39,7 +40,7 @@ const AHEAD: usize = 16;
 struct Batch {
     draw: Arc<LoadedDraw>,
     geometry: Arc<Geometry>,
-    lanes: [FragmentLane; WARP],
+    lanes: Box<[FragmentLane; WARP]>,
     depths: Depths,
     quads: u8,
 }
@@ -49,8 +50,8 @@ struct Batch {
 struct Running {
     draw: Arc<LoadedDraw>,
     warp: Warp,
-    /// Fragments after their early tests, with which the run for each sample begins.
-    begun: [FragmentLane; WARP],
+    /// Fragments after their early tests, with which the run for each sample begins; `None` of a program that runs once a pixel.
+    begun: Option<Box<[FragmentLane; WARP]>>,
     /// Samples whose runs have not begun.
     samples: u16,
 }
@@ -90,6 +91,8 @@ pub(super) struct Shader {
     running: Option<Running>,
     /// The draw whose resources the unit remembers.
     remembered: Option<Arc<LoadedDraw>>,
+    /// Registers of the last warp that has ended, cleared for the next one.
+    registers: Option<Box<Registers>>,
     counted: Vec<(Arc<LoadedDraw>, u64)>,
 }
 
@@ -107,6 +110,7 @@ impl Shader {
             tested: VecDeque::new(),
             running: None,
             remembered: None,
+            registers: None,
             counted: Vec::new(),
         }
     }
@@ -283,8 +287,8 @@ impl Shader {
 
     /// Makes the early tests of a batch.
     fn test(&mut self, fabric: &mut Fabric, batch: Batch) -> Option<Tested> {
-        let mut stage = self.stage(&batch.draw, &batch.geometry)?;
-        (stage.lanes, stage.depths) = (batch.lanes, batch.depths);
+        let (lanes, depths) = (batch.lanes, batch.depths);
+        let mut stage = self.stage(&batch.draw, &batch.geometry, lanes, depths)?;
         let has_program = batch.draw.stage.is_some();
         for lane in 0..WARP {
             let covered = stage.lanes[lane].covered;
@@ -308,15 +312,21 @@ impl Shader {
         Some(Tested::new(batch.draw, batch.geometry, lanes, depths))
     }
 
-    /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.
-    fn stage(&mut self, draw: &LoadedDraw, geometry: &Arc<Geometry>) -> Option<FragmentStage> {
+    /// A stage of a draw's fragments that has the tile; `None` if a warp has it.
+    fn stage(
+        &mut self,
+        draw: &LoadedDraw,
+        geometry: &Arc<Geometry>,
+        lanes: Box<[FragmentLane; WARP]>,
+        depths: Depths,
+    ) -> Option<FragmentStage> {
         Some(FragmentStage {
             tile: self.tile.take()?,
             origin: self.origin,
             draw: draw.state.clone(),
             geometry: geometry.clone(),
-            lanes: [FragmentLane::default(); WARP],
-            depths: Depths::default(),
+            lanes,
+            depths,
             killers: 0,
             kept: [Point::default(); WARP],
             frame_argument: self.frame_argument,
@@ -325,18 +335,17 @@ impl Shader {
 
     /// A warp runs if fragments are left after their early tests and have a program.
     fn begin(&mut self, fabric: &mut Fabric, batch: Tested) {
-        let Some(mut stage) = self.stage(&batch.draw, &batch.geometry) else {
+        let (lanes, depths) = (batch.lanes, batch.depths);
+        let Some(mut stage) = self.stage(&batch.draw, &batch.geometry, lanes, depths) else {
             return;
         };
-        (stage.lanes, stage.killers) = (batch.lanes, batch.killers);
-        stage.depths = batch.depths;
+        stage.killers = batch.killers;
         let Some(program) = &batch.draw.stage else {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
         };
         let alive = stage.lanes.iter();
         let alive = alive.fold(0, |mask, lane| mask | lane.fragment.coverage());
-        let (begun, per_sample) = (stage.lanes, stage.draw.per_sample);
         if alive == 0 {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
@@ -345,14 +354,16 @@ impl Shader {
             self.unit.forget_resources();
             self.remembered = Some(batch.draw.clone());
         }
-        let mut samples = 0;
-        if per_sample {
+        let (mut samples, mut begun) = (0, None);
+        if stage.draw.per_sample {
             // What was counted early belongs to the pixel, not to a sample's run.
             self.count_early(&batch.draw, &stage);
             samples = alive & alive.wrapping_sub(1);
-            take_sample(&mut stage, &begun, alive.trailing_zeros() as u8);
+            let begun = begun.insert(stage.lanes.clone());
+            take_sample(&mut stage, begun, alive.trailing_zeros() as u8);
         }
-        let warp = launch(&stage, program);
+        let registers = self.registers.take().unwrap_or_else(cleared_registers);
+        let warp = launch(&stage, program, registers);
         self.note_warp(fabric, &warp);
         let job = batch.draw.words.job;
         stage.tell_warp(fabric, (job, self.layer), warp.live);
@@ -401,16 +412,18 @@ impl Shader {
             let misuse = ShaderMisuse::KilledInVain { reason };
             fabric.journal.report(Misuse::Shader { address, misuse });
         }
-        if running.samples == 0 {
+        let Some(begun) = running.begun.as_ref().filter(|_| running.samples != 0) else {
             self.tile = Some(self.count(&running.draw, *stage));
+            self.registers = Some(running.warp.into_cleared_registers());
             return;
-        }
+        };
         self.count_early(&running.draw, &stage);
         let sample = running.samples.trailing_zeros() as u8;
         running.samples &= running.samples - 1;
-        take_sample(&mut stage, &running.begun, sample);
+        take_sample(&mut stage, begun, sample);
         if let Some(program) = &running.draw.stage {
-            running.warp = launch(&stage, program);
+            let registers = running.warp.into_cleared_registers();
+            running.warp = launch(&stage, program, registers);
             self.note_warp(fabric, &running.warp);
             let job = running.draw.words.job;
             stage.tell_warp(fabric, (job, self.layer), running.warp.live);
@@ -436,8 +449,8 @@ impl Shader {
 }
 
 /// Puts quads in lanes: pixels and covered samples.
-fn lanes_of(quads: &[Quad]) -> [FragmentLane; WARP] {
-    let mut lanes = [FragmentLane::default(); WARP];
+fn lanes_of(quads: &[Quad]) -> Box<[FragmentLane; WARP]> {
+    let mut lanes = Box::new([FragmentLane::default(); WARP]);
     for (quad, lanes) in quads.iter().zip(lanes.chunks_exact_mut(4)) {
         for (number, lane) in lanes.iter_mut().enumerate() {
             lane.pixel = quad.pixel(number);
@@ -455,8 +468,8 @@ fn take_sample(stage: &mut FragmentStage, begun: &[FragmentLane; WARP], sample: 
     }
 }
 
-/// The warp of the fragments that are alive, with helper lanes if the program needs them.
-fn launch(stage: &FragmentStage, program: &LoadedStage) -> Warp {
+/// The warp of the fragments that are alive, with helper lanes if the program needs them; in these registers, which hold zeros.
+fn launch(stage: &FragmentStage, program: &LoadedStage, registers: Box<Registers>) -> Warp {
     let alive = |lane: usize| stage.lanes[lane].fragment.coverage() != 0;
     let (mut live, mut helpers) = (0, 0);
     for lane in 0..WARP {
@@ -468,7 +481,7 @@ fn launch(stage: &FragmentStage, program: &LoadedStage) -> Warp {
             helpers |= 1 << lane;
         }
     }
-    let mut warp = Warp::with_lanes(0, live, program.entry);
+    let mut warp = Warp::in_cleared_registers(registers, (0, live), program.entry);
     warp.helpers = helpers;
     stage.preload(&mut warp, program.preload);
     warp

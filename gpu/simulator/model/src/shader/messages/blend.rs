@@ -135,11 +135,7 @@ impl FragmentStage {
 }
 
 /// What staging registers hold, for a conversion.
-pub(super) fn tile_source(
-    conversion: &Conversion,
-    staged: u128,
-    components: Components,
-) -> Source {
+pub(super) fn tile_source(conversion: &Conversion, staged: u128, components: Components) -> Source {
     let registers = [0, 32, 64, 96].map(|low| (staged >> low) as u32);
     match conversion.format() {
         Some(format) if !conversion.is_raw() => {

@@ -10,11 +10,11 @@
 use super::access::alignment;
 use super::direct::Around;
 use super::filters::{ReadTexels, filtered};
+use super::noted_texels::{Noted, PLANE_BYTES};
 use super::samples::{payloads_of, staged_words};
 use super::units::requester;
 use super::{Memory, count, set_registers};
 use crate::fidelity::Inexact;
-use crate::activity::BEAT;
 use crate::l2::LINE;
 use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
@@ -27,30 +27,8 @@ use crate::shader::sampling::Sampler;
 use crate::shader::texture::{Found, NO_TEXEL, Texel, Texture};
 use crate::shader::typed::{Fetch, image_texel};
 use crate::shader::warp::{Warp, bits};
-use alloc::vec::Vec;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
-
-/// Bytes of a plane descriptor.
-const PLANE_BYTES: u64 = 32;
-
-/// An access that is to be counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Noted {
-    address: u64,
-    physical: u64,
-    what: What,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum What {
-    /// A plane descriptor.
-    Plane,
-    /// Texels in a row that lie in one line: the beats of it that they touch, a bit each, and how often their page is translated for them.
-    Line { beats: u8, translations: u32 },
-    /// Bytes of a texel that may cross lines, and how often its page is translated for it.
-    Texel { bytes: u8, translations: u32 },
-}
 
 /// Pages whose frames are known.
 const KNOWN_PAGES: usize = 8;
@@ -62,6 +40,31 @@ struct KnownFrames {
     pages: [(u64, u64); KNOWN_PAGES],
     /// Number of the last page, and one more.
     last: u64,
+}
+
+impl KnownFrames {
+    #[inline]
+    fn find(&self, address: u64) -> Option<u64> {
+        let number = address / PAGE + 1;
+        let (known, frame) = self.pages[number as usize % KNOWN_PAGES];
+        (known == number).then_some(frame)
+    }
+
+    fn keep(&mut self, address: u64, frame: u64) {
+        let number = address / PAGE + 1;
+        self.pages[number as usize % KNOWN_PAGES] = (number, frame);
+    }
+
+    /// Whether the last access was to the same page.
+    #[inline]
+    fn is_last(&self, address: u64) -> bool {
+        self.last == address / PAGE + 1
+    }
+
+    #[inline]
+    fn note_last(&mut self, address: u64) {
+        self.last = address / PAGE + 1;
+    }
 }
 
 /// The message is left to a single step.
@@ -82,7 +85,7 @@ struct Direct<'a, 'm> {
     translates_each: bool,
     /// The format of the last texel, with its word.
     format: Option<(u32, PixelFormat)>,
-    noted: Vec<Noted>,
+    noted: Noted,
 }
 
 impl Memory {
@@ -139,7 +142,7 @@ impl Memory {
         around: &mut Around<'_>,
         (instruction, message): (&Instruction, &Message),
         lanes: u16,
-        (request, noted): (Request, &[Noted]),
+        (request, noted): (Request, &Noted),
     ) {
         let core = around.place.core;
         let fabric = &mut *around.fabric;
@@ -149,32 +152,7 @@ impl Memory {
         if !noted.is_empty() {
             fabric.mmu.note_use(request.space);
         }
-        for Noted {
-            address,
-            physical,
-            what,
-        } in noted
-        {
-            match *what {
-                What::Plane => fabric.count_descriptor(*address, *physical, PLANE_BYTES),
-                What::Line {
-                    beats,
-                    translations,
-                } => {
-                    let translations = translations.into();
-                    fabric.activity.translated_often(*address, translations);
-                    touched.note_beats(fabric, *physical / LINE, beats);
-                }
-                What::Texel {
-                    bytes,
-                    translations,
-                } => {
-                    let translations = translations.into();
-                    fabric.activity.translated_often(*address, translations);
-                    touched.note(fabric, *physical, bytes.into(), false);
-                }
-            }
-        }
+        noted.count(fabric, &mut touched);
         let lines = touched.settle(fabric);
         if instruction.unit == Unit::Ls {
             fabric.activity.core(core).lines += lines.max(1);
@@ -363,11 +341,7 @@ impl Direct<'_, '_> {
             let start = (plane % PAGE) as usize;
             let page = around.memory.page(frame)?;
             let words = page.get(start..)?.as_chunks().0;
-            noted.push(Noted {
-                address: plane,
-                physical: frame | (plane % PAGE),
-                what: What::Plane,
-            });
+            noted.add_plane((plane, frame | (plane % PAGE)));
             let word = |index: usize| words.get(index).copied().map_or(0, u32::from_le_bytes);
             Some(core::array::from_fn(word))
         })
@@ -378,70 +352,30 @@ impl Direct<'_, '_> {
     fn read(&mut self, address: u64, bytes: u8) -> Option<u128> {
         let start = (address % PAGE) as usize;
         let length = usize::from(bytes);
-        let is_aligned = address.is_multiple_of(alignment(AccessKind::Read, bytes));
+        let is_aligned = address & (alignment(AccessKind::Read, bytes) - 1) == 0;
         if !is_aligned || start + length > PAGE_BYTES {
             return None;
         }
-        let number = address / PAGE + 1;
-        let is_last = self.frames.last == number;
-        let known = &mut self.frames.pages[number as usize % KNOWN_PAGES];
-        if known.0 != number {
-            let request = Request {
-                address,
-                ..self.request
-            };
-            *known = (number, self.around.frame_of(request)?);
-        }
-        let frame = known.1;
-        self.frames.last = number;
+        let frame = self.frames.find(address).or_else(|| self.frame(address))?;
+        let translates = self.translates_each || !self.frames.is_last(address);
+        self.frames.note_last(address);
         let page = self.around.memory.page(frame)?;
         let read = number_at(page, start, length);
-        self.note_texel(
-            address,
-            frame | (address % PAGE),
-            bytes,
-            self.translates_each || !is_last,
-        );
+        let place = (address, frame | (address % PAGE));
+        self.noted.add_texel(place, bytes, translates);
         Some(read)
     }
 
-    /// Notes that a texel was read.
-    #[inline]
-    fn note_texel(&mut self, address: u64, physical: u64, bytes: u8, translates: bool) {
-        let translations = u32::from(translates);
-        let is_in_beat = bytes.is_power_of_two() && physical.is_multiple_of(bytes.into());
-        if !is_in_beat {
-            let what = What::Texel {
-                bytes,
-                translations,
-            };
-            self.noted.push(Noted {
-                address,
-                physical,
-                what,
-            });
-            return;
-        }
-        let beat = 1 << (physical % LINE / BEAT);
-        if let Some(last) = self.noted.last_mut()
-            && let What::Line {
-                beats,
-                translations: before,
-            } = &mut last.what
-            && last.address / LINE == address / LINE
-        {
-            *beats |= beat;
-            *before += translations;
-            return;
-        }
-        self.noted.push(Noted {
+    /// The frame of a page that was not accessed yet.
+    #[inline(never)]
+    fn frame(&mut self, address: u64) -> Option<u64> {
+        let request = Request {
             address,
-            physical,
-            what: What::Line {
-                beats: beat,
-                translations,
-            },
-        });
+            ..self.request
+        };
+        let frame = self.around.frame_of(request)?;
+        self.frames.keep(address, frame);
+        Some(frame)
     }
 }
 

@@ -17,10 +17,12 @@ mod direct_texels;
 mod filters;
 mod in_page;
 mod lines;
+mod noted_texels;
 mod observed;
 mod pages;
 mod places;
 mod samples;
+mod shared_varying;
 mod texels;
 mod tile;
 mod touched;
@@ -53,9 +55,9 @@ use access::alignment;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use attribute::Fetched;
-use direct_texels::Noted;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
+use noted_texels::Noted;
 use texels::ReadBy;
 use touched::Touched;
 use units::requester;
@@ -98,7 +100,7 @@ pub(crate) struct Memory {
     /// Lines of the message before, for their room; `None` while a message is sent.
     touched: Option<Box<Touched>>,
     /// Room for the accesses of a direct message of textures.
-    noted: Vec<Noted>,
+    noted: Noted,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
     clocks: [u64; 2],
 }

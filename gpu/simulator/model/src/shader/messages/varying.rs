@@ -11,6 +11,7 @@ use super::super::message::{Message, Varying, VaryingPlace};
 use super::super::stage::{FragmentStage, Geometry, Stage};
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
+use super::shared_varying::SharedVarying;
 use super::vertices::{Components, VertexBits};
 use super::{Memory, Sender, set_registers};
 use crate::fidelity::Inexact;
@@ -32,7 +33,7 @@ const FRAG_Z: u32 = 3;
 
 /// Where a varying lies in the vertices' blocks, and how.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+pub(super) struct Stored {
     offset: u32,
     format: SourceFormat,
     /// Whether it is an integer with a sign, which matters where 16 bits become 32.
@@ -52,7 +53,7 @@ impl Stored {
         }
     }
 
-    fn is_flat(&self) -> bool {
+    pub(super) fn is_flat(&self) -> bool {
         matches!(self.format, SourceFormat::Flat32 | SourceFormat::Flat16)
     }
 
@@ -65,7 +66,7 @@ impl Stored {
     }
 
     /// What a register takes of the bits of a flat varying: they are converted where its width is another one.
-    fn flat(&self, bits: u32, register: RegisterFormat) -> Value {
+    pub(super) fn flat(&self, bits: u32, register: RegisterFormat) -> Value {
         let narrow = self.format == SourceFormat::Flat16;
         match (narrow, register) {
             (false, RegisterFormat::F16) if !self.integer => Value::Number(wide32(bits)),
@@ -198,57 +199,10 @@ impl Place {
 
 /// A component before it goes to a register.
 #[derive(Clone, Copy, Debug)]
-enum Value {
+pub(super) enum Value {
     Number(f64),
     /// Of a flat varying: as stored.
     Bits(u32),
-}
-
-/// A varying whose stored bits are known, those of all lanes.
-struct SharedVarying {
-    bits: VertexBits,
-    /// The numbers that the bits are, but of a flat varying.
-    numbers: [[f64; 3]; 4],
-}
-
-impl SharedVarying {
-    fn of(format: SourceFormat, bits: VertexBits) -> SharedVarying {
-        let numbers = bits.map(|bits| {
-            bits.map(|bits| match format {
-                SourceFormat::F32 => wide32(bits),
-                _ => wide16(bits as u16),
-            })
-        });
-        SharedVarying { bits, numbers }
-    }
-
-    /// Its components at a point.
-    fn evaluate(
-        &self,
-        geometry: &Geometry,
-        (stored, register): (Stored, RegisterFormat),
-        point: Point,
-        values: &mut [Value],
-    ) {
-        if stored.is_flat() {
-            let vertex = geometry.provoking;
-            for (value, bits) in values.iter_mut().zip(&self.bits) {
-                *value = stored.flat(bits.get(vertex).copied().unwrap_or(0), register);
-            }
-            return;
-        }
-        let Some(primitive) = &geometry.primitive else {
-            values.fill(Value::Number(0.0));
-            return;
-        };
-        let vertices = geometry.vertices.min(3);
-        let weights = primitive.weights(point);
-        let total = weights.perspective_total();
-        for (value, numbers) in values.iter_mut().zip(&self.numbers) {
-            let number = weights.perspective_over(&numbers[..vertices], total);
-            *value = Value::Number(number);
-        }
-    }
 }
 
 impl Sender<'_> {

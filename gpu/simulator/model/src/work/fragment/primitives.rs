@@ -211,7 +211,8 @@ impl Pass {
             provoking: listed.provoking.into(),
             id: listed.id,
         };
-        self.shader.queue(draw, &Arc::new(geometry), &quads, &depths);
+        self.shader
+            .queue(draw, &Arc::new(geometry), &quads, &depths);
         QuadCount::of(&quads)
     }
 
