@@ -281,17 +281,17 @@ impl Sampler {
             let weight = part * weight as f64 / whole;
             if across_edges {
                 let mut place = [0; 3];
-                for axis in 0..AXES {
-                    place[axis] = low[axis] + up(axis) as i64;
+                for (axis, (place, low)) in place.iter_mut().zip(low).enumerate() {
+                    *place = low + up(axis) as i64;
                 }
                 self.tap(footing, (place, layer, level), weight, add)?;
                 continue;
             }
             let mut at = [0; 3];
             let mut inside = true;
-            for axis in 0..AXES {
-                match wrapped[axis][up(axis)] {
-                    Some(found) => at[axis] = found,
+            for (axis, (at, wrapped)) in at.iter_mut().zip(wrapped).enumerate() {
+                match wrapped[up(axis)] {
+                    Some(found) => *at = found,
                     None => inside = false,
                 }
             }

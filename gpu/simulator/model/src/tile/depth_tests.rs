@@ -182,8 +182,9 @@ fn samples_at_once_are_tested_as_one_by_one() {
         ][next(3) as usize];
         // Few values, so that many are equal; of D32 also no number and both zeros.
         let mut code = || match format {
-            ZInternalFormat::D32 => [0, 0x8000_0000, 0x3f00_0000, 0x3f80_0000, 0x7fc0_0000]
-                [next(5) as usize],
+            ZInternalFormat::D32 => {
+                [0, 0x8000_0000, 0x3f00_0000, 0x3f80_0000, 0x7fc0_0000][next(5) as usize]
+            }
             _ => next(4),
         };
         let codes: DepthCodes = core::array::from_fn(|_| code());
@@ -204,8 +205,7 @@ fn samples_at_once_are_tested_as_one_by_one() {
         let mut held = stored;
         let only = &stored[..count];
         let asked = state.passing_samples(format, only, &codes, emitted) & coverage;
-        let found =
-            state.update_samples(format, &mut held[..count], &codes, (coverage, emitted));
+        let found = state.update_samples(format, &mut held[..count], &codes, (coverage, emitted));
         assert_eq!((asked, found), (passing, passing), "{state:?}, {format:?}");
         assert_eq!(held, left, "{state:?}, {format:?}, {codes:?}, {stored:?}");
     }

@@ -260,7 +260,7 @@ impl Part<'_> {
         };
         let blocks =
             move |axis: usize| (min[axis] / side..=max[axis] / side).map(move |it| it * side);
-        let within = (0..side * side).map(|index| at_u_index(index));
+        let within = (0..side * side).map(at_u_index);
         let is_inside = move |at: &[u32; 2]| {
             (min[0]..=max[0]).contains(&at[0]) && (min[1]..=max[1]).contains(&at[1])
         };
