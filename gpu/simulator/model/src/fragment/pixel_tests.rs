@@ -3,13 +3,15 @@
 //! Facts: hardware/graphics-model.md 3.2, 4.2.
 
 use super::order::{Emitted, SampleTests};
-use crate::tile::depth::quantised;
+use crate::tile::depth::{DepthCodes, quantised};
 use crate::tile::{DepthBounds, Pixel, StoredZs, TileBuffer, TileError, ZsState};
+use eitri_descriptors::framebuffer::ZInternalFormat;
 
 /// Depth and stencil tests of a pixel of a tile.
 pub(crate) struct PixelTests<'t> {
-    tile: &'t mut TileBuffer,
-    pixel: Pixel,
+    /// What the tile holds of the pixel's samples.
+    stored: &'t mut [StoredZs],
+    format: ZInternalFormat,
     state: &'t ZsState,
     /// Depth of the primitive at each sample, biased, not clamped.
     depths: &'t [f64],
@@ -21,6 +23,7 @@ impl<'t> PixelTests<'t> {
     ///
     /// # Errors
     /// [`TileError::Outside`] if the tile has no such pixel.
+    #[inline]
     pub(crate) fn new(
         tile: &'t mut TileBuffer,
         pixel: Pixel,
@@ -28,47 +31,39 @@ impl<'t> PixelTests<'t> {
         depths: &'t [f64],
         bounds: DepthBounds,
     ) -> Result<PixelTests<'t>, TileError> {
-        tile.zs(pixel, 0)?;
         Ok(PixelTests {
-            tile,
-            pixel,
+            format: tile.depth_format(),
+            stored: tile.zs_of_pixel(pixel)?,
             state,
             depths,
             bounds,
         })
     }
 
-    /// The result of a sample's test; `None` if the tile has no such sample.
-    fn tested(&self, sample: u32, emitted: Emitted) -> Option<(StoredZs, bool)> {
-        let stored = self.tile.zs(self.pixel, sample).ok()?;
-        let fixed = self.depths.get(sample as usize).copied().unwrap_or(0.0);
-        let depth = self.state.tested_depth(fixed, emitted.depth, self.bounds);
-        let format = self.tile.depth_format();
-        let code = quantised(format, depth);
-        Some(self.state.tested(format, stored, code, emitted.stencil))
+    /// Codes of the depths that are tested.
+    #[inline]
+    fn codes(&self, emitted: Emitted) -> DepthCodes {
+        let mut codes = DepthCodes::default();
+        for (sample, code) in codes.iter_mut().enumerate().take(self.stored.len()) {
+            let fixed = self.depths.get(sample).copied().unwrap_or(0.0);
+            let depth = self.state.tested_depth(fixed, emitted.depth, self.bounds);
+            *code = quantised(self.format, depth);
+        }
+        codes
     }
-}
-
-fn samples_of(coverage: u16) -> impl Iterator<Item = u32> {
-    (0..16).filter(move |sample| coverage >> sample & 1 != 0)
 }
 
 impl SampleTests for PixelTests<'_> {
     fn passing(&self, coverage: u16) -> u16 {
-        samples_of(coverage).fold(0, |mask, sample| {
-            let passes = self.tested(sample, Emitted::default());
-            mask | u16::from(passes.is_some_and(|(_, passes)| passes)) << sample
-        })
+        let (format, codes) = (self.format, self.codes(Emitted::default()));
+        self.state
+            .passing_samples(format, self.stored, &codes, None)
+            & coverage
     }
 
     fn update(&mut self, coverage: u16, emitted: Emitted) -> u16 {
-        samples_of(coverage).fold(0, |mask, sample| {
-            let Some((left, passes)) = self.tested(sample, emitted) else {
-                return mask;
-            };
-            // The sample was read above, so it is there.
-            let written = self.tile.set_zs(self.pixel, sample, left);
-            mask | u16::from(passes && written.is_ok()) << sample
-        })
+        let (format, codes) = (self.format, self.codes(emitted));
+        self.state
+            .update_samples(format, self.stored, &codes, (coverage, emitted.stencil))
     }
 }

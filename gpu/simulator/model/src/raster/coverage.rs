@@ -11,8 +11,8 @@
 use super::edge::Edge;
 use super::fixed::{Point, SUBPIXELS};
 use super::primitive::{Form, Primitive};
-use super::samples::{CENTRE, Sampling, corner_of};
-use super::shape::{Asked, Bounds, Shape};
+use super::samples::{CENTRE, MOST_SAMPLES, Sampling, corner_of};
+use super::shape::{Asked, Bounds, MOST_EDGES, Shape};
 use alloc::vec::Vec;
 
 /// Pixels of a block's side, from the largest down. The last one is the quad.
@@ -102,6 +102,7 @@ pub(crate) fn cover(
         sampling,
         within,
         extent,
+        asked: AskedPoints::of(&primitive.form, sampling),
     };
     let undecided = match &primitive.form {
         Form::Shape(shape) => u8::MAX >> (8 - shape.edges().len()),
@@ -134,6 +135,7 @@ struct Descent<'a> {
     sampling: &'a Sampling,
     within: PixelBox,
     extent: Bounds,
+    asked: AskedPoints,
 }
 
 impl Descent<'_> {
@@ -179,49 +181,96 @@ impl Descent<'_> {
     }
 
     fn quad(&self, (x, y): (i32, i32), undecided: u8, quads: &mut Vec<Quad>) {
-        let lane = |lane: i32| {
-            let (x, y) = (x + (lane & 1), y + (lane >> 1));
-            if !self.within.holds(x, y) {
-                return 0;
-            }
-            let covered = match self.form {
-                Form::Shape(shape) => covered(shape, self.sampling, (x, y), undecided),
-                Form::Bresenham(line) if line.produces(x, y) => self.sampling.full(),
-                Form::Bresenham(_) => 0,
-            };
-            covered & self.sampling.mask
+        let full = self.sampling.full();
+        let covered = match self.form {
+            Form::Shape(shape) => self.covered(shape, (x, y), undecided),
+            Form::Bresenham(line) => LANES.map(|[right, below]| {
+                if line.produces(x + right, y + below) {
+                    full
+                } else {
+                    0
+                }
+            }),
         };
-        let coverage = [lane(0), lane(1), lane(2), lane(3)];
+        let mut coverage = [0; 4];
+        for ((coverage, covered), [right, below]) in coverage.iter_mut().zip(covered).zip(LANES) {
+            if self.within.holds(x + right, y + below) {
+                *coverage = covered & self.sampling.mask;
+            }
+        }
         if coverage != [0; 4] {
             // A pixel inside the box has 16-bit coordinates, and lane 0 is not beyond it.
             let (x, y) = (x as u16, y as u16);
             quads.push(Quad { x, y, coverage });
         }
     }
+
+    /// Samples of the lanes of a quad that the undecided edges of a shape hold.
+    fn covered(&self, shape: &Shape, (x, y): (i32, i32), undecided: u8) -> [u16; 4] {
+        let full = self.sampling.full();
+        let asked = &self.asked;
+        let all = u16::MAX >> (16 - asked.count);
+        let mut covered = [all; 4];
+        let corner = corner_of(x, y);
+        for (index, edge) in shape.edges().iter().enumerate() {
+            if undecided >> index & 1 == 0 {
+                continue;
+            }
+            let offsets = &asked.offsets[index][..asked.count];
+            let at_corner = edge.at(corner);
+            let pixel = i64::from(SUBPIXELS);
+            for (covered, [right, below]) in covered.iter_mut().zip(LANES) {
+                let (right, below) = (i64::from(right) * pixel, i64::from(below) * pixel);
+                let at_pixel = at_corner + right * edge.along_x + below * edge.along_y;
+                let held = offsets.iter().enumerate().fold(0, |held, (point, offset)| {
+                    held | u16::from(at_pixel + offset >= edge.least) << point
+                });
+                *covered &= held;
+            }
+        }
+        if asked.each_sample {
+            return covered;
+        }
+        covered.map(|covered| if covered == 0 { 0 } else { full })
+    }
 }
 
-/// Samples of a pixel that the undecided edges of a shape hold.
-fn covered(shape: &Shape, sampling: &Sampling, (x, y): (i32, i32), undecided: u8) -> u16 {
-    if undecided == 0 {
-        return sampling.full();
+/// Pixels of a quad's lanes, right of and below its first.
+const LANES: [[i32; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
+
+/// The points of a pixel that are asked, and what edge functions change by from the pixel's corner to each.
+struct AskedPoints {
+    count: usize,
+    /// Whether they are the samples; else one point decides for all samples.
+    each_sample: bool,
+    offsets: [[i64; MOST_SAMPLES]; MOST_EDGES],
+}
+
+impl AskedPoints {
+    fn of(form: &Form, sampling: &Sampling) -> AskedPoints {
+        let mut asked = AskedPoints {
+            count: 1,
+            each_sample: false,
+            offsets: [[0; MOST_SAMPLES]; MOST_EDGES],
+        };
+        let Form::Shape(shape) = form else {
+            return asked;
+        };
+        if shape.asked == Asked::Samples && sampling.each_sample {
+            (asked.count, asked.each_sample) = (sampling.count(), true);
+        }
+        for (edge, offsets) in shape.edges().iter().zip(&mut asked.offsets) {
+            for (sample, offset) in offsets.iter_mut().enumerate().take(asked.count) {
+                let point = match shape.asked {
+                    Asked::Square => Point::default(),
+                    Asked::Samples if sampling.each_sample => sampling.position(sample),
+                    Asked::Samples => CENTRE,
+                };
+                *offset = edge.at(point) - edge.constant;
+            }
+        }
+        asked
     }
-    let corner = corner_of(x, y);
-    let holds = |offset: Point| {
-        let point = add(corner, offset);
-        let mut edges = shape.edges().iter().enumerate();
-        edges.all(|(index, edge)| undecided >> index & 1 == 0 || edge.holds(point))
-    };
-    let at_once = match shape.asked {
-        Asked::Square => Some(Point::default()),
-        Asked::Samples if !sampling.each_sample => Some(CENTRE),
-        Asked::Samples => None,
-    };
-    if let Some(offset) = at_once {
-        return if holds(offset) { sampling.full() } else { 0 };
-    }
-    (0..sampling.count()).fold(0, |mask, sample| {
-        mask | u16::from(holds(sampling.position(sample))) << sample
-    })
 }
 
 /// Smallest and largest value of an edge function over a range of points: a linear function takes them at corners.

@@ -8,8 +8,14 @@ use super::coverage::Quad;
 use super::fixed::Point;
 use super::interpolate::Gradient;
 use super::primitive::Primitive;
-use super::samples::{Sampling, corner_of};
+use super::samples::{MOST_SAMPLES, Sampling, corner_of};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 use eitri_descriptors::framebuffer::ZInternalFormat;
+
+/// Lanes of a quad.
+const LANES: usize = 4;
 
 /// Depth bias of a draw (words 5 to 7 of the depth and stencil descriptor, where word 4 enables it).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,34 +94,102 @@ pub(crate) struct DepthBounds {
 
 impl DepthBounds {
     /// Tells whether depth culling keeps an unbiased depth. NaN is kept only if neither side culls (free choice).
+    #[inline]
     pub(crate) fn keep(&self, depth: f64) -> bool {
         (!self.cull_low || depth >= f64::from(self.low))
             && (!self.cull_high || depth <= f64::from(self.high))
     }
 
-    /// Removes the samples of a quad whose depth is culled.
+    /// Removes the samples of a quad whose depth is culled, by its depths without bias.
     ///
     /// Culling samples instead of clipping the primitive is a free choice; the pictures differ in samples exactly on the
     /// border at most.
-    pub(crate) fn cull(&self, primitive: &Primitive, sampling: &Sampling, quad: &mut Quad) {
+    fn cull(&self, depths: &[f64], quad: &mut Quad) {
         if !self.cull_low && !self.cull_high {
             return;
         }
-        for lane in 0..4 {
-            let (x, y) = quad.pixel(lane);
-            let corner = corner_of(i32::from(x), i32::from(y));
-            let covered = &mut quad.coverage[lane];
-            let before = *covered;
-            for sample in (0..sampling.count()).filter(|sample| before >> sample & 1 != 0) {
-                let offset = sampling.depth_position(sample);
-                let at = Point {
-                    x: corner.x + offset.x,
-                    y: corner.y + offset.y,
-                };
-                if !self.keep(primitive.weights(at).depth()) {
-                    *covered &= !(1 << sample);
-                }
-            }
+        let lanes = depths.chunks_exact((depths.len() / LANES).max(1));
+        for (covered, depths) in quad.coverage.iter_mut().zip(lanes) {
+            let kept = depths.iter().enumerate().fold(0, |kept, (sample, depth)| {
+                kept | u16::from(self.keep(*depth)) << sample
+            });
+            *covered &= kept;
         }
     }
+}
+
+/// Depths at the samples of the lanes of several quads, lane by lane.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Depths {
+    /// Samples of a lane.
+    samples: usize,
+    values: Vec<f64>,
+}
+
+impl Depths {
+    /// The depths of so many quads whose samples all have the same one.
+    pub(crate) fn of_rectangle(quads: usize, samples: usize, depth: f64) -> Depths {
+        Depths {
+            samples,
+            values: vec![depth; quads * LANES * samples],
+        }
+    }
+
+    /// The depths of some of the quads, by their numbers.
+    pub(crate) fn of_quads(&self, quads: Range<usize>) -> Depths {
+        let each = LANES * self.samples;
+        let values = self.values.get(quads.start * each..quads.end * each);
+        Depths {
+            samples: self.samples,
+            values: values.unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// The depths of a lane; none if there is no such lane.
+    #[inline]
+    pub(crate) fn of_lane(&self, lane: usize) -> &[f64] {
+        let first = lane * self.samples;
+        let values = self.values.get(first..first + self.samples);
+        values.unwrap_or_default()
+    }
+}
+
+/// Removes the samples that depth culling removes, and the quads that are left with none; the depths of the others: with bias,
+/// not clamped.
+pub(crate) fn depths_after_culling(
+    primitive: &Primitive,
+    sampling: &Sampling,
+    bounds: &DepthBounds,
+    quads: &mut Vec<Quad>,
+) -> Depths {
+    let samples = sampling.count();
+    let each = LANES * samples;
+    let mut offsets = [Point::default(); MOST_SAMPLES];
+    for (sample, offset) in offsets.iter_mut().enumerate() {
+        *offset = sampling.depth_position(sample);
+    }
+    let mut values = Vec::with_capacity(quads.len() * each);
+    quads.retain_mut(|quad| {
+        let first = values.len();
+        for lane in 0..LANES {
+            let (x, y) = quad.pixel(lane);
+            let corner = corner_of(i32::from(x), i32::from(y));
+            values.extend(offsets[..samples].iter().map(|offset| {
+                primitive.depth_at(Point {
+                    x: corner.x + offset.x,
+                    y: corner.y + offset.y,
+                })
+            }));
+        }
+        bounds.cull(&values[first..], quad);
+        let is_left = quad.coverage != [0; LANES];
+        if !is_left {
+            values.truncate(first);
+        }
+        is_left
+    });
+    for depth in &mut values {
+        *depth += primitive.bias;
+    }
+    Depths { samples, values }
 }

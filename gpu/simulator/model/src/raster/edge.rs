@@ -55,11 +55,13 @@ impl Edge {
     }
 
     /// E at a point.
+    #[inline]
     pub(super) fn at(&self, point: Point) -> i64 {
         self.along_x * i64::from(point.x) + self.along_y * i64::from(point.y) + self.constant
     }
 
     /// Tells whether the half plane holds a point.
+    #[inline]
     pub(super) fn holds(&self, point: Point) -> bool {
         self.at(point) >= self.least
     }

@@ -80,6 +80,7 @@ impl Gradient {
     /// Weights of the vertices at a point, and their sum.
     ///
     /// Widths: edge functions as in `edge`. A projection is a sum of two products below 2^61, as is the squared length.
+    #[inline]
     pub(super) fn weights(&self, at: Point) -> ([i64; 3], i64) {
         match self {
             Gradient::Triangle { opposite, area } => {
@@ -111,6 +112,7 @@ pub(crate) struct Weights {
 
 impl Primitive {
     /// Weights of the vertices at a point.
+    #[inline]
     pub(crate) fn weights(&self, at: Point) -> Weights {
         let (linear, total) = self.gradient.weights(at);
         let linear = linear.map(|weight| weight as f64);
@@ -135,6 +137,15 @@ impl Primitive {
         }
     }
 
+    /// Depth without bias at a point: what [`Weights::depth`] gives there.
+    #[inline]
+    pub(super) fn depth_at(&self, at: Point) -> f64 {
+        let (linear, total) = self.gradient.weights(at);
+        let linear = linear.map(|weight| weight as f64);
+        let z = self.corners.map(|corner| f64::from(corner.z));
+        weighted_sum(linear, z) / total as f64
+    }
+
     /// Coordinates in a point's square at a point of the screen: 0 to 1 from left and from the top. None if this is no point.
     pub(crate) fn point_coordinate(&self, at: Point) -> Option<[f64; 2]> {
         let (Form::Shape(shape), Gradient::Constant) = (&self.form, &self.gradient) else {
@@ -152,8 +163,7 @@ impl Primitive {
 impl Weights {
     /// Depth without bias.
     pub(crate) fn depth(&self) -> f64 {
-        let sum: f64 = self.products(self.z).sum();
-        sum / self.total
+        weighted_sum(self.linear, self.z) / self.total
     }
 
     /// FRAG_Z: depth with bias, not clamped.
@@ -163,25 +173,34 @@ impl Weights {
 
     /// FRAG_W: 1/w.
     pub(crate) fn inv_w(&self) -> f64 {
-        let sum: f64 = self.products(self.inv_w).sum();
-        sum / self.total
+        weighted_sum(self.linear, self.inv_w) / self.total
     }
 
     /// Perspective-correct value of what the shader stored for the primitive's vertices.
     ///
     /// `values` has one for each vertex of the primitive: 1 for a point, 2 for a line.
     pub(crate) fn perspective(&self, values: &[f64]) -> f64 {
-        let products = self.perspective.iter().zip(values);
-        let sum: f64 = products.map(|(weight, value)| weight * value).sum();
-        let total: f64 = self.products(self.inv_w).sum();
-        sum * self.drift / total
+        self.perspective_over(values, self.perspective_total())
     }
 
-    /// A value times its weight, for each vertex.
-    fn products(&self, values: [f64; 3]) -> impl Iterator<Item = f64> {
-        self.linear
-            .into_iter()
-            .zip(values)
-            .map(|(weight, value)| weight * value)
+    /// What [`Weights::perspective_over`] divides by: the same for all values at the point.
+    #[inline]
+    pub(crate) fn perspective_total(&self) -> f64 {
+        weighted_sum(self.linear, self.inv_w)
     }
+
+    /// [`Weights::perspective`] with the total at hand.
+    #[inline]
+    pub(crate) fn perspective_over(&self, values: &[f64], total: f64) -> f64 {
+        let products = self.perspective.iter().zip(values);
+        let sum: f64 = products.map(|(weight, value)| weight * value).sum();
+        sum * self.drift / total
+    }
+}
+
+/// Sum of the vertices' values, each times its weight.
+#[inline]
+fn weighted_sum(weights: [f64; 3], values: [f64; 3]) -> f64 {
+    let products = weights.into_iter().zip(values);
+    products.map(|(weight, value)| weight * value).sum()
 }

@@ -31,10 +31,10 @@ mod values;
 mod vectors;
 
 pub(crate) use coverage::{PixelBox, Quad, cover};
-pub(crate) use depth::{DepthBias, DepthBounds};
+pub(crate) use depth::{DepthBias, DepthBounds, Depths, depths_after_culling};
 pub(crate) use fixed::{Point, SNAP_LIMIT, SUBPIXELS};
 pub(crate) use inexact::{edges_may_hold_samples, is_wide};
-pub(crate) use interpolate::{Corner, Evaluation, Weights};
+pub(crate) use interpolate::{Corner, Evaluation};
 pub(crate) use line::LineWidth;
 pub(crate) use point::PointSize;
 pub(crate) use primitive::{Facing, LineRules, Primitive, TriangleRules};

@@ -27,6 +27,9 @@ const D3D_16: [Offset; 16] = [
 #[rustfmt::skip]
 const ROTATED_2: [Offset; 2] = [(4, 4), (-4, -4)];
 
+/// Samples of the largest pattern.
+pub(super) const MOST_SAMPLES: usize = D3D_16.len();
+
 /// The samples of a pattern in order.
 const fn offsets(pattern: SamplePattern) -> &'static [Offset] {
     match pattern {

@@ -262,13 +262,13 @@ fn samples_beyond_a_culling_depth_are_removed() {
         cull_high: true,
     };
     let left = |bounds: DepthBounds| {
-        let mut quad = Quad {
+        let mut quads = alloc::vec![Quad {
             x: 4,
             y: 4,
             coverage: [0xf; 4],
-        };
-        bounds.cull(&triangle, &FOUR, &mut quad);
-        quad.coverage
+        }];
+        depths_after_culling(&triangle, &FOUR, &bounds, &mut quads);
+        quads[0].coverage
     };
     // x = 4.125, 4.375, 4.625, 4.875 for samples 2, 0, 3, 1; kept from 4.5 to 4.75.
     assert_eq!(left(bounds), [0b1000, 0, 0b1000, 0]);
@@ -294,6 +294,64 @@ fn samples_beyond_a_culling_depth_are_removed() {
         }),
         [0xf; 4]
     );
+}
+
+#[test]
+fn depths_of_quads_are_those_of_weights() {
+    let bias = DepthBias {
+        units: 3.0,
+        factor: 0.5,
+        clamp: 0.0,
+        format: ZInternalFormat::D24,
+    };
+    let bounds = DepthBounds {
+        low: 0.3,
+        high: 0.6,
+        cull_low: true,
+        cull_high: true,
+    };
+    let triangle = Primitive::triangle(uneven(), RULES).expect("an area");
+    let triangle = triangle.biased(&bias);
+    let within = PixelBox {
+        min_x: 0,
+        min_y: 0,
+        max_x: 31,
+        max_y: 31,
+    };
+    let mut quads = alloc::vec::Vec::new();
+    cover(&triangle, &FOUR, within, &mut quads);
+    let all = quads.clone();
+    let depths = depths_after_culling(&triangle, &FOUR, &bounds, &mut quads);
+    let weights = |quad: &Quad, lane: usize, sample: usize| {
+        let (x, y) = quad.pixel(lane);
+        let within = FOUR.depth_position(sample);
+        triangle.weights(Point {
+            x: i32::from(x) * SUBPIXELS + within.x,
+            y: i32::from(y) * SUBPIXELS + within.y,
+        })
+    };
+    let mut kept = all;
+    for quad in &mut kept {
+        for lane in 0..4 {
+            for sample in 0..4 {
+                if !bounds.keep(weights(quad, lane, sample).depth()) {
+                    quad.coverage[lane] &= !(1 << sample);
+                }
+            }
+        }
+    }
+    kept.retain(|quad| quad.coverage != [0; 4]);
+    assert_eq!(quads, kept);
+    assert!(quads.len() > 20, "{}", quads.len());
+    for (number, quad) in quads.iter().enumerate() {
+        for lane in 0..4 {
+            let expected = [0, 1, 2, 3].map(|sample| weights(quad, lane, sample).biased_depth());
+            assert_eq!(depths.of_lane(4 * number + lane), expected, "{quad:?}");
+        }
+    }
+    let some = depths.of_quads(2..5);
+    assert_eq!(some.of_lane(5), depths.of_lane(13));
+    assert!(some.of_lane(12).is_empty());
 }
 
 /// A triangle cut into pieces has the values that it would have had whole.

@@ -6,16 +6,17 @@
 //! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
 
 mod codes;
+mod numbers;
 
 pub(super) use codes::Takes;
 
-use super::float::{Format as Float, Round, narrow, wide16, wide32};
 use super::yuv::{self, Yuv};
 use codes::{
     ALPHA_ALONE, DEPTH24, DEPTH24_ABOVE, Layout, Number, PADDED10, RGB1, STENCIL, is_reversed,
     order, places, reversed_places, stored,
 };
 use eitri_descriptors::attachment_formats::InternalFormat;
+use numbers::{EIGHT_BITS, bits_of, linear_of_srgb, mask, shared_exponent, srgb_of_linear, value};
 
 /// A format that is understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub(crate) struct PixelFormat {
     bytes: u8,
     order: [Takes; 4],
     srgb: bool,
+    /// Whether the components are the bytes of a texel of four, as fractions.
+    is_bytes: bool,
 }
 
 /// Four components, red first. Integers of 32 bits are exact in them.
@@ -58,15 +61,16 @@ impl PixelFormat {
             Layout::SharedExponent => ([0, 9, 18, 27], 4),
             Layout::Nothing => ([0; 4], 0),
         };
-        let srgb = word >> 20 & 1 != 0;
-        Some(PixelFormat {
+        let format = PixelFormat {
             number,
             layout,
             low,
             bytes,
             order,
-            srgb,
-        })
+            srgb: word >> 20 & 1 != 0,
+            is_bytes: false,
+        };
+        Some(format.noting_bytes())
     }
 
     /// The format of the memory word of a BLEND or LD_TILE: also the tile buffer's own codes.
@@ -91,6 +95,7 @@ impl PixelFormat {
                     bytes,
                     order: order(word & 0xfff, Layout::Bits(fields.bits))?,
                     srgb: word >> 20 & 1 != 0,
+                    is_bytes: false,
                 }
             }
         };
@@ -99,7 +104,22 @@ impl PixelFormat {
         {
             format.order[3] = Takes::One;
         }
-        Some(format)
+        Some(format.noting_bytes())
+    }
+
+    /// The same format, with its note whether components are bytes.
+    fn noting_bytes(self) -> PixelFormat {
+        let is_bytes = self.number == Number::Unorm
+            && self.layout == Layout::Bits([8; 4])
+            && self.low == [0, 8, 16, 24]
+            && self.order == [0, 1, 2, 3].map(Takes::Stored)
+            && !self.srgb;
+        PixelFormat { is_bytes, ..self }
+    }
+
+    /// Whether its components are the bytes of a texel of four, as fractions, red first.
+    pub(crate) fn is_bytes(&self) -> bool {
+        self.is_bytes
     }
 
     /// Whether its components are fractions of 0 to 1.
@@ -109,7 +129,7 @@ impl PixelFormat {
 
     /// The same format with components on the sRGB curve or not.
     pub(crate) fn with_srgb(self, srgb: bool) -> PixelFormat {
-        PixelFormat { srgb, ..self }
+        PixelFormat { srgb, ..self }.noting_bytes()
     }
 
     /// The texel of stored components, in the order of the texel.
@@ -117,6 +137,12 @@ impl PixelFormat {
         let Layout::Bits(sizes) = self.layout else {
             return 0;
         };
+        if self.bytes <= 8 {
+            let texel = (0..4).fold(0, |texel, index| {
+                texel | u64::from(codes[index] & mask(sizes[index])) << (self.low[index] & 63)
+            });
+            return texel.into();
+        }
         (0..4).fold(0, |texel, index| {
             texel | u128::from(codes[index] & mask(sizes[index])) << self.low[index]
         })
@@ -237,7 +263,17 @@ impl PixelFormat {
     }
 
     /// The colour of a texel. Missing components are 0, 0, 0, 1.
+    #[inline]
     pub(crate) fn unpack(&self, texel: u128) -> Colour {
+        if self.is_bytes {
+            let codes = (texel as u32).to_le_bytes();
+            return codes.map(|code| EIGHT_BITS[usize::from(code)]);
+        }
+        self.unpack_any(texel)
+    }
+
+    /// The colour of a texel of any format.
+    fn unpack_any(&self, texel: u128) -> Colour {
         let stored = match self.layout {
             Layout::Bits(sizes) => {
                 let codes = self.stored_codes(texel);
@@ -312,159 +348,29 @@ impl PixelFormat {
             }
         }
         // A stored component takes the first output that comes from it.
-        let stored = |index: u8| {
-            let from = |from: &Takes| *from == Takes::Stored(index);
-            self.order
-                .iter()
-                .position(from)
-                .map_or(0.0, |at| colour[at])
-        };
+        let mut stored = [0.0; 4];
+        for (from, value) in self.order.iter().zip(colour).rev() {
+            if let Takes::Stored(index) = from {
+                stored[usize::from(*index) & 3] = value;
+            }
+        }
         match self.layout {
             Layout::Bits(sizes) => {
-                let mut texel = 0;
+                let mut codes = [0; 4];
                 for (index, size) in sizes.into_iter().enumerate() {
                     if size != 0 {
-                        let bits = bits_of(self.number, stored(index as u8), size);
-                        texel |= u128::from(bits & mask(size)) << self.low[index];
+                        codes[index] = bits_of(self.number, stored[index], size);
                     }
                 }
-                texel
+                self.texel_of_codes(codes)
             }
             Layout::SharedExponent => {
-                let fields = shared_exponent([stored(0), stored(1), stored(2)]);
+                let fields = shared_exponent([stored[0], stored[1], stored[2]]);
                 let placed = fields.into_iter().zip(self.low);
                 placed.fold(0, |texel, (field, low)| texel | u128::from(field) << low)
             }
             Layout::Nothing => 0,
         }
-    }
-}
-
-/// 1 in fixed point of 16 bits below the point.
-const FIXED_ONE: f64 = 65_536.0;
-
-/// Fractions of 8 bits.
-static EIGHT_BITS: [f64; 256] = {
-    let mut values = [0.0; 256];
-    let mut code = 0;
-    while code < values.len() {
-        values[code] = code as f64 / 255.0;
-        code += 1;
-    }
-    values
-};
-
-fn mask(size: u8) -> u32 {
-    ((1u64 << size) - 1) as u32
-}
-
-/// The number that stored bits are.
-fn value(number: Number, bits: u32, size: u8) -> f64 {
-    let up = 32 - u32::from(size);
-    let signed = (bits << up) as i32 >> up;
-    match number {
-        Number::Unorm => f64::from(bits) / f64::from(mask(size)),
-        Number::Snorm => (f64::from(signed) / f64::from(mask(size - 1))).max(-1.0),
-        Number::Uint => f64::from(bits),
-        Number::Sint => f64::from(signed),
-        Number::Fixed => f64::from(signed) / FIXED_ONE,
-        Number::Float => match size {
-            32 => wide32(bits),
-            16 => wide16(bits as u16),
-            // Those of 11 and 10 bits are halves without sign and without the lowest bits of the fraction.
-            _ => wide16((bits << (15 - size)) as u16),
-        },
-    }
-}
-
-/// The stored bits of a number: clamped to what can be stored, then rounded to nearest.
-fn bits_of(number: Number, value: f64, size: u8) -> u32 {
-    let nearest = |value: f64| libm::rint(value) as i64 as u32;
-    match number {
-        Number::Unorm | Number::Snorm if value.is_nan() => 0,
-        Number::Unorm => nearest(value.clamp(0.0, 1.0) * f64::from(mask(size))),
-        Number::Snorm => nearest(value.clamp(-1.0, 1.0) * f64::from(mask(size - 1))),
-        Number::Uint => value.clamp(0.0, f64::from(mask(size))) as u32,
-        Number::Sint => {
-            let top = f64::from(mask(size - 1));
-            value.clamp(-top - 1.0, top) as i64 as u32
-        }
-        Number::Fixed => {
-            let fixed = libm::rint(value * FIXED_ONE);
-            fixed.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32
-        }
-        Number::Float => match size {
-            32 => narrow(value, 0, Float::Binary32, Round::NearestEven),
-            16 => narrow(value, 0, Float::Binary16, Round::NearestEven),
-            _ => unsigned_float(value, size),
-        },
-    }
-}
-
-/// A float without sign, of five bits of exponent and the rest of fraction; negative values become 0.
-fn unsigned_float(value: f64, size: u8) -> u32 {
-    let fraction = u32::from(size) - 5;
-    if value.is_nan() {
-        return mask(size);
-    }
-    if value <= 0.0 {
-        return 0;
-    }
-    let infinity = 0x1f << fraction;
-    if value.is_infinite() {
-        return infinity;
-    }
-    let (_, exponent) = libm::frexp(value);
-    // frexp's mantissa lies in [0.5, 1).
-    let exponent = (exponent - 1).max(-14);
-    let units = libm::rint(libm::scalbn(value, fraction as i32 - exponent)) as u32;
-    // A fraction that rounds up to the next power of two carries into the exponent; a subnormal one has exponent 0.
-    let bits = units + (((exponent + 14) as u32) << fraction);
-    bits.min(infinity - 1)
-}
-
-/// Three fractions and the exponent that they share, as Khronos defines it.
-fn shared_exponent(values: [f64; 3]) -> [u32; 4] {
-    const FRACTION: i32 = 9;
-    const BIAS: i32 = 15;
-    let largest = (f64::from((1 << FRACTION) - 1) / f64::from(1 << FRACTION)) * 65_536.0;
-    let values = values.map(|value| {
-        if value.is_nan() {
-            0.0
-        } else {
-            value.clamp(0.0, largest)
-        }
-    });
-    let top = values.into_iter().fold(0.0, f64::max);
-    let floor = if top == 0.0 {
-        -BIAS - 1
-    } else {
-        libm::frexp(top).1 - 1
-    };
-    let mut exponent = floor.max(-BIAS - 1) + 1 + BIAS;
-    let scaled = |value: f64, exponent: i32| {
-        libm::floor(libm::scalbn(value, BIAS + FRACTION - exponent) + 0.5) as u32
-    };
-    if scaled(top, exponent) == 1 << FRACTION {
-        exponent += 1;
-    }
-    let [r, g, b] = values.map(|value| scaled(value, exponent));
-    [r, g, b, exponent as u32]
-}
-
-fn linear_of_srgb(value: f64) -> f64 {
-    if value <= 0.04045 {
-        value / 12.92
-    } else {
-        libm::pow((value + 0.055) / 1.055, 2.4)
-    }
-}
-
-fn srgb_of_linear(value: f64) -> f64 {
-    if value <= 0.003_130_8 {
-        value * 12.92
-    } else {
-        1.055 * libm::pow(value, 1.0 / 2.4) - 0.055
     }
 }
 

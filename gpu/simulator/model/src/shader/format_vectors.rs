@@ -1,5 +1,6 @@
 //! Encoding and decoding of components against the vectors of hardware/data/graphics-vectors.json.
 
+use super::super::float::wide32;
 use super::*;
 use crate::tile::tests::{bits_of_hex, vectors};
 use serde_json::Value as Json;

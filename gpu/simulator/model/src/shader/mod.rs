@@ -55,7 +55,7 @@ pub(crate) use lanes::{Lanes, WARP};
 pub(crate) use messages::Memory;
 pub(crate) use program::Program;
 pub(crate) use stopped::{JobFault, Stopped, exception};
-pub(crate) use warp::{REGISTERS, Warp};
+pub(crate) use warp::{REGISTERS, Registers, Warp, cleared_registers};
 
 #[cfg(test)]
 mod coverage;

@@ -73,21 +73,96 @@ pub(super) fn compressed(
 /// in those of two levels, whose descriptors are read once.
 #[derive(Default)]
 pub(crate) struct LastPlanes {
-    planes: [Option<(u64, Surface, Elements)>; 2],
+    planes: [Option<KnownPlane>; 2],
     /// Which of them is the older one.
     older: bool,
+}
+
+/// A plane whose descriptor was read.
+struct KnownPlane {
+    address: u64,
+    surface: Surface,
+    elements: Elements,
+    /// The level of one texture that lies in it, where its elements are texels of the texture's format.
+    level: Option<PlainLevel>,
+}
+
+/// A level of a layer whose elements are texels.
+#[derive(Clone, Copy)]
+struct PlainLevel {
+    layer: u32,
+    level: u32,
+    size: [u32; 2],
+    /// Bytes of a texel.
+    bytes: u8,
 }
 
 impl LastPlanes {
     pub(super) fn find(&self, plane: u64) -> Option<(&Surface, Elements)> {
         let mut known = self.planes.iter().flatten();
-        let (_, surface, elements) = known.find(|(address, ..)| *address == plane)?;
-        Some((surface, *elements))
+        let plane = known.find(|known| known.address == plane)?;
+        Some((&plane.surface, plane.elements))
     }
 
     pub(super) fn keep(&mut self, plane: u64, surface: Surface, elements: Elements) {
-        self.planes[usize::from(self.older)] = Some((plane, surface, elements));
+        self.planes[usize::from(self.older)] = Some(KnownPlane {
+            address: plane,
+            surface,
+            elements,
+            level: None,
+        });
         self.older = !self.older;
+    }
+
+    /// Notes that a level of `size` lies in a plane that is kept, if texels of `bytes` are all that the plane has. Until
+    /// [`LastPlanes::forget_levels`], texels are those of one texture, which has two coordinates.
+    pub(super) fn note_level(&mut self, plane: u64, texel: &Texel, size: [u32; 2], bytes: u8) {
+        let mut known = self.planes.iter_mut().flatten();
+        let Some(plane) = known.find(|known| known.address == plane) else {
+            return;
+        };
+        let Elements::Texels(element) = plane.elements else {
+            return;
+        };
+        if element.is_whole() && element.bytes == u64::from(bytes) {
+            plane.level = Some(PlainLevel {
+                layer: texel.layer,
+                level: texel.level,
+                size,
+                bytes,
+            });
+        }
+    }
+
+    /// Texels are those of another texture from here on.
+    pub(crate) fn forget_levels(&mut self) {
+        for plane in self.planes.iter_mut().flatten() {
+            plane.level = None;
+        }
+    }
+
+    /// Where a texel lies whose level was noted: what [`Texture::find`](super::texture::Texture::find) finds. `None`: that is to be asked.
+    #[inline]
+    pub(crate) fn address(&self, texel: &Texel) -> Option<u64> {
+        for plane in self.planes.iter().flatten() {
+            let Some(level) = &plane.level else {
+                continue;
+            };
+            if (level.layer, level.level) != (texel.layer, texel.level) {
+                continue;
+            }
+            let [x, y, slice] = texel.at.map(|at| at as u64);
+            let is_inside = x < level.size[0].into() && y < level.size[1].into();
+            if !is_inside || slice != 0 || texel.sample != 0 {
+                return None;
+            }
+            let surface = &plane.surface;
+            let at = [x as u32, y as u32];
+            let offset = element_offset(surface.order?, surface.row_stride, level.bytes, at)?;
+            let end = offset.checked_add(level.bytes.into())?;
+            return (end <= surface.size).then(|| surface.pointer.wrapping_add(offset));
+        }
+        None
     }
 }
 
@@ -101,7 +176,7 @@ pub(super) enum Elements {
 impl Elements {
     /// Whether texels are parts of elements.
     pub(super) fn are_parts(self) -> bool {
-        matches!(self, Elements::Texels(element) if element.texel != element.bytes)
+        matches!(self, Elements::Texels(element) if !element.is_whole())
     }
 }
 
@@ -114,6 +189,13 @@ pub(super) struct Element {
     first: u64,
     /// Bytes of the texel.
     texel: u64,
+}
+
+impl Element {
+    /// Whether nothing lies beside the texel.
+    fn is_whole(&self) -> bool {
+        self.first == 0 && self.texel == self.bytes
+    }
 }
 
 /// Where the elements of a plane lie.

@@ -235,25 +235,38 @@ impl Sampler {
             let place = fixed.map(|fixed| fixed.div_euclid(ONE));
             return self.tap(footing, (place, layer, level), part, add);
         }
-        let moved: [i64; 3] = core::array::from_fn(|axis| match axis < footing.axes {
-            true => fixed[axis] - ONE / 2,
-            false => 0,
-        });
+        match footing.axes {
+            1 => self.linear_taps::<1, E>(footing, (fixed, layer), (level, part), add),
+            2 => self.linear_taps::<2, E>(footing, (fixed, layer), (level, part), add),
+            _ => self.linear_taps::<3, E>(footing, (fixed, layer), (level, part), add),
+        }
+    }
+
+    /// Hands the texels around a place of a level to `add`, as many axes as there are decided before.
+    #[inline]
+    fn linear_taps<const AXES: usize, E>(
+        &self,
+        footing: &Footing,
+        (fixed, layer): ([i64; 3], u32),
+        (level, part): (u32, f64),
+        add: &mut impl FnMut(Tap) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let moved: [i64; AXES] = core::array::from_fn(|axis| fixed[axis] - ONE / 2);
         let low = moved.map(|moved| moved.div_euclid(ONE));
         let fraction = moved.map(|moved| moved.rem_euclid(ONE));
         let across_edges = self.crosses_edges(footing);
         let size = level_size(footing, level).map(i64::from);
-        let mut wrapped = [[None; 2]; 3];
+        let mut wrapped = [[None; 2]; AXES];
         if !across_edges {
             // Each place along an axis is wrapped once, not for each corner.
-            for (axis, wrapped) in wrapped.iter_mut().enumerate().take(footing.axes) {
+            for (axis, wrapped) in wrapped.iter_mut().enumerate() {
                 *wrapped = [0, 1].map(|up| self.wrapped(axis, low[axis] + up, size[axis]));
             }
         }
-        let whole = (1u64 << (8 * footing.axes)) as f64;
-        for corner in 0..1usize << footing.axes {
+        let whole = (1u64 << (8 * AXES)) as f64;
+        for corner in 0..1usize << AXES {
             let up = |axis: usize| corner >> axis & 1;
-            let weight = (0..footing.axes).fold(1, |weight, axis| {
+            let weight = (0..AXES).fold(1, |weight, axis| {
                 let fraction = fraction[axis];
                 weight
                     * if up(axis) == 1 {
@@ -267,15 +280,18 @@ impl Sampler {
             }
             let weight = part * weight as f64 / whole;
             if across_edges {
-                let place = core::array::from_fn(|axis| low[axis] + up(axis) as i64);
+                let mut place = [0; 3];
+                for (axis, (place, low)) in place.iter_mut().zip(low).enumerate() {
+                    *place = low + up(axis) as i64;
+                }
                 self.tap(footing, (place, layer, level), weight, add)?;
                 continue;
             }
             let mut at = [0; 3];
             let mut inside = true;
-            for axis in 0..footing.axes {
-                match wrapped[axis][up(axis)] {
-                    Some(found) => at[axis] = found,
+            for (axis, (at, wrapped)) in at.iter_mut().zip(wrapped).enumerate() {
+                match wrapped[up(axis)] {
+                    Some(found) => *at = found,
                     None => inside = false,
                 }
             }
@@ -449,6 +465,8 @@ fn wrapped(mode: WrapMode, at: i64, size: i64) -> Option<i64> {
     // Behind the image comes its mirror image: -1 is 0, and the size is the last.
     let once = if at < 0 { -1 - at } else { at };
     match mode {
+        // Without a division where the size is a power of two.
+        WrapMode::Repeat if size & last == 0 => Some(at & last),
         WrapMode::Repeat => Some(at.rem_euclid(size)),
         WrapMode::ClampToEdge => Some(at.clamp(0, last)),
         WrapMode::ClampToBorder => (0..size).contains(&at).then_some(at),

@@ -8,7 +8,7 @@
 use super::lanes::WARP;
 use super::warp::Warp;
 use crate::fragment::{Fragment, Order, PixelTests};
-use crate::raster::{Point, Primitive, Sampling};
+use crate::raster::{Depths, Point, Primitive, Sampling};
 use crate::tile::{BlendState, DepthBounds, Pixel, TileBuffer, TileError, ZsState};
 use crate::tiler::VertexBatch;
 use alloc::boxed::Box;
@@ -152,8 +152,6 @@ pub(crate) struct FragmentLane {
     pub(crate) sample: Option<u8>,
     /// Samples that the rasteriser covers.
     pub(crate) covered: u16,
-    /// Depth of the primitive at each sample, biased, not clamped.
-    pub(crate) depths: [f64; 16],
 }
 
 /// The pixels of a tile and the fragments of one primitive that change them.
@@ -164,7 +162,9 @@ pub(crate) struct FragmentStage {
     pub(crate) origin: [u32; 2],
     pub(crate) draw: Arc<FragmentState>,
     pub(crate) geometry: Arc<Geometry>,
-    pub(crate) lanes: [FragmentLane; WARP],
+    pub(crate) lanes: Box<[FragmentLane; WARP]>,
+    /// Depths of the primitive at the lanes' samples, biased, not clamped.
+    pub(crate) depths: Depths,
     /// Lanes for which older fragments were killed.
     pub(crate) killers: u16,
     /// Where each lane's last varying load with `store` was evaluated.
@@ -199,7 +199,7 @@ impl FragmentStage {
             &mut self.tile,
             pixel,
             &self.draw.zs[face],
-            &state.depths,
+            self.depths.of_lane(lane),
             self.draw.bounds,
         )?;
         Ok(test(
@@ -219,7 +219,7 @@ impl FragmentStage {
     /// Fills the registers of the fragment program that `mask` announces: bit k is r(48 + k).
     pub(crate) fn preload(&self, warp: &mut Warp, mask: u16) {
         for register in announced(mask) {
-            let values = self.lanes.map(|lane| {
+            let values = self.lanes.each_ref().map(|lane| {
                 let coverage = u32::from(lane.fragment.coverage());
                 match register {
                     57 => self.geometry.id,

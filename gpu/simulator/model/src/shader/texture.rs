@@ -160,6 +160,10 @@ impl Texture {
             .wrapping_add(PLANE_BYTES * (index * planes + number))
     }
 
+    fn size_of_level(&self, level: u32) -> [u32; 3] {
+        self.size.map(|size| (size >> level.min(31)).max(1))
+    }
+
     /// What is known of a texel of `format` without its plane: that there is none, or that it lies outside.
     #[inline]
     fn without_plane(&self, format: &PixelFormat, texel: &Texel) -> Option<Found> {
@@ -167,10 +171,8 @@ impl Texture {
             return Some(Found::Nowhere);
         }
         let inside = texel.layer < self.layers
-            && (0..3).all(|axis| {
-                let size = (self.size[axis] >> texel.level.min(31)).max(1);
-                (0..i64::from(size)).contains(&texel.at[axis])
-            });
+            && (self.size_of_level(texel.level).into_iter().zip(texel.at))
+                .all(|(size, at)| (0..i64::from(size)).contains(&at));
         (!inside || format.bytes() == 0).then_some(Found::Outside)
     }
 
@@ -227,17 +229,22 @@ impl Texture {
             return None;
         }
         let plane = self.plane_address(1, &texel, 0);
-        if let Some((surface, elements)) = last.find(plane) {
-            return Some(surface.find(elements, self.is_3d(), format, texel));
+        let found = match last.find(plane) {
+            Some((surface, elements)) => surface.find(elements, self.is_3d(), format, texel),
+            None => match Plane::of(arch, &read(plane)?) {
+                Plane::Null => return Some(Found::Nowhere),
+                Plane::Afbc | Plane::NotModelled => return None,
+                Plane::Surface(surface, elements) => {
+                    let found = surface.find(elements, self.is_3d(), format, texel);
+                    last.keep(plane, surface, elements);
+                    found
+                }
+            },
+        };
+        if !self.is_3d() {
+            let [width, height, _] = self.size_of_level(texel.level);
+            last.note_level(plane, &texel, [width, height], format.bytes());
         }
-        match Plane::of(arch, &read(plane)?) {
-            Plane::Null => Some(Found::Nowhere),
-            Plane::Afbc | Plane::NotModelled => None,
-            Plane::Surface(surface, elements) => {
-                let found = surface.find(elements, self.is_3d(), format, texel);
-                last.keep(plane, surface, elements);
-                Some(found)
-            }
-        }
+        Some(found)
     }
 }

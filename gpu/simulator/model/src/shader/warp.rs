@@ -29,11 +29,19 @@ pub(crate) struct Outstanding {
 /// Most messages whose results are watched at a time; beyond, the oldest is forgotten.
 const WATCHED: usize = 64;
 
+/// All registers, an array over the lanes each.
+pub type Registers = [Lanes; REGISTERS];
+
+/// Registers that hold nothing but zeros.
+pub(crate) fn cleared_registers() -> Box<Registers> {
+    Box::new([[0; WARP]; REGISTERS])
+}
+
 /// Sixteen threads.
 #[derive(Clone, Debug)]
 pub struct Warp {
-    /// Registers, an array over the lanes each.
-    pub registers: Box<[Lanes; REGISTERS]>,
+    /// Its registers.
+    pub registers: Box<Registers>,
     /// Where each lane goes on.
     pub(crate) pcs: [u64; WARP],
     /// Lanes that have not ended.
@@ -83,8 +91,24 @@ impl Warp {
 
     /// A warp whose `live` lanes start at `entry`.
     pub(crate) fn with_lanes(first_thread: u32, live: u16, entry: u64) -> Warp {
+        let registers = cleared_registers();
+        Warp::in_cleared_registers(registers, (first_thread, live), entry)
+    }
+
+    /// Its registers, cleared for another warp.
+    pub(crate) fn into_cleared_registers(mut self) -> Box<Registers> {
+        self.registers.as_flattened_mut().fill(0);
+        self.registers
+    }
+
+    /// A warp whose `live` lanes start at `entry`, in registers that hold zeros.
+    pub(crate) fn in_cleared_registers(
+        registers: Box<Registers>,
+        (first_thread, live): (u32, u16),
+        entry: u64,
+    ) -> Warp {
         Warp {
-            registers: Box::new([[0; WARP]; REGISTERS]),
+            registers,
             pcs: [entry; WARP],
             live,
             helpers: 0,

@@ -133,20 +133,14 @@ impl TileBuffer {
         self.zs.get(at).copied().ok_or(TileError::Outside { pixel })
     }
 
-    /// Replaces depth and stencil of a sample.
+    /// Depth and stencil of the samples of a pixel.
     ///
     /// # Errors
-    /// [`TileError::Outside`] where there is none.
-    pub(crate) fn set_zs(
-        &mut self,
-        pixel: Pixel,
-        sample: u32,
-        value: StoredZs,
-    ) -> Result<(), TileError> {
-        let at = self.index(pixel, sample)?;
-        let place = self.zs.get_mut(at).ok_or(TileError::Outside { pixel })?;
-        *place = value;
-        Ok(())
+    /// [`TileError::Outside`] where there is no such pixel.
+    pub(crate) fn zs_of_pixel(&mut self, pixel: Pixel) -> Result<&mut [StoredZs], TileError> {
+        let first = self.index(pixel, 0)?;
+        let samples = self.zs.get_mut(first..first + self.samples as usize);
+        samples.ok_or(TileError::Outside { pixel })
     }
 
     /// LD_TILE: the value that earlier fragments left. Of "all samples" the first is read (free choice).
@@ -176,10 +170,10 @@ impl TileBuffer {
             return Ok(Loaded::Raw(words));
         }
         match conversion.format() {
-            Some(format) => Ok(Loaded::Colour(format.unpack(bits), format)),
+            Some(format) => Ok(Loaded::Colour(format.unpack(bits), *format)),
             None => Err(TileError::Conversion {
                 target,
-                word: conversion.0,
+                word: conversion.word,
             }),
         }
     }
@@ -226,8 +220,8 @@ impl TileBuffer {
             Some(sample) => 1_u16.checked_shl(sample.into()).unwrap_or(0),
             None => u16::MAX,
         };
-        let bits = encoded(target, conversion, source)?;
-        self.each_sample(target, pixel, coverage & named, |_| bits)
+        let bits = encoded(target, &conversion, source)?;
+        self.fill_samples(target, pixel, coverage & named, bits)
     }
 
     pub(crate) fn shape(&self) -> TileShape {
@@ -249,8 +243,8 @@ impl TileBuffer {
         coverage: u16,
         source: &Source,
     ) -> Result<(), TileError> {
-        let bits = encoded(output.target, output.conversion, source)?;
-        self.each_sample(output.target, pixel, coverage, |_| bits)
+        let bits = encoded(output.target, &output.conversion, source)?;
+        self.fill_samples(output.target, pixel, coverage, bits)
     }
 
     /// Blends the samples of `coverage` of one pixel with what the tile holds.
@@ -270,7 +264,7 @@ impl TileBuffer {
         if plane.format.blendable.is_none() {
             return Err(TileError::NotBlendable { target });
         }
-        let word = output.conversion.0;
+        let word = output.conversion.word;
         let (Some(format), Source::Colour(source)) = (output.conversion.format(), source) else {
             return Err(TileError::Conversion { target, word });
         };
@@ -292,7 +286,7 @@ impl TileBuffer {
                 destination: format.unpack(old),
                 constant,
             };
-            let new = format.pack(blend::blended(descriptor, &format, operands));
+            let new = format.pack(blend::blended(descriptor, format, operands));
             new & written | old & !written
         })
     }
@@ -305,6 +299,55 @@ impl TileBuffer {
         let plane = self.plane(target)?;
         let at = self.index(pixel, sample)?;
         Ok(plane.read(at))
+    }
+
+    /// The bits of all samples of a pixel.
+    ///
+    /// # Errors
+    /// A [`TileError`] where there are none.
+    pub(crate) fn bits_of_pixel(
+        &self,
+        target: u8,
+        pixel: Pixel,
+        samples: &mut [u128; 16],
+    ) -> Result<(), TileError> {
+        let plane = self.plane(target)?;
+        let first = self.index(pixel, 0)?;
+        for (sample, bits) in samples.iter_mut().enumerate().take(self.samples as usize) {
+            *bits = plane.read(first + sample);
+        }
+        Ok(())
+    }
+
+    /// Writes the same bits to the samples of `coverage` of a pixel.
+    fn fill_samples(
+        &mut self,
+        target: u8,
+        pixel: Pixel,
+        coverage: u16,
+        bits: u128,
+    ) -> Result<(), TileError> {
+        let first = self.index(pixel, 0)?;
+        let samples = self.samples as usize;
+        let plane = self
+            .planes
+            .get_mut(usize::from(target))
+            .ok_or(TileError::NoTarget { target })?;
+        let size = usize::from(plane.format.bytes);
+        let held = &mut plane.bytes[first * size..][..samples * size];
+        let bytes = bits.to_le_bytes();
+        match size {
+            4 => fill::<4>(held, coverage, &bytes),
+            8 => fill::<8>(held, coverage, &bytes),
+            _ => {
+                for (sample, held) in held.chunks_exact_mut(size).enumerate() {
+                    if coverage >> sample & 1 != 0 {
+                        held.copy_from_slice(&bytes[..size]);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn each_sample(
@@ -344,8 +387,14 @@ impl TileBuffer {
 }
 
 impl Plane {
+    #[inline]
     fn read(&self, index: usize) -> u128 {
         let size = usize::from(self.format.bytes);
+        // Most samples are words.
+        let (words, _) = self.bytes.as_chunks();
+        if let (4, Some(word)) = (size, words.get(index)) {
+            return u32::from_le_bytes(*word).into();
+        }
         let mut bits = [0; 16];
         bits[..size].copy_from_slice(&self.bytes[index * size..][..size]);
         u128::from_le_bytes(bits)
@@ -357,9 +406,21 @@ impl Plane {
     }
 }
 
+/// Writes the same bytes to the samples of `coverage`, of `N` bytes each.
+fn fill<const N: usize>(samples: &mut [u8], coverage: u16, bytes: &[u8; 16]) {
+    let Some(bytes) = bytes.first_chunk::<N>() else {
+        return;
+    };
+    for (sample, held) in samples.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        if coverage >> sample & 1 != 0 {
+            *held = *bytes;
+        }
+    }
+}
+
 /// The bits that a program's values become.
-fn encoded(target: u8, conversion: Conversion, source: &Source) -> Result<u128, TileError> {
-    let word = conversion.0;
+fn encoded(target: u8, conversion: &Conversion, source: &Source) -> Result<u128, TileError> {
+    let word = conversion.word;
     match source {
         Source::Raw(words) if conversion.is_raw() => {
             let words = words.iter().rev();

@@ -43,6 +43,7 @@ fn greatest_code(format: ZInternalFormat) -> Option<u32> {
 }
 
 /// Whether a comparison holds; unordered values are only unequal.
+#[inline(always)]
 fn compares<T: PartialOrd>(function: Func, left: T, right: T) -> bool {
     match function {
         Func::Never => false,
@@ -54,6 +55,31 @@ fn compares<T: PartialOrd>(function: Func, left: T, right: T) -> bool {
         Func::Gequal => left >= right,
         Func::Always => true,
     }
+}
+
+/// Codes of the depths at the samples of a pixel.
+pub(crate) type DepthCodes = [u32; 16];
+
+/// Samples, a bit each, for which a test of what is stored and of a code holds.
+#[inline(always)]
+fn mask_of(stored: &[StoredZs], codes: &DepthCodes, holds: impl Fn(StoredZs, u32) -> bool) -> u16 {
+    let samples = stored.iter().zip(codes).enumerate();
+    samples.fold(0, |mask, (sample, (stored, code))| {
+        mask | u16::from(holds(*stored, *code)) << sample
+    })
+}
+
+/// Samples for which a comparison holds between the values of the codes and of what is stored.
+#[inline(always)]
+fn passing_values<T: PartialOrd>(
+    function: Func,
+    stored: &[StoredZs],
+    codes: &DepthCodes,
+    value: impl Fn(u32) -> T,
+) -> u16 {
+    mask_of(stored, codes, |stored, code| {
+        compares(function, value(code), value(stored.depth))
+    })
 }
 
 /// The stencil value after an operation.
@@ -207,6 +233,66 @@ impl ZsState {
             stencil: op.unwrap_or(stored.stencil),
         };
         (left, passes)
+    }
+
+    /// The samples of a pixel whose tests pass, by the codes of their depths; changes nothing.
+    pub(crate) fn passing_samples(
+        &self,
+        format: ZInternalFormat,
+        stored: &[StoredZs],
+        codes: &DepthCodes,
+        emitted_stencil: Option<u8>,
+    ) -> u16 {
+        if self.stencil.is_none() {
+            return self.passing_depths(format, stored, codes);
+        }
+        mask_of(stored, codes, |stored, code| {
+            self.tested(format, stored, code, emitted_stencil).1
+        })
+    }
+
+    /// Tests the samples of `coverage` of a pixel, by the codes of their depths; gives those that pass. What [`ZsState::tested`] leaves
+    /// of each is stored.
+    pub(crate) fn update_samples(
+        &self,
+        format: ZInternalFormat,
+        stored: &mut [StoredZs],
+        codes: &DepthCodes,
+        (coverage, emitted_stencil): (u16, Option<u8>),
+    ) -> u16 {
+        let is_covered = |sample: usize| coverage >> sample & 1 != 0;
+        let samples = stored.iter_mut().zip(codes).enumerate();
+        if self.stencil.is_some() {
+            let covered = samples.filter(|(sample, _)| is_covered(*sample));
+            return covered.fold(0, |mask, (sample, (stored, code))| {
+                let (left, passes) = self.tested(format, *stored, *code, emitted_stencil);
+                *stored = left;
+                mask | u16::from(passes) << sample
+            });
+        }
+        let passing = self.passing_depths(format, stored, codes) & coverage;
+        if self.depth_write && passing != 0 {
+            for (sample, (stored, code)) in stored.iter_mut().zip(codes).enumerate() {
+                if passing >> sample & 1 != 0 {
+                    stored.depth = *code;
+                }
+            }
+        }
+        passing
+    }
+
+    /// The samples of a pixel whose depth passes.
+    fn passing_depths(
+        &self,
+        format: ZInternalFormat,
+        stored: &[StoredZs],
+        codes: &DepthCodes,
+    ) -> u16 {
+        if format == ZInternalFormat::D32 {
+            passing_values(self.depth_function, stored, codes, f32::from_bits)
+        } else {
+            passing_values(self.depth_function, stored, codes, |code| code)
+        }
     }
 
     fn reference(&self, face: &StencilFace, emitted: Option<u8>) -> u8 {

@@ -157,3 +157,56 @@ fn depth_comes_from_its_source_and_is_clamped() {
     assert_eq!(depth(Minimum, Zero1, None), 0.0);
     assert_eq!(depth(Maximum, Zero1, None), 1.0);
 }
+
+/// All samples of a pixel at once leave what they leave one by one.
+#[test]
+fn samples_at_once_are_tested_as_one_by_one() {
+    let mut random = 1_u32;
+    let mut next = |below: u32| {
+        random = random.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
+        (random >> 8) % below
+    };
+    for round in 0..4000 {
+        let descriptor = DepthStencil {
+            stencil_test_enable: round % 2 == 0,
+            depth_write_enable: next(4) != 0,
+            depth_function: Func::from_number(next(8)).expect("a function"),
+            front_compare_function: Func::from_number(next(8)).expect("a function"),
+            ..state()
+        };
+        let state = ZsState::of(&descriptor, true);
+        let format = [
+            ZInternalFormat::D16,
+            ZInternalFormat::D24,
+            ZInternalFormat::D32,
+        ][next(3) as usize];
+        // Few values, so that many are equal; of D32 also no number and both zeros.
+        let mut code = || match format {
+            ZInternalFormat::D32 => {
+                [0, 0x8000_0000, 0x3f00_0000, 0x3f80_0000, 0x7fc0_0000][next(5) as usize]
+            }
+            _ => next(4),
+        };
+        let codes: DepthCodes = core::array::from_fn(|_| code());
+        let depths: [u32; 16] = core::array::from_fn(|_| code());
+        let stored = depths.map(|depth| StoredZs {
+            depth,
+            stencil: next(3) as u8 + 4,
+        });
+        let count = 1 << next(5);
+        let coverage = next(1 << 16) as u16;
+        let emitted = (next(2) == 0).then_some(5);
+        let (mut left, mut passing) = (stored, 0);
+        for sample in (0..count).filter(|sample| coverage >> sample & 1 != 0) {
+            let (after, passes) = state.tested(format, stored[sample], codes[sample], emitted);
+            left[sample] = after;
+            passing |= u16::from(passes) << sample;
+        }
+        let mut held = stored;
+        let only = &stored[..count];
+        let asked = state.passing_samples(format, only, &codes, emitted) & coverage;
+        let found = state.update_samples(format, &mut held[..count], &codes, (coverage, emitted));
+        assert_eq!((asked, found), (passing, passing), "{state:?}, {format:?}");
+        assert_eq!(held, left, "{state:?}, {format:?}, {codes:?}, {stored:?}");
+    }
+}

@@ -4,7 +4,7 @@
 //! Facts: hardware/graphics-framebuffer.md 5.8.1, 5.8.2, 5.8.5; hardware/graphics-model.md 4.6.
 
 /// Texels along a side of a u-interleaved tile.
-const TILE: u32 = 16;
+pub(super) const TILE: u32 = 16;
 /// Blocks along a side of one.
 const TILE_OF_BLOCKS: u32 = 4;
 /// Bytes of a block of the interleaved 64 KiB order.
@@ -36,6 +36,7 @@ impl Order {
 }
 
 /// Offset of element (x, y) from the base of its surface; `None` where the order has no elements of `bytes`.
+#[inline]
 pub(crate) fn element_offset(
     order: Order,
     row_stride: u64,
@@ -64,11 +65,28 @@ pub(crate) fn element_offset(
 }
 
 /// Place of an element in its u-interleaved tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.
+#[inline]
 pub(crate) fn u_index(x: u32, y: u32) -> u32 {
-    (0..4).fold(0, |index, bit| {
-        let (x, y) = (x >> bit & 1, y >> bit & 1);
-        index | (x ^ y) << (2 * bit) | y << (2 * bit + 1)
-    })
+    apart((x ^ y) & 0xf) | apart(y & 0xf) << 1
+}
+
+/// The element at a place in its u-interleaved tile: what [`u_index`] gives that place.
+pub(crate) fn at_u_index(index: u32) -> [u32; 2] {
+    let y = together(index >> 1);
+    [together(index) ^ y, y]
+}
+
+/// The four bits at even places, side by side.
+fn together(bits: u32) -> u32 {
+    let pairs = (bits & 0x55 | (bits & 0x55) >> 1) & 0x33;
+    (pairs | pairs >> 2) & 0xf
+}
+
+/// Four bits, each moved to twice its place.
+#[inline]
+fn apart(bits: u32) -> u32 {
+    let pairs = (bits | bits << 2) & 0x33;
+    (pairs | pairs << 1) & 0x55
 }
 
 /// Elements of a 64 KiB block, across and down; square or twice as wide as high.
@@ -145,6 +163,10 @@ mod tests {
         ];
         let indices = places.map(|(x, y)| u_index(x, y));
         assert_eq!(indices, [0, 1, 2, 3, 4, 5, 30, 170]);
+        for index in 0..256 {
+            let [x, y] = at_u_index(index);
+            assert_eq!(u_index(x, y), index, "({x}, {y})");
+        }
     }
 
     #[test]

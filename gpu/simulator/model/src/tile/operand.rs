@@ -8,7 +8,7 @@ use eitri_descriptors::blend::{BlendMode, InternalBlend};
 use eitri_descriptors::{Arch, Descriptor, FieldError};
 
 /// What a BLEND does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum BlendOperand {
     /// Nothing; `target` instructions are skipped.
     Off,
@@ -21,7 +21,7 @@ pub(crate) enum BlendOperand {
 }
 
 /// Where a colour goes and how it is converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Output {
     /// Number of the colour target, 0 to 15: there may be none of it.
     pub(crate) target: u8,
@@ -30,19 +30,36 @@ pub(crate) struct Output {
     pub(crate) conversion: Conversion,
 }
 
-/// Conversion word of BLEND, LD_TILE and ST_TILE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conversion(pub(crate) u32);
+/// Conversion word of BLEND, LD_TILE and ST_TILE, with its format.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Conversion {
+    pub(crate) word: u32,
+    format: Option<PixelFormat>,
+}
 
 impl Conversion {
+    /// The conversion of a word. It is decoded here, so the same one serves several pixels.
+    pub(crate) fn of(word: u32) -> Conversion {
+        Conversion {
+            word,
+            format: PixelFormat::of_tile(word & 0x3f_ffff),
+        }
+    }
+
+    /// The same of each of several words, most of which are that of the word before.
+    pub(crate) fn of_another(word: u32, before: &mut Option<Conversion>) -> Conversion {
+        let known = before.filter(|conversion| conversion.word == word);
+        *before.insert(known.unwrap_or_else(|| Conversion::of(word)))
+    }
+
     /// Bits go as they are, in words of 32.
-    pub(crate) fn is_raw(self) -> bool {
-        self.0 >> 22 & 1 != 0
+    pub(crate) fn is_raw(&self) -> bool {
+        self.word >> 22 & 1 != 0
     }
 
     /// The format that tile contents have; `None` if it is not modelled.
-    pub(crate) fn format(self) -> Option<PixelFormat> {
-        PixelFormat::of_tile(self.0 & 0x3f_ffff)
+    pub(crate) fn format(&self) -> Option<&PixelFormat> {
+        self.format.as_ref()
     }
 }
 
@@ -106,7 +123,7 @@ impl BlendOperand {
         let output = Output {
             target: fixed.rt as u8,
             components: fixed.num_comps as u8,
-            conversion: Conversion(words[1]),
+            conversion: Conversion::of(words[1]),
         };
         Ok(match fields.mode {
             BlendMode::Off => BlendOperand::Off,

@@ -114,6 +114,17 @@ impl Surface {
         Some(row_stride * rows.saturating_sub(1) + part * columns)
     }
 
+    /// Which pixels of so many columns of `bytes` lie side by side.
+    pub(super) fn piece(&self, columns: u32, bytes: u8) -> Piece {
+        match self {
+            Surface::Elements {
+                order: Order::UInterleaved,
+                ..
+            } if !self.rows_overlap(columns, bytes) => Piece::UInterleaved,
+            _ => Piece::Row,
+        }
+    }
+
     /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no
     /// such elements.
     pub(crate) fn address(&self, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {
@@ -127,6 +138,15 @@ impl Surface {
         };
         Some(address.wrapping_add(start))
     }
+}
+
+/// Pixels that lie side by side in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Those of a row, as far as that is known.
+    Row,
+    /// Those of a u-interleaved tile, in its order.
+    UInterleaved,
 }
 
 /// The part of an element in memory that depth or stencil takes.

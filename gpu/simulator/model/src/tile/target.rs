@@ -181,6 +181,16 @@ pub(crate) fn memory_bits(
     }))
 }
 
+/// Whether [`memory_bits`] leaves bits as they are: components are bytes in both, in one order.
+pub(crate) fn is_copied(tile: TileFormat, memory: MemoryFormat, swizzle: [u8; 4]) -> bool {
+    let bytes = MemoryFormat::Codes {
+        sizes: [8; 4],
+        reversed: false,
+    };
+    let has_bytes = tile.blendable.is_some_and(|format| format.is_bytes());
+    has_bytes && memory == bytes && swizzle == [0, 1, 2, 3]
+}
+
 /// The bits of a sample in the tile that [`memory_bits`] made bits in memory of; components that memory does not hold are 0.
 pub(crate) fn tile_bits(
     tile: TileFormat,
@@ -205,6 +215,13 @@ pub(crate) fn tile_bits(
 pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u128 {
     let count = samples.len().max(1) as f64;
     if format.is_unorm() && !srgb {
+        // Most pixels are inside of a primitive. Sums and quotients are exact.
+        if let [first, others @ ..] = samples
+            && samples.len().is_power_of_two()
+            && others.iter().all(|sample| sample == first)
+        {
+            return format.texel_of_codes(format.stored_codes(*first));
+        }
         let mut sums = [0.0; 4];
         for sample in samples {
             for (sum, code) in sums.iter_mut().zip(format.stored_codes(*sample)) {
@@ -252,6 +269,54 @@ mod tests {
             0x3c0 | 0x3c0 << 11 | 0x1e0 << 22,
             "11, 11 and 10 bits"
         );
+    }
+
+    /// The mean of equal samples is the sample, as it is computed of different ones.
+    #[test]
+    fn the_mean_of_equal_samples_is_the_sample() {
+        for internal in [
+            ColorBufferInternalFormat::R8G8B8A8,
+            ColorBufferInternalFormat::R10G10B10A2,
+            ColorBufferInternalFormat::R5G6B5A0,
+        ] {
+            let format = TileFormat::of(internal, 4).blendable.expect("a format");
+            for seed in 0..1000_u32 {
+                let bits = u128::from(seed.wrapping_mul(0x9e37_79b9));
+                let codes = format.stored_codes(bits).map(f64::from);
+                let mean = codes.map(|code| libm::rint((code + code + code + code) / 4.0) as u32);
+                let mean = format.texel_of_codes(mean);
+                assert_eq!(
+                    average(&format, false, &[bits; 4]),
+                    mean,
+                    "{internal:?}, {bits:#x}"
+                );
+            }
+        }
+    }
+
+    /// Bits that are copied are those that conversion gives.
+    #[test]
+    fn copied_bits_are_converted_ones() {
+        let memory = MemoryFormat::of(ColorFormat::R8G8B8A8).expect("a format");
+        let internals = [
+            ColorBufferInternalFormat::R8G8B8A8,
+            ColorBufferInternalFormat::R10G10B10A2,
+            ColorBufferInternalFormat::R5G6B5A0,
+        ];
+        let mut copied = 0;
+        for tile in internals.map(|internal| TileFormat::of(internal, 4)) {
+            for swizzle in [[0, 1, 2, 3], [2, 1, 0, 3], [0, 1, 2, 5]] {
+                if !is_copied(tile, memory, swizzle) {
+                    continue;
+                }
+                copied += 1;
+                for seed in 0..1000_u32 {
+                    let bits = u128::from(seed.wrapping_mul(0x9e37_79b9));
+                    assert_eq!(memory_bits(tile, memory, swizzle, bits), bits);
+                }
+            }
+        }
+        assert_eq!(copied, 1);
     }
 
     /// What memory holds of a colour leads back to the sample, whatever the order of components.

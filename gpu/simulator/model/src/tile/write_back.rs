@@ -8,8 +8,9 @@ use super::buffer::{Pixel, TileBuffer, TileError};
 use super::depth::{depth_of, quantised};
 use super::fit::Attachment;
 use super::framebuffer::{DepthImage, Framebuffer, StencilImage, Target, TargetImage};
-use super::surface::{Surface, WrittenSamples, ZsElement};
-use super::target::{average, memory_bits};
+use super::layout::{TILE, at_u_index};
+use super::surface::{Piece, Surface, WrittenSamples, ZsElement};
+use super::target::{average, is_copied, memory_bits};
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::{ZInternalFormat, ZsFormat};
 
@@ -131,20 +132,21 @@ impl Part<'_> {
                 bytes,
             },
         };
-        let count = self.tile.samples();
+        let count = self.tile.samples().min(16) as usize;
+        let is_copied = is_copied(target.format, image.format, image.swizzle);
         self.write(&destination, memory, |pixel, sample| {
             let bits = match (image.samples, &target.format.blendable) {
                 (WrittenSamples::Average, Some(format)) => {
                     let mut samples = [0; 16];
-                    let samples = &mut samples[..count.min(16) as usize];
-                    for (sample, bits) in (0..).zip(samples.iter_mut()) {
-                        *bits = self.tile.bits(index, pixel, sample)?;
-                    }
-                    average(format, target.srgb, samples)
+                    self.tile.bits_of_pixel(index, pixel, &mut samples)?;
+                    average(format, target.srgb, &samples[..count])
                 }
                 _ => self.tile.bits(index, pixel, sample)?,
             };
-            let bits = memory_bits(target.format, image.format, image.swizzle, bits);
+            let bits = match is_copied {
+                true => bits,
+                false => memory_bits(target.format, image.format, image.swizzle, bits),
+            };
             Ok(match &image.surface {
                 Surface::Afbc(surface) => surface.transformed(bits),
                 Surface::Elements { .. } => bits,
@@ -206,7 +208,8 @@ impl Part<'_> {
         } = destination;
         for (sample, start) in samples.surfaces(self.tile.samples()) {
             let mut writes = Writes::default();
-            for at in self.pixels() {
+            let columns = self.area.max[0] + 1;
+            for at in self.pixels(surface.piece(columns, element.element)) {
                 let pixel = Pixel {
                     x: at[0] - self.origin[0],
                     y: at[1] - self.origin[1],
@@ -247,10 +250,25 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn pixels(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
-        let area = self.area;
-        (area.min[1]..=area.max[1])
-            .flat_map(move |y| (area.min[0]..=area.max[0]).map(move |x| [x, y]))
+    /// The pixels of the area, one piece of memory after another: rows, and in u-interleaved tiles the order of their elements.
+    /// So addresses mostly ascend.
+    fn pixels(&self, piece: Piece) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let PixelBox { min, max } = self.area;
+        let side = match piece {
+            Piece::Row => 1,
+            Piece::UInterleaved => TILE,
+        };
+        let blocks =
+            move |axis: usize| (min[axis] / side..=max[axis] / side).map(move |it| it * side);
+        let within = (0..side * side).map(at_u_index);
+        let is_inside = move |at: &[u32; 2]| {
+            (min[0]..=max[0]).contains(&at[0]) && (min[1]..=max[1]).contains(&at[1])
+        };
+        let all = blocks(1).flat_map(move |y| {
+            let within = within.clone();
+            blocks(0).flat_map(move |x| within.clone().map(move |at| [x + at[0], y + at[1]]))
+        });
+        all.filter(is_inside)
     }
 }
 
@@ -258,16 +276,22 @@ impl Part<'_> {
 #[derive(Default)]
 struct Writes {
     pixels: Vec<(u64, u128, u8)>,
+    /// Whether an address is below the one before it.
+    descends: bool,
 }
 
 impl Writes {
     fn add(&mut self, address: u64, bits: u128, bytes: u8) {
+        let last = self.pixels.last();
+        self.descends |= last.is_some_and(|(last, ..)| address < *last);
         self.pixels.push((address, bits, bytes));
     }
 
     /// Sends them in the order of their addresses.
     fn send<M: GpuMemory>(mut self, memory: &mut M) -> Result<(), M::Refusal> {
-        self.pixels.sort_unstable_by_key(|(address, ..)| *address);
+        if self.descends {
+            self.pixels.sort_unstable_by_key(|(address, ..)| *address);
+        }
         let mut run: Vec<u8> = Vec::new();
         let mut start = 0;
         for (address, bits, bytes) in self.pixels {

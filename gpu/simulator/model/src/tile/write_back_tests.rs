@@ -23,7 +23,7 @@ fn output(target: u8, word: u32) -> Output {
     Output {
         target,
         components: 4,
-        conversion: Conversion(word),
+        conversion: Conversion::of(word),
     }
 }
 
@@ -301,7 +301,7 @@ fn of_extension(
             depth: code(index),
             stencil: index as u8,
         };
-        tile.set_zs(pixel, 0, value).expect("a sample");
+        tile.zs_of_pixel(pixel).expect("a pixel")[0] = value;
     }
     (tile, framebuffer)
 }

@@ -6,6 +6,7 @@
 
 use super::draw::LoadedDraw;
 use crate::fragment::Order;
+use crate::raster::Depths;
 use crate::shader::WARP;
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry};
 use alloc::boxed::Box;
@@ -18,6 +19,7 @@ pub(super) struct Tested {
     pub(super) draw: Arc<LoadedDraw>,
     pub(super) geometry: Arc<Geometry>,
     pub(super) lanes: Box<[FragmentLane; WARP]>,
+    pub(super) depths: Depths,
     /// Lanes for which older fragments were killed.
     pub(super) killers: u16,
     /// Where its covered pixels lie, a bit for each place in 16 by 16 pixels, 2 by 2 at a time.
@@ -29,6 +31,7 @@ impl Tested {
         draw: Arc<LoadedDraw>,
         geometry: Arc<Geometry>,
         lanes: Box<[FragmentLane; WARP]>,
+        depths: Depths,
     ) -> Tested {
         let covered = lanes.iter().filter(|lane| lane.covered != 0);
         let places = covered.fold(0, |places, lane| {
@@ -39,6 +42,7 @@ impl Tested {
             draw,
             geometry,
             lanes,
+            depths,
             killers: 0,
             places,
         }
@@ -49,24 +53,35 @@ impl Tested {
 pub(super) fn kill_older(tested: &mut VecDeque<Tested>, newer: &mut Tested) -> u64 {
     let whole = newer.draw.state.sampling.full();
     let targets = newer.draw.state.targets & newer.draw.state.blend.replaced();
+    // Quads of a primitive are different ones, so at most one lane replaces a pixel.
+    let lanes = newer.lanes.iter().enumerate();
+    let replacing = lanes.fold(0_u16, |replacing, (number, lane)| {
+        let replaces = lane.covered != 0 && lane.fragment.coverage() == whole;
+        replacing | u16::from(replaces) << number
+    });
+    if replacing == 0 {
+        return 0;
+    }
     let victims = tested.iter_mut().filter(|older| {
         older.places & newer.places != 0
             && older.draw.flags.allow_forward_pixel_to_be_killed
             && older.draw.state.targets & !targets == 0
     });
     for older in victims {
-        for (number, victim) in older.lanes.iter_mut().enumerate() {
-            let mut lanes = newer.lanes.iter();
-            let above = lanes.position(|lane| {
-                lane.covered != 0 && lane.pixel == victim.pixel && lane.fragment.coverage() == whole
-            });
-            if let Some(above) = above
-                && victim.fragment.coverage() != 0
-            {
-                victim.fragment.discard();
-                // What it had killed is replaced all the same.
-                older.killers &= !(1 << number);
-                newer.killers |= 1 << above;
+        for (below, victims) in older.lanes.chunks_exact_mut(4).enumerate() {
+            for above in (0..WARP / 4).filter(|above| replacing >> (4 * above) & 0xf != 0) {
+                if newer.lanes[4 * above].pixel != victims[0].pixel {
+                    continue;
+                }
+                for (lane, victim) in victims.iter_mut().enumerate() {
+                    let (above, below) = (4 * above + lane, 4 * below + lane);
+                    if replacing >> above & 1 != 0 && victim.fragment.coverage() != 0 {
+                        victim.fragment.discard();
+                        // What it had killed is replaced all the same.
+                        older.killers &= !(1 << below);
+                        newer.killers |= 1 << above;
+                    }
+                }
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::inspection::{Attachments, DrawWarpView, TileView};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused, Source};
 use crate::pace::CYCLE;
-use crate::raster::{self, Quad};
+use crate::raster::{self, Depths, Quad};
 use crate::shader::stage::Geometry;
 use crate::shader::{JobFault, Place};
 use crate::stream::{Identity, IssuedFragment};
@@ -309,7 +309,8 @@ impl Pass {
             span: [parameters.width, parameters.height],
             ..Geometry::default()
         });
-        self.shader.queue(draw, &geometry, &quads);
+        let depths = Depths::of_rectangle(quads.len(), sampling.count(), geometry.depth);
+        self.shader.queue(draw, &geometry, &quads, &depths);
         QuadCount::of(&quads)
     }
 

@@ -16,10 +16,11 @@ use crate::fabric::Fabric;
 use crate::injection::GraphicsUnit;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refused;
-use crate::raster::{Point, Quad, SUBPIXELS};
+use crate::raster::{Depths, Point, Quad};
 use crate::shader::stage::{FragmentLane, FragmentStage, Geometry, Stage};
 use crate::shader::{
-    Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, WarpTurn, exception,
+    Executor, JobFault, Memory, Place, Program, Registers, Stopped, WARP, Warp, WarpTurn,
+    cleared_registers, exception,
 };
 use crate::tile::{Framebuffer, TileBuffer};
 use alloc::boxed::Box;
@@ -39,7 +40,9 @@ const AHEAD: usize = 16;
 struct Batch {
     draw: Arc<LoadedDraw>,
     geometry: Arc<Geometry>,
-    quads: Vec<Quad>,
+    lanes: Box<[FragmentLane; WARP]>,
+    depths: Depths,
+    quads: u8,
 }
 
 /// Fragments that are being shaded.
@@ -47,8 +50,8 @@ struct Batch {
 struct Running {
     draw: Arc<LoadedDraw>,
     warp: Warp,
-    /// Fragments after their early tests, with which the run for each sample begins.
-    begun: [FragmentLane; WARP],
+    /// Fragments after their early tests, with which the run for each sample begins; `None` of a program that runs once a pixel.
+    begun: Option<Box<[FragmentLane; WARP]>>,
     /// Samples whose runs have not begun.
     samples: u16,
 }
@@ -88,6 +91,8 @@ pub(super) struct Shader {
     running: Option<Running>,
     /// The draw whose resources the unit remembers.
     remembered: Option<Arc<LoadedDraw>>,
+    /// Registers of the last warp that has ended, cleared for the next one.
+    registers: Option<Box<Registers>>,
     counted: Vec<(Arc<LoadedDraw>, u64)>,
 }
 
@@ -105,6 +110,7 @@ impl Shader {
             tested: VecDeque::new(),
             running: None,
             remembered: None,
+            registers: None,
             counted: Vec::new(),
         }
     }
@@ -146,18 +152,22 @@ impl Shader {
         self.place = None;
     }
 
-    /// Queues quads of a primitive, in order.
+    /// Queues quads of a primitive and the depths of their samples, in order.
     pub(super) fn queue(
         &mut self,
         draw: &Arc<LoadedDraw>,
         geometry: &Arc<Geometry>,
         quads: &[Quad],
+        depths: &Depths,
     ) {
-        for quads in quads.chunks(QUADS) {
+        for (number, quads) in quads.chunks(QUADS).enumerate() {
+            let first = number * QUADS;
             self.waiting.push_back(Batch {
                 draw: draw.clone(),
                 geometry: geometry.clone(),
-                quads: quads.to_vec(),
+                lanes: lanes_of(quads),
+                depths: depths.of_quads(first..first + quads.len()),
+                quads: quads.len() as u8,
             });
         }
     }
@@ -259,7 +269,7 @@ impl Shader {
                 return;
             }
             fabric.trace_drawing(self.core(), batch.draw.words.job);
-            fabric.activity.core(self.core()).fragments.queued += batch.quads.len() as u64;
+            fabric.activity.core(self.core()).fragments.queued += u64::from(batch.quads);
             let Some(mut tested) = self
                 .waiting
                 .pop_front()
@@ -277,8 +287,8 @@ impl Shader {
 
     /// Makes the early tests of a batch.
     fn test(&mut self, fabric: &mut Fabric, batch: Batch) -> Option<Tested> {
-        let mut stage = self.stage(&batch.draw, &batch.geometry)?;
-        place_lanes(&mut stage, &batch.quads);
+        let (lanes, depths) = (batch.lanes, batch.depths);
+        let mut stage = self.stage(&batch.draw, &batch.geometry, lanes, depths)?;
         let has_program = batch.draw.stage.is_some();
         for lane in 0..WARP {
             let covered = stage.lanes[lane].covered;
@@ -297,19 +307,26 @@ impl Shader {
             stage.lanes[lane].fragment = begun.unwrap_or_default();
             stage.tell_tested(fabric, before, batch.draw.words.job);
         }
-        let lanes = Box::new(stage.lanes);
+        let (lanes, depths) = (stage.lanes, stage.depths);
         self.tile = Some(stage.tile);
-        Some(Tested::new(batch.draw, batch.geometry, lanes))
+        Some(Tested::new(batch.draw, batch.geometry, lanes, depths))
     }
 
-    /// A stage of a draw that has the tile, with empty lanes; `None` if a warp has it.
-    fn stage(&mut self, draw: &LoadedDraw, geometry: &Arc<Geometry>) -> Option<FragmentStage> {
+    /// A stage of a draw's fragments that has the tile; `None` if a warp has it.
+    fn stage(
+        &mut self,
+        draw: &LoadedDraw,
+        geometry: &Arc<Geometry>,
+        lanes: Box<[FragmentLane; WARP]>,
+        depths: Depths,
+    ) -> Option<FragmentStage> {
         Some(FragmentStage {
             tile: self.tile.take()?,
             origin: self.origin,
             draw: draw.state.clone(),
             geometry: geometry.clone(),
-            lanes: [FragmentLane::default(); WARP],
+            lanes,
+            depths,
             killers: 0,
             kept: [Point::default(); WARP],
             frame_argument: self.frame_argument,
@@ -318,17 +335,17 @@ impl Shader {
 
     /// A warp runs if fragments are left after their early tests and have a program.
     fn begin(&mut self, fabric: &mut Fabric, batch: Tested) {
-        let Some(mut stage) = self.stage(&batch.draw, &batch.geometry) else {
+        let (lanes, depths) = (batch.lanes, batch.depths);
+        let Some(mut stage) = self.stage(&batch.draw, &batch.geometry, lanes, depths) else {
             return;
         };
-        (stage.lanes, stage.killers) = (*batch.lanes, batch.killers);
+        stage.killers = batch.killers;
         let Some(program) = &batch.draw.stage else {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
         };
         let alive = stage.lanes.iter();
         let alive = alive.fold(0, |mask, lane| mask | lane.fragment.coverage());
-        let (begun, per_sample) = (stage.lanes, stage.draw.per_sample);
         if alive == 0 {
             self.tile = Some(self.count(&batch.draw, stage));
             return;
@@ -337,14 +354,16 @@ impl Shader {
             self.unit.forget_resources();
             self.remembered = Some(batch.draw.clone());
         }
-        let mut samples = 0;
-        if per_sample {
+        let (mut samples, mut begun) = (0, None);
+        if stage.draw.per_sample {
             // What was counted early belongs to the pixel, not to a sample's run.
             self.count_early(&batch.draw, &stage);
             samples = alive & alive.wrapping_sub(1);
-            take_sample(&mut stage, &begun, alive.trailing_zeros() as u8);
+            let begun = begun.insert(stage.lanes.clone());
+            take_sample(&mut stage, begun, alive.trailing_zeros() as u8);
         }
-        let warp = launch(&stage, program);
+        let registers = self.registers.take().unwrap_or_else(cleared_registers);
+        let warp = launch(&stage, program, registers);
         self.note_warp(fabric, &warp);
         let job = batch.draw.words.job;
         stage.tell_warp(fabric, (job, self.layer), warp.live);
@@ -393,16 +412,18 @@ impl Shader {
             let misuse = ShaderMisuse::KilledInVain { reason };
             fabric.journal.report(Misuse::Shader { address, misuse });
         }
-        if running.samples == 0 {
+        let Some(begun) = running.begun.as_ref().filter(|_| running.samples != 0) else {
             self.tile = Some(self.count(&running.draw, *stage));
+            self.registers = Some(running.warp.into_cleared_registers());
             return;
-        }
+        };
         self.count_early(&running.draw, &stage);
         let sample = running.samples.trailing_zeros() as u8;
         running.samples &= running.samples - 1;
-        take_sample(&mut stage, &running.begun, sample);
+        take_sample(&mut stage, begun, sample);
         if let Some(program) = &running.draw.stage {
-            running.warp = launch(&stage, program);
+            let registers = running.warp.into_cleared_registers();
+            running.warp = launch(&stage, program, registers);
             self.note_warp(fabric, &running.warp);
             let job = running.draw.words.job;
             stage.tell_warp(fabric, (job, self.layer), running.warp.live);
@@ -427,31 +448,16 @@ impl Shader {
     }
 }
 
-/// Puts quads in lanes: pixels, covered samples, depths.
-fn place_lanes(stage: &mut FragmentStage, quads: &[Quad]) {
-    let sampling = stage.draw.sampling;
-    for (number, quad) in quads.iter().enumerate().take(QUADS) {
-        for lane in 0..4 {
-            let (x, y) = quad.pixel(lane);
-            let mut depths = [stage.geometry.depth; 16];
-            if let Some(primitive) = &stage.geometry.primitive {
-                for (sample, depth) in depths.iter_mut().enumerate().take(sampling.count()) {
-                    let within = sampling.depth_position(sample);
-                    let at = Point {
-                        x: i32::from(x) * SUBPIXELS + within.x,
-                        y: i32::from(y) * SUBPIXELS + within.y,
-                    };
-                    *depth = primitive.weights(at).biased_depth();
-                }
-            }
-            stage.lanes[4 * number + lane] = FragmentLane {
-                pixel: (x, y),
-                covered: quad.coverage[lane],
-                depths,
-                ..FragmentLane::default()
-            };
+/// Puts quads in lanes: pixels and covered samples.
+fn lanes_of(quads: &[Quad]) -> Box<[FragmentLane; WARP]> {
+    let mut lanes = Box::new([FragmentLane::default(); WARP]);
+    for (quad, lanes) in quads.iter().zip(lanes.chunks_exact_mut(4)) {
+        for (number, lane) in lanes.iter_mut().enumerate() {
+            lane.pixel = quad.pixel(number);
+            lane.covered = quad.coverage[number];
         }
     }
+    lanes
 }
 
 /// Lets every lane run for one sample.
@@ -462,8 +468,8 @@ fn take_sample(stage: &mut FragmentStage, begun: &[FragmentLane; WARP], sample: 
     }
 }
 
-/// The warp of the fragments that are alive, with helper lanes if the program needs them.
-fn launch(stage: &FragmentStage, program: &LoadedStage) -> Warp {
+/// The warp of the fragments that are alive, with helper lanes if the program needs them; in these registers, which hold zeros.
+fn launch(stage: &FragmentStage, program: &LoadedStage, registers: Box<Registers>) -> Warp {
     let alive = |lane: usize| stage.lanes[lane].fragment.coverage() != 0;
     let (mut live, mut helpers) = (0, 0);
     for lane in 0..WARP {
@@ -475,7 +481,7 @@ fn launch(stage: &FragmentStage, program: &LoadedStage) -> Warp {
             helpers |= 1 << lane;
         }
     }
-    let mut warp = Warp::with_lanes(0, live, program.entry);
+    let mut warp = Warp::in_cleared_registers(registers, (0, live), program.entry);
     warp.helpers = helpers;
     stage.preload(&mut warp, program.preload);
     warp

@@ -11,7 +11,7 @@ use super::super::warp::{Warp, bits};
 use super::tile::reason_of;
 use super::{Memory, Sender, staged};
 use crate::diagnosis::ShaderMisuse;
-use crate::tile::{BlendOperand, Output, Source, TileError};
+use crate::tile::{BlendOperand, Conversion, Output, Source, TileError};
 use crate::trace::{PixelStepKind, TileColor};
 
 impl Memory {
@@ -32,8 +32,13 @@ impl Memory {
         };
         let (mut done, mut calls) = (0, 0);
         for lane in bits(warp.lanes) {
-            let Ok(operand) = BlendOperand::decode(sender.arch, operands[lane]) else {
-                return Err(sender.blend_operand(operands[lane]));
+            let known = self.blend.filter(|(known, _)| *known == operands[lane]);
+            let operand = match known {
+                Some((_, operand)) => operand,
+                None => match BlendOperand::decode(sender.arch, operands[lane]) {
+                    Ok(operand) => self.blend.insert((operands[lane], operand)).1,
+                    Err(_) => return Err(sender.blend_operand(operands[lane])),
+                },
             };
             let written = stage.lanes[lane].fragment.written(coverage[lane] as u16);
             let colour = staged(warp, message.read, lane);
@@ -56,7 +61,9 @@ impl Memory {
                     reason: reason_of(error),
                 });
             }
-            if let (Some(before), Some(kind)) = (before, kind_of(&operand, colour, components)) {
+            if let Some(before) = before
+                && let Some(kind) = kind_of(&operand, colour, components)
+            {
                 stage.tell_step(sender.fabric, before, None, kind);
             }
             done |= 1 << lane;
@@ -74,7 +81,7 @@ fn kind_of(operand: &BlendOperand, staged: u128, components: Components) -> Opti
         BlendOperand::FixedFunction(output) => (output, true),
         BlendOperand::Off | BlendOperand::Shader { .. } => return None,
     };
-    let source = match tile_source(output.conversion, staged, components) {
+    let source = match tile_source(&output.conversion, staged, components) {
         Source::Colour(colour) => {
             let is_integer = output
                 .conversion
@@ -116,12 +123,11 @@ impl FragmentStage {
         if coverage == 0 || !allowed {
             return Ok(());
         }
-        let source = tile_source(output.conversion, staged, components);
+        let source = tile_source(&output.conversion, staged, components);
         let pixel = self.pixel(lane);
         if fixed_function {
-            let draw = self.draw.clone();
             self.tile
-                .blend(output, &draw.blend, pixel, coverage, &source)
+                .blend(output, &self.draw.blend, pixel, coverage, &source)
         } else {
             self.tile.write_opaque(output, pixel, coverage, &source)
         }
@@ -129,15 +135,11 @@ impl FragmentStage {
 }
 
 /// What staging registers hold, for a conversion.
-pub(super) fn tile_source(
-    conversion: crate::tile::Conversion,
-    staged: u128,
-    components: Components,
-) -> Source {
+pub(super) fn tile_source(conversion: &Conversion, staged: u128, components: Components) -> Source {
     let registers = [0, 32, 64, 96].map(|low| (staged >> low) as u32);
     match conversion.format() {
         Some(format) if !conversion.is_raw() => {
-            Source::Colour(components.colour(registers, &format))
+            Source::Colour(components.colour(registers, format))
         }
         _ => Source::Raw(registers),
     }

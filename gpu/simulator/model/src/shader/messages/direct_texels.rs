@@ -10,6 +10,7 @@
 use super::access::alignment;
 use super::direct::Around;
 use super::filters::{ReadTexels, filtered};
+use super::noted_texels::{Noted, PLANE_BYTES};
 use super::samples::{payloads_of, staged_words};
 use super::units::requester;
 use super::{Memory, count, set_registers};
@@ -26,27 +27,44 @@ use crate::shader::sampling::Sampler;
 use crate::shader::texture::{Found, NO_TEXEL, Texel, Texture};
 use crate::shader::typed::{Fetch, image_texel};
 use crate::shader::warp::{Warp, bits};
-use alloc::vec::Vec;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
 
-/// Bytes of a plane descriptor.
-const PLANE_BYTES: u64 = 32;
+/// Pages whose frames are known.
+const KNOWN_PAGES: usize = 8;
 
-/// An access that is to be counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Noted {
-    address: u64,
-    physical: u64,
-    what: What,
+/// The frames of pages that were accessed: each page has one place.
+#[derive(Default)]
+struct KnownFrames {
+    /// Number of a page and one more, so that 0 is none, and its frame.
+    pages: [(u64, u64); KNOWN_PAGES],
+    /// Number of the last page, and one more.
+    last: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum What {
-    /// A plane descriptor.
-    Plane,
-    /// Bytes of a texel; whether its page is translated for it.
-    Texel { bytes: u8, translates: bool },
+impl KnownFrames {
+    #[inline]
+    fn find(&self, address: u64) -> Option<u64> {
+        let number = address / PAGE + 1;
+        let (known, frame) = self.pages[number as usize % KNOWN_PAGES];
+        (known == number).then_some(frame)
+    }
+
+    fn keep(&mut self, address: u64, frame: u64) {
+        let number = address / PAGE + 1;
+        self.pages[number as usize % KNOWN_PAGES] = (number, frame);
+    }
+
+    /// Whether the last access was to the same page.
+    #[inline]
+    fn is_last(&self, address: u64) -> bool {
+        self.last == address / PAGE + 1
+    }
+
+    #[inline]
+    fn note_last(&mut self, address: u64) {
+        self.last = address / PAGE + 1;
+    }
 }
 
 /// The message is left to a single step.
@@ -60,13 +78,14 @@ struct Direct<'a, 'm> {
     request: Request,
     arch: Arch,
     planes: LastPlanes,
-    /// The page of the last texel: its number and its frame.
-    page: Option<(u64, u64)>,
+    frames: KnownFrames,
+    /// The handle of the last texture.
+    handle: Option<u32>,
     /// Whether the page of each texel is translated, not only where it is another one than the last.
     translates_each: bool,
     /// The format of the last texel, with its word.
     format: Option<(u32, PixelFormat)>,
-    noted: Vec<Noted>,
+    noted: Noted,
 }
 
 impl Memory {
@@ -96,7 +115,8 @@ impl Memory {
             request,
             arch,
             planes: LastPlanes::default(),
-            page: None,
+            frames: KnownFrames::default(),
+            handle: None,
             translates_each: matches!(message.action, Action::RequestTexture(_)),
             format: None,
             noted,
@@ -122,7 +142,7 @@ impl Memory {
         around: &mut Around<'_>,
         (instruction, message): (&Instruction, &Message),
         lanes: u16,
-        (request, noted): (Request, &[Noted]),
+        (request, noted): (Request, &Noted),
     ) {
         let core = around.place.core;
         let fabric = &mut *around.fabric;
@@ -132,22 +152,7 @@ impl Memory {
         if !noted.is_empty() {
             fabric.mmu.note_use(request.space);
         }
-        for Noted {
-            address,
-            physical,
-            what,
-        } in noted
-        {
-            match *what {
-                What::Plane => fabric.count_descriptor(*address, *physical, PLANE_BYTES),
-                What::Texel { bytes, translates } => {
-                    if translates {
-                        fabric.activity.translated(*address, true);
-                    }
-                    touched.note(fabric, *physical, bytes.into(), false);
-                }
-            }
-        }
+        noted.count(fabric, &mut touched);
         let lines = touched.settle(fabric);
         if instruction.unit == Unit::Ls {
             fabric.activity.core(core).lines += lines.max(1);
@@ -303,6 +308,19 @@ impl Direct<'_, '_> {
     /// Where a texel is.
     #[inline]
     fn find(&mut self, texture: &Texture, format: &PixelFormat, texel: Texel) -> Option<Found> {
+        if let Some(address) = self.planes.address(&texel) {
+            return Some(Found::At(address));
+        }
+        self.find_anew(texture, format, texel)
+    }
+
+    #[inline(never)]
+    fn find_anew(
+        &mut self,
+        texture: &Texture,
+        format: &PixelFormat,
+        texel: Texel,
+    ) -> Option<Found> {
         let Direct {
             around,
             planes,
@@ -323,11 +341,7 @@ impl Direct<'_, '_> {
             let start = (plane % PAGE) as usize;
             let page = around.memory.page(frame)?;
             let words = page.get(start..)?.as_chunks().0;
-            noted.push(Noted {
-                address: plane,
-                physical: frame | (plane % PAGE),
-                what: What::Plane,
-            });
+            noted.add_plane((plane, frame | (plane % PAGE)));
             let word = |index: usize| words.get(index).copied().map_or(0, u32::from_le_bytes);
             Some(core::array::from_fn(word))
         })
@@ -338,35 +352,30 @@ impl Direct<'_, '_> {
     fn read(&mut self, address: u64, bytes: u8) -> Option<u128> {
         let start = (address % PAGE) as usize;
         let length = usize::from(bytes);
-        let is_aligned = address.is_multiple_of(alignment(AccessKind::Read, bytes));
+        let is_aligned = address & (alignment(AccessKind::Read, bytes) - 1) == 0;
         if !is_aligned || start + length > PAGE_BYTES {
             return None;
         }
-        let number = address / PAGE;
-        let known = self.page.filter(|(last, _)| *last == number);
-        let frame = match known {
-            Some((_, frame)) => frame,
-            None => {
-                let request = Request {
-                    address,
-                    ..self.request
-                };
-                let frame = self.around.frame_of(request)?;
-                self.page = Some((number, frame));
-                frame
-            }
-        };
+        let frame = self.frames.find(address).or_else(|| self.frame(address))?;
+        let translates = self.translates_each || !self.frames.is_last(address);
+        self.frames.note_last(address);
         let page = self.around.memory.page(frame)?;
         let read = number_at(page, start, length);
-        self.noted.push(Noted {
-            address,
-            physical: frame | (address % PAGE),
-            what: What::Texel {
-                bytes,
-                translates: self.translates_each || known.is_none(),
-            },
-        });
+        let place = (address, frame | (address % PAGE));
+        self.noted.add_texel(place, bytes, translates);
         Some(read)
+    }
+
+    /// The frame of a page that was not accessed yet.
+    #[inline(never)]
+    fn frame(&mut self, address: u64) -> Option<u64> {
+        let request = Request {
+            address,
+            ..self.request
+        };
+        let frame = self.around.frame_of(request)?;
+        self.frames.keep(address, frame);
+        Some(frame)
     }
 }
 
@@ -403,6 +412,10 @@ impl ReadTexels for Direct<'_, '_> {
     type Stop = NotDirect;
 
     fn texture(&mut self, handle: u32) -> Result<Option<Texture>, NotDirect> {
+        if self.handle != Some(handle) {
+            self.planes.forget_levels();
+            self.handle = Some(handle);
+        }
         let mut known = self.unit.textures.iter();
         let (_, texture) = known.find(|(known, _)| *known == handle).ok_or(NotDirect)?;
         Ok(*texture)

@@ -17,10 +17,12 @@ mod direct_texels;
 mod filters;
 mod in_page;
 mod lines;
+mod noted_texels;
 mod observed;
 mod pages;
 mod places;
 mod samples;
+mod shared_varying;
 mod texels;
 mod tile;
 mod touched;
@@ -46,15 +48,16 @@ use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Requester};
+use crate::tile::BlendOperand;
 use crate::trace::Event;
 use crate::work::descriptors::{Lookup, View, look_up};
 use access::alignment;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use attribute::Fetched;
-use direct_texels::Noted;
 use eitri_isa::Arch;
 use eitri_isa::row::Unit;
+use noted_texels::Noted;
 use texels::ReadBy;
 use touched::Touched;
 use units::requester;
@@ -88,6 +91,8 @@ pub(crate) struct Memory {
     attributes: Vec<(u32, Option<Fetched>)>,
     /// What the last converting load that was looked at loads, by its conversion and components; `None`: it does more.
     words: Option<((u32, Components), Option<Words>)>,
+    /// The last operand of a BLEND, decoded.
+    blend: Option<(u64, BlendOperand)>,
     /// What messages act on beside memory.
     pub(crate) stage: Stage,
     /// Instructions of the warp's turn so far, this one included.
@@ -95,7 +100,7 @@ pub(crate) struct Memory {
     /// Lines of the message before, for their room; `None` while a message is sent.
     touched: Option<Box<Touched>>,
     /// Room for the accesses of a direct message of textures.
-    noted: Vec<Noted>,
+    noted: Noted,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
     clocks: [u64; 2],
 }

@@ -38,6 +38,7 @@ impl Memory {
             }
         }
         let mut registers = [[0; 4]; WARP];
+        let mut before = None;
         for lane in bits(warp.lanes) {
             let index = TileIndex::decode(indices[lane]);
             if stage.killers >> lane & 1 != 0 && matches!(index.plane, TilePlane::Colour(_)) {
@@ -45,7 +46,7 @@ impl Memory {
                 sender.report(ShaderMisuse::KilledInVain { reason });
             }
             let pixel = named_pixel(stage, lane, index);
-            let conversion = Conversion(conversions[lane]);
+            let conversion = Conversion::of_another(conversions[lane], &mut before);
             registers[lane] = match stage.tile.load(index, pixel, conversion) {
                 Ok(Loaded::Colour(colour, format)) => components.registers(colour, &format),
                 Ok(Loaded::Raw(words)) => words,
@@ -79,6 +80,7 @@ impl Memory {
         let Stage::Fragment(stage) = &mut self.stage else {
             return Err(sender.wrong_stage(instruction));
         };
+        let mut before = None;
         for lane in bits(warp.lanes) {
             let index = TileIndex::decode(indices[lane]);
             let pixel = named_pixel(stage, lane, index);
@@ -86,8 +88,8 @@ impl Memory {
             if written == 0 {
                 continue;
             }
-            let conversion = Conversion(conversions[lane]);
-            let source = tile_source(conversion, staged(warp, message.read, lane), components);
+            let conversion = Conversion::of_another(conversions[lane], &mut before);
+            let source = tile_source(&conversion, staged(warp, message.read, lane), components);
             let stored = stage.tile.store(index, pixel, written, conversion, &source);
             if let Err(error) = stored {
                 sender.report(ShaderMisuse::TileAccess {

@@ -102,6 +102,12 @@ impl Touched {
         }
     }
 
+    /// Beats of a line are read, a bit each. Nobody asks what results rest on.
+    #[inline]
+    pub(super) fn note_beats(&mut self, fabric: &mut Fabric, line: u64, beats: u8) {
+        self.line(fabric, line).read |= beats;
+    }
+
     #[inline]
     fn line(&mut self, fabric: &mut Fabric, number: u64) -> &mut Line {
         // Neighbours in the warp are neighbours in memory, most of the time.

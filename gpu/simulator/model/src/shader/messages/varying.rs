@@ -11,11 +11,12 @@ use super::super::message::{Message, Varying, VaryingPlace};
 use super::super::stage::{FragmentStage, Geometry, Stage};
 use super::super::stopped::Stopped;
 use super::super::warp::{Warp, bits};
+use super::shared_varying::SharedVarying;
 use super::vertices::{Components, VertexBits};
 use super::{Memory, Sender, set_registers};
 use crate::fidelity::Inexact;
 use crate::mmu::AccessKind;
-use crate::raster::{Evaluation, Point, Weights};
+use crate::raster::{Evaluation, Point};
 use crate::work::descriptors::descriptor;
 use alloc::boxed::Box;
 use eitri_descriptors::Descriptor;
@@ -32,7 +33,7 @@ const FRAG_Z: u32 = 3;
 
 /// Where a varying lies in the vertices' blocks, and how.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+pub(super) struct Stored {
     offset: u32,
     format: SourceFormat,
     /// Whether it is an integer with a sign, which matters where 16 bits become 32.
@@ -52,7 +53,7 @@ impl Stored {
         }
     }
 
-    fn is_flat(&self) -> bool {
+    pub(super) fn is_flat(&self) -> bool {
         matches!(self.format, SourceFormat::Flat32 | SourceFormat::Flat16)
     }
 
@@ -65,7 +66,7 @@ impl Stored {
     }
 
     /// What a register takes of the bits of a flat varying: they are converted where its width is another one.
-    fn flat(&self, bits: u32, register: RegisterFormat) -> Value {
+    pub(super) fn flat(&self, bits: u32, register: RegisterFormat) -> Value {
         let narrow = self.format == SourceFormat::Flat16;
         match (narrow, register) {
             (false, RegisterFormat::F16) if !self.integer => Value::Number(wide32(bits)),
@@ -108,7 +109,9 @@ impl Memory {
         let count = usize::from(varying.components.count);
         let mut place = Place::of(sender, stage, warp, instruction, varying)?;
         let shared = match &place {
-            Place::Stored(stored) => sender.shared_varying(stage, stored, warp.lanes, count),
+            Place::Stored(stored) => sender
+                .shared_varying(stage, stored, warp.lanes, count)
+                .map(|(format, bits)| SharedVarying::of(format, bits)),
             Place::Special(_) | Place::Rectangle(_) => None,
         };
         for lane in bits(warp.lanes) {
@@ -124,9 +127,9 @@ impl Memory {
                 Place::Stored(stored) => {
                     let stored = stored[lane];
                     let register = varying.components.format;
-                    if let Some(bits) = &shared {
-                        let values = values.iter_mut().zip(bits).take(count);
-                        shared_values(stage, (stored, register), points[lane], values);
+                    if let Some(shared) = &shared {
+                        let values = &mut values[..count];
+                        shared.evaluate(&stage.geometry, (stored, register), points[lane], values);
                     } else {
                         for (index, value) in values.iter_mut().enumerate().take(count) {
                             let component = (stored, index as u32);
@@ -196,48 +199,21 @@ impl Place {
 
 /// A component before it goes to a register.
 #[derive(Clone, Copy, Debug)]
-enum Value {
+pub(super) enum Value {
     Number(f64),
     /// Of a flat varying: as stored.
     Bits(u32),
 }
 
-/// Components of a varying whose stored bits are known, at a point.
-fn shared_values<'v>(
-    stage: &FragmentStage,
-    (stored, register): (Stored, RegisterFormat),
-    point: Point,
-    values: impl Iterator<Item = (&'v mut Value, &'v [u32; 3])>,
-) {
-    let geometry = &*stage.geometry;
-    if stored.is_flat() {
-        let vertex = geometry.provoking;
-        for (value, bits) in values {
-            *value = stored.flat(bits.get(vertex).copied().unwrap_or(0), register);
-        }
-        return;
-    }
-    let vertices = geometry.vertices.min(3);
-    let weights = geometry.primitive.as_ref().map(|it| it.weights(point));
-    for (value, bits) in values {
-        let numbers = bits.map(|bits| match stored.format {
-            SourceFormat::F32 => wide32(bits),
-            _ => wide16(bits as u16),
-        });
-        let number = |weights: &Weights| weights.perspective(&numbers[..vertices]);
-        *value = Value::Number(weights.as_ref().map_or(0.0, number));
-    }
-}
-
 impl Sender<'_> {
-    /// The stored bits of a varying that lies at one place for all lanes; `None`, with nothing done, if lanes read one by one.
+    /// The format and the stored bits of a varying that lies at one place for all lanes; `None`, with nothing done, if lanes read one by one.
     fn shared_varying(
         &mut self,
         stage: &FragmentStage,
         stored: &[Stored; WARP],
         lanes: u16,
         count: usize,
-    ) -> Option<VertexBits> {
+    ) -> Option<(SourceFormat, VertexBits)> {
         let first = stored[bits(lanes).next()?];
         let geometry = &*stage.geometry;
         let is_shared = bits(lanes).all(|lane| {
@@ -256,7 +232,8 @@ impl Sender<'_> {
             bytes: first.bytes(),
             count,
         };
-        self.bits_for_all(geometry, vertices, components, lanes.count_ones())
+        let bits = self.bits_for_all(geometry, vertices, components, lanes.count_ones())?;
+        Some((first.format, bits))
     }
 
     /// One component of a varying at a point.

@@ -13,7 +13,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::{
     Corner, Facing, LineRules, LineWidth, PointSize, Primitive, Quad, TriangleRules, cover,
-    edges_may_hold_samples, is_wide,
+    depths_after_culling, edges_may_hold_samples, is_wide,
 };
 use crate::shader::JobFault;
 use crate::shader::stage::Geometry;
@@ -196,10 +196,8 @@ impl Pass {
         };
         let mut quads = Vec::new();
         cover(&primitive, &draw.state.sampling, area, &mut quads);
-        for quad in &mut quads {
-            draw.bounds.cull(&primitive, &draw.state.sampling, quad);
-        }
-        quads.retain(|quad| quad.coverage != [0; 4]);
+        let sampling = &draw.state.sampling;
+        let depths = depths_after_culling(&primitive, sampling, &draw.bounds, &mut quads);
         self.touched |= !quads.is_empty();
         let geometry = Geometry {
             face: usize::from(primitive.facing == Facing::Back),
@@ -213,7 +211,8 @@ impl Pass {
             provoking: listed.provoking.into(),
             id: listed.id,
         };
-        self.shader.queue(draw, &Arc::new(geometry), &quads);
+        self.shader
+            .queue(draw, &Arc::new(geometry), &quads, &depths);
         QuadCount::of(&quads)
     }
 
