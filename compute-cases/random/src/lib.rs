@@ -2,7 +2,7 @@
 //! shared/kernels.
 //!
 //! Every implementation of Vulkan must come to the same bytes. Nothing is read that was not written, indices are in range, each invocation
-//! writes its own elements, and atomics commute. Fractions are multiples of an eighth with few bits ([`rounded`](types)): no operation
+//! writes its own elements, and atomics commute. Fractions are multiples of an eighth with few bits (`types.rs`): no operation
 //! rounds them. What is expected is not computed here: another implementation of Vulkan runs the shader.
 //!
 //! ```
