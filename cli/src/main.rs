@@ -61,5 +61,8 @@ fn main() -> std::process::ExitCode {
     let checked = checked.and_then(|()| input::thread_choice::check_variable());
     let checked = checked.and_then(|()| input::reorder_choice::check_variable());
     let checked = checked.and_then(|()| input::model_place::check_variable());
-    outcome::report(checked.and_then(|()| commands::run(eitri.command)))
+    let done = checked.and_then(|()| commands::run(eitri.command));
+    // A QEMU that an interrupt has stopped may have ended the command first; the status is the signal's all the same.
+    interrupt::stay_if_ending();
+    outcome::report(done)
 }

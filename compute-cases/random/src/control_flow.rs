@@ -13,7 +13,7 @@ impl Generator {
     pub(crate) fn branch(&mut self, scope: &[Variable], depth: u32) {
         let condition = self.condition(scope);
         self.open(&format!("if ({condition})"));
-        let in_loop = self.place.in_loop();
+        let in_loop = self.place.jumps;
         self.block(scope, STATEMENTS, depth);
         self.jump(in_loop);
         if self.chance(40) {

@@ -44,10 +44,6 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn in_loop(&self) -> bool {
-        self.jumps
-    }
-
     /// Enters a loop; what is returned goes to [`leave_loop`](Place::leave_loop).
     pub(crate) fn enter_loop(&mut self) -> bool {
         self.loops += 1;

@@ -21,14 +21,14 @@ impl Generator {
             false => &long,
         };
         if self.place.loops > 1 || chosen.is_empty() {
-            return self.declare_in_place_of_walk(scope);
+            return self.declare_array(scope);
         }
         let (array, element, length) = self.of(chosen);
         let at = self.fresh("i");
         let mut parts = vec![];
         self.parts_of(&format!("{array}[{at}]"), &element, &mut parts);
         if parts.is_empty() {
-            return self.declare_in_place_of_walk(scope);
+            return self.declare_array(scope);
         }
         let (_, ty) = self.of(&parts);
         let sum = self.fresh("v");
@@ -54,7 +54,8 @@ impl Generator {
         self.close("}");
     }
 
-    fn declare_in_place_of_walk(&mut self, scope: &mut Vec<Variable>) {
+    /// An array for later walks, where there is none yet.
+    fn declare_array(&mut self, scope: &mut Vec<Variable>) {
         let ty = Type::Array(Box::new(self.plain_type()), 4);
         let name = self.fresh("v");
         let value = self.expression(&ty, scope, 1);
