@@ -287,7 +287,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "validation", when: When::Long("8 min"),    lane: Lane::Images, needs: QEMU, what: "the whole validation suite in QEMU",                      action: Action::Cases(validation::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
     Check { name: "draw",       when: When::Always,           lane: Lane::Images, needs: QEMU, what: "drawings are alike in QEMU and on the host, and on a screen", action: Action::Cases(draw::run) },
-    Check { name: "random-kernels", when: When::Long("6 min"),    lane: Lane::Images, needs: RUST, what: "random kernels compute what Mesa's CPU driver computes", action: Action::Cases(random_kernels::run) },
+    Check { name: "random-kernels", when: When::Long("3 min"),    lane: Lane::Images, needs: RUST, what: "random kernels compute what Mesa's CPU driver computes", action: Action::Cases(random_kernels::run) },
     Check { name: "scenes",     when: When::Long("8 min"),    lane: Lane::Images, needs: RUST, what: "random scenes come out as Mesa's CPU driver draws them", action: Action::Cases(scenes::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
